@@ -1,0 +1,45 @@
+"""How a page is changed: blocks are put in or taken out by their numbers; all others keep every byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from memory_v2.tree.block import Block, close_block, line_end, parse_blocks, take_runs
+from memory_v2.tree.page import Page
+
+Run = Sequence[Block]
+
+
+@dataclass(frozen=True, slots=True)
+class PageEdit:
+    """What happens to one page: runs put in after a block (0: at the top), and the numbers of blocks taken out."""
+
+    inserted: Mapping[int, Sequence[Run]] = field(default_factory=dict)
+    removed: AbstractSet[int] = frozenset()
+
+    def apply(self, page: Page) -> Page:
+        """The edited page. Blocks that stood together and still do are not touched by a byte."""
+        runs: list[Run] = list(self.inserted.get(0, ()))
+        kept: list[int] = []
+        for number in range(1, len(page.blocks) + 1):
+            if number not in self.removed:
+                kept.append(number)
+            if put_in := self.inserted.get(number):
+                runs += [*take_runs(page.blocks, kept), *put_in]
+                kept = []
+        return page.with_body([*runs, *take_runs(page.blocks, kept)])
+
+
+def new_blocks(text: str) -> tuple[Block, ...]:
+    """The blocks of a text that comes into the tree: the last one is closed, so that it swallows nothing behind it."""
+    blocks = parse_blocks(text)
+    return (*blocks[:-1], close_block(blocks[-1], line_end(text))) if blocks else ()
+
+
+def appended(page: Page, runs: Iterable[Run]) -> Page:
+    """The page with these runs below all else in its body."""
+    return (
+        PageEdit({len(page.blocks): tuple(runs)}).apply(page) if page.blocks else page.with_body(tuple(runs))
+    )

@@ -1,0 +1,301 @@
+"""What a page is: a body of blocks, the links to its children, and what the program noted about it.
+
+    # title
+    body
+    ## Links
+    - [[path]] - description
+    ## Metadata
+    last_updated: …
+
+The last two sections are the program's. They are told from a person's words by their form: each line of the one is an
+item that begins with a link, each line of the other is `key: value`, and they end the page. What does not have this form
+is body. A page is kept as the exact text of its three parts, so rendering what was parsed gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+
+from memory_v2.tree.block import (
+    Block,
+    decode,
+    encode,
+    is_blank,
+    join_runs,
+    line_end,
+    parse_blocks,
+    readable,
+    split_lines,
+)
+from memory_v2.tree.link import Link, find_links
+from memory_v2.tree.path import ROOT
+
+_LINKS_HEADING = re.compile(r"## Links[ \t]*(?:\r\n|\r|\n)?\Z")
+_METADATA_HEADING = re.compile(r"## Metadata[ \t]*(?:\r\n|\r|\n)?\Z")
+_ENTRY = re.compile(r"[-*+] \[\[([^\[\]|#\r\n\\]+)[^\[\]\r\n]*\]\](?:[ \t]+(?:[-–—:][ \t]+)?([^\r\n]*))?")
+_PROPERTY = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t]+([^\r\n]*))?[ \t]*(?:\r\n|\r|\n)?\Z")
+_OURS = frozenset({"last_updated", "size_bytes", "split_from"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of `## Links`: a child, what is said of it, and the exact line."""
+
+    target: str
+    description: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A page that holds part `number` of `count` of a block too large for one page: its first `size` bytes below the
+    title are those bytes of the block, which is of the kind `kind`."""
+
+    number: int
+    count: int
+    size: int
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.number} of {self.count}, {self.size} bytes of {self.kind}"
+
+
+_PIECE = re.compile(r"(\d{1,6}) of (\d{1,6}), (\d{1,9}) bytes of ([a-z]+)")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its path and the exact text of its body, its `## Links` and its `## Metadata`."""
+
+    path: str
+    body: str
+    links: str = ""
+    metadata: str = ""
+
+    @property
+    def text(self) -> str:
+        """The whole page, as it is stored."""
+        return self.body + self.links + self.metadata
+
+    @cached_property
+    def data(self) -> bytes:
+        """The bytes of the page."""
+        return encode(self.text)
+
+    @property
+    def size(self) -> int:
+        """The page's bytes: what the threshold bounds."""
+        return len(self.data)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of the body; joined they are the body."""
+        if self.piece is None:
+            return parse_blocks(self.body)
+        title, rest = _split_title(self.body)
+        return (*parse_blocks(title), Block(rest, "piece")) if rest else parse_blocks(title)
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """The children listed under `## Links`."""
+        found = ((line, _ENTRY.match(line)) for line in split_lines(self.links)[1:])
+        return tuple(Entry(m[1].strip(), (m[2] or "").strip(), line) for line, m in found if m)
+
+    @cached_property
+    def properties(self) -> dict[str, str]:
+        """What stands under `## Metadata`."""
+        found = (_PROPERTY.match(line) for line in split_lines(self.metadata)[1:])
+        return {m[1]: (m[2] or "").strip() for m in found if m}
+
+    @cached_property
+    def piece(self) -> Piece | None:
+        """Which part of a block that was too large for a page this page holds, if it does."""
+        found = _PIECE.fullmatch(self.properties.get("piece", ""))
+        return Piece(int(found[1]), int(found[2]), int(found[3]), found[4]) if found else None
+
+    @property
+    def piece_data(self) -> bytes:
+        """The bytes of the block's part that this page holds; joined in order, the parts are the block."""
+        assert self.piece is not None
+        return encode(_split_title(self.body)[1])[: self.piece.size]
+
+    @property
+    def title(self) -> str:
+        """The words of the heading at the top, else the last part of the path."""
+        if self.blocks and self.blocks[0].kind == "heading" and self.blocks[0].words:
+            return readable(self.blocks[0].words)
+        return "Memory" if self.path == ROOT else self.path.rsplit("/", 1)[-1]
+
+    @property
+    def last_updated(self) -> datetime | None:
+        """When the program last changed the page, as its metadata says."""
+        try:
+            moment = datetime.fromisoformat(self.properties.get("last_updated", ""))
+        except ValueError:
+            return None
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+    @cached_property
+    def found_links(self) -> tuple[tuple[Link, bool], ...]:
+        """Every link with its place in `text`, and whether it is an entry of `## Links` (a child)."""
+        links: list[tuple[Link, bool]] = []
+        code = self.piece is not None and self.piece.kind in ("fence", "code", "html")
+        for start, block in self.placed_blocks():
+            if not (code and block.kind == "piece"):
+                links += [
+                    (replace(i, start=start + i.start, end=start + i.end), False) for i in find_links(block)
+                ]
+        start = len(self.body)
+        for line in split_lines(self.links):
+            for position, i in enumerate(find_links(Block(line))):
+                place = replace(i, start=start + i.start, end=start + i.end)
+                links.append((place, position == 0 and _ENTRY.match(line) is not None))
+            start += len(line)
+        return tuple(links)
+
+    def placed_blocks(self) -> Iterator[tuple[int, Block]]:
+        """The blocks, each with the place in `text` where it begins."""
+        start = 0
+        for block in self.blocks:
+            yield start, block
+            start += len(block.text)
+
+    def line_of(self, place: int) -> int:
+        """The number, from 1, of the line of `text` in which a place stands."""
+        return len(split_lines(self.text[:place])) + (1 if _at_line_start(self.text, place) else 0)
+
+    def map_links(self, change: Callable[[Link], str | None]) -> Page:
+        """The page with each link replaced by what `change` gives for it; `None` leaves it."""
+        text, end, parts = self.text, 0, []
+        for link, _ in self.found_links:
+            if (new := change(link)) is not None:
+                parts += [text[end : link.start], new]
+                end = link.end
+        return parse_page(self.path, "".join(parts) + text[end:]) if parts else self
+
+    def with_body(self, runs: Sequence[Sequence[Block]]) -> Page:
+        """The page with another body."""
+        return replace(self, body=_closed(join_runs(runs, line_end(self.text)), line_end(self.text)))
+
+    def with_entry(self, target: str, description: str) -> Page:
+        """The page with a child listed last under `## Links`."""
+        newline = line_end(self.text)
+        line = f"- [[{target}]]" + (f" - {description}" if description else "") + newline
+        if not self.links:
+            links = f"## Links{newline}{newline}{line}{newline}"
+        else:
+            lines = split_lines(self.links)
+            last = max(i for i, text in enumerate(lines) if not is_blank(text))
+            lines[last] = lines[last] if lines[last][-1] in "\r\n" else lines[last] + newline
+            gap = [newline] if last == 0 else []
+            links = "".join([*lines[: last + 1], *gap, line, *(lines[last + 1 :] or [newline])])
+        return replace(self, body=_closed(self.body, newline), links=links)
+
+    def without_entries(self, leave_out: Callable[[Entry], bool]) -> Page:
+        """The page without some of its entries; the section goes with the last of them."""
+        kept = [line for line in split_lines(self.links)[1:] if not self._is_left_out(line, leave_out)]
+        if not any(_ENTRY.match(line) for line in kept):
+            return replace(self, links="")
+        return replace(self, links="".join([split_lines(self.links)[0], *kept]))
+
+    def _is_left_out(self, line: str, leave_out: Callable[[Entry], bool]) -> bool:
+        return any(entry.line == line and leave_out(entry) for entry in self.entries)
+
+    def stamped(self, now: datetime, **more: str) -> Page:
+        """The page with its metadata up to date: `last_updated`, `size_bytes` of all above, and `more`; an empty value
+        takes a key out. Keys that the program does not know are kept."""
+        newline = line_end(self.text)
+        body = _closed(self.body, newline)
+        above = len(encode(body + self.links))
+        values = {"last_updated": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "size_bytes": str(above), **more}
+        lines = split_lines(self.metadata) or [f"## Metadata{newline}", newline]
+        kept = []
+        for line in lines:
+            found = _PROPERTY.match(line)
+            if found and found[1] in values:
+                value = values.pop(found[1])
+                line = f"{found[1]}: {value}{newline}" if value else ""
+            kept.append(line)
+        if kept[-1] and kept[-1][-1] not in "\r\n":
+            kept[-1] += newline
+        kept += [f"{key}: {value}{newline}" for key, value in values.items() if value]
+        return replace(self, body=body, metadata="".join(kept))
+
+
+def parse_page(path: str, text: str) -> Page:
+    """The page that a text is; `parse_page(path, text).text == text`."""
+    lines = split_lines(text)
+    metadata = _metadata_start(lines)
+    links = _links_start(lines[:metadata])
+    return Page(path, "".join(lines[:links]), "".join(lines[links:metadata]), "".join(lines[metadata:]))
+
+
+def read_page(path: str, data: bytes) -> Page:
+    """The page that some bytes are; bytes that are not UTF-8 are kept."""
+    return parse_page(path, decode(data))
+
+
+def new_page(path: str, title: str, runs: Sequence[Sequence[Block]] = ()) -> Page:
+    """A page of these blocks. Their first, if it is a heading of these words, is the title; else one is put on top."""
+    first = next((block for run in runs for block in run), None)
+    if first is not None and first.kind == "heading" and first.words.casefold() == title.casefold():
+        return Page(path, "").with_body(runs)
+    newline = line_end("".join(block.text for run in runs for block in run))
+    heading = Block(f"# {title}{newline}{newline}", "heading", 1)
+    return Page(path, "").with_body([(heading,), *runs])
+
+
+def piece_page(path: str, title: str, data: bytes, piece: Piece) -> Page:
+    """A page that holds one part of a block too large for a page; it is to be stamped with its `piece`."""
+    return Page(path, _closed(f"# {title}\n\n{decode(data)}", "\n"))
+
+
+def _split_title(body: str) -> tuple[str, str]:
+    lines = split_lines(body)
+    return "".join(lines[:2]), "".join(lines[2:])
+
+
+def _closed(body: str, newline: str) -> str:
+    """The body, with the blank line that keeps a section below from running into it."""
+    lines = split_lines(body)
+    if not lines:
+        return body
+    if lines[-1][-1] not in "\r\n":
+        return body + newline + newline
+    return body if is_blank(lines[-1]) else body + newline
+
+
+def _at_line_start(text: str, place: int) -> bool:
+    return (
+        place == 0 or text[place - 1] == "\n" or (text[place - 1] == "\r" and text[place : place + 1] != "\n")
+    )
+
+
+def _metadata_start(lines: Sequence[str]) -> int:
+    known = False
+    for number in range(len(lines) - 1, -1, -1):
+        line = lines[number]
+        if _METADATA_HEADING.match(line):
+            return number if known else len(lines)
+        if found := _PROPERTY.match(line):
+            known = known or found[1] in _OURS
+        elif not is_blank(line):
+            break
+    return len(lines)
+
+
+def _links_start(lines: Sequence[str]) -> int:
+    listed = False
+    for number in range(len(lines) - 1, -1, -1):
+        line = lines[number]
+        if _LINKS_HEADING.match(line):
+            return number if listed else len(lines)
+        if _ENTRY.match(line):
+            listed = True
+        elif not is_blank(line):
+            break
+    return len(lines)

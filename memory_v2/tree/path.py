@@ -1,0 +1,96 @@
+"""What may be the path of a page.
+
+A path is `projects/silica`: segments joined by `/`, in Unicode NFC. It is written on every file system and into
+`[[links]]`, so it obeys the strictest of them; a path that does not is refused, never repaired in silence.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from memory_v2.errors import InvalidPath
+
+ROOT = "memory"
+MAX_SEGMENT_BYTES = 100
+MAX_PATH_BYTES = 240
+MAX_DEPTH = 12
+
+_FORBIDDEN = frozenset('<>:"|?*\\[]#^')
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", "conin$", "conout$"]
+    + [f"{device}{digit}" for device in ("com", "lpt") for digit in "0123456789¹²³"]
+)
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def page_path(text: str) -> str:
+    """The path `text` in NFC; raises `InvalidPath`, saying which rule it breaks, if no page may have it."""
+    if not isinstance(text, str):
+        raise InvalidPath(f"a path is text, not {type(text).__name__}")
+    path = unicodedata.normalize("NFC", text)
+    if not path:
+        raise InvalidPath("a path cannot be empty")
+    if len(path.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES:
+        raise InvalidPath(f"a path is at most {MAX_PATH_BYTES} bytes long: {path[:40]!r}…")
+    if path.startswith("/"):
+        raise InvalidPath(f"a path starts at the memory, not at '/': {path!r}")
+    segments = path.split("/")
+    if len(segments) > MAX_DEPTH:
+        raise InvalidPath(f"a path is at most {MAX_DEPTH} levels deep: {path!r}")
+    for segment in segments:
+        if problem := _segment_problem(segment):
+            raise InvalidPath(f"{problem}: {path!r}")
+    return path
+
+
+def _segment_problem(segment: str) -> str | None:
+    if not segment:
+        return "a path has no empty parts"
+    if segment.startswith("."):
+        return "no part of a path starts with a dot"
+    if segment != segment.strip() or segment.endswith("."):
+        return "no part of a path starts or ends with a blank, or ends with a dot"
+    if any(unicodedata.category(c) in _INVISIBLE for c in segment):
+        return "a path has no control or invisible characters"
+    if wrong := sorted(_FORBIDDEN.intersection(segment)):
+        return f"a path cannot hold {' '.join(wrong)}"
+    if segment.casefold().endswith(".md"):
+        return "leave '.md' off"
+    if segment.split(".")[0].strip().casefold() in _DEVICES:
+        return f"{segment!r} is the name of a device on Windows"
+    if len(segment.encode()) > MAX_SEGMENT_BYTES:
+        return f"a part of a path is at most {MAX_SEGMENT_BYTES} bytes long"
+    return None
+
+
+def is_page_path(text: str) -> bool:
+    """Whether `text` is a path as it stands: valid, and in NFC already."""
+    try:
+        return page_path(text) == text
+    except InvalidPath:
+        return False
+
+
+def fold(path: str) -> str:
+    """The form in which two paths are equal when a case-insensitive disk holds them to be the same."""
+    return unicodedata.normalize("NFC", path.casefold())
+
+
+def prefixes(path: str) -> list[str]:
+    """`a/b/c` → `["a", "a/b", "a/b/c"]`."""
+    segments = path.split("/")
+    return ["/".join(segments[: i + 1]) for i in range(len(segments))]
+
+
+def case_clash(path: str, others: frozenset[str] | set[str]) -> str | None:
+    """One of `others` (or a folder above it) that `path` or a folder above it equals in all but case, if any."""
+    seen = {fold(prefix): prefix for other in others for prefix in prefixes(other)}
+    for prefix in prefixes(path):
+        if (taken := seen.get(fold(prefix), prefix)) != prefix:
+            return taken
+    return None
+
+
+def child_path(parent: str, name: str) -> str:
+    """Where a child called `name` of the page `parent` lives: the root's children at the top, others below."""
+    return name if parent == ROOT else f"{parent}/{name}"
