@@ -1,16 +1,16 @@
 """Every error the package raises on purpose.
 
-    SilicaError
-    ├── UsageError                    the caller asked for something that cannot be
-    │   ├── InvalidPath               (ValueError) a path that no page may have
-    │   ├── InvalidText               (ValueError) a text that no page can hold
-    │   ├── InvalidSetting            (ValueError) a setting that means nothing
-    │   └── PageExists                (FileExistsError) a page is already there
-    ├── PageNotFound                  (KeyError) no page is there
-    ├── ToolProblem                   shown to the model: says what to do next
-    ├── ModelError                    the model's provider failed; `retryable` says whether to try again
-    └── StorageError                  (OSError) the disk or the service failed
-        └── StorageConflict           the page is not at the version that was expected
+SilicaError
+├── UsageError                    the caller asked for something that cannot be
+│   ├── InvalidPath               (ValueError) a path that no page may have
+│   ├── InvalidText               (ValueError) a text that no page can hold
+│   ├── InvalidSetting            (ValueError) a setting that means nothing
+│   └── PageExists                (FileExistsError) a page is already there
+├── PageNotFound                  (KeyError) no page is there
+├── ToolProblem                   shown to the model: says what to do next
+├── ModelError                    the model's provider failed; `retryable` says whether to try again
+└── StorageError                  (OSError) the disk or the service failed
+    └── StorageConflict           the page is not at the version that was expected
 """
 
 from __future__ import annotations

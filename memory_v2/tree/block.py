@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-Kind: TypeAlias = Literal[
-    "heading", "paragraph", "item", "fence", "code", "table", "quote", "html", "rule", "piece"
-]
+Kind: TypeAlias = Literal["heading", "paragraph", "item", "fence", "code", "table", "quote", "html", "rule", "piece"]
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")

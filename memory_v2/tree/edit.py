@@ -40,6 +40,4 @@ def new_blocks(text: str) -> tuple[Block, ...]:
 
 def appended(page: Page, runs: Iterable[Run]) -> Page:
     """The page with these runs below all else in its body."""
-    return (
-        PageEdit({len(page.blocks): tuple(runs)}).apply(page) if page.blocks else page.with_body(tuple(runs))
-    )
+    return PageEdit({len(page.blocks): tuple(runs)}).apply(page) if page.blocks else page.with_body(tuple(runs))

@@ -124,9 +124,7 @@ def edges_of(page: Page, known: Mapping[str, str]) -> list[Edge]:
     for link, child in sorted(page.found_links, key=lambda pair: not pair[1]):
         target = known.get(link.key or "")
         if target and target != page.path and target not in found:
-            found[target] = Edge(
-                page.path, target, labels.get(link.target.strip(), "") if child else "", child
-            )
+            found[target] = Edge(page.path, target, labels.get(link.target.strip(), "") if child else "", child)
     return list(found.values())
 
 

@@ -53,6 +53,4 @@ def show_numbers(numbers: Iterable[int], prefix: str = "") -> str:
             runs[-1].append(number)
         else:
             runs.append([number])
-    return ", ".join(
-        f"{prefix}{run[0]}" if len(run) == 1 else f"{prefix}{run[0]}-{prefix}{run[-1]}" for run in runs
-    )
+    return ", ".join(f"{prefix}{run[0]}" if len(run) == 1 else f"{prefix}{run[0]}-{prefix}{run[-1]}" for run in runs)

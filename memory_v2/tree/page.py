@@ -146,9 +146,7 @@ class Page:
         code = self.piece is not None and self.piece.kind in ("fence", "code", "html")
         for start, block in self.placed_blocks():
             if not (code and block.kind == "piece"):
-                links += [
-                    (replace(i, start=start + i.start, end=start + i.end), False) for i in find_links(block)
-                ]
+                links += [(replace(i, start=start + i.start, end=start + i.end), False) for i in find_links(block)]
         start = len(self.body)
         for line in split_lines(self.links):
             for position, i in enumerate(find_links(Block(line))):
@@ -270,9 +268,7 @@ def _closed(body: str, newline: str) -> str:
 
 
 def _at_line_start(text: str, place: int) -> bool:
-    return (
-        place == 0 or text[place - 1] == "\n" or (text[place - 1] == "\r" and text[place : place + 1] != "\n")
-    )
+    return place == 0 or text[place - 1] == "\n" or (text[place - 1] == "\r" and text[place : place + 1] != "\n")
 
 
 def _metadata_start(lines: Sequence[str]) -> int:
