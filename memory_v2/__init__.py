@@ -1,1 +1,57 @@
-"""Silica Memory."""
+"""Silica Memory: a memory for AI agents that starts as one Markdown file and grows into a tree by itself.
+
+from memory_v2 import Memory
+
+memory = Memory.open()
+memory.write("Silica uses pytest for testing")
+memory.search("How is Silica tested?")[0].excerpt
+"""
+
+from __future__ import annotations
+
+from memory_v2.errors import (
+    InvalidPath,
+    InvalidSetting,
+    InvalidText,
+    ModelError,
+    NotAllowed,
+    PageExists,
+    PageNotFound,
+    SilicaError,
+    StorageConflict,
+    StorageError,
+    UsageError,
+)
+from memory_v2.functions import (
+    get_memory_graph,
+    list_memory_files,
+    read_memory,
+    search_memory,
+    split_memory,
+    write_memory,
+)
+from memory_v2.memory import Memory
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "InvalidPath",
+    "InvalidSetting",
+    "InvalidText",
+    "Memory",
+    "ModelError",
+    "NotAllowed",
+    "PageExists",
+    "PageNotFound",
+    "SilicaError",
+    "StorageConflict",
+    "StorageError",
+    "UsageError",
+    "__version__",
+    "get_memory_graph",
+    "list_memory_files",
+    "read_memory",
+    "search_memory",
+    "split_memory",
+    "write_memory",
+]

@@ -40,6 +40,10 @@ class PageExists(UsageError, FileExistsError):
     """A page is already there, or one whose path differs only in case."""
 
 
+class NotAllowed(UsageError):
+    """An operation that this page does not allow: the root cannot be deleted, a full page takes no other in."""
+
+
 class PageNotFound(SilicaError, KeyError):
     """No page is there. Also a `KeyError`, so a memory reads like a mapping."""
 

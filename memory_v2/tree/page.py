@@ -8,8 +8,8 @@
     last_updated: …
 
 The last two sections are the program's. They are told from a person's words by their form: each line of the one is an
-item that begins with a link, each line of the other is `key: value`, and they end the page. What does not have this form
-is body. A page is kept as the exact text of its three parts, so rendering what was parsed gives the same bytes.
+item that begins with a link, each line of the other is `key: value`, and they end the page. What lacks this form is
+body. A page is kept as the exact text of its three parts, so rendering what was parsed gives the same bytes.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A page that holds part `number` of `count` of a block too large for one page: its first `size` bytes below the
-    title are those bytes of the block, which is of the kind `kind`."""
+    """What a page says that holds part `number` of `count` of a block too large for one page: its first `size` bytes
+    below the title are those bytes of the block, which is of the kind `kind`."""
 
     number: int
     count: int
@@ -63,6 +63,9 @@ class Piece:
     def __str__(self) -> str:
         return f"{self.number} of {self.count}, {self.size} bytes of {self.kind}"
 
+
+LONGEST_TITLE = 500
+"""Bytes of a heading at the top of a page up to which it stays there when the page is split."""
 
 _PIECE = re.compile(r"(\d{1,6}) of (\d{1,6}), (\d{1,9}) bytes of ([a-z]+)")
 
@@ -97,7 +100,8 @@ class Page:
         if self.piece is None:
             return parse_blocks(self.body)
         title, rest = _split_title(self.body)
-        return (*parse_blocks(title), Block(rest, "piece")) if rest else parse_blocks(title)
+        piece, below = decode(self.piece_data), rest[len(decode(self.piece_data)) :]
+        return (*parse_blocks(title), *([Block(piece, "piece")] if piece else ()), *parse_blocks(below))
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
@@ -129,6 +133,11 @@ class Page:
         if self.blocks and self.blocks[0].kind == "heading" and self.blocks[0].words:
             return readable(self.blocks[0].words)
         return "Memory" if self.path == ROOT else self.path.rsplit("/", 1)[-1]
+
+    @property
+    def has_title(self) -> bool:
+        """Whether block 1 is a heading that the page cannot do without; one as long as a text is not."""
+        return bool(self.blocks) and self.blocks[0].kind == "heading" and self.blocks[0].size <= LONGEST_TITLE
 
     @property
     def last_updated(self) -> datetime | None:
@@ -178,6 +187,10 @@ class Page:
     def with_body(self, runs: Sequence[Sequence[Block]]) -> Page:
         """The page with another body."""
         return replace(self, body=_closed(join_runs(runs, line_end(self.text)), line_end(self.text)))
+
+    def with_sections_of(self, other: Page) -> Page:
+        """The page with the links and the metadata of another."""
+        return replace(self, body=_closed(self.body, line_end(self.text)), links=other.links, metadata=other.metadata)
 
     def with_entry(self, target: str, description: str) -> Page:
         """The page with a child listed last under `## Links`."""
@@ -248,8 +261,8 @@ def new_page(path: str, title: str, runs: Sequence[Sequence[Block]] = ()) -> Pag
 
 
 def piece_page(path: str, title: str, data: bytes, piece: Piece) -> Page:
-    """A page that holds one part of a block too large for a page; it is to be stamped with its `piece`."""
-    return Page(path, _closed(f"# {title}\n\n{decode(data)}", "\n"))
+    """A page that holds one part of a block too large for a page."""
+    return Page(path, _closed(f"# {title}\n\n{decode(data)}", "\n"), metadata=f"## Metadata\n\npiece: {piece}\n")
 
 
 def _split_title(body: str) -> tuple[str, str]:

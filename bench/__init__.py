@@ -1,0 +1,1 @@
+"""What is measured, one command each, always beside a baseline in the same run."""

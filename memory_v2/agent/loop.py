@@ -1,0 +1,130 @@
+"""The one loop in which a model decides: show, answer, carry out, check; within limits, and always to an end."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from memory_v2.agent.limits import Cost, Limits
+from memory_v2.agent.task import Task
+from memory_v2.agent.trace import Attempt, Trace
+from memory_v2.errors import ModelError, ToolProblem
+from memory_v2.models.base import Answered, Conversation, Model, Prompt, Reply, Returned, Said
+
+T = TypeVar("T", bound=Task)
+
+logger = logging.getLogger(__name__)
+
+MAX_CALLS_IN_A_REPLY = 100
+MAX_EMPTY_REPLIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Decision(Generic[T]):
+    """A task that was decided and passed its guard; `degraded` says why the model that was asked first is not the one
+    that decided (empty: it is)."""
+
+    task: T
+    decided_by: str
+    degraded: str
+    cost: Cost
+
+
+class Undecided(Exception):
+    """No model came to a decision that passes the guard; `str` says why the last one did not."""
+
+
+def decide(
+    new_task: Callable[[], T],
+    models: Sequence[Model],
+    limits: Limits,
+    trace: Trace,
+    clock: Callable[[], float] = time.monotonic,
+) -> Decision[T]:
+    """Lets the models try in turn, each on a task of its own, until one decides. Raises `Undecided` if none does."""
+    spent = Cost()
+    reasons: list[str] = []
+    for model in models:
+        task = new_task()
+        attempt = _Attempt(task, model, limits, clock)
+        failed = attempt.run()
+        spent += attempt.cost
+        trace.attempts.append(Attempt(model.name, tuple(attempt.conversation.messages), failed))
+        if not failed:
+            return Decision(task, model.name, "; ".join(reasons), spent)
+        reasons.append(f"{model.name}: {failed}")
+    raise Undecided("; ".join(reasons))
+
+
+class _Attempt(Generic[T]):
+    """One model's try at one task."""
+
+    def __init__(self, task: T, model: Model, limits: Limits, clock: Callable[[], float]) -> None:
+        self.task = task
+        self.model = model
+        self.limits = limits
+        self.clock = clock
+        self.cost = Cost()
+        self.tools = {tool.name: tool for tool in task.tools}
+        self.conversation = Conversation(task.system, tuple(task.tools), task.brief, [Said(task.opening)])
+        self.started = clock()
+
+    def run(self) -> str:
+        """Empty when the task is decided, else why this model could not."""
+        sent_back = empty = 0
+        while True:
+            if reached := self.cost.over(self.limits):
+                return reached
+            try:
+                reply = self.model.respond(self.conversation)
+            except ModelError as error:
+                return f"the model failed: {error}"
+            except Exception:  # whatever a model of somebody else's does, the operation ends in a correct tree
+                logger.exception("the model %s broke down", self.model.name)
+                return "the model broke down"
+            self._pay(reply)
+            self.conversation.messages.append(Answered(reply))
+            if reply.stop_reason == "refusal":
+                return "the model refused"
+            if not reply.tool_calls:
+                empty += 1
+                if empty >= MAX_EMPTY_REPLIES:
+                    return "the model answered without using a tool"
+                self._say(Prompt("no_call", {"tools": list(self.tools), "cut_off": reply.stop_reason == "length"}))
+                continue
+            if not self._carry_out(reply):
+                continue
+            objections = self.task.objections()
+            if not objections:
+                return ""
+            sent_back += 1
+            if sent_back > self.task.patience:
+                return f"its decision did not pass the guard: {objections[0]}"
+            self._say(Prompt("objections", {"objections": objections}))
+
+    def _carry_out(self, reply: Reply) -> bool:
+        """Runs the calls; whether one of them was a decision that could be staged, and none has to be mended."""
+        decided, mend = False, False
+        for number, call in enumerate(reply.tool_calls):
+            try:
+                if number >= MAX_CALLS_IN_A_REPLY:
+                    raise ToolProblem(f"an answer may hold {MAX_CALLS_IN_A_REPLY} calls; this one was not looked at")
+                if call.name not in self.tools:
+                    raise ToolProblem(f"there is no tool {str(call.name)[:60]!r}; use one of {', '.join(self.tools)}")
+                tool = self.tools[call.name]
+                returned = Returned(call, tool.call(call.arguments))
+                decided = decided or tool.decides
+            except ToolProblem as problem:
+                returned = Returned(call, Prompt("problem", {"problem": str(problem)}), is_error=True)
+                mend = True
+            self.conversation.messages.append(returned)
+        return decided and not mend
+
+    def _say(self, prompt: Prompt) -> None:
+        self.conversation.messages.append(Said(prompt))
+
+    def _pay(self, reply: Reply) -> None:
+        self.cost = Cost(self.cost.calls + 1, self.cost.usage + reply.usage, self.clock() - self.started)

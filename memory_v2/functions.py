@@ -1,0 +1,43 @@
+"""The memory as plain functions, over the memory that the environment names: for agents whose tools are functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from memory_v2.memory import Memory
+from memory_v2.tree.path import ROOT
+
+if TYPE_CHECKING:
+    from memory_v2.operations.results import PageInfo, SearchResults, SplitResult, WriteResult
+
+
+def read_memory(path: str | None = None) -> str:
+    """A page of the memory; the root if no path is given. Raises `PageNotFound`."""
+    return Memory.open().read(path or ROOT)
+
+
+def write_memory(
+    content: str, path: str | None = None, mode: Literal["update", "append", "replace"] = "update"
+) -> WriteResult:
+    """Works new text into the memory, on the page `path` or where it belongs."""
+    return Memory.open().write(content, path, mode)
+
+
+def search_memory(query: str, max_results: int = 10) -> SearchResults:
+    """The best answers to a question, each verbatim with page and lines."""
+    return Memory.open().search(query, max_results)
+
+
+def split_memory(path: str | None = None) -> SplitResult:
+    """Divides a page; the root if no path is given."""
+    return Memory.open().split(path or ROOT)
+
+
+def list_memory_files() -> list[PageInfo]:
+    """Every page of the memory."""
+    return Memory.open().list_files()
+
+
+def get_memory_graph() -> dict[str, Any]:
+    """The pages and their links: `{"nodes": [{"id", "size", "label"}], "edges": [{"from", "to", "label"}]}`."""
+    return Memory.open().graph().to_dict()

@@ -1,0 +1,196 @@
+"""What of a page is one findable place.
+
+A passage is one block, or a part of one where the block is long or somebody's talk: small enough to be an answer, and
+always the exact words of the page. What stands around it (headings, who speaks, which day) goes along with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal
+from memory_v2.text.words import speaker, speakers
+from memory_v2.tree.block import Block, encode, is_blank, readable, split_lines
+from memory_v2.tree.page import Page
+
+Kind: TypeAlias = Literal["text", "heading", "entry"]
+
+PASSAGE_BYTES = 400
+"""About how much of a block of many lines is one passage."""
+LINE_BYTES = 1200
+"""A single line stays whole up to this size; a longer one is cut at the ends of its sentences."""
+
+_MARKER = re.compile(r"[ \t]{0,3}(?:>[ \t]?)*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_SENTENCE = re.compile(r".+?(?:[.!?…]+[\"'”’)\]]*[ \t]+|[。！？]+[」』”’）]*|\Z)", re.S)
+_AT_END = re.compile(r"[\s.,;:)\]*_!]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Lines `first_line` to `last_line` (from 1) of a page, in its block number `block` (0: in `## Links`).
+
+    Passages of one `run` stand together under one heading: only they are read as each other's surroundings.
+    """
+
+    kind: Kind
+    block: int
+    first_line: int
+    last_line: int
+    text: str
+    section: tuple[str, ...] = ()
+    run: int = 0
+    speaker: str | None = None
+    date: Span | None = None
+    temporal: bool = False
+    question: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    level: int
+    words: str
+    date: Span | None
+
+
+def passages(page: Page) -> list[Passage]:
+    """The places of a page that can be found, in order: its text, its bare headings, its entries; no metadata."""
+    voices = speakers([line for block in page.blocks for line in _readable_lines(block)])
+    found: list[Passage] = []
+    run: list[Passage] = []
+    above: list[_Heading] = []
+    line, runs = 1, 1
+    page_date = inherited = _date_in(page.path.rsplit("/", 1)[-1]) or _date_in(page.title)
+    for number, block in enumerate(page.blocks, 1):
+        lines = _readable_lines(block)
+        if block.kind == "heading":
+            found += _dated(run, inherited)
+            run, runs = [], runs + 1
+            above = _below(above, block)
+            inherited = next((heading.date for heading in reversed(above) if heading.date), page_date)
+            start = Passage("heading", number, line, line, "", _section(above[:-1]), runs, date=inherited)
+            if above[-1].words and _is_bare(page.blocks, number):
+                found += _cut(start, lines, LINE_BYTES)
+        elif block.kind != "rule":
+            start = Passage("text", number, line, line, "", _section(above), runs)
+            run += [_described(part) for part in _parts(start, lines, voices)]
+        line += len(lines)
+    return [*found, *_dated(run, inherited), *_entries(page, line, runs + 1)]
+
+
+def _below(above: Sequence[_Heading], block: Block) -> list[_Heading]:
+    """The headings that stand above what follows a heading, itself the last."""
+    words = readable(block.words)
+    kept = [heading for heading in above if heading.level < block.level]
+    return [*kept, _Heading(block.level, words, _date_in(words))]
+
+
+def _section(above: Sequence[_Heading]) -> tuple[str, ...]:
+    return tuple(heading.words for heading in above if heading.words)
+
+
+def _readable_lines(block: Block) -> list[str]:
+    return split_lines(readable(block.text))
+
+
+def _is_bare(blocks: Sequence[Block], number: int) -> bool:
+    """Whether nothing stands below the heading with this number before the next one that is not below it."""
+    heading, below = blocks[number - 1], blocks[number : number + 1]
+    return not below or (below[0].kind == "heading" and below[0].level <= heading.level)
+
+
+def _parts(start: Passage, lines: Sequence[str], voices: Collection[str]) -> Iterator[Passage]:
+    """The passages of one block: a turn each where people talk, the whole where it is short, else runs of lines."""
+    said_by = [speaker(line) if voices else None for line in lines]
+    turns = [place for place, name in enumerate(said_by) if name in voices]
+    for first, last in pairwise([*([] if turns[:1] == [0] else [0]), *turns, len(lines)]):
+        name = said_by[first] if first in turns else None
+        moved = replace(start, first_line=start.first_line + first, speaker=name)
+        yield from _cut(moved, lines[first:last], PASSAGE_BYTES)
+
+
+def _cut(start: Passage, lines: Sequence[str], limit: int) -> Iterator[Passage]:
+    """The lines as passages of about `limit` bytes at most, without the blank lines around them."""
+    first, size, sizes = 0, 0, [len(encode(line)) for line in lines]
+    for place, line in enumerate(lines):
+        if size and size + sizes[place] > limit and not is_blank(line):
+            yield from _passage(start, first, lines[first:place])
+            first, size = place, 0
+        size += sizes[place] if size or not is_blank(line) else 0
+    yield from _passage(start, first, lines[first:])
+
+
+def _passage(start: Passage, first: int, lines: Sequence[str]) -> Iterator[Passage]:
+    while lines and is_blank(lines[-1]):
+        lines = lines[:-1]
+    while lines and is_blank(lines[0]):
+        first, lines = first + 1, lines[1:]
+    if not lines:
+        return
+    text = "".join(lines).rstrip("\r\n")
+    at = start.first_line + first
+    whole = replace(start, first_line=at, last_line=at + len(lines) - 1, text=text)
+    if len(lines) > 1 or len(encode(text)) <= LINE_BYTES:
+        yield whole
+    else:
+        yield from (replace(whole, text=piece) for piece in _sentences(text))
+
+
+def _sentences(line: str) -> Iterator[str]:
+    """A long line in pieces of about `PASSAGE_BYTES`: at sentence ends, or at blanks, or anywhere at last."""
+    piece = ""
+    for sentence in _SENTENCE.findall(line):
+        if piece and len(encode(piece + sentence)) > PASSAGE_BYTES:
+            yield piece.rstrip(" \t")
+            piece = ""
+        piece += sentence
+        while len(encode(piece)) > LINE_BYTES:
+            end = piece.rfind(" ", PASSAGE_BYTES // 2, PASSAGE_BYTES) + 1 or PASSAGE_BYTES
+            yield piece[:end].rstrip(" \t")
+            piece = piece[end:]
+    if piece.strip():
+        yield piece
+
+
+def _described(part: Passage) -> Passage:
+    return replace(
+        part,
+        date=_own_date(part.text),
+        temporal=looks_temporal(part.text),
+        question="?" in part.text or "？" in part.text,
+    )
+
+
+def _own_date(text: str) -> Span | None:
+    """The date a text puts to itself: at its start, or as its last words (`… (2026-02-03)`)."""
+    body = text[found.end() :] if (found := _MARKER.match(text)) else text
+    if date := leading_date(body):
+        return date
+    last = body.rsplit("\n", 1)[-1][-40:]
+    return next((span for span, _, end in reversed(find_dates(last)) if _AT_END.fullmatch(last, end)), None)
+
+
+def _date_in(words: str) -> Span | None:
+    return next((span for span, _, _ in find_dates(words)), None)
+
+
+def _dated(run: Sequence[Passage], inherited: Span | None) -> Iterator[Passage]:
+    """The passages under one heading, each with a day: its own, else what it inherits. Where most begin with a day of
+    their own, as in a log, one without belongs to the one before it."""
+    own = {passage.date for passage in run if passage.date}
+    is_log = len(own) > 1 and 2 * sum(passage.date is not None for passage in run) >= len(run)
+    for passage in run:
+        if is_log:
+            inherited = passage.date or inherited
+        yield passage if passage.date else replace(passage, date=inherited)
+
+
+def _entries(page: Page, line: int, run: int) -> Iterator[Passage]:
+    """The lines of `## Links`: they say what a child holds, and are no answer themselves."""
+    listed = {entry.line for entry in page.entries}
+    for place, text in enumerate(split_lines(page.links)):
+        if text in listed:
+            yield Passage("entry", 0, line + place, line + place, readable(text).rstrip("\r\n"), run=run)

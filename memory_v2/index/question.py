@@ -1,0 +1,69 @@
+"""What a query asks for: the words to look up, whose words, which days, and whether it wants to know when."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from memory_v2.index.terms import terms
+from memory_v2.text.dates import PartialDate, Span, asks_when, question_dates
+from memory_v2.text.words import STOPWORDS, words
+from memory_v2.tree.block import readable
+
+_QUOTED = re.compile(r"\"([^\"\n]{2,200})\"|“([^”\n]{2,200})”|«([^»\n]{2,200})»|「([^」\n]{2,200})」|`([^`\n]{2,200})`")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query, read: `words` are looked up, the rest only moves what was found up or down."""
+
+    words: tuple[str, ...]
+    names: frozenset[str] = frozenset()
+    phrases: tuple[str, ...] = ()
+    dates: tuple[Span | PartialDate, ...] = ()
+    when: bool = False
+
+    @cached_property
+    def terms(self) -> dict[str, list[str]]:
+        """The terms of each word: the word whole, then what is in it."""
+        return {word: terms(word) for word in self.words}
+
+
+def parse_question(query: str, speakers: Collection[str]) -> Question:
+    """What a query asks, in a memory where these people speak. Their names are not looked up, unless there is nothing
+    else: whoever speaks is named on every line."""
+    query = readable(query)
+    found = list(dict.fromkeys(words(query)))
+    names = _named(query, found, speakers)
+    spoken = {word for name in names for word in words(name)}
+    telling = [word for word in found if word not in STOPWORDS]
+    looked_up = [word for word in telling if word not in spoken] or telling or found
+    return Question(
+        tuple(looked_up),
+        frozenset(names),
+        tuple(dict.fromkeys(_phrases(query, looked_up))),
+        tuple(dict.fromkeys(question_dates(query))),
+        asks_when(query),
+    )
+
+
+def _named(query: str, found: Collection[str], speakers: Iterable[str]) -> list[str]:
+    """The speakers that are named. A name is written with a capital where the query writes any, so that the word
+    `hope` is not Hope."""
+    plain = query == query.casefold()
+    capital = {word for token in query.split() if token[:1].casefold() != token[:1] for word in words(token)}
+    written = {word for word in found if (plain or word in capital or not word.isascii()) and word not in STOPWORDS}
+    return [name for name in speakers if not written.isdisjoint(words(name))]
+
+
+def _phrases(query: str, looked_up: Collection[str]) -> list[str]:
+    quoted = [flat for groups in _QUOTED.findall(query) if (flat := flattened("".join(groups)))]
+    whole = flattened(query.strip(" \t\r\n\"'?!.？。！"))
+    return [*quoted, whole] if len(looked_up) > 1 and whole not in quoted else quoted
+
+
+def flattened(text: str) -> str:
+    """The text in one case and with single blanks: the form in which phrases are compared."""
+    return " ".join(text.casefold().split())

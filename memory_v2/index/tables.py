@@ -1,0 +1,210 @@
+"""What the index keeps, and how a page is put into it and taken out."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TypeAlias
+from zlib import crc32
+
+from memory_v2.index.passages import Passage, passages
+from memory_v2.index.terms import EVERYTHING, terms
+from memory_v2.text.words import normal
+from memory_v2.tree.block import readable
+from memory_v2.tree.page import Page
+from memory_v2.tree.path import ROOT
+
+VERSION = 1
+"""Raised whenever another index would come of the same pages: an older file is then made anew."""
+
+# Neighbours are read as a passage's surroundings, so the passages of a page have ids that follow each other.
+SCHEMA = f"""
+CREATE TABLE pages (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mark TEXT NOT NULL, digest BLOB NOT NULL,
+    title TEXT NOT NULL, last_updated TEXT NOT NULL, places INTEGER NOT NULL, terms INTEGER NOT NULL);
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY, page INTEGER NOT NULL, run INTEGER NOT NULL, kind TEXT NOT NULL, block INTEGER NOT NULL,
+    first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, text TEXT NOT NULL, check_sum INTEGER NOT NULL,
+    section TEXT NOT NULL, speaker TEXT, since INTEGER, until INTEGER, temporal INTEGER NOT NULL,
+    question INTEGER NOT NULL, length INTEGER NOT NULL, own TEXT NOT NULL, context TEXT NOT NULL);
+CREATE INDEX passages_of_page ON passages (page);
+CREATE INDEX passages_of_day ON passages (since, until) WHERE since IS NOT NULL;
+CREATE TABLE voices (page INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, name)) WITHOUT ROWID;
+CREATE TABLE links (
+    page INTEGER NOT NULL, place INTEGER NOT NULL, target TEXT NOT NULL, label TEXT NOT NULL, child INTEGER NOT NULL,
+    PRIMARY KEY (page, place)) WITHOUT ROWID;
+CREATE TABLE blocks (
+    page INTEGER NOT NULL, block INTEGER NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (page, block)) WITHOUT ROWID;
+CREATE INDEX blocks_that_say ON blocks (digest);
+CREATE VIRTUAL TABLE words USING fts5(
+    own, context, content='passages', content_rowid='id', tokenize="unicode61 remove_diacritics 0 {EVERYTHING}");
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'col');
+PRAGMA user_version = {VERSION};
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A page as it goes into the tables; `size` and `mark` are its stamp, `mark` empty until the storage confirms it."""
+
+    page: Page
+    size: int
+    mark: str
+    last_updated: datetime
+
+    @property
+    def digest(self) -> bytes:
+        """What two pages share that are equal to the byte."""
+        return page_digest(self.page.data)
+
+
+Row: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The rows of one page, without the ids that the tables give them."""
+
+    path: str
+    head: Row
+    passages: tuple[Row, ...]
+    voices: tuple[Row, ...]
+    links: tuple[Row, ...]
+    blocks: tuple[Row, ...]
+
+
+def page_digest(data: bytes) -> bytes:
+    """What two pages share that are equal to the byte."""
+    return blake2b(data, digest_size=16).digest()
+
+
+def block_digest(text: str) -> bytes | None:
+    """What two blocks share that say the same to the letter; `None` for one that says nothing."""
+    plain = normal(readable(text))
+    return blake2b(plain.encode(), digest_size=16).digest() if plain else None
+
+
+@contextmanager
+def transaction(tables: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, and alone among all processes."""
+    tables.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        tables.execute("COMMIT")
+    except BaseException:
+        if tables.in_transaction:
+            tables.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def snapshot(tables: sqlite3.Connection) -> Iterator[None]:
+    """All that is read inside is read from one state."""
+    tables.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if tables.in_transaction:
+            tables.execute("COMMIT")
+
+
+def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
+    """Takes out pages; one that is not there is none to take out."""
+    for path in paths:
+        for (page,) in tables.execute("SELECT id FROM pages WHERE path = ?", (path,)).fetchall():
+            tables.execute(
+                "INSERT INTO words (words, rowid, own, context) "
+                "SELECT 'delete', id, own, context FROM passages WHERE page = ? ORDER BY id",
+                (page,),
+            )
+            for table in ("passages", "voices", "links", "blocks"):
+                tables.execute(f"DELETE FROM {table} WHERE page = ?", (page,))
+            tables.execute("DELETE FROM pages WHERE id = ?", (page,))
+
+
+def prepare_page(entered: Entered) -> Prepared:
+    """The rows of a page; all that takes time, and nothing that needs the tables."""
+    page, found = entered.page, passages(entered.page)
+    rows = tuple(_passage_row(page, passage) for passage in found)
+    length = sum(len(terms(passage.text)) for passage in found if passage.kind != "entry")
+    stamp = (entered.size, entered.mark, entered.digest)
+    return Prepared(
+        page.path,
+        (page.path, *stamp, page.title, entered.last_updated.isoformat(), len(rows), length),
+        rows,
+        tuple((name,) for name in sorted({passage.speaker for passage in found if passage.speaker})),
+        tuple(_link_rows(page)),
+        tuple(_block_rows(page, found)),
+    )
+
+
+def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
+    """Puts in a page, in place of what was there under its path."""
+    drop_pages(tables, [page.path])
+    number = tables.execute(f"INSERT INTO pages VALUES (NULL,{_marks(page.head)})", page.head).lastrowid
+    first = tables.execute("SELECT coalesce(max(id), 0) + 1 FROM passages").fetchone()[0]
+    for place, row in enumerate(page.passages, first):
+        tables.execute(f"INSERT INTO passages VALUES (?,?,{_marks(row)})", (place, number, *row))
+    tables.execute(
+        "INSERT INTO words (rowid, own, context) SELECT id, own, context FROM passages WHERE page = ? ORDER BY id",
+        (number,),
+    )
+    for table, rows in (("voices", page.voices), ("links", page.links), ("blocks", page.blocks)):
+        for row in rows:
+            tables.execute(f"INSERT INTO {table} VALUES (?,{_marks(row)})", (number, *row))
+
+
+def _marks(row: Row) -> str:
+    return ",".join("?" * len(row))
+
+
+def _passage_row(page: Page, passage: Passage) -> Row:
+    spelled = terms(passage.text)
+    context = _context(page.path, page.title, passage.section)
+    if passage.kind == "entry":  # what a child is said to hold weighs no more than a heading
+        context, spelled = " ".join([context, *spelled]), []
+    return (
+        passage.run,
+        passage.kind,
+        passage.block,
+        passage.first_line,
+        passage.last_line,
+        passage.text,
+        crc32(passage.text.encode()),
+        json.dumps(passage.section, ensure_ascii=False),
+        passage.speaker,
+        passage.date.start.toordinal() if passage.date else None,
+        passage.date.end.toordinal() if passage.date else None,
+        passage.temporal,
+        passage.question,
+        len(spelled),
+        f" {'  '.join(spelled)} ",  # two blanks, so that a term between blanks can be counted in the string
+        f" {context} ",
+    )
+
+
+@lru_cache(maxsize=1000)
+def _context(path: str, title: str, section: tuple[str, ...]) -> str:
+    """The terms of what stands above a passage: its page's title and path, its headings; each of them once."""
+    place = "" if path == ROOT else path.replace("/", " ").replace("-", " ").replace("_", " ")
+    return " ".join(dict.fromkeys(terms(" \n ".join([title, place, *section]))))
+
+
+def _link_rows(page: Page) -> Iterator[tuple[int, str, str, bool]]:
+    labels = {entry.target: entry.description for entry in page.entries}
+    ordered = sorted(page.found_links, key=lambda pair: not pair[1])
+    for place, (link, child) in enumerate(ordered):
+        if link.key:
+            yield place, link.key, readable(labels.get(link.target.strip(), "")) if child else "", child
+
+
+def _block_rows(page: Page, found: Collection[Passage]) -> Iterator[tuple[int, bytes]]:
+    for number in sorted({passage.block for passage in found if passage.block}):
+        if digest := block_digest(page.blocks[number - 1].text):
+            yield number, digest

@@ -1,0 +1,82 @@
+"""What is looked up: the terms under which a text is found.
+
+A term is a stem, so that `testing` finds `tests`. The stemmer is SQLite's own Porter, asked through a table of its
+vocabulary: texts and queries then meet in the same terms, and the full-text table needs none but to split at blanks.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+from collections.abc import Collection, Iterator
+from functools import cache
+
+from memory_v2.text.words import has_cjk, words
+
+EVERYTHING = "categories 'L* N* M* P* S* C*'"
+"""A tokenizer that ends a token nowhere but at a blank: what the words of a text are has been decided before."""
+
+_PARTS = re.compile(r"[^\W\d_]{2,}")
+_MANY = 500_000
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text in order: the stem of each word, the parts of an identifier after the whole, and single
+    characters after each pair of them in scripts without spaces."""
+    found = list(_spelled(words(text)))
+    stems = _stems().of(found)
+    return [stems[word] for word in found]
+
+
+def stem(word: str) -> str:
+    """The stem of one word, diacritics removed."""
+    return _stems().of([word])[word]
+
+
+def _spelled(tokens: list[str]) -> Iterator[str]:
+    for place, token in enumerate(tokens):
+        yield token
+        if token.isalpha() and token.isascii():
+            continue
+        if has_cjk(token):
+            if len(token) == 2:
+                yield token[0]
+                if not tokens[place + 1 : place + 2] or tokens[place + 1][0] != token[1]:
+                    yield token[1]
+        elif len(parts := _PARTS.findall(token)) > 1:
+            yield from parts
+
+
+class _Stems:
+    """The stems met so far. A word costs 2 µs when it is new, and a look into a dictionary ever after."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._tables = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        tokenizer = f"porter unicode61 remove_diacritics 2 {EVERYTHING}".replace("'", "''")
+        self._tables.execute(f"CREATE VIRTUAL TABLE new USING fts5(word, content='', tokenize='{tokenizer}')")
+        self._tables.execute("CREATE VIRTUAL TABLE stems USING fts5vocab(new, 'instance')")
+
+    def of(self, found: Collection[str]) -> dict[str, str]:
+        """A dictionary that has a stem for each of these words."""
+        known = self._known
+        if all(word in known for word in found):
+            return known
+        with self._lock:
+            if len(known) > _MANY:
+                known = self._known = {}
+            new = sorted({word for word in found if word not in known})
+            self._tables.execute("BEGIN")
+            self._tables.executemany("INSERT INTO new(rowid, word) VALUES (?, ?)", enumerate(new))
+            stems: dict[int, str] = dict(self._tables.execute("SELECT doc, term FROM stems"))
+            self._tables.execute("INSERT INTO new(new) VALUES ('delete-all')")
+            self._tables.execute("COMMIT")
+            known.update((word, stems.get(place, word)) for place, word in enumerate(new))
+        return known
+
+
+@cache
+def _stems() -> _Stems:
+    return _Stems()

@@ -1,0 +1,156 @@
+"""What users hold: a memory. Each method is a few lines into a room below.
+
+The rooms are imported when they are first used: reading a page must not wait for what writing one needs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from memory_v2.settings import DEFAULT_THRESHOLD, Settings
+from memory_v2.storage.local import LocalStorage
+from memory_v2.tree.block import readable
+from memory_v2.tree.path import ROOT, page_path
+
+if TYPE_CHECKING:
+    from memory_v2.agent.limits import Limits
+    from memory_v2.models.base import Model
+    from memory_v2.operations.check import Checkup
+    from memory_v2.operations.environment import Environment
+    from memory_v2.operations.results import Finding, PageInfo, Result, SearchResults, SplitResult, WriteResult
+    from memory_v2.storage.base import MemoryStorage
+    from memory_v2.tree.graph import Graph
+
+
+class Memory:
+    """A tree of Markdown pages that starts as one, `memory`, and grows by itself.
+
+    Every method is whole or nothing: it returns a typed result, or raises a `SilicaError` and has changed nothing. A
+    memory may be used by any number of threads and processes at once.
+    """
+
+    def __init__(
+        self,
+        storage: MemoryStorage,
+        model: str | Model = "offline",
+        *,
+        threshold: int = DEFAULT_THRESHOLD,
+        limits: Limits | None = None,
+        now: Callable[[], datetime] | None = None,
+    ) -> None:
+        """A memory on any storage. `model` is a name or a model of your own; `now` is the clock; `threshold` is the
+        most bytes that a page may have."""
+        self.storage = storage
+        self._model = model
+        self._threshold = threshold
+        self._limits = limits
+        self._now = now
+
+    @classmethod
+    def open(cls, path: str | Path | None = None, model: str | Model | None = None) -> Memory:
+        """The memory in a folder: the arguments, else `SILICA_MEMORY_PATH` and `SILICA_MEMORY_MODEL`, else
+        `~/.silica/memory_v2` and the offline planner. The folder is made by the first write."""
+        name = model if isinstance(model, str) else None
+        settings = Settings.from_environment(os.environ, path, name)
+        chosen = settings.model if model is None or isinstance(model, str) else model
+        return cls(LocalStorage(settings.path), chosen, threshold=settings.threshold)
+
+    @cached_property
+    def _environment(self) -> Environment:
+        from memory_v2.agent.limits import Limits
+        from memory_v2.index.full_text import FullTextIndex
+        from memory_v2.models import OFFLINE, load_model
+        from memory_v2.operations.environment import Environment, utc_now
+
+        planner = load_model(OFFLINE)
+        model = self._model if not isinstance(self._model, str) else None
+        if model is None:
+            model = planner if self._model == OFFLINE else load_model(str(self._model))
+        return Environment(
+            storage=self.storage,
+            index=FullTextIndex(self.storage, self.storage.cache_folder),
+            model=model,
+            planner=planner,
+            threshold=self._threshold,
+            limits=self._limits or Limits(),
+            now=self._now or utc_now,
+        )
+
+    def read(self, path: str = ROOT) -> str:
+        """The page, as it is stored. Raises `PageNotFound`, `InvalidPath`.
+
+        Bytes that are not UTF-8 are shown as U+FFFD; they stay as they are on the disk.
+        """
+        return self.storage.read(page_path(path or ROOT)).data.decode("utf-8", "replace")
+
+    def write(
+        self, text: str, path: str | None = None, mode: Literal["update", "append", "replace"] = "update"
+    ) -> WriteResult:
+        """Works new text into the tree: on the page `path`, or where it belongs. A page that grows too large is split.
+
+        `append` puts the text below all else, `replace` in the place of the page's body, both to the letter. Raises
+        `InvalidText`, `InvalidPath`, `StorageError`.
+        """
+        from memory_v2.operations.write import write
+
+        return write(self._environment, text, path or None, mode)
+
+    def split(self, path: str = ROOT) -> SplitResult:
+        """Divides a page into a page and its children, whatever its size. Raises `PageNotFound`."""
+        from memory_v2.operations.settle import split_now
+
+        return split_now(self._environment, path or ROOT)
+
+    def search(self, query: str, max_results: int = 10) -> SearchResults:
+        """The best answers to a question, best first, each verbatim with page and lines."""
+        from memory_v2.operations.search import search
+
+        return search(self._environment, query, max_results)
+
+    def list_files(self) -> list[PageInfo]:
+        """Every page: path, title, size, when it was changed, what it links to and is linked from."""
+        from memory_v2.operations.survey import list_pages
+
+        return list_pages(self._environment)
+
+    def graph(self) -> Graph:
+        """The pages and their links."""
+        from memory_v2.operations.survey import graph
+
+        return graph(self._environment)
+
+    def merge(self, path: str) -> Result:
+        """Folds a page back into the page above it, to the letter. Raises `PageNotFound`, `NotAllowed`."""
+        from memory_v2.operations.arrange import merge
+
+        return merge(self._environment, path)
+
+    def rename(self, old: str, new: str) -> Result:
+        """Gives a page, and the pages below it, another path; links follow. Raises `PageNotFound`, `PageExists`."""
+        from memory_v2.operations.arrange import rename
+
+        return rename(self._environment, old, new)
+
+    def delete(self, path: str) -> Result:
+        """Takes a page away; what hung on it hangs on the page above. Raises `PageNotFound`, `NotAllowed`."""
+        from memory_v2.operations.arrange import delete
+
+        return delete(self._environment, path)
+
+    def check(self) -> list[Finding]:
+        """What does not hold, errors first, with page and line; empty when all is well."""
+        return list(self.checkup().findings)
+
+    def checkup(self, apply: bool = False) -> Checkup:
+        """The findings; with `apply`, what can be mended is, and the findings are what is left."""
+        from memory_v2.operations.check import check
+
+        return check(self._environment, apply)
+
+    def __repr__(self) -> str:
+        return f"Memory({readable(self.storage.where)!r})"

@@ -1,0 +1,224 @@
+"""Splitting offline: by the sections there are, by date if it is a log, by who or what recurs, by size last."""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from memory_v2.models.base import ToolCall
+from memory_v2.models.briefs import SplitBrief
+from memory_v2.models.offline.grouping import group_links
+from memory_v2.models.offline.naming import Names, describe, name_for, plain, telling_terms, texts_of
+from memory_v2.models.offline.sections import Section, dated_runs, find_sections, recurring_subjects
+from memory_v2.text.dates import Span, covers
+from memory_v2.tree.block import Block, readable
+from memory_v2.tree.numbers import show_numbers
+
+Strategy = Literal["topic", "chronological", "entity", "size"]
+
+ENOUGH = 0.45
+"""A split goes on until this share of the threshold is left."""
+FULL = 0.75
+"""A child is filled to this share of the threshold at most, if it can be helped: it is to grow."""
+MOST_CHILDREN = 12
+SMALLEST = 350
+"""Bytes below which a section is no page of its own."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """What is to be one child: its blocks, and what it is called, where that is clear."""
+
+    numbers: tuple[int, ...]
+    name: str = ""
+    title: str = ""
+    lead: str = ""
+
+
+@dataclass(frozen=True)
+class _Page:
+    """The page that is divided, as its division is worked out."""
+
+    brief: SplitBrief
+
+    @cached_property
+    def names(self) -> Names:
+        """The names that are taken."""
+        return Names(self.brief)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        return self.brief.view.page.blocks
+
+    @cached_property
+    def body(self) -> list[int]:
+        """The numbers of all blocks but the title."""
+        first = 2 if self.brief.view.page.has_title else 1
+        return list(range(first, len(self.blocks) + 1))
+
+    @property
+    def goal(self) -> float:
+        """How many bytes may be left."""
+        return min(ENOUGH * self.brief.threshold, 0.9 * self.brief.target)
+
+    @property
+    def full(self) -> float:
+        """How many bytes a child should have at most."""
+        return FULL * self.brief.threshold
+
+    def size(self, numbers: Iterable[int]) -> int:
+        return sum(self.blocks[number - 1].size for number in numbers)
+
+    def left(self, groups: Sequence[Group]) -> int:
+        """The bytes that stay when these groups leave, with a line for each in the links."""
+        return self.brief.view.page.size - sum(self.size(group.numbers) - 200 for group in groups)
+
+
+def divide(brief: SplitBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
+    """The call that divides the page; `plainly`: by size alone."""
+    page = _Page(brief)
+    if brief.crowded:
+        return (_call(page, "topic", [], group_links(brief, page.names)),)
+    strategies: list[Callable[[_Page], tuple[Strategy, list[Group]]]] = [_by_section, _by_date, _by_subject]
+    for strategy in [] if plainly else strategies:
+        kind, groups = strategy(page)
+        if groups and page.left(groups) <= brief.target:
+            return (_call(page, kind, groups),)
+    if brief.view.page.size <= brief.threshold:
+        return (ToolCall("leave_whole", {"reason": "the page is small and holds together"}),)
+    groups = _by_size(page)
+    links: list[dict[str, Any]] = []
+    if page.left(groups) > brief.target and brief.view.page.entries:
+        links = group_links(brief, page.names)
+    return (_call(page, "size", groups, links),)
+
+
+def _by_section(page: _Page) -> tuple[Strategy, list[Group]]:
+    sections = find_sections(page.blocks, page.body)
+    if len(sections) < 2:
+        return "topic", []
+    dated = [section for section in sections if section.span]
+    if page.size(n for s in dated for n in s.numbers) >= 0.6 * page.size(page.body):
+        runs = [(section.span, section.numbers) for section in dated if section.span]
+        return "chronological", _by_time(page, runs)
+    return "topic", _largest(page, sections)
+
+
+def _largest(page: _Page, sections: Sequence[Section]) -> list[Group]:
+    """The largest sections, until enough has left; small neighbours leave together."""
+    groups: list[Group] = []
+    for section in sorted(sections, key=lambda s: (-page.size(s.numbers), s.numbers)):
+        if page.left(groups) <= page.goal or len(groups) == MOST_CHILDREN:
+            break
+        if page.size(section.numbers) >= SMALLEST:
+            words = plain(section.heading)
+            groups.append(Group(section.numbers, name=words, title=words[:100], lead=words))
+    if page.left(groups) > page.brief.target:
+        return []
+    return sorted(groups, key=lambda group: group.numbers)
+
+
+def _by_date(page: _Page) -> tuple[Strategy, list[Group]]:
+    runs = dated_runs(page.blocks, page.body)
+    if page.size(n for _, numbers in runs for n in numbers) < 0.6 * page.size(page.body):
+        return "chronological", []
+    return "chronological", _by_time(page, runs)
+
+
+def _by_time(page: _Page, runs: Sequence[tuple[Span, tuple[int, ...]]]) -> list[Group]:
+    """By year, month or day, whatever is the coarsest that gives pages of a good size; the newest stay if they can."""
+    for key in (_year, _month, _day):
+        periods: dict[str, list[tuple[Span, tuple[int, ...]]]] = {}
+        for span, numbers in runs:
+            periods.setdefault(key(span), []).append((span, numbers))
+        sizes = [page.size(n for _, numbers in members for n in numbers) for members in periods.values()]
+        if len(periods) > 1 and (max(sizes) <= page.full or key is _day):
+            break
+    else:
+        return []
+    groups: list[Group] = []
+    for name in sorted(periods):
+        if groups and page.left(groups) <= page.goal:
+            break
+        span = Span(min(s.start for s, _ in periods[name]), max(s.end for s, _ in periods[name]))
+        numbers = tuple(sorted(n for _, members in periods[name] for n in members))
+        groups.append(Group(numbers, name=name, title=covers(_whole(span, name)), lead=covers(span)))
+    return groups if len(groups) <= MOST_CHILDREN * 2 else []
+
+
+def _year(span: Span) -> str:
+    return f"{span.start:%Y}"
+
+
+def _month(span: Span) -> str:
+    return f"{span.start:%Y-%m}"
+
+
+def _day(span: Span) -> str:
+    return f"{span.start:%Y-%m-%d}"
+
+
+def _whole(span: Span, name: str) -> Span:
+    """The year, month or day that a page of this name is for."""
+    start = span.start
+    if len(name) == 4:
+        return Span(start.replace(month=1, day=1), start.replace(month=12, day=31))
+    if len(name) == 7:
+        return Span(start.replace(day=1), start.replace(day=monthrange(start.year, start.month)[1]))
+    return Span(start, start)
+
+
+def _by_subject(page: _Page) -> tuple[Strategy, list[Group]]:
+    """Who or what recurs, the most frequent first, until enough has left."""
+    groups: list[Group] = []
+    for subject, numbers in recurring_subjects(page.blocks, page.body):
+        if page.left(groups) <= page.goal or len(groups) == MOST_CHILDREN:
+            break
+        if page.size(numbers) >= SMALLEST:
+            groups.append(Group(numbers, name=subject, title=plain(subject), lead=plain(subject)))
+    return "entity", groups
+
+
+def _by_size(page: _Page) -> list[Group]:
+    """Runs of neighbours, from the top; the last stays if it is small enough."""
+    groups: list[Group] = []
+    run: list[int] = []
+    for number in page.body:
+        if run and page.size([*run, number]) > page.full:
+            groups.append(Group(tuple(run)))
+            run = []
+        run.append(number)
+        if not run[1:] and page.left(groups) <= page.goal:
+            return groups
+    if run and page.left(groups) > page.goal:
+        groups.append(Group(tuple(run)))
+    return _halved(page, groups[0]) if len(groups) == 1 and page.size(groups[0].numbers) > page.full else groups
+
+
+def _halved(page: _Page, group: Group) -> list[Group]:
+    middle = len(group.numbers) // 2
+    return [Group(group.numbers[:middle]), Group(group.numbers[middle:])] if middle else [group]
+
+
+def _call(page: _Page, strategy: Strategy, groups: Sequence[Group], links: Sequence[dict[str, Any]] = ()) -> ToolCall:
+    children = [_child(page, group) for group in groups]
+    return ToolCall("split_page", {"strategy": strategy, "children": [*children, *links]})
+
+
+def _child(page: _Page, group: Group) -> dict[str, Any]:
+    inside = texts_of(page.blocks[n - 1] for n in group.numbers)
+    others = set(page.body) - set(group.numbers)
+    terms = telling_terms(inside, texts_of(page.blocks[n - 1] for n in sorted(others)))
+    fallback = plain(readable(page.blocks[group.numbers[0] - 1].content))[:40]
+    name = name_for([group.name] if group.name else terms, page.names, fallback)
+    title = group.title or plain(", ".join(terms[:2])) or fallback or name
+    lead = group.lead or title
+    return {
+        "name": name,
+        "title": (title[:1].upper() + title[1:])[:110],
+        "description": describe(lead, terms) or fallback,
+        "blocks": show_numbers(group.numbers),
+    }

@@ -1,0 +1,220 @@
+"""Writing offline: the text is kept verbatim, together and in order; what is decided is the page and the section."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from memory_v2.models.base import ToolCall
+from memory_v2.models.briefs import WriteBrief
+from memory_v2.text.dates import find_dates, leading_date
+from memory_v2.text.words import FILLERS, content_words, normal, speaker, speakers
+from memory_v2.tree.block import Block, readable
+from memory_v2.tree.numbers import show_numbers
+from memory_v2.tree.page import Page
+from memory_v2.tree.path import ROOT
+
+TOPIC_SHARE = 0.45
+"""How much of what the text speaks of must stand on a page for it to belong there."""
+SMALL_TALK = 4
+"""A turn of a conversation with fewer words than this is said again without being known already."""
+
+
+def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
+    """The calls that put the text in its place; `plainly`: at the end of the page it was given, else of the root."""
+    everything = range(1, len(brief.blocks) + 1)
+    if plainly:
+        return (_place(brief.path or ROOT, everything, None),)
+    known = _known(brief)
+    if known and all(number in known or _says_nothing(block) for number, block in enumerate(brief.blocks, 1)):
+        return tuple(_nothing_new([number], *known[number]) for number in sorted(known))
+    page = _page_for(brief)
+    section = _own_section(brief, page)
+    if section is not None:
+        heading, after = section
+        return (_nothing_new([1], page.path, heading), _place(page.path, everything[1:], after))
+    return (_place(page.path, everything, _position(brief, page)),)
+
+
+def _known(brief: WriteBrief) -> dict[int, tuple[str, int]]:
+    """The new blocks that stand on a page which is shown, checked against the page itself."""
+    pages = {view.page.path: view.page for view in brief.pages}
+    found = {}
+    for number, (path, block) in brief.known.items():
+        page, new = pages.get(path), brief.blocks[number - 1]
+        if page is None or block > len(page.blocks) or page.blocks[block - 1].kind == "piece":
+            continue
+        if normal(page.blocks[block - 1].content) == normal(new.content) and not _small_talk(new):
+            found[number] = (path, block)
+    return found
+
+
+def _small_talk(block: Block) -> bool:
+    said = readable(block.content)
+    return speaker(said) is not None and len(set(content_words(said)) - FILLERS) < SMALL_TALK
+
+
+def _says_nothing(block: Block) -> bool:
+    return block.kind == "rule" or not block.content.strip()
+
+
+# which page
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What is counted about one page."""
+
+    page: Page
+
+    @cached_property
+    def body(self) -> list[Block]:
+        first_is_title = self.page.blocks[:1] and self.page.blocks[0].kind == "heading"
+        return list(self.page.blocks[1:] if first_is_title else self.page.blocks)
+
+    @cached_property
+    def terms(self) -> set[str]:
+        described = [entry.description for entry in self.page.entries]
+        return set(content_words(readable("\n".join([*(b.content for b in self.page.blocks), *described]))))
+
+    @cached_property
+    def headings(self) -> list[tuple[int, Block, frozenset[str]]]:
+        """Number, block and terms of each heading but the title."""
+        return [
+            (number, block, frozenset(content_words(readable(block.words))))
+            for number, block in enumerate(self.page.blocks, 1)
+            if block.kind == "heading" and number > 1
+        ]
+
+    @cached_property
+    def is_log(self) -> bool:
+        """Whether it is written from day to day: most of it is dated, or is what people said."""
+        body = self.body
+        if not body:
+            return False
+        dated = 0
+        under_date = False
+        for block in body:
+            if leading_date(readable(block.words)):
+                under_date = True
+            elif block.kind == "heading":
+                under_date = False
+            dated += under_date
+        spoken = sum(speakers([readable(b.content) for b in body]).values())
+        return max(dated, spoken) >= 0.6 * len(body)
+
+
+def _page_for(brief: WriteBrief) -> Page:
+    looks = {view.page.path: _Look(view.page) for view in brief.pages if view.page.piece is None}
+    if brief.path is not None:
+        return next(view.page for view in brief.pages if view.page.path == brief.path)
+    root = looks[ROOT].page
+    if (span := _date_of(brief.blocks)) is not None:
+        names = (f"{span.start:%Y-%m-%d}", f"{span.start:%Y-%m}", f"{span.start:%Y}")
+        dated = [p for p in looks if p.rsplit("/", 1)[-1] in names]
+        return looks[max(dated, key=lambda p: (len(p.rsplit("/", 1)[-1]), p))].page if dated else root
+    if _is_conversation(brief.blocks):
+        latest = looks.get(brief.latest or ROOT)
+        return latest.page if latest is not None and latest.is_log and not latest.page.entries else root
+    return _topical(brief, looks) or root
+
+
+def _date_of(blocks: Sequence[Block]) -> Any:
+    """The date with which the text begins."""
+    first = next((block for block in blocks if block.content.strip()), None)
+    return leading_date(readable(first.words)) if first else None
+
+
+def _is_conversation(blocks: Sequence[Block]) -> bool:
+    lines = [line for block in blocks for line in readable(block.content).splitlines() if line.strip()]
+    said = sum(1 for line in lines if speaker(line))
+    return bool(lines) and said >= 0.6 * len(lines)
+
+
+def _topical(brief: WriteBrief, looks: dict[str, _Look]) -> Page | None:
+    """The page that is named in the text, or on which most of what the text speaks of stands already."""
+    wanted = set(content_words(readable(brief.text))) - FILLERS
+    if not wanted:
+        return None
+    passages = [set(content_words(readable(b.content))) for look in looks.values() for b in look.body]
+    passages += [set(content_words(hit.text)) for hit in brief.places]
+    spread = Counter(term for passage in passages for term in passage & wanted)
+    weight = {term: math.log(1 + (1 + len(passages)) / (0.5 + spread[term])) for term in wanted}
+    total = sum(weight.values())
+    scores: dict[str, float] = {}
+    for path, look in looks.items():
+        share = sum(weight[term] for term in wanted & look.terms) / total
+        named = max((len(names) for names in _names(look) if names <= wanted), default=0)
+        if look.is_log and not named:
+            continue  # a topic does not belong into the diary of another day
+        if named or (share >= TOPIC_SHARE and len(wanted & look.terms) >= 3):
+            scores[path] = named + share + (0.0 if path == ROOT else 0.1)
+    if not scores:
+        return None
+    return looks[max(scores, key=lambda path: (scores[path], path))].page
+
+
+def _names(look: _Look) -> list[frozenset[str]]:
+    """What the page and its sections are called."""
+    title = frozenset(content_words(readable(look.page.title)))
+    names = (
+        []
+        if look.page.path == ROOT
+        else [title, frozenset(content_words(look.page.path.rsplit("/", 1)[-1].replace("-", " ")))]
+    )
+    dated = [terms for _, block, terms in look.headings if not find_dates(readable(block.words))]
+    return [name for name in [*names, *dated] if name]
+
+
+# which place on it
+
+
+def _own_section(brief: WriteBrief, page: Page) -> tuple[int, int] | None:
+    """If the text is one section, and the page has a section of that heading: that heading, and the section's end."""
+    first = brief.blocks[0]
+    if first.kind != "heading" or len(brief.blocks) < 2 or any(b.kind == "heading" for b in brief.blocks[1:]):
+        return None
+    for number, block in enumerate(page.blocks, 1):
+        if block.kind == "heading" and block.level == first.level and normal(block.content) == normal(first.content):
+            return number, _section_end(page, number)
+    return None
+
+
+def _position(brief: WriteBrief, page: Page) -> int | None:
+    """The block behind which the text goes; `None`: the end."""
+    look = _Look(page)
+    if look.is_log or brief.blocks[0].kind == "heading" or _date_of(brief.blocks) or _is_conversation(brief.blocks):
+        return None
+    wanted = set(content_words(readable(brief.text)))
+    named = [(len(terms), number) for number, _, terms in look.headings if terms and terms <= wanted]
+    if named:
+        return _section_end(page, max(named)[1])
+    if not look.headings:
+        return None
+    return look.headings[0][0] - 1
+
+
+def _section_end(page: Page, heading: int) -> int:
+    """The last block below a heading before the next heading."""
+    number = heading
+    while number < len(page.blocks) and page.blocks[number].kind != "heading":
+        number += 1
+    return number
+
+
+# the calls
+
+
+def _place(path: str, numbers: Sequence[int], after: int | None) -> ToolCall:
+    arguments: dict[str, Any] = {"blocks": show_numbers(numbers, "n"), "page": path}
+    return ToolCall("place", arguments if after is None else {**arguments, "after": after})
+
+
+def _nothing_new(numbers: Sequence[int], path: str, block: int) -> ToolCall:
+    return ToolCall(
+        "nothing_new", {"blocks": show_numbers(numbers, "n"), "said_in": [{"page": path, "blocks": str(block)}]}
+    )

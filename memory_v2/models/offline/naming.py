@@ -1,0 +1,165 @@
+"""What to call a page: the terms that tell its text from the text around it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from memory_v2.models.briefs import SplitBrief
+from memory_v2.text.slug import is_meaningful, slug
+from memory_v2.text.words import FILLERS, STOPWORDS, has_cjk, speakers, stem, words
+from memory_v2.tree.block import Block, readable
+from memory_v2.tree.path import child_path, fold
+
+MAX_DESCRIPTION = 160
+_SURFACE = re.compile(r"[^\W_][\w'’+#.-]*[\w+#]|[^\W_]")
+_NOISE = re.compile(r"[`*_>#|\[\]()!~]+|https?://\S+|<[^>]*>")
+TIME_WORDS = frozenset(
+    word
+    for line in (
+        "january february march april may june july august september october november december",
+        "jan feb mar apr jun jul aug sep sept oct nov dec am pm ago",
+        "monday tuesday wednesday thursday friday saturday sunday",
+        "today tomorrow yesterday week month year day time last next",
+        "new make get go want think know say come take give use try work need look feel thing way lot good one two",
+    )
+    for word in line.split()
+)
+"""Words too common in notes to name a page by."""
+
+
+def telling_terms(inside: Sequence[str], outside: Sequence[str], most: int = 6) -> list[str]:
+    """The words and pairs of words that are frequent in the one and rare in the other, most telling first, as they are
+    written in the text."""
+    own, told = _counted(inside), _spread(inside)
+    others = _spread(outside)
+    total = len(inside) + len(outside)
+    names = _speaker_stems(inside)
+    scores = {
+        term: count * math.log((1 + total) / (1 + others[term])) * (1.6 if len(term) > 1 else 1.0)
+        for term, count in own.items()
+        if told[term] > 1 or len(inside) < 4 or len(term) > 1
+        if not names.intersection(term) and (count > 1 or len(own) < 40)
+    }
+    ranked = sorted(scores, key=lambda term: (-scores[term], term))
+    return _distinct(ranked, _surfaces(inside), most)
+
+
+class Names:
+    """The names that children of a page may not have, because a page or another child has them."""
+
+    def __init__(self, brief: SplitBrief) -> None:
+        self._brief = brief
+        self._given: set[str] = set()
+
+    def __contains__(self, name: str) -> bool:
+        path = fold(child_path(self._brief.view.page.path, name))
+        return path in self._brief.taken or path in self._given
+
+    def give(self, name: str) -> str:
+        """The name, from now on taken."""
+        self._given.add(fold(child_path(self._brief.view.page.path, name)))
+        return name
+
+
+def name_for(terms: Iterable[str], taken: Names, fallback: str) -> str:
+    """A name for a page made of the first of these terms that give one that says something and is not taken."""
+    parts: list[str] = []
+    for term in terms:
+        if (part := slug(term)) and part not in parts:
+            parts.append(part)
+    for length in (1, 2, 3):
+        name = slug("-".join(parts[:length]))
+        if len(parts) >= length and is_meaningful(name) and name not in taken:
+            return taken.give(name)
+    stem_name = slug("-".join(parts[:2])) or slug(fallback) or "notes"
+    if not is_meaningful(stem_name):
+        stem_name = f"about-{stem_name}"
+    number = 2
+    while f"{stem_name}-{number}" in taken:
+        number += 1
+    return taken.give(f"{stem_name}-{number}" if stem_name in taken else stem_name)
+
+
+def describe(lead: str, terms: Sequence[str]) -> str:
+    """One line: the lead, and as many of the terms as there is room for."""
+    line = plain(lead)[:MAX_DESCRIPTION]
+    told = line.casefold()
+    fresh = [term for term in map(plain, terms) if term and term.casefold() not in told]
+    mark = ": "
+    for term in fresh:
+        if len(line) + len(mark) + len(term) > MAX_DESCRIPTION:
+            break
+        line += (mark if line else "") + term
+        mark = ", "
+    return line
+
+
+def plain(text: str) -> str:
+    """Words without marks of Markdown, on one line: fit for a title or a description."""
+    bare = "".join(c for c in readable(text) if c not in "[]|`*\ufffd" and (c.isprintable() or c.isspace()))
+    return " ".join(bare.split())
+
+
+def texts_of(blocks: Iterable[Block]) -> list[str]:
+    """The blocks' contents, as terms are counted in them."""
+    return [readable(block.content) for block in blocks]
+
+
+def _terms_of(text: str) -> list[tuple[str, ...]]:
+    """The single words and pairs of neighbours of a text, stemmed; words that say nothing part the pairs."""
+    terms: list[tuple[str, ...]] = []
+    before: str | None = None
+    for word in words(_NOISE.sub(" . ", text)):
+        stemmed = stem(word)
+        if word in STOPWORDS or word in FILLERS or stemmed in TIME_WORDS or word in TIME_WORDS or not _says(word):
+            before = None
+            continue
+        terms.append((stemmed,))
+        if before is not None and before != stemmed:
+            terms.append((before, stemmed))
+        before = stemmed
+    return terms
+
+
+def _says(word: str) -> bool:
+    return (len(word) > 2 or has_cjk(word)) and not word[0].isdigit()
+
+
+def _counted(texts: Iterable[str]) -> Counter[tuple[str, ...]]:
+    return Counter(term for text in texts for term in _terms_of(text))
+
+
+def _spread(texts: Iterable[str]) -> Counter[tuple[str, ...]]:
+    return Counter(term for text in texts for term in set(_terms_of(text)))
+
+
+def _speaker_stems(texts: Sequence[str]) -> frozenset[str]:
+    lines = [line for text in texts for line in text.splitlines()]
+    return frozenset(stem(word) for name in speakers(lines) for word in words(name))
+
+
+def _surfaces(texts: Iterable[str]) -> dict[str, str]:
+    """For each stem, the way it is written most often."""
+    seen: dict[str, Counter[str]] = {}
+    for text in texts:
+        for found in _SURFACE.findall(_NOISE.sub(" ", text)):
+            for word in words(found):
+                seen.setdefault(stem(word), Counter())[found if len(words(found)) == 1 else word] += 1
+    return {stemmed: min(forms, key=lambda form: (-forms[form], form)) for stemmed, forms in seen.items()}
+
+
+def _distinct(ranked: Iterable[tuple[str, ...]], surfaces: dict[str, str], most: int) -> list[str]:
+    chosen: list[str] = []
+    used: set[str] = set()
+    for term in ranked:
+        if used.intersection(term):
+            continue
+        used.update(term)
+        joined = [surfaces.get(part, part) for part in term]
+        chosen.append(("" if all(map(has_cjk, joined)) else " ").join(joined))
+        if len(chosen) == most:
+            break
+    return chosen

@@ -1,0 +1,145 @@
+"""Checking: every property of the tree that does not hold, with page and line; and mending what can be mended.
+
+The pages themselves are read, never the index: what is checked is the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memory_v2.operations.commit import commit
+from memory_v2.operations.environment import MAX_CHILDREN, Environment
+from memory_v2.operations.results import Finding, Result
+from memory_v2.operations.settle import overgrown, settle
+from memory_v2.operations.workspace import Workspace
+from memory_v2.storage.base import MemoryStorage
+from memory_v2.tree.block import Block, split_lines
+from memory_v2.tree.edit import appended
+from memory_v2.tree.graph import Graph, build_graph
+from memory_v2.tree.link import link_key
+from memory_v2.tree.page import Entry, Page, new_page, read_page
+from memory_v2.tree.path import ROOT, fold, prefixes
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """What was found, and, if it was to be mended, what was done about it."""
+
+    findings: tuple[Finding, ...]
+    mended: Result | None = None
+
+
+def check(environment: Environment, apply: bool = False) -> Checkup:
+    """All findings, errors first; with `apply`, those that can be mended are, and the findings are what is left."""
+    findings = tuple(_findings(environment))
+    if not apply or not any(finding.mend for finding in findings):
+        return Checkup(findings, Result(ROOT) if apply else None)
+    mended = _mend(environment)
+    return Checkup(tuple(_findings(environment)), mended)
+
+
+def _findings(environment: Environment) -> list[Finding]:
+    storage = environment.storage
+    pages = {path: read_page(path, storage.read(path).data) for path in storage.list_files()}
+    graph = build_graph(pages.values())
+    found = [
+        *_root(pages),
+        *_reach(graph, pages),
+        *(f for page in pages.values() for f in _page(page, pages, environment.threshold)),
+        *_strays(storage),
+    ]
+    return sorted(found, key=lambda f: (f.severity, f.path != ROOT, f.path, f.line))
+
+
+def _root(pages: dict[str, Page]) -> Iterator[Finding]:
+    if pages and ROOT not in pages:
+        yield Finding("no-root", "error", ROOT, 0, "there are pages, but no root that leads to them", "make the root")
+
+
+def _reach(graph: Graph, pages: dict[str, Page]) -> Iterator[Finding]:
+    if ROOT not in pages:
+        return
+    for path in graph.unreachable:
+        yield Finding(
+            "unreachable", "error", path, 0, "no link leads here from the root", "link it from the page above"
+        )
+
+
+def _page(page: Page, pages: dict[str, Page], threshold: int) -> Iterator[Finding]:
+    known = {fold(path) for path in pages}
+    if page.size > threshold:
+        message = f"{page.size:,} bytes, more than the {threshold:,} of a page"
+        yield Finding("too-large", "error", page.path, 0, message, "split it")
+    elif overgrown(page, threshold):
+        message = f"lists {len(page.entries)} children, more than {MAX_CHILDREN}"
+        yield Finding("crowded", "error", page.path, 0, message, "group them")
+    if page.piece is not None and len(page.piece_data) != page.piece.size:
+        message = f"holds {len(page.piece_data):,} of {page.piece.size:,} bytes of its part of a large block"
+        yield Finding("damaged-piece", "error", page.path, 0, message)
+    for link, child in page.found_links:
+        if link.key in known or (link.heading and not link.target):
+            continue
+        line = page.line_of(link.start)
+        if child:
+            message = f"[[{link.target}]] is listed as a child, and there is no such page"
+            yield Finding("broken-link", "error", page.path, line, message, "move the line into the text, as text")
+        else:
+            message = f"[[{link.target}]] names no page"
+            yield Finding("dangling-link", "notice", page.path, line, message)
+    yield from _not_utf8(page)
+
+
+def _not_utf8(page: Page) -> Iterator[Finding]:
+    for number, line in enumerate(split_lines(page.text), 1):
+        wrong = [ord(c) - 0xDC00 for c in line if 0xDC80 <= ord(c) <= 0xDCFF]
+        if wrong:
+            shown = " ".join(f"0x{byte:02x}" for byte in wrong[:6]) + (" …" if len(wrong) > 6 else "")
+            message = f"{len(wrong)} bytes are not UTF-8 ({shown}); they are kept, and shown as \ufffd"
+            yield Finding("not-utf8", "notice", page.path, number, message)
+
+
+def _strays(storage: MemoryStorage) -> Iterator[Finding]:
+    for name, reason in storage.strays():
+        yield Finding("stray-file", "notice", name, 0, f"this file is no page: {reason}")
+
+
+def _mend(environment: Environment) -> Result:
+    """Makes the root, unlists what is not there, links what is out of reach, splits what is too large."""
+    environment.index.refresh()
+    work = Workspace(environment)
+    paths = sorted(work.paths())
+    if work.find(ROOT) is None and paths:
+        work.put(new_page(ROOT, "Memory"))
+    known = {fold(path) for path in work.paths()}
+    for path in paths:
+        page = work.page(path)
+        broken = [entry for entry in page.entries if link_key(entry.target) not in known]
+        if broken:
+            work.put(_unlist(page, broken))
+    while unreachable := work.graph().unreachable:
+        orphan = min(unreachable, key=lambda path: (path.count("/"), path))
+        parent = _page_above(work, orphan, frozenset(unreachable))
+        work.put(work.page(parent).with_entry(orphan, work.page(orphan).title))
+    revision = commit(work)
+    splits = settle(environment, paths)
+    revisions = [revision, *(r for split in splits for r in split.revisions)]
+    return Result(ROOT, tuple(r for r in revisions if r), traces=tuple(t for s in splits for t in s.traces))
+
+
+def _unlist(page: Page, broken: list[Entry]) -> Page:
+    """Lines that list no page become text: the link is put in code, and no word is lost."""
+    lines = {entry.line for entry in broken}
+    kept = page.without_entries(lambda entry: entry.line in lines)
+    texts = [Block(_as_code(entry), "item") for entry in broken]
+    return appended(kept, [(block,) for block in texts])
+
+
+def _as_code(entry: Entry) -> str:
+    start, end = entry.line.index("[["), entry.line.index("]]") + 2
+    return f"{entry.line[:start]}`{entry.line[start:end]}`{entry.line[end:]}"
+
+
+def _page_above(work: Workspace, path: str, unreachable: frozenset[str]) -> str:
+    above = [p for p in prefixes(path)[:-1] if p not in unreachable and work.find(p) is not None]
+    return above[-1] if above else ROOT

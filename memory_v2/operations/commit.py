@@ -1,0 +1,183 @@
+"""The one place where pages are stored.
+
+Before: pages that would lose their last link are linked again, and the metadata is brought up to date. Then, under
+one short lock: the versions are checked, new pages are written, then the pages that link to them, then pages are
+removed; so a reader never meets a dangling link, and a crash leaves at worst a page that nothing links to. A failure in
+the middle is taken back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable
+
+from memory_v2.errors import SilicaError, StorageConflict
+from memory_v2.operations.results import PageChange, Revision
+from memory_v2.operations.workspace import Workspace
+from memory_v2.storage.base import ABSENT, Expected, MemoryStorage, Stored
+from memory_v2.tree.block import decode
+from memory_v2.tree.graph import Graph
+from memory_v2.tree.page import Page, parse_page
+from memory_v2.tree.path import ROOT, fold
+
+logger = logging.getLogger(__name__)
+
+
+def commit(work: Workspace) -> Revision:
+    """Stores what is staged. Raises `StorageConflict` if a page was changed since it was read, `StorageError` if the
+    storage fails; in both cases nothing was changed."""
+    _keep_reachable(work)
+    changed = _changed(work)
+    if not changed:
+        return Revision()
+    environment = work.environment
+    now = environment.now()
+    pages = {path: page and parse_page(path, page.stamped(now).text) for path, page in changed.items()}
+    with environment.storage.lock():
+        _store(environment.storage, work.read, pages)
+    environment.index.update((p for p in pages.values() if p), (path for path, p in pages.items() if p is None))
+    changes = tuple(
+        PageChange(path, _text(work.read[path]), page.text if page else None) for path, page in pages.items()
+    )
+    return Revision(_revision_id(changes), changes)
+
+
+def _changed(work: Workspace) -> dict[str, Page | None]:
+    """The staged pages that are not what is stored, children before parents."""
+    changed = {}
+    for path, page in work.staged.items():
+        before = work.before(path)
+        if page is None and before is None:
+            continue
+        if page is None or before is None or page.text != before.text:
+            changed[path] = page
+    return {path: changed[path] for path in _in_order(work, changed)}
+
+
+def _in_order(work: Workspace, changed: dict[str, Page | None]) -> list[str]:
+    created = [path for path, page in changed.items() if page is not None and work.before(path) is None]
+    updated = [path for path, page in changed.items() if page is not None and work.before(path) is not None]
+    removed = [path for path, page in changed.items() if page is None]
+    keys = {fold(path): path for path in created}
+    ordered: list[str] = []
+    seen: set[str] = set()
+
+    def visit(path: str) -> None:
+        seen.add(path)
+        page = changed[path]
+        assert page is not None
+        for link, _ in page.found_links:
+            target = keys.get(link.key or "")
+            if target and target not in seen:
+                visit(target)
+        ordered.append(path)
+
+    for path in created:
+        if path not in seen:
+            visit(path)
+    return [*ordered, *updated, *removed]
+
+
+def _keep_reachable(work: Workspace) -> None:
+    """Links again, from the page that let go of them, the pages that nothing would lead to any more."""
+    losers = {path: lost for path, page in work.staged.items() if (lost := _lost_targets(work, path, page))}
+    if not losers:
+        return
+    graph = work.graph()
+    before = work.environment.index.graph()
+    unreachable = set(graph.unreachable)
+    for loser, lost in losers.items():
+        for target, description in lost.items():
+            if target not in unreachable or work.find(target) is None:
+                continue
+            keeper = _nearest_kept(work, before, loser, target)
+            page = work.page(keeper)
+            work.put(page.with_entry(target, description or work.page(target).title))
+            unreachable -= _below(graph, target)
+
+
+def _lost_targets(work: Workspace, path: str, page: Page | None) -> dict[str, str]:
+    """The pages that a staged page linked to and no longer does, with what it said of them."""
+    before = work.before(path)
+    if before is None:
+        return {}
+    kept = {link.key for link, _ in page.found_links} if page else set()
+    lost = {link.key for link, _ in before.found_links} - kept - {None}
+    if not lost:
+        return {}
+    known = {fold(known): known for known in work.paths()}
+    said = {fold(entry.target): entry.description for entry in before.entries}
+    return {known[key]: said.get(key, "") for key in sorted(k for k in lost if k in known)}
+
+
+def _nearest_kept(work: Workspace, before: Graph, loser: str, target: str) -> str:
+    """The page that let go of the target, or the nearest above it that is still there and is not the target itself."""
+    for path in reversed(before.breadcrumb(loser)):
+        if path != target and work.find(path) is not None and path not in work.graph().unreachable:
+            return path
+    return ROOT
+
+
+def _below(graph: Graph, path: str) -> set[str]:
+    """A page and all that can be reached from it."""
+    found, queue = {path}, [path]
+    while queue:
+        source = queue.pop()
+        for edge in graph.edges:
+            if edge.source == source and edge.target not in found:
+                found.add(edge.target)
+                queue.append(edge.target)
+    return found
+
+
+def _store(storage: MemoryStorage, read: dict[str, Stored | None], pages: dict[str, Page | None]) -> None:
+    for path in pages:
+        _expect(storage, path, read[path])
+    undo: list[Callable[[], object]] = []
+    try:
+        for path, page in pages.items():
+            _store_one(storage, path, page, read[path], undo)
+    except SilicaError:
+        for step in reversed(undo):
+            try:
+                step()
+            except SilicaError:
+                logger.exception("a change could not be taken back")
+        raise
+
+
+def _store_one(
+    storage: MemoryStorage, path: str, page: Page | None, old: Stored | None, undo: list[Callable[[], object]]
+) -> None:
+    expected: Expected = ABSENT if old is None else old.version
+    if page is None:
+        storage.delete(path, expected)
+    else:
+        version = storage.write(path, page.data, expected)
+        if old is None:
+            undo.append(lambda: storage.delete(path, version))
+            return
+        expected = version
+    if old is not None:
+        data = old.data
+        after: Expected = ABSENT if page is None else expected
+        undo.append(lambda: storage.write(path, data, after))
+
+
+def _expect(storage: MemoryStorage, path: str, old: Stored | None) -> None:
+    present = storage.read(path).version if storage.exists(path) else None
+    if present != (old.version if old else None):
+        raise StorageConflict(f"the page {path!r} was changed by somebody else meanwhile")
+
+
+def _text(stored: Stored | None) -> str | None:
+    return decode(stored.data) if stored else None
+
+
+def _revision_id(changes: tuple[PageChange, ...]) -> str:
+    digest = hashlib.sha256()
+    for change in changes:
+        for part in (change.path, change.before or "", change.after or ""):
+            digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
+    return digest.hexdigest()[:12]

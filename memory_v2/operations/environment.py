@@ -1,0 +1,38 @@
+"""What every operation works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from memory_v2.agent.limits import Limits
+from memory_v2.index.base import PageIndex
+from memory_v2.models.base import Model
+from memory_v2.storage.base import MemoryStorage
+
+MAX_CHILDREN = 32
+"""A page that lists more children than this is divided, however few bytes it has: nobody can choose among them."""
+
+
+def utc_now() -> datetime:
+    """The present moment, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The parts an operation is made of. `model` decides; `planner` finishes what it cannot."""
+
+    storage: MemoryStorage
+    index: PageIndex
+    model: Model
+    planner: Model
+    threshold: int
+    limits: Limits = field(default_factory=Limits)
+    now: Callable[[], datetime] = utc_now
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """Who decides, in turn."""
+        return (self.model,) if self.model is self.planner else (self.model, self.planner)

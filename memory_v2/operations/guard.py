@@ -1,0 +1,103 @@
+"""What is checked of a model's words before they are stored."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from memory_v2.errors import ToolProblem
+from memory_v2.text.slug import is_meaningful, slug
+from memory_v2.text.words import content_words, has_cjk, words
+from memory_v2.tree.block import Block
+from memory_v2.tree.link import find_links
+from memory_v2.tree.path import page_path
+
+MAX_TITLE = 120
+MAX_DESCRIPTION = 240
+GROUNDED_SHARE = 0.5
+"""How much of what a model says in its own words must be said by the text it speaks of."""
+SAID_SHARE = 0.6
+"""How many of a new block's words must stand where a model says that it is said already."""
+
+_NUMBER = re.compile(r"\d+(?:[.,:/\-]\d+)*")
+_CODE = re.compile(r"`([^`\r\n]+)`")
+_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\w'’])[A-ZÀ-ÖØ-ÞА-Я][\w'’]+", re.M)
+
+
+def details(block: Block) -> set[str]:
+    """What must survive of a block word for word: its numbers, dates and versions, names, code and links."""
+    text = block.content
+    found = {m[0] for m in _NUMBER.finditer(text)}
+    found |= {m[1].strip() for m in _CODE.finditer(text)}
+    found |= {m[0] for m in _NAME.finditer(text)}
+    found |= {link.target.strip() for link in find_links(block)}
+    return {detail.casefold() for detail in found if detail}
+
+
+def missing_from(block: Block, said: str) -> list[str]:
+    """What of a block is not said by a text: its details, or, if too few of its words are there, the block itself."""
+    text = said.casefold()
+    missing = sorted(detail for detail in details(block) if detail not in text)
+    if missing:
+        return missing
+    own = set(content_words(block.content)) or set(words(block.content))
+    if not own:
+        return [] if block.content.strip().casefold() in text else [block.content.strip()[:80]]
+    there = set(content_words(said)) | set(words(said))
+    return [] if len(own & there) >= SAID_SHARE * len(own) else [block.content.strip()[:80]]
+
+
+def check_own_words(text: str, sources: Iterable[str], what: str) -> str:
+    """A model's own words, if they are made of what the sources say; raises `ToolProblem` otherwise."""
+    joined = "\n".join(sources)
+    if invented := sorted({m[0] for m in _NUMBER.finditer(text)} - {m[0] for m in _NUMBER.finditer(joined)}):
+        raise ToolProblem(f"{what} holds {', '.join(invented[:5])}, which the text does not; use its own numbers only")
+    own = _terms(text)
+    if not own or len(own & _terms(joined)) < GROUNDED_SHARE * len(own):
+        raise ToolProblem(
+            f"{what} says what the text does not; say only what it says, in its own terms, or place its blocks"
+        )
+    return text
+
+
+def check_title(title: str) -> str:
+    """A title, if it is one short line; raises `ToolProblem` otherwise."""
+    return _line(title, MAX_TITLE, "a title")
+
+
+def check_description(description: str, sources: Iterable[str]) -> str:
+    """A description, if it is one line that shares words with what it describes; raises `ToolProblem` otherwise."""
+    line = _line(description, MAX_DESCRIPTION, "a description")
+    if not _terms(line) & _terms("\n".join(sources)):
+        raise ToolProblem("the description has no word in common with the page; name what is in it: who, what, when")
+    return line
+
+
+def check_child(path: str) -> str:
+    """The path of a page to be made, if it is valid and says something; else `ToolProblem` or `InvalidPath`."""
+    checked = page_path(path.strip())
+    name = checked.rsplit("/", 1)[-1]
+    if not is_meaningful(name):
+        better = slug(name) or "a name"
+        raise ToolProblem(f"{better!r} does not tell what is on the page; name it by its subject")
+    return checked
+
+
+def _line(text: str, limit: int, what: str) -> str:
+    line = " ".join(text.split())
+    if not line or len(line) > limit:
+        raise ToolProblem(f"{what} is one line of 1 to {limit} characters; this one has {len(line)}")
+    if any(unicodedata.category(c) in ("Cc", "Cs") for c in line) or "[[" in line or "]]" in line:
+        raise ToolProblem(f"{what} is plain words, without links and control characters")
+    return line
+
+
+def _terms(text: str) -> set[str]:
+    terms = set(content_words(text))
+    return terms | set(words(text)) if has_cjk(text) else terms
+
+
+def sizes(blocks: Sequence[Block], numbers: Iterable[int]) -> int:
+    """The bytes of the blocks with these numbers."""
+    return sum(blocks[number - 1].size for number in numbers)

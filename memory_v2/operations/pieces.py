@@ -1,0 +1,82 @@
+"""What becomes of a block that no page can hold: it is cut, and its pieces in order are its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memory_v2.operations.environment import MAX_CHILDREN
+from memory_v2.tree.block import Block, decode, encode, split_lines
+from memory_v2.tree.page import Page, Piece, new_page, piece_page
+
+ROOM = 1_000
+"""Bytes that a page keeps free around a piece, for its title, its metadata and a long path in them."""
+GROUP = 24
+
+
+def too_large(block: Block, threshold: int) -> bool:
+    """Whether no page can hold the block."""
+    return block.size > threshold - ROOM
+
+
+def cut_block(block: Block, path: str, title: str, threshold: int) -> list[Page]:
+    """The pages that hold the block: the first, at `path`, leads to the others, which hold its pieces in order."""
+    data = list(_cut(encode(block.text), threshold - ROOM))
+    digits = len(str(len(data)))
+    pieces = [
+        piece_page(f"{path}/part-{number:0{digits}}", f"{title} {number}/{len(data)}", part, piece)
+        for number, part in enumerate(data, 1)
+        for piece in [Piece(number, len(data), len(part), block.kind)]
+    ]
+    level = [(page, f"part {number} of {len(data)}: {_first_words(page)}") for number, page in enumerate(pieces, 1)]
+    above: list[Page] = []
+    while len(level) > MAX_CHILDREN:
+        grouped = []
+        for start in range(0, len(level), GROUP):
+            members = level[start : start + GROUP]
+            first, last = (page.path.rsplit("/part-", 1)[-1] for page, _ in (members[0], members[-1]))
+            first, last = first.split("-to-")[0], last.split("-to-")[-1]
+            page = _index(f"{path}/part-{first}-to-{last}", f"{title} {int(first)}-{int(last)}", members)
+            grouped.append((page, f"parts {int(first)} to {int(last)} of {len(data)}"))
+        above += [page for page, _ in grouped]
+        level = grouped
+    return [_index(path, title, level), *above, *pieces]
+
+
+def _index(path: str, title: str, members: Iterable[tuple[Page, str]]) -> Page:
+    page = new_page(path, title)
+    for member, description in members:
+        page = page.with_entry(member.path, description)
+    return page
+
+
+def _cut(data: bytes, limit: int) -> Iterable[bytes]:
+    """The bytes in parts of at most `limit`, cut at line ends; a longer line at a blank, or between characters."""
+    part = b""
+    for line in map(encode, split_lines(decode(data))):
+        while len(part) + len(line) > limit:
+            if part:
+                yield part
+                part = b""
+                continue
+            at = _cut_in_line(line, limit)
+            yield line[:at]
+            line = line[at:]
+        part += line
+    if part:
+        yield part
+
+
+def _cut_in_line(line: bytes, limit: int) -> int:
+    blank = line.rfind(b" ", limit // 2, limit)
+    if blank > 0:
+        return blank + 1
+    at = limit
+    while at > limit - 4 and 0x80 <= line[at] < 0xC0:  # never inside a character
+        at -= 1
+    return at
+
+
+def _first_words(page: Page) -> str:
+    assert page.piece is not None
+    words = decode(page.piece_data[:200]).encode("utf-8", "ignore").decode("utf-8", "ignore").split()
+    return " ".join(words)[:60].replace("[[", "").replace("]]", "") or "…"

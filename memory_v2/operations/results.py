@@ -1,0 +1,166 @@
+"""What the operations give back: typed values, never prose."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Literal
+
+from memory_v2.agent.limits import Cost
+from memory_v2.agent.trace import Trace
+from memory_v2.tree.block import readable, split_lines
+
+
+@dataclass(frozen=True, slots=True)
+class PageChange:
+    """One page before and after an operation; `None` where it was not, or is not any more."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True)
+class Revision:
+    """What one commit stored: an id made of its content, and the pages it changed. Falsy if nothing changed."""
+
+    id: str = ""
+    pages: tuple[PageChange, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.pages)
+
+    @property
+    def diff(self) -> str:
+        """The changes as a unified diff."""
+        return "".join(_diff(change) for change in self.pages)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What every operation that changes the tree tells.
+
+    `decided_by` is the model whose decision was carried out; `degraded` says why it was not the one that was asked
+    (empty: it was).
+    """
+
+    path: str
+    revisions: tuple[Revision, ...] = ()
+    decided_by: str = "program"
+    degraded: str = ""
+    cost: Cost = field(default_factory=Cost)
+    traces: tuple[Trace, ...] = field(default=(), repr=False)
+
+    @property
+    def success(self) -> bool:
+        """Always true: what fails raises an error."""
+        return True
+
+    @property
+    def revision(self) -> str:
+        """The id of the last commit; empty if nothing changed."""
+        return self.revisions[-1].id if self.revisions else ""
+
+    @property
+    def changes(self) -> str:
+        """All that was changed, as a unified diff."""
+        return "".join(revision.diff for revision in self.revisions)
+
+    @property
+    def changed_pages(self) -> list[str]:
+        """The paths of all pages that were made, changed or removed."""
+        return list(dict.fromkeys(change.path for r in self.revisions for change in r.pages))
+
+
+@dataclass(frozen=True)
+class WriteResult(Result):
+    """`path` is where the text went (its first block, if it was divided), `size_bytes` that page's size at the end.
+
+    `outcome` says whether the text was written or stood in the tree already (`said_in` names where).
+    """
+
+    size_bytes: int = 0
+    outcome: Literal["written", "nothing new"] = "written"
+    said_in: tuple[str, ...] = ()
+    split_triggered: bool = False
+    new_files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SplitResult(Result):
+    """`new_files` are the children that were made; none, with the `reason`, if the page was left whole."""
+
+    strategy: str = ""
+    reason: str = ""
+    new_files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One answer: lines of a page, verbatim.
+
+    `relevance_score` runs from 0 to 1, `lines` are the first and the last line in the page (from 1), `date` is the day
+    it speaks of or was said, `breadcrumb` the way to the page from the root, `context` says in words where it stands
+    and how it was found.
+    """
+
+    path: str
+    excerpt: str
+    relevance_score: float
+    context: str
+    lines: tuple[int, int]
+    date: date | None
+    breadcrumb: tuple[str, ...]
+
+
+class SearchResults(list[SearchResult]):
+    """The answers, best first; with who decided, why not the model that was asked, and what it took."""
+
+    decided_by: str = ""
+    degraded: str = ""
+    cost: Cost = Cost()
+    trace: Trace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageInfo:
+    """A page as `list_files` tells of it."""
+
+    path: str
+    title: str
+    size_bytes: int
+    last_updated: datetime
+    links_to: tuple[str, ...]
+    linked_from: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that does not hold, with its page and line (0: the whole page).
+
+    An `error` is a property of the tree that is broken; a `notice` is worth a look. `mend` says what `apply` would do;
+    empty if it is for a person to decide.
+    """
+
+    kind: str
+    severity: Literal["error", "notice"]
+    path: str
+    line: int
+    message: str
+    mend: str = ""
+
+
+def _diff(change: PageChange) -> str:
+    before = _lines(change.before)
+    after = _lines(change.after)
+    old = f"a/{change.path}.md" if change.before is not None else "/dev/null"
+    new = f"b/{change.path}.md" if change.after is not None else "/dev/null"
+    return "".join(difflib.unified_diff(before, after, old, new))
+
+
+def _lines(text: str | None) -> list[str]:
+    lines = split_lines(readable(text or ""))
+    if lines and not lines[-1].endswith(("\n", "\r")):
+        lines[-1] += "\n"
+    return lines

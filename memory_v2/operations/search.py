@@ -1,0 +1,119 @@
+"""Searching: places anywhere in the tree are proposed, a model looks and chooses, the program cites them verbatim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memory_v2.agent.loop import Decision, decide
+from memory_v2.agent.trace import Trace
+from memory_v2.errors import InvalidText
+from memory_v2.index.base import Hit
+from memory_v2.models.briefs import PageView, SearchBrief
+from memory_v2.operations.environment import Environment
+from memory_v2.operations.results import SearchResult, SearchResults
+from memory_v2.operations.search_task import Chosen, SearchTask
+from memory_v2.operations.workspace import Workspace
+from memory_v2.text.dates import leading_date
+from memory_v2.tree.block import readable
+from memory_v2.tree.graph import Graph
+from memory_v2.tree.page import Page
+from memory_v2.tree.path import ROOT
+
+MIN_PLACES = 12
+
+
+def search(environment: Environment, query: str, max_results: int = 10) -> SearchResults:
+    """The best answers to a question, best first, each verbatim with its page and lines; empty only if the memory holds
+    none. Raises `InvalidText` for an empty question, `StorageError`."""
+    if not query.strip():
+        raise InvalidText("there is nothing to search for: the query is empty")
+    if max_results < 1:
+        raise InvalidText(f"at least one result has to be asked for, not {max_results}")
+    environment.index.refresh()
+    work = Workspace(environment)
+    graph = work.graph()
+    root = work.find(ROOT)
+    brief = SearchBrief(
+        query=query,
+        limit=max_results,
+        root=PageView(root, (ROOT,)) if root else None,
+        places=environment.index.search(query, max(max_results, MIN_PLACES)),
+        now=environment.now(),
+    )
+    trace = Trace("search", brief.now)
+    decision: Decision[SearchTask] = decide(
+        lambda: SearchTask(brief, work), environment.models, environment.limits, trace
+    )
+    results = SearchResults(_cited(decision.task, graph)[:max_results])
+    results.decided_by, results.degraded, results.cost = decision.decided_by, decision.degraded, decision.cost
+    results.trace = trace
+    trace.result = {"results": [f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in results]}
+    return results
+
+
+def _cited(task: SearchTask, graph: Graph) -> list[SearchResult]:
+    """The chosen places in the order of their scores, each line once."""
+    results: list[SearchResult] = []
+    for chosen in sorted(task.chosen, key=lambda one: -one.score):
+        if chosen.place is not None:
+            found = [_from_place(task.brief.places[chosen.place], chosen, graph)]
+        else:
+            found = list(_from_blocks(chosen, graph))
+        results += [one for one in found if not any(one.path == r.path and one.lines == r.lines for r in results)]
+    return results
+
+
+def _from_place(hit: Hit, chosen: Chosen, graph: Graph) -> SearchResult:
+    words = [chosen.context, hit.found_by and f"found by {hit.found_by}"]
+    return SearchResult(
+        path=hit.path,
+        excerpt=hit.text,
+        relevance_score=round(chosen.score, 4),
+        context=_context(graph, hit.path, hit.section, words),
+        lines=(hit.first_line, hit.last_line),
+        date=hit.date,
+        breadcrumb=graph.breadcrumb(hit.path),
+    )
+
+
+def _from_blocks(chosen: Chosen, graph: Graph) -> Iterator[SearchResult]:
+    """One result for each run of blocks that stand together."""
+    page = chosen.page
+    assert page is not None
+    runs: list[list[int]] = []
+    for number in sorted(chosen.blocks):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    starts = [start for start, _ in page.placed_blocks()]
+    for run in runs:
+        text = "".join(page.blocks[n - 1].text for n in run)
+        body = text.rstrip(" \t\r\n")
+        first = page.line_of(starts[run[0] - 1] + len(text) - len(text.lstrip("\r\n")))
+        last = page.line_of(starts[run[0] - 1] + max(len(body) - 1, 0))
+        section = _section(page, run[0])
+        span = next((s for words in (body, *reversed(section), page.title) if (s := leading_date(words))), None)
+        updated = page.last_updated
+        yield SearchResult(
+            path=page.path,
+            excerpt=readable(body.lstrip("\r\n")),
+            relevance_score=round(chosen.score, 4),
+            context=_context(graph, page.path, section, [chosen.context]),
+            lines=(first, last),
+            date=span.start if span else (updated.date() if updated else None),
+            breadcrumb=graph.breadcrumb(page.path),
+        )
+
+
+def _section(page: Page, number: int) -> tuple[str, ...]:
+    above: list[tuple[int, str]] = []
+    for block in page.blocks[: number - 1]:
+        if block.kind == "heading":
+            above = [one for one in above if one[0] < block.level] + [(block.level, readable(block.words))]
+    return tuple(words for _, words in above)
+
+
+def _context(graph: Graph, path: str, section: tuple[str, ...], words: list[str]) -> str:
+    way = " › ".join([*graph.breadcrumb(path), *(s for s in section[-2:] if s)])
+    return "; ".join([way, *filter(None, words)])

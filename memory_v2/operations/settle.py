@@ -1,0 +1,63 @@
+"""After every operation: each page that has grown too large is split, and so are its children, until none is."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import replace
+
+from memory_v2.errors import PageNotFound, StorageConflict
+from memory_v2.operations.environment import MAX_CHILDREN, Environment
+from memory_v2.operations.results import SplitResult
+from memory_v2.operations.split import split
+from memory_v2.tree.page import Page, read_page
+
+CONFLICTS = 8
+
+
+def settle(environment: Environment, paths: Iterable[str]) -> list[SplitResult]:
+    """Splits what is too large among these pages, and what that makes too large; returns the splits in order."""
+    done: list[SplitResult] = []
+    queue = deque(dict.fromkeys(paths))
+    conflicts = 0
+    while queue:
+        path = queue.popleft()
+        page = _find(environment, path)
+        if page is None or not overgrown(page, environment.threshold):
+            continue
+        try:
+            result = split(environment, path)
+        except StorageConflict:
+            conflicts += 1
+            if conflicts > CONFLICTS:
+                raise
+            queue.appendleft(path)
+            continue
+        done.append(result)
+        queue.extend(p for p in result.changed_pages if p not in queue)
+    return done
+
+
+def overgrown(page: Page, threshold: int) -> bool:
+    """Whether a page has to be split: too many bytes, or too many children for anybody to choose among."""
+    return page.size > threshold or len(page.entries) > MAX_CHILDREN
+
+
+def _find(environment: Environment, path: str) -> Page | None:
+    try:
+        return read_page(path, environment.storage.read(path).data)
+    except PageNotFound:
+        return None
+
+
+def split_now(environment: Environment, path: str) -> SplitResult:
+    """Divides a page because somebody asked for it, and whatever is too large after that. Raises as `split` does."""
+    result = split(environment, path)
+    further = settle(environment, result.changed_pages)
+    return replace(
+        result,
+        revisions=result.revisions + tuple(r for split in further for r in split.revisions),
+        new_files=result.new_files + tuple(p for split in further for p in split.new_files),
+        traces=result.traces + tuple(t for split in further for t in split.traces),
+        cost=sum((split.cost for split in further), result.cost),
+    )

@@ -1,0 +1,103 @@
+"""Splitting: a page that has grown too large becomes a page and its children."""
+
+from __future__ import annotations
+
+from memory_v2.agent.loop import Decision, decide
+from memory_v2.agent.trace import Trace
+from memory_v2.models.briefs import PageView, SplitBrief
+from memory_v2.operations.commit import commit
+from memory_v2.operations.environment import MAX_CHILDREN, Environment
+from memory_v2.operations.pieces import cut_block, too_large
+from memory_v2.operations.results import SplitResult
+from memory_v2.operations.split_task import SplitTask
+from memory_v2.operations.workspace import Workspace
+from memory_v2.text.slug import is_meaningful, slug
+from memory_v2.text.words import content_words
+from memory_v2.tree.block import Block, readable
+from memory_v2.tree.page import Page
+from memory_v2.tree.path import case_clash, child_path, fold, is_page_path, page_path
+
+TARGET_SHARE = 0.6
+"""A split leaves at most this share of the threshold on the page, so that it does not have to be split again soon."""
+
+
+def split(environment: Environment, path: str) -> SplitResult:
+    """Divides one page. A page below the threshold may be left whole, with the reason. Raises `PageNotFound`,
+    `InvalidPath`, `StorageConflict`, `StorageError`; then nothing was changed."""
+    path = page_path(path)
+    environment.index.refresh()
+    work = Workspace(environment)
+    made = _cut_large_blocks(work, path)
+    page = work.page(path)
+    if made and page.size <= environment.threshold:
+        revision = commit(work)
+        return SplitResult(path=path, revisions=(revision,), strategy="size", new_files=tuple(made))
+    crowded = len(page.entries) > MAX_CHILDREN and page.size <= environment.threshold
+    brief = SplitBrief(
+        view=PageView(page, work.graph().breadcrumb(path)),
+        threshold=environment.threshold,
+        target=int(min(TARGET_SHARE * environment.threshold, 0.8 * page.size)),
+        taken=frozenset(fold(taken) for taken in work.paths()),
+        crowded=crowded,
+        now=environment.now(),
+    )
+    trace = Trace("split", brief.now)
+    decision: Decision[SplitTask] = decide(lambda: SplitTask(brief), environment.models, environment.limits, trace)
+    task = decision.task
+    made += task.apply(work) if not task.left_whole else []
+    revision = commit(work)
+    trace.result = {"path": path, "strategy": task.strategy, "new_files": made, "revision": revision.id}
+    return SplitResult(
+        path=path,
+        revisions=(revision,) if revision else (),
+        decided_by=decision.decided_by,
+        degraded=decision.degraded,
+        cost=decision.cost,
+        traces=(trace,),
+        strategy=task.strategy,
+        reason=task.left_whole,
+        new_files=tuple(made),
+    )
+
+
+def _cut_large_blocks(work: Workspace, path: str) -> list[str]:
+    """Moves each block that no page can hold to pages of its own; a link stays in its place."""
+    page = work.page(path)
+    threshold = work.environment.threshold
+    made: list[str] = []
+    blocks = list(page.blocks)
+    for position, block in enumerate(blocks):
+        if page.piece is not None or not too_large(block, threshold):
+            continue
+        title = _title(page, blocks[:position], block)
+        name = _free_name(work, path, title)
+        for part in cut_block(block, name, title, threshold):
+            work.put(part)
+            made.append(part.path)
+        blocks[position] = Block(f"[[{name}|{title.replace('|', ' ')}]]\n\n")
+    if made:
+        work.put(page.with_body([(block,) for block in blocks]))
+    return made
+
+
+def _title(page: Page, above: list[Block], block: Block) -> str:
+    """The words of the heading above, else the block's first telling words."""
+    heading = next((b.words for b in reversed(above) if b.kind == "heading"), "") if len(above) > 1 else ""
+    first = " ".join(readable(block.content[:400]).replace("```", " ").split())
+    words = heading or " ".join(dict.fromkeys(content_words(first)[:5])) or page.title
+    plain = "".join(c for c in words if c not in "[]|`*_#")
+    return " ".join(plain.split())[:80] or "Large block"
+
+
+def _free_name(work: Workspace, path: str, title: str) -> str:
+    stem = slug(title)
+    if not stem or not is_meaningful(stem):
+        stem = f"{slug(path.rsplit('/', 1)[-1])}-text"
+    number = 1
+    while True:
+        name = child_path(path, stem if number == 1 else f"{stem}-{number}")
+        if not is_page_path(name) or len(name.encode()) > 200:
+            name = f"large-{stem}"[:60] if number == 1 else f"large-{number}-{stem}"[:60]
+        if work.find(name) is None and not case_clash(name, work.paths()):
+            return name
+        number += 1

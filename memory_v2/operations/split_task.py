@@ -1,0 +1,195 @@
+"""The decision behind a split: which blocks and links go to which child, and which stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from memory_v2.agent.tools import Arguments, Tool
+from memory_v2.errors import ToolProblem
+from memory_v2.models.base import Prompt
+from memory_v2.models.briefs import SplitBrief
+from memory_v2.operations.environment import MAX_CHILDREN
+from memory_v2.operations.guard import check_child, check_description, check_own_words, check_title, sizes
+from memory_v2.operations.workspace import Workspace
+from memory_v2.tree.block import encode, line_end, take_runs
+from memory_v2.tree.edit import new_blocks
+from memory_v2.tree.numbers import parse_numbers
+from memory_v2.tree.page import Entry, Page, new_page
+from memory_v2.tree.path import child_path, fold
+
+Numbers = int | str | list[int | str]
+MAX_SUMMARY = 600
+OVERHEAD = 400
+"""Bytes for a page's title and metadata."""
+MOST_IN_ONE = 0.8
+"""A child that has to be split again may hold this share of the page at most: every split gets somewhere."""
+
+
+class Child(Arguments):
+    name: Annotated[str, Field(description="the last part of its path, such as testing or 2026-03")]
+    title: str
+    description: Annotated[str, Field(description="one line that lets a reader choose: who, what, when")]
+    blocks: Annotated[Numbers | None, Field(description="blocks that move there, in order, such as 4-9, 12")] = None
+    links: Annotated[Numbers | None, Field(description="links that move there, such as L2-L5")] = None
+
+
+class SplitPage(Arguments):
+    strategy: Literal["topic", "chronological", "entity", "size"]
+    children: Annotated[list[Child], Field(min_length=1, max_length=MAX_CHILDREN)]
+    summary: Annotated[str, Field(max_length=MAX_SUMMARY, description="what the page is about, for its top")] = ""
+
+
+class LeaveWhole(Arguments):
+    reason: Annotated[str, Field(min_length=3, max_length=400)]
+
+
+@dataclass(frozen=True)
+class _Moved:
+    path: str
+    title: str
+    description: str
+    blocks: list[int]
+    links: list[int]
+
+
+class SplitTask:
+    """Gathers what a model decides about a page; `apply` carries it out."""
+
+    patience = 2
+
+    def __init__(self, brief: SplitBrief) -> None:
+        self.brief = brief
+        self.page: Page = brief.view.page
+        self.children: list[_Moved] = []
+        self.summary = ""
+        self.strategy = ""
+        self.left_whole = ""
+
+    @property
+    def system(self) -> Prompt:
+        return Prompt("split/system")
+
+    @cached_property
+    def opening(self) -> Prompt:
+        return Prompt("split/task", {"brief": self.brief})
+
+    @cached_property
+    def tools(self) -> Sequence[Tool[Any]]:
+        split = Tool("split_page", SplitPage, self.split_page)
+        leave = Tool("leave_whole", LeaveWhole, self.leave_whole)
+        return (split,) if self._must else (split, leave)
+
+    # what the model calls
+
+    def split_page(self, call: SplitPage) -> Prompt:
+        children = [self._child(child) for child in call.children]
+        for kind, prefix, numbers in (
+            ("block", "", [n for child in children for n in child.blocks]),
+            ("link", "L", [n for child in children for n in child.links]),
+        ):
+            if twice := next((n for n in numbers if numbers.count(n) > 1), None):
+                raise ToolProblem(f"{kind} {prefix}{twice} goes to two children; name it once")
+        keys = [fold(child.path) for child in children]
+        if taken := next((child.path for child in children if keys.count(fold(child.path)) > 1), None):
+            raise ToolProblem(f"two children are called {taken!r}; give each a name of its own")
+        if call.summary:
+            self.summary = check_own_words(call.summary.strip(), [self.page.text], "the summary")
+        else:
+            self.summary = ""
+        self.children, self.strategy, self.left_whole = children, call.strategy, ""
+        return Prompt("done", {"what": f"{self.page.path} will have {len(children)} new children"})
+
+    def leave_whole(self, call: LeaveWhole) -> Prompt:
+        self.left_whole, self.children = call.reason, []
+        return Prompt("done", {"what": f"{self.page.path} stays whole"})
+
+    def _child(self, child: Child) -> _Moved:
+        name = child.name.strip()
+        if "/" in name:
+            raise ToolProblem(
+                f"{name[:80]!r} is a path; give the last part only, the children go below {self.page.path}"
+            )
+        path = check_child(child_path(self.page.path, name))
+        if fold(path) in self.brief.taken:
+            raise ToolProblem(f"there is a page {path!r} already; choose another name")
+        blocks = parse_numbers(child.blocks, len(self.page.blocks)) if child.blocks else []
+        links = parse_numbers(child.links, len(self.page.entries), "l") if child.links else []
+        if not blocks and not links:
+            raise ToolProblem(f"the child {name!r} has no blocks; name those that move there")
+        if 1 in blocks and self.page.has_title:
+            raise ToolProblem(f"block 1 is the title of {self.page.path} and stays there")
+        sources = [*(self.page.blocks[n - 1].text for n in blocks), *(self._entry(n).line for n in links), child.title]
+        return _Moved(path, check_title(child.title), check_description(child.description, sources), blocks, links)
+
+    # the guard
+
+    def objections(self) -> list[str]:
+        """The page ends below its target, and each child below the threshold or clearly smaller than the page."""
+        if self.left_whole:
+            return []
+        found = []
+        if (
+            self.brief.crowded
+            and (listed := len(self.page.entries) - self._moved_links + len(self.children)) > MAX_CHILDREN // 2
+        ):
+            found.append(f"{self.page.path} would still list {listed} children; let each new child take more links")
+        if (left := self._size_left()) > self.brief.target and not self.brief.crowded:
+            found.append(
+                f"{left:,} bytes would stay on {self.page.path}, more than {self.brief.target:,}; move more blocks"
+            )
+        for child in self.children:
+            size = OVERHEAD + sizes(self.page.blocks, child.blocks) + self._entry_bytes(child.links)
+            if size > self.brief.threshold and size > MOST_IN_ONE * self.page.size:
+                found.append(f"{child.path} would hold {size:,} of {self.page.size:,} bytes; divide it")
+        return found
+
+    # carrying it out
+
+    def apply(self, work: Workspace) -> list[str]:
+        """Stages the pages; returns the paths of the new ones."""
+        moved = {n for child in self.children for n in child.blocks}
+        links = {n for child in self.children for n in child.links}
+        stay = [n for n in range(1, len(self.page.blocks) + 1) if n not in moved]
+        runs = take_runs(self.page.blocks, stay)
+        if self.summary:
+            newline = line_end(self.page.text)
+            summary = new_blocks(self.summary.replace("\n", newline) + newline)
+            runs = [runs[0][:1], summary, runs[0][1:], *runs[1:]] if runs else [summary]
+        gone = {self._entry(n).line for n in links}
+        parent = self.page.with_body([run for run in runs if run]).without_entries(lambda entry: entry.line in gone)
+        for child in self.children:
+            page = new_page(child.path, child.title, take_runs(self.page.blocks, child.blocks))
+            for entry in map(self._entry, child.links):
+                page = page.with_entry(entry.target, entry.description)
+            work.put(page.stamped(self.brief.now, split_from=self.page.path))
+            parent = parent.with_entry(child.path, child.description)
+        work.put(parent)
+        return [child.path for child in self.children]
+
+    # helpers
+
+    @property
+    def _must(self) -> bool:
+        return self.page.size > self.brief.threshold or self.brief.crowded
+
+    @property
+    def _moved_links(self) -> int:
+        return sum(len(child.links) for child in self.children)
+
+    def _entry(self, number: int) -> Entry:
+        return self.page.entries[number - 1]
+
+    def _entry_bytes(self, numbers: Sequence[int]) -> int:
+        return sum(len(encode(self._entry(n).line)) for n in numbers)
+
+    def _size_left(self) -> int:
+        left = self.page.size + len(encode(self.summary))
+        for child in self.children:
+            left -= sizes(self.page.blocks, child.blocks) + self._entry_bytes(child.links)
+            left += len(encode(f"- [[{child.path}]] - {child.description}\n"))
+        return left

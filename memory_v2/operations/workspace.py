@@ -1,0 +1,89 @@
+"""The tree as one operation sees it: pages read once, changes staged, nothing stored before the commit."""
+
+from __future__ import annotations
+
+from memory_v2.errors import PageExists, PageNotFound
+from memory_v2.operations.environment import Environment
+from memory_v2.storage.base import Stored
+from memory_v2.tree.block import decode
+from memory_v2.tree.graph import Graph, Node, edges_of
+from memory_v2.tree.link import link_key
+from memory_v2.tree.page import Page, parse_page
+from memory_v2.tree.path import ROOT, case_clash, fold
+
+
+class Workspace:
+    """One operation's view. `page` gives a page as it is staged, else as it was when this operation first read it."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self.read: dict[str, Stored | None] = {}
+        self.staged: dict[str, Page | None] = {}
+        self._pages: dict[str, Page] = {}
+        self._listed: frozenset[str] | None = None
+
+    def page(self, path: str) -> Page:
+        """The page; raises `PageNotFound`."""
+        page = self.staged[path] if path in self.staged else self._stored(path)
+        if page is None:
+            raise PageNotFound(path)
+        return page
+
+    def find(self, path: str) -> Page | None:
+        """The page, or `None`."""
+        return self.staged[path] if path in self.staged else self._stored(path)
+
+    def before(self, path: str) -> Page | None:
+        """The page as it was when this operation first read it."""
+        return self._stored(path)
+
+    def paths(self) -> frozenset[str]:
+        """The paths of all pages, the staged changes included."""
+        if self._listed is None:
+            self._listed = frozenset(row.path for row in self.environment.index.rows())
+        gone = {path for path, page in self.staged.items() if page is None}
+        return (self._listed - gone) | (self.staged.keys() - gone)
+
+    def put(self, page: Page) -> None:
+        """Stages a page; a new one must not be the same as another but for case."""
+        if self.find(page.path) is None and (taken := case_clash(page.path, self.paths())):
+            raise PageExists(f"{page.path!r} would be the same as {taken!r} on a disk that ignores case")
+        self.staged[page.path] = parse_page(page.path, page.text)
+
+    def remove(self, path: str) -> None:
+        """Stages the removal of a page."""
+        self.page(path)
+        self.staged[path] = None
+
+    def graph(self) -> Graph:
+        """The pages and their links with the staged changes."""
+        stored = self.environment.index.graph()
+        changed = {path: page for path, page in self.staged.items() if page is not None}
+        nodes = {node.path: node for node in stored.nodes if node.path not in self.staged}
+        nodes |= {path: Node(path, page.size, page.title) for path, page in changed.items()}
+        known = {fold(path): path for path in nodes}
+        edges = [e for e in stored.edges if e.source in nodes and e.source not in changed and e.target in nodes]
+        for page in changed.values():
+            edges += edges_of(page, known)
+        ordered = sorted(nodes.values(), key=lambda node: (node.path != ROOT, node.path))
+        return Graph(tuple(ordered), tuple(edges))
+
+    def _stored(self, path: str) -> Page | None:
+        if path not in self.read:
+            try:
+                self.read[path] = stored = self.environment.storage.read(path)
+                self._pages[path] = parse_page(path, decode(stored.data))
+            except PageNotFound:
+                self.read[path] = None
+        return self._pages.get(path)
+
+
+def relinked(page: Page, moved: dict[str, str]) -> Page:
+    """The page with every link to one of `moved` (folded path → new path) turned to its new place."""
+    return page.map_links(lambda link: link.to(moved[link.key]) if link.key in moved else None)
+
+
+def unlinked(page: Page, gone: frozenset[str]) -> Page:
+    """The page without links to the pages `gone` (folded paths): an entry of `## Links` goes, elsewhere words stay."""
+    page = page.without_entries(lambda entry: link_key(entry.target) in gone)
+    return page.map_links(lambda link: link.unlinked() if link.key in gone else None)

@@ -1,0 +1,197 @@
+"""Writing: new text is worked into the tree, by a model's decision or, where asked, verbatim."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from memory_v2.agent.loop import Decision, decide
+from memory_v2.agent.trace import Trace
+from memory_v2.errors import InvalidText, StorageConflict
+from memory_v2.models.briefs import PageView, WriteBrief
+from memory_v2.operations.commit import commit
+from memory_v2.operations.environment import Environment
+from memory_v2.operations.results import Revision, WriteResult
+from memory_v2.operations.settle import settle
+from memory_v2.operations.workspace import Workspace
+from memory_v2.operations.write_task import WriteTask
+from memory_v2.text.dates import leading_date
+from memory_v2.text.words import normal
+from memory_v2.tree.block import Block
+from memory_v2.tree.edit import appended, new_blocks
+from memory_v2.tree.graph import Graph
+from memory_v2.tree.page import Page, new_page
+from memory_v2.tree.path import ROOT, page_path, prefixes
+
+Mode: TypeAlias = Literal["update", "append", "replace"]
+MODES: tuple[Mode, ...] = ("update", "append", "replace")
+
+PLACES = 12
+LIKELY_PAGES = 2
+CONFLICTS = 4
+"""How often a decision is made again on what somebody else has changed meanwhile."""
+
+
+def write(environment: Environment, text: str, path: str | None = None, mode: Mode = "update") -> WriteResult:
+    """Works the text into the tree and splits what grows too large.
+
+    With a `path` it goes to that page, which is made if it is not there. Without one it goes where it belongs. `append`
+    puts it below all else and `replace` in the place of the page's body, both to the letter and without a model. Raises
+    `InvalidText`, `InvalidPath`, `StorageError`; then nothing was changed.
+    """
+    blocks = checked_blocks(text)
+    if path is not None:
+        path = page_path(path)
+    if mode not in MODES:
+        raise InvalidText(f"a mode is one of {', '.join(MODES)}, not {mode!r}")
+    if mode != "update":
+        return _settled(environment, _verbatim(environment, blocks, path or ROOT, mode))
+    for _ in range(CONFLICTS):
+        try:
+            return _settled(environment, _decided(environment, blocks, path))
+        except StorageConflict:
+            continue
+    return _settled(
+        environment, _verbatim(environment, blocks, path or ROOT, "append", "others kept changing the page")
+    )
+
+
+def checked_blocks(text: str) -> tuple[Block, ...]:
+    """The blocks of a text that can be stored; raises `InvalidText`."""
+    if not isinstance(text, str):
+        raise InvalidText(f"a text is a string, not {type(text).__name__}")
+    if not text.strip("\ufeff \t\r\n\f\v"):
+        raise InvalidText("there is nothing to write: the text is empty")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidText(f"the text cannot be stored as UTF-8: character {error.start} is half of a pair") from error
+    return new_blocks(text)
+
+
+def _decided(environment: Environment, blocks: tuple[Block, ...], path: str | None) -> WriteResult:
+    environment.index.refresh()
+    work = Workspace(environment)
+    _ensure_page(work, path or ROOT)
+    brief = write_brief(work, blocks, path)
+    trace = Trace("write", brief.now)
+    decision: Decision[WriteTask] = decide(
+        lambda: WriteTask(brief, work), environment.models, environment.limits, trace
+    )
+    task = decision.task
+    went = task.apply()
+    revision = Revision() if task.nothing_is_new else commit(work)
+    trace.result = {"path": went, "revision": revision.id, "decided_by": decision.decided_by}
+    return WriteResult(
+        path=went,
+        revisions=(revision,) if revision else (),
+        decided_by=decision.decided_by,
+        degraded=decision.degraded,
+        cost=decision.cost,
+        traces=(trace,),
+        outcome="nothing new" if task.nothing_is_new else "written",
+        said_in=tuple(sorted({p for paths in task.said_in.values() for p in paths})),
+    )
+
+
+def _verbatim(
+    environment: Environment, blocks: tuple[Block, ...], path: str, mode: Mode, degraded: str = ""
+) -> WriteResult:
+    for attempt in range(CONFLICTS + 1):
+        environment.index.refresh()
+        work = Workspace(environment)
+        page = _ensure_page(work, path)
+        if mode == "append":
+            work.put(appended(page, [blocks]))
+        else:
+            work.put(new_page(page.path, page.title, [blocks]).with_sections_of(page))
+        try:
+            revision = commit(work)
+        except StorageConflict:
+            if attempt == CONFLICTS:
+                raise
+            continue
+        break
+    return WriteResult(path=path, revisions=(revision,) if revision else (), degraded=degraded)
+
+
+def _settled(environment: Environment, result: WriteResult) -> WriteResult:
+    """The result, after every page that has grown too large is split."""
+    splits = settle(environment, result.changed_pages)
+    new_files = tuple(path for split in splits for path in split.new_files)
+    page = Workspace(environment).find(result.path)
+    return WriteResult(
+        path=result.path,
+        revisions=result.revisions + tuple(r for split in splits for r in split.revisions),
+        decided_by=result.decided_by,
+        degraded="; ".join(filter(None, dict.fromkeys([result.degraded, *(split.degraded for split in splits)]))),
+        cost=sum((split.cost for split in splits), result.cost),
+        traces=result.traces + tuple(t for split in splits for t in split.traces),
+        size_bytes=page.size if page else 0,
+        outcome=result.outcome,
+        said_in=result.said_in,
+        split_triggered=bool(splits),
+        new_files=new_files,
+    )
+
+
+def _ensure_page(work: Workspace, path: str) -> Page:
+    """The page, made and linked from the nearest page above it if it is not there; so is the root."""
+    if work.find(ROOT) is None:
+        work.put(new_page(ROOT, "Memory"))
+        _adopt_all(work)
+    if (page := work.find(path)) is not None:
+        return page
+    title = path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ")
+    title = title[:1].upper() + title[1:]
+    above = [p for p in prefixes(path)[:-1] if work.find(p) is not None]
+    parent = above[-1] if above else ROOT
+    work.put(new_page(path, title).stamped(work.environment.now(), split_from=parent))
+    work.put(work.page(parent).with_entry(path, ""))
+    return work.page(path)
+
+
+def _adopt_all(work: Workspace) -> None:
+    """A new root leads to whatever pages are there: a folder of Markdown becomes a memory by its first write."""
+    graph = work.graph()
+    root = work.page(ROOT)
+    while graph.unreachable:
+        orphan = min(graph.unreachable, key=lambda path: (path.count("/"), path))
+        root = root.with_entry(orphan, work.page(orphan).title)
+        work.put(root)
+        graph = work.graph()
+
+
+def write_brief(work: Workspace, blocks: tuple[Block, ...], path: str | None) -> WriteBrief:
+    """What a model is shown of the tree to decide where these blocks go."""
+    environment = work.environment
+    text = "".join(block.text for block in blocks)
+    within = None if path is None else [path]
+    places = environment.index.search(text, PLACES, within=within)
+    normals = {number: normal(block.content) for number, block in enumerate(blocks, 1)}
+    same = environment.index.same(n for n in normals.values() if n)
+    known = {number: same[n] for number, n in normals.items() if n in same and (path is None or same[n][0] == path)}
+    rows = environment.index.rows()
+    latest = max(rows, key=lambda row: (row.last_updated, row.path != ROOT, row.path)).path if rows else None
+    graph = work.graph()
+    if path is not None:
+        shown = [path]
+    else:
+        likely = [p for p, _ in Counter({hit.path: 0 for hit in places}).items()]
+        ranked = sorted(likely, key=lambda p: -sum(hit.score for hit in places if hit.path == p))
+        shown = [ROOT, *_of_its_day(work, blocks, graph), *ranked[:LIKELY_PAGES], *([latest] if latest else [])]
+        shown += [page for page, _ in known.values()][:LIKELY_PAGES]
+    views = [PageView(page, graph.breadcrumb(p)) for p in dict.fromkeys(shown) if (page := work.find(p)) is not None]
+    return WriteBrief(blocks, path, views, places, known, latest, environment.threshold, environment.now())
+
+
+def _of_its_day(work: Workspace, blocks: Sequence[Block], graph: Graph) -> list[str]:
+    """The page that was made for the time of which the text speaks, if there is one."""
+    span = next((found for block in blocks if (found := leading_date(block.words))), None)
+    if span is None:
+        return []
+    day = span.start
+    names = {f"{day:%Y-%m-%d}", f"{day:%Y-%m}", f"{day:%Y}"}
+    dated = [path for path in graph.parents if path.rsplit("/", 1)[-1][:10] in names]
+    return sorted(dated, key=lambda path: (-len(path.rsplit("/", 1)[-1]), path))[:1]

@@ -1,0 +1,356 @@
+"""The decision behind a write: where each new block goes, and what of the old it replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from memory_v2.agent.tools import Arguments, Tool
+from memory_v2.errors import PageNotFound, ToolProblem
+from memory_v2.models.base import Prompt
+from memory_v2.models.briefs import PageView, WriteBrief
+from memory_v2.operations.guard import (
+    check_child,
+    check_description,
+    check_own_words,
+    check_title,
+    missing_from,
+    sizes,
+)
+from memory_v2.operations.workspace import Workspace
+from memory_v2.tree.block import Block, take_runs
+from memory_v2.tree.edit import PageEdit, Run, new_blocks
+from memory_v2.tree.numbers import parse_numbers, show_numbers
+from memory_v2.tree.page import Page, new_page
+from memory_v2.tree.path import fold
+
+Numbers = int | str | list[int | str]
+NewBlocks = Annotated[Numbers, Field(description="blocks of the new text, such as n1 or n2-n5")]
+PageBlocks = Annotated[Numbers, Field(description="blocks of the page as it was shown, such as 4 or 6-8")]
+PagePath = Annotated[str, Field(description="the page's path, as shown")]
+Reason = Annotated[str, Field(min_length=3, max_length=400, description="why, in one sentence")]
+OwnWords = Annotated[str, Field(min_length=1, max_length=12_000, description="Markdown")]
+
+FREE_REMOVAL = 1_000
+"""A write may take out this many bytes, and twice its own length more; what goes beyond is no write."""
+
+
+class ReadPages(Arguments):
+    paths: Annotated[list[str], Field(min_length=1, max_length=5, description="paths of pages, as shown in links")]
+
+
+class Place(Arguments):
+    blocks: NewBlocks
+    page: PagePath
+    after: Annotated[int | None, Field(ge=0, description="block to place them behind; 0: top; left out: end")] = None
+
+
+class Replace(Arguments):
+    page: PagePath
+    blocks: PageBlocks
+    new_blocks: NewBlocks | None = None
+    text: OwnWords | None = None
+    reason: Reason
+
+
+class Insert(Arguments):
+    page: PagePath
+    after: Annotated[int, Field(ge=0, description="block to insert behind; 0: top")]
+    text: OwnWords
+
+
+class Remove(Arguments):
+    page: PagePath
+    blocks: PageBlocks
+    reason: Reason
+
+
+class CreatePage(Arguments):
+    path: Annotated[str, Field(description="path of the new page, such as projects/silica")]
+    parent: Annotated[str, Field(description="path of the page that is to list it")]
+    title: str
+    description: Annotated[str, Field(description="one line that lets a reader choose: who, what, when")]
+    blocks: NewBlocks
+
+
+class Dropped(Arguments):
+    blocks: PageBlocks
+    reason: Reason
+
+
+class RewritePage(Arguments):
+    page: PagePath
+    text: Annotated[str, Field(min_length=1, max_length=40_000, description="the whole body of the page, Markdown")]
+    dropped: Annotated[
+        list[Dropped], Field(default_factory=list, description="every block that is not in the text as it was")
+    ]
+
+
+class Said(Arguments):
+    page: PagePath
+    blocks: PageBlocks
+
+
+class NothingNew(Arguments):
+    blocks: NewBlocks
+    said_in: Annotated[list[Said], Field(min_length=1, description="where it stands already")]
+
+
+@dataclass
+class _Draft:
+    """What is staged for one page."""
+
+    inserted: dict[int, list[Run]] = field(default_factory=dict)
+    removed: dict[int, str] = field(default_factory=dict)
+    rewritten: tuple[Block, ...] | None = None
+
+    def body(self, page: Page) -> Page:
+        edited = PageEdit(self.inserted, self.removed.keys())
+        return edited.apply(page) if self.rewritten is None else page.with_body([self.rewritten])
+
+
+@dataclass(frozen=True)
+class _Created:
+    path: str
+    parent: str
+    title: str
+    description: str
+    runs: list[tuple[Block, ...]]
+
+
+class WriteTask:
+    """Gathers what a model decides about new text; `apply` carries it out."""
+
+    patience = 1
+
+    def __init__(self, brief: WriteBrief, work: Workspace) -> None:
+        self.brief = brief
+        self.work = work
+        self.shown = {view.page.path: view.page for view in brief.pages}
+        self.drafts: dict[str, _Draft] = {}
+        self.created: dict[str, _Created] = {}
+        self.placed: dict[int, str] = {}
+        self.said_in: dict[int, set[str]] = {}
+        self.own_words: list[str] = []
+        self.said_texts: dict[int, list[str]] = {}
+
+    @property
+    def system(self) -> Prompt:
+        return Prompt("write/system")
+
+    @cached_property
+    def opening(self) -> Prompt:
+        return Prompt("write/task", {"brief": self.brief})
+
+    @cached_property
+    def tools(self) -> Sequence[Tool[Any]]:
+        return (
+            Tool("read_pages", ReadPages, self.read_pages, decides=False),
+            Tool("place", Place, self.place),
+            Tool("replace", Replace, self.replace),
+            Tool("insert", Insert, self.insert),
+            Tool("remove", Remove, self.remove),
+            Tool("create_page", CreatePage, self.create_page),
+            Tool("rewrite_page", RewritePage, self.rewrite_page),
+            Tool("nothing_new", NothingNew, self.nothing_new),
+        )
+
+    # what the model calls
+
+    def read_pages(self, call: ReadPages) -> Prompt:
+        views = []
+        graph = self.work.graph()
+        for path in call.paths:
+            try:
+                page = self.work.page(path)
+            except PageNotFound as error:
+                raise ToolProblem(f"{error}; read pages that are shown in links") from error
+            self.shown[path] = page
+            views.append(PageView(page, graph.breadcrumb(path)))
+        return Prompt("pages", {"views": views})
+
+    def place(self, call: Place) -> Prompt:
+        page = self._target(call.page)
+        numbers = self._new(call.blocks)
+        after = self._after(page, len(page.blocks) if call.after is None else call.after)
+        self._insert(page, after, take_runs(self.brief.blocks, numbers))
+        return self._note_placed(numbers, page.path)
+
+    def replace(self, call: Replace) -> Prompt:
+        page = self._target(call.page)
+        old = self._old(page, call.blocks)
+        if (call.new_blocks is None) == (call.text is None):
+            raise ToolProblem("replace takes either new_blocks or text, and not both")
+        if call.text is not None:
+            sources = [self.brief.text, *(page.blocks[n - 1].text for n in old)]
+            runs: list[Run] = [new_blocks(check_own_words(call.text, sources, "the text"))]
+            self._remove(page, old, call.reason)
+            self.own_words.append(call.text)
+            self._insert(page, old[0], runs)
+            return Prompt("done", {"what": f"blocks {show_numbers(old)} of {page.path} are replaced"})
+        numbers = self._new(call.new_blocks or [])
+        self._remove(page, old, call.reason)
+        self._insert(page, old[0], take_runs(self.brief.blocks, numbers))
+        return self._note_placed(numbers, page.path)
+
+    def insert(self, call: Insert) -> Prompt:
+        page = self._target(call.page)
+        after = self._after(page, call.after)
+        text = check_own_words(call.text, [self.brief.text, page.body], "the text")
+        self.own_words.append(text)
+        self._insert(page, after, [new_blocks(text)])
+        return Prompt("done", {"what": f"the text is inserted on {page.path}"})
+
+    def remove(self, call: Remove) -> Prompt:
+        page = self._target(call.page)
+        old = self._old(page, call.blocks)
+        self._remove(page, old, call.reason)
+        return Prompt("done", {"what": f"blocks {show_numbers(old)} of {page.path} are removed"})
+
+    def create_page(self, call: CreatePage) -> Prompt:
+        if self.brief.path is not None:
+            raise ToolProblem(f"this text goes to the page {self.brief.path}; place it there")
+        path = check_child(call.path)
+        parent = self._shown(call.parent)
+        if path in self.created or fold(path) in {fold(taken) for taken in self.work.paths()}:
+            raise ToolProblem(f"there is a page {path!r} already; place the blocks there, or choose another path")
+        numbers = self._new(call.blocks)
+        runs = take_runs(self.brief.blocks, numbers)
+        sources = [block.text for run in runs for block in run]
+        title = check_title(call.title)
+        description = check_description(call.description, [*sources, title, path])
+        self.created[path] = _Created(path, parent.path, title, description, runs)
+        return self._note_placed(numbers, path)
+
+    def rewrite_page(self, call: RewritePage) -> Prompt:
+        page = self._target(call.page)
+        if page.path in self.drafts:
+            raise ToolProblem(f"{page.path} is changed already; rewrite it in one call, or change it block by block")
+        new = new_blocks(call.text)
+        dropped: dict[int, str] = {}
+        for drop in call.dropped:
+            dropped |= dict.fromkeys(self._old(page, drop.blocks), drop.reason)
+        kept = [block.content for block in new]
+        for number, block in enumerate(page.blocks, 1):
+            if number not in dropped and block.content not in kept:
+                raise ToolProblem(
+                    f"block {number} of {page.path} is not in the text as it was; "
+                    "keep it to the letter, or name it under dropped with a reason"
+                )
+            if number not in dropped:
+                kept.remove(block.content)
+        own = "\n".join(c for c in kept if c not in {block.content for block in self.brief.blocks})
+        if own.strip():
+            check_own_words(own, [self.brief.text, page.body], "the text")
+        self._check_removal(page, dropped)
+        self.drafts[page.path] = _Draft(removed=dropped, rewritten=new)
+        self.own_words.append(call.text)
+        return Prompt("done", {"what": f"{page.path} is rewritten"})
+
+    def nothing_new(self, call: NothingNew) -> Prompt:
+        numbers = self._new(call.blocks)
+        texts, paths = [], set()
+        for said in call.said_in:
+            page = self._shown(said.page)
+            texts += [page.blocks[n - 1].text for n in self._old(page, said.blocks)]
+            paths.add(page.path)
+        for number in numbers:
+            if missing := missing_from(self.brief.blocks[number - 1], "\n".join(texts)):
+                raise ToolProblem(f"n{number} says what those blocks do not ({', '.join(missing[:5])}); place it")
+        for number in numbers:
+            self.placed[number] = ""
+            self.said_in.setdefault(number, set()).update(paths)
+        return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} stand in the tree already"})
+
+    # the guard
+
+    def objections(self) -> list[str]:
+        """Each new block is in the tree, or all that it says is found in what was written."""
+        written = "\n".join(self.own_words)
+        found = []
+        for number, block in enumerate(self.brief.blocks, 1):
+            if number not in self.placed and (missing := missing_from(block, written)):
+                found.append(f"n{number} is nowhere yet ({', '.join(missing[:5])}): place it, or say where it stands")
+        return found
+
+    # carrying it out
+
+    def apply(self) -> str:
+        """Stages the pages; returns the path of the page where the text went first."""
+        for path, draft in self.drafts.items():
+            self.work.put(draft.body(self.work.page(path)))
+        for made in self.created.values():
+            self.work.put(new_page(made.path, made.title, made.runs).stamped(self.brief.now, split_from=made.parent))
+            self.work.put(self.work.page(made.parent).with_entry(made.path, made.description))
+        went = [path for _, path in sorted(self.placed.items()) if path] or [*self.drafts, *self.created]
+        return went[0] if went else next(iter(sorted({p for paths in self.said_in.values() for p in paths})))
+
+    @property
+    def nothing_is_new(self) -> bool:
+        """Whether the decision is that all of the text stands in the tree already."""
+        return not self.drafts and not self.created
+
+    # helpers
+
+    def _shown(self, path: str) -> Page:
+        if path not in self.shown:
+            raise ToolProblem(f"the page {path[:80]!r} has not been shown; read it first")
+        return self.shown[path]
+
+    def _target(self, path: str) -> Page:
+        page = self._shown(path)
+        if self.brief.path is not None and path != self.brief.path:
+            raise ToolProblem(f"this text goes to the page {self.brief.path}; change only that one")
+        if page.piece is not None:
+            raise ToolProblem(f"{path} holds part of one large block; write on another page")
+        if (draft := self.drafts.get(path)) and draft.rewritten is not None:
+            raise ToolProblem(f"{path} is rewritten already; leave it as it is")
+        return page
+
+    def _new(self, given: Numbers) -> list[int]:
+        numbers = parse_numbers(given, len(self.brief.blocks), "n")
+        for number in numbers:
+            if number in self.placed:
+                where = self.placed[number] or "the tree already"
+                raise ToolProblem(f"n{number} is in {where}; place each block once")
+        return numbers
+
+    def _old(self, page: Page, given: Numbers) -> list[int]:
+        if not page.blocks:
+            raise ToolProblem(f"{page.path} has no blocks")
+        return parse_numbers(given, len(page.blocks))
+
+    def _after(self, page: Page, after: int) -> int:
+        if after > len(page.blocks):
+            raise ToolProblem(f"{page.path} has blocks 1 to {len(page.blocks)}; {after} is none of them")
+        if after == 0 and page.blocks and page.blocks[0].kind == "heading":
+            return 1
+        return after
+
+    def _insert(self, page: Page, after: int, runs: Sequence[Run]) -> None:
+        self.drafts.setdefault(page.path, _Draft()).inserted.setdefault(after, []).extend(runs)
+
+    def _remove(self, page: Page, numbers: Sequence[int], reason: str) -> None:
+        draft = self.drafts.get(page.path, _Draft())
+        for number in numbers:
+            if number in draft.removed:
+                raise ToolProblem(f"block {number} of {page.path} is removed already")
+        self._check_removal(page, draft.removed | dict.fromkeys(numbers, reason))
+        self.drafts.setdefault(page.path, draft).removed.update(dict.fromkeys(numbers, reason))
+
+    def _check_removal(self, page: Page, removed: dict[int, str]) -> None:
+        others = sum(sizes(self.shown[p].blocks, d.removed) for p, d in self.drafts.items() if p != page.path)
+        allowed = FREE_REMOVAL + 2 * sum(block.size for block in self.brief.blocks)
+        if others + sizes(page.blocks, removed) > allowed:
+            raise ToolProblem(
+                f"this would take out more than the {allowed:,} bytes that a text of this length may replace; "
+                "take out only what the new text makes wrong"
+            )
+
+    def _note_placed(self, numbers: Sequence[int], path: str) -> Prompt:
+        self.placed.update(dict.fromkeys(numbers, path))
+        return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} will stand on {path}"})

@@ -1,0 +1,91 @@
+"""Pages in a dictionary, gone with the process: for tests and throw-away memories."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count
+
+from memory_v2.errors import PageNotFound, StorageConflict
+from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored
+from memory_v2.tree.path import page_path
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    stored: Stored
+    modified: datetime
+    mark: str
+
+
+class VolatileStorage:
+    """The contract of `MemoryStorage` without a disk; `clock` gives modified times, in UTC."""
+
+    where = "in memory"
+    cache_folder = None
+
+    def __init__(self, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._clock = clock
+        self._pages: dict[str, _Page] = {}
+        self._changes = count(1)
+        # Two locks, so that reading does not wait for a commit: on a disk it does not either.
+        self._change = threading.Lock()
+        self._commit = threading.RLock()
+
+    def read(self, path: str) -> Stored:
+        return self._page(path).stored
+
+    def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
+        path = page_path(path)  # as strict as a disk, so that what works here works there
+        stored = Stored(data, hashlib.sha256(data).hexdigest()[:32])
+        with self._change:
+            self._expect(path, expected)
+            self._pages[path] = _Page(stored, self._clock(), str(next(self._changes)))
+        return stored.version
+
+    def delete(self, path: str, expected: Expected = ANY) -> None:
+        with self._change:
+            if path not in self._pages and isinstance(expected, str):
+                raise PageNotFound(path)
+            self._expect(path, expected)
+            self._pages.pop(path, None)
+
+    def exists(self, path: str) -> bool:
+        return path in self._pages
+
+    def list_files(self) -> list[str]:
+        return sorted(self._pages.copy())
+
+    def get_size(self, path: str) -> int:
+        return len(self._page(path).stored.data)
+
+    def get_modified_time(self, path: str) -> datetime:
+        return self._page(path).modified
+
+    def stamps(self) -> Iterator[Stamp]:
+        for path, page in self._pages.copy().items():
+            yield Stamp(path, len(page.stored.data), page.mark)
+
+    def strays(self) -> list[tuple[str, str]]:
+        return []
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        with self._commit:
+            yield
+
+    def _page(self, path: str) -> _Page:
+        try:
+            return self._pages[path]
+        except KeyError:
+            raise PageNotFound(path) from None
+
+    def _expect(self, path: str, expected: Expected) -> None:
+        page = self._pages.get(path)
+        if expected not in (ANY, page.stored.version if page else ABSENT):
+            happened = "is there already" if expected == ABSENT else "is no longer as it was when it was read"
+            raise StorageConflict(f"the page {path!r} {happened}; read it and try again")

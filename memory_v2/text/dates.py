@@ -1,0 +1,320 @@
+"""When a text says something happened, and whether a question asks for it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+from typing import Literal, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Span:
+    """The days from `start` to `end`, both included."""
+
+    start: date
+    end: date
+
+    @property
+    def granularity(self) -> Literal["day", "month", "year"]:
+        """How exact: one day, within one month, or longer (so a quarter counts as a year)."""
+        if self.start == self.end:
+            return "day"
+        return "month" if (self.start.year, self.start.month) == (self.end.year, self.end.month) else "year"
+
+
+@dataclass(frozen=True, slots=True)
+class PartialDate:
+    """A month, or a day of it, in no year in particular."""
+
+    month: int
+    day: int | None = None
+
+    def matches(self, span: Span) -> bool:
+        """Whether some day of `span` is such a day."""
+        these = (_span(year, self.month, self.day) for year in range(span.start.year, span.end.year + 1))
+        return any(this is not None and this.start <= span.end and span.start <= this.end for this in these)
+
+
+def find_dates(text: str) -> list[tuple[Span, int, int]]:
+    """The dates in `text` that name their year, in order, each with where it starts and ends.
+
+    A year alone counts after a preposition ("in 2022"). A date that does not exist, or whose day and month may be either
+    way round (03/04/2026), does not count.
+    """
+    if not _pattern(r"\d{4}").search(text):
+        return []
+    claims: list[tuple[int, int, Span | None]] = []
+    for form in _FORMS:
+        for match in _pattern(form).finditer(text):
+            claims += _claim(match)
+    for match in _pattern(_BARE_YEAR).finditer(text):
+        if _pattern(_BEFORE_YEAR).search(text[max(0, match.start() - 32) : match.start()]):
+            claims.append((match.start(), match.end(), _span(int(match[0]))))
+    return list(_apart(claims))
+
+
+def leading_date(text: str) -> Span | None:
+    """The date with which a line or heading starts, after whatever marks, weekday, time or short label."""
+    line = text[:4000].lstrip().partition("\n")[0][:200]
+    for rest in _openings(line):
+        found = find_dates(rest)
+        if found and found[0][1] == 0:
+            return found[0][0]
+        if year := _pattern(rf"({_YEAR})[\W_]*$").match(rest):
+            return _span(int(year[1]))
+    return None
+
+
+def question_dates(query: str) -> list[Span | PartialDate]:
+    """What times `query` names, in order: its dates, bare years, and months or days of a month without a year."""
+    claims: list[tuple[int, int, Span | PartialDate | None]] = [(s, e, span) for span, s, e in find_dates(query)]
+    claims += [(m.start(), m.end(), _span(int(m[0]))) for m in _pattern(_BARE_YEAR).finditer(query)]
+    claims += _partial(query)
+    return [found for found, _, _ in _apart(claims)]
+
+
+def looks_temporal(text: str) -> bool:
+    """Whether `text` has words that could answer a when-question: a date, a weekday, "last week", "ago", "昨天"."""
+    return _pattern(_TEMPORAL).search(text) is not None or bool(find_dates(text)) or any(_apart(_partial(text)))
+
+
+def asks_when(query: str) -> bool:
+    """Whether `query` asks for a time: when, what day, which year, how long ago, cuándo, quand, wann, 什么时候, いつ."""
+    return _pattern(_WHEN).search(query) is not None
+
+
+def covers(span: Span) -> str:
+    """`span` in words for a person, to the month where it crosses one: "8–25 May 2023", "May–July 2023"."""
+    start, end = span.start, span.end
+    first, last = _NAMES[start.month - 1], _NAMES[end.month - 1]
+    if start == end:
+        return f"{start.day} {first} {start.year}"
+    if (start.month, start.day, end.month, end.day) == (1, 1, 12, 31):
+        return f"{start.year}" if start.year == end.year else f"{start.year}–{end.year}"
+    if start.year != end.year:
+        return f"{first[:3]} {start.year} – {last[:3]} {end.year}"
+    if start.month != end.month:
+        return f"{first}–{last} {start.year}"
+    whole = span == _span(start.year, start.month)
+    return f"{first} {start.year}" if whole else f"{start.day}–{end.day} {first} {start.year}"
+
+
+_NAMES = ["January", "February", "March", "April", "May", "June", "July"]
+_NAMES += ["August", "September", "October", "November", "December"]
+# English, Spanish, Portuguese, French, German and Italian, names and usual abbreviations, without their accents.
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan enero ene janeiro janvier janv januar janner gennaio gen",
+            "february feb febrero fevereiro fev fevrier fevr februar febbraio",
+            "march mar marzo marco mars marz mrz",
+            "april apr abril abr avril avr aprile",
+            "may mayo maio mai maggio mag",
+            "june jun junio junho juin juni giugno giu",
+            "july jul julio julho juillet juil juli luglio lug",
+            "august aug agosto ago aout",
+            "september sep sept septiembre setiembre set setembro septembre settembre",
+            "october oct octubre outubro out octobre oktober okt ottobre ott",
+            "november nov noviembre novembro novembre",
+            "december dec diciembre dic dezembro dez decembre dezember dicembre",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+# English words first, months in Portuguese or Italian second: these need a "de" or a "di".
+_ENGLISH = frozenset(["ago", "gen", "mag", "out", "set"])
+# Months that are words or people too: without a day they need a preposition, as every abbreviation does.
+_DOUBTFUL = frozenset(["may", "march", "mars", "marco", "juni"])
+
+_YEAR = r"(?:19[7-9]|20\d)\d"
+_GAP = r"(?:[^\S\n]{1,3}|[^\S\n]?\n[^\S\n]{0,3}|[-/])"
+_OF = rf"(?:(?:of|de|del|di|do){_GAP})?"
+# A whole word; whether it names a month is looked up, which is faster than a pattern of all their names.
+_MONTH = r"(?<![^\W\d_])(?P<month>[^\W\d_]{3,10})(?![^\W\d_])"
+_DAY_MONTH = rf"(?<![\w.,:/])(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|[.ºª°])?{_GAP}{_OF}{_MONTH}\.?"
+_MONTH_DAY = rf"{_MONTH}\.?{_GAP}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\w|[.,:]\d)"
+_ITS_YEAR = r"(?P<year>\d{4})(?!\d|[-/.]\d)"
+_FORMS = (
+    # 2026-02-08, 2026/2/8, 2026.02.08, 20260208, 2026-02. Letters before are refused, but not 于 or an underscore.
+    r"(?<![0-9a-z.])(?<!\d[-/])(?P<year>\d{4})(?P<by>[-/])(?P<month>\d{1,2})(?P=by)(?P<day>\d{1,2})(?!\d|[-/]\d)",
+    r"(?<![0-9a-z.])(?P<year>\d{4})\.(?P<month>\d\d)\.(?P<day>\d\d)(?!\d|\.\d)",
+    rf"(?<![0-9a-z.,:/$#+])(?<!\d-)(?P<year>{_YEAR})(?P<month>0[1-9]|1[0-2])(?P<day>[0-3]\d)(?!\d|[a-su-z]|[.,:-]\d)",
+    r"(?<![0-9a-z.])(?<!\d[-/])(?P<year>\d{4})-(?P<month>\d\d)(?!\w|[-./:]\d)",
+    # 8 May 2023, 8th of May, 2023, 6 de febrero de 2026, 8. Mai 2023; May 8th, 2023; May 2023
+    rf"{_DAY_MONTH},?{_GAP}{_OF}{_ITS_YEAR}",
+    rf"{_MONTH_DAY}(?:,{_GAP}?|{_GAP}){_ITS_YEAR}",
+    rf"{_MONTH}\.?,?{_GAP}{_OF}{_ITS_YEAR}",
+    # 08.02.2026, 19/02/2026
+    r"(?<![\w.,:/-])(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})(?!\d|\.\d)",
+    r"(?<![\w.,:/-])(?P<a>\d{1,2})(?P<by>[-/])(?P<b>\d{1,2})(?P=by)(?P<year>\d{4})(?!\d|[-/]\d)",
+    # 2026年2月8日, 2026年2月, 2026年 (but 2000年前 may be two thousand years ago)
+    r"(?<!\d)(?P<year>\d{4})\s?[年년]\s?(?P<month>\d{1,2})\s?[月월](?:\s?(?P<day>\d{1,2})\s?[日号號일])?",
+    rf"(?<!\d)(?P<year>{_YEAR})\s?[年년](?!\s?\d{{1,2}}\s?[月월]|[前间間])",
+    # Q1 2026, 2026-Q1
+    rf"(?<![\w.])Q(?P<quarter>[1-4])(?:\sof\s|[\s/-])?(?P<year>{_YEAR})(?!\d|[-/.]\d)",
+    rf"(?<![\w.])(?P<year>{_YEAR})[\s/-]?Q(?P<quarter>[1-4])(?!\w)",
+)
+_BARE_YEAR = rf"(?<![\w.,:/#$€£-]){_YEAR}(?![\w%]|[.,:]\d|[-/–])"
+_BEFORE_YEAR = (
+    r"(?<!\w)(?:in|since|until|till|by|from|before|after|during|around|circa|of|for|through|early|late|mid|spring|summer"
+    r"|autumn|fall|winter|year|en|desde|hasta|año|durante|em|até|ano|depuis|avant|après|l'an|année|seit|bis|ab|jahr"
+    r"|nel|dal)[\s-](?:(?:the|year|el|le|o|early|late|mid|about|around)[\s-]){0,2}$"
+)
+_PREPOSITION = (
+    r"(?<!\w)(?:in|of|on|by|since|until|till|during|from|last|next|this|early|late|mid|en|de|em|im|seit|desde)[\s-]$"
+)
+
+_WEEKDAY = (
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|tue|wed|thu|fri|sat|sun)\.?(?=[\s,])|lunes|martes|miércoles"
+    r"|jueves|viernes|sábado|domingo|(?:segunda|terça|quarta|quinta|sexta)-feira|lundi|mardi|mercredi|jeudi|vendredi"
+    r"|samedi|dimanche|montags?|dienstags?|mittwochs?|donnerstags?|freitags?|samstags?|sonntags?)(?!\w)"
+)
+_WEEKDAY_CJK = r"(?:星期|礼拜|周)[一二三四五六日天]|[月火水木金土日]曜日?"
+_TIME = r"\d{1,2}[:h]\d{2}(?::\d{2})?(?:\s?[ap]\.?m\.?)?(?![\w:])(?:\s(?:on|el|le|am|em|del)(?!\w))?"
+_MARKS = rf"(?:\[x\]|[\W_]|{_WEEKDAY}|{_WEEKDAY_CJK}|{_TIME})*+"
+_LABEL = r"(?:[^\W\d_]{2,12}\s?\#?\d{1,4}|date|fecha|data|datum|timestamp|日期|时间|時間|日付)(?=[^\w\s]|\s[^\w\s])"
+
+_UNITS = r"(?:year|month|week|day|hour|minute|decade|weekend|night|evening|morning|afternoon|summer|winter|spring|autumn|fall)s?"
+_TEMPORAL = (
+    rf"(?<!\w)(?:{_WEEKDAY}|yesterday|today|tonight|tomorrow|ago|nowadays|recently|lately|the\sother\sday|o['’]clock"
+    rf"|(?:last|next|this|that|previous|following|past|coming|each|every|same|(?:\d+|two|three|four|five|six|seven|eight"
+    rf"|nine|ten|few|several|couple\sof|many|some))\s{_UNITS}|\d{{1,2}}(?::\d{{2}})?\s?[ap]\.?m"
+    r"|ayer|anteayer|anoche|hoy|mañana|hace\s\w+\s(?:años?|mes(?:es)?|semanas?|días?|horas?)"
+    r"|(?:semana|mes|año|ano|mês|fin\sde\ssemana)\s(?:pasad|próxim|passad|que\sv)\w*"
+    r"|(?:est[ea]|próxim[oa]|últim[oa])\s(?:semana|mes|mês|año|ano)|ontem|anteontem|hoje|amanhã"
+    r"|há\s\w+\s(?:anos?|mês|meses|semanas?|dias?|horas?)|hier|avant-hier|aujourd['’]hui|demain"
+    r"|il\sy\sa\s\w+\s(?:ans?|mois|semaines?|jours?|heures?)|(?:semaine|mois|année)\s(?:derni|proch)\w+"
+    r"|gestern|vorgestern|heute|morgen|übermorgen|vor\s\w+\s(?:tag|woche|monat|jahr|stunde)\w*"
+    r"|(?:letzt|nächst|dies|vorig|vergangen|kommend)\w{1,2}\s(?:woche|monat|jahr|wochenende|sommer|winter))(?!\w)"
+    rf"|{_WEEKDAY_CJK}|昨[天日晚]|今[天日晚早]|明[天日晚早]|前天|后天|後天|去年|今年|明年|前年|[上下本这這](?:个|個)?(?:周|週|月|星期)"
+    r"|[先今来來]週|[先今来]月|昨年|来年|\d+\s?(?:年|个月|個月|天|周|小时|日間|週間)[前后後]|刚才|最近|어제|오늘|내일|지난|작년|올해|내년"
+    rf"|(?<![\w.,:/#$€£-]){_YEAR}(?![\w%]|[.,:]\d|[-/])"
+)
+_PERIOD = r"(?:date|day|month|year|week|weekday|time|season|century|decade)"
+_WHEN = (
+    # "When I deploy, what breaks?" asks what; "When did …", "… when?" and "tell me when …" ask when.
+    r"^\W*(?:(?:and|so|but|or|since|until|till|by|from)\s)?when(?!\w|ever)(?!.*,.*\b(?:what|how|why|who|which|where|should)\b)"
+    r"|(?<!\w)when(?:['’]s|\s(?:did|do|does|was|were|is|are|will|has|have|had|should|can)\b|\W*$)"
+    r"|\b(?:know|remember|recall|tell|say|exactly|me|ask)\swhen(?!\w)"
+    rf"|(?<!\w)(?:what|which|what['’]s\sthe|what\s(?:is|was)\sthe)\s{_PERIOD}(?!\w|\sof\s(?!day|year|month|week|the))"
+    r"|(?<!\w)how\s(?:long|many\s(?:years|months|weeks|days|hours))\s(?:ago|since|has|have|had)(?!\w)|(?<!\w)how\s(?:recently|soon)"
+    r"|(?<!\w)(?:cuándo|qué\s(?:día|fecha|mes|año|hora)|(?:cuál\s(?:es|fue)\s)la\sfecha|hace\s(?:cuánto|cuántos)"
+    r"|que\s(?:dia|data|mês|ano|horas?)|qual\s(?:é|foi)?\s?(?:a\sdata|o\s(?:dia|mês|ano))|há\s(?:quanto|quantos)"
+    r"|quel(?:le)?\s(?:jour|date|mois|année|heure)|il\sy\sa\scombien|(?:depuis\s)?quand|wann"
+    r"|welche[mnrs]?\s(?:tag|datum|monat|jahr|woche)|wie\slange?\s(?:ist\s.*)?her)(?!\w)"
+    r"|^\W*(?:(?:e|y|desde|até|hasta|para)\s)?(?:cuando|quando)(?!\w)"
+    r"|什么时候|什麼時候|甚麼時候|何时|何時|啥时候|哪一?[天年]|哪个?月|几[月号点年]|幾[月號點年]|多久|いつ(?!も)|何[日月年曜]|언제|며칠"
+)
+
+
+@cache
+def _pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _span(year: int, month: int | None = None, day: int | None = None) -> Span | None:
+    if not 1000 <= year <= 2999 or (month is not None and not 1 <= month <= 12):
+        return None
+    if month is None:
+        return Span(date(year, 1, 1), date(year, 12, 31))
+    last = (date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)).day
+    if day is None:
+        return Span(date(year, month, 1), date(year, month, last))
+    return Span(date(year, month, day), date(year, month, day)) if 1 <= day <= last else None
+
+
+def _month(word: str) -> int | None:
+    return int(word) if word.isdecimal() else _MONTHS.get(_plain(word))
+
+
+def _plain(word: str) -> str:
+    decomposed = unicodedata.normalize("NFD", word.casefold())
+    return "".join(c for c in decomposed if not unicodedata.combining(c))
+
+
+def _claim(match: re.Match[str]) -> Iterator[tuple[int, int, Span | None]]:
+    """The stretch of text that `match` takes, with None if the date there does not exist; nothing if it is no date."""
+    has = match.groupdict()
+    year, span = int(match["year"]), None
+    if "quarter" in has:
+        first = int(match["quarter"]) * 3 - 2
+        head, tail = _span(year, first), _span(year, first + 2)
+        span = Span(head.start, tail.end) if head and tail else None
+    elif "a" in has:
+        a, b = int(match["a"]), int(match["b"])
+        span = _span(year, min(a, b), max(a, b)) if a == b or max(a, b) > 12 else None
+    elif "month" in has:
+        if (month := _month(match["month"])) is None or _is_english(match):
+            return
+        span = _span(year, month, int(match["day"]) if has.get("day") else None)
+    else:
+        span = _span(year)
+    yield match.start(), match.end(), span
+
+
+def _is_english(match: re.Match[str]) -> bool:
+    """Whether the "month" is an English word in an English sentence: "2 out of 3", "set 2000"."""
+    return _plain(match["month"]) in _ENGLISH and not _pattern(r"\bd[eio]l?\b|/").search(match[0])
+
+
+def _partial(text: str) -> Iterator[tuple[int, int, PartialDate | None]]:
+    for form in (_DAY_MONTH, _MONTH_DAY, r"(?<!\d)(?P<month>\d{1,2})\s?[月월]\s?(?P<day>\d{1,2})\s?[日号號일]"):
+        for match in _pattern(form).finditer(text):
+            month, day = _month(match["month"]), int(match["day"])
+            # 2024 is a leap year: 29 February is a day of no year in particular.
+            if month is not None and not _is_english(match) and _span(2024, month, day):
+                yield match.start(), match.end(), PartialDate(month, day)
+    for match in _pattern(
+        rf"{_MONTH}|(?<![\d年년])(?<![年년]\s)(?P<number>\d{{1,2}})\s?[月월](?![^\W\d_]?\d)"
+    ).finditer(text):
+        month = _month(match["month"] or match["number"])
+        if month is not None and 1 <= month <= 12 and (match["number"] or _names_a_month(match, text)):
+            yield match.start(), match.end(), PartialDate(month)
+
+
+def _names_a_month(match: re.Match[str], text: str) -> bool:
+    word = _plain(match["month"])
+    if word in _ENGLISH:
+        return False
+    if (len(word) > 4 and word not in _DOUBTFUL) or word in ("june", "july", "mayo", "maio", "juin"):
+        return True
+    return _pattern(_PREPOSITION).search(text[max(0, match.start() - 12) : match.start()]) is not None
+
+
+def _apart(claims: Iterable[tuple[int, int, T | None]]) -> Iterator[tuple[T, int, int]]:
+    """Of claims to the same stretch of text the first, and of those the longest."""
+    taken = 0
+    for start, end, found in sorted(claims, key=lambda claim: (claim[0], -claim[1])):
+        if start >= taken:
+            taken = end
+            if found is not None:
+                yield found, start, end
+
+
+def _openings(line: str) -> Iterator[str]:
+    """What may be the start of `line`: without its marks; without a list number; without a label before the date."""
+    marks = _pattern(_MARKS)
+
+    def bare(text: str) -> str:
+        match = marks.match(text)
+        return text[match.end() :] if match else text
+
+    rest = bare(line)
+    yield rest
+    if number := _pattern(r"\d{1,3}[.)]\s").match(rest):
+        rest = bare(rest[number.end() :])
+        yield rest
+    if label := _pattern(_LABEL).match(rest):
+        yield bare(rest[label.end() :])
+    elif line.startswith("#") and (sign := _pattern(r"\s[-–—|]\s|[:：(（\[—–|]").search(rest)):
+        # Only a heading may say in words of its own what its date is the date of.
+        if len(rest[: sign.start()].split()) <= 4:
+            yield bare(rest[sign.end() :])

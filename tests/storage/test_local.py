@@ -1,0 +1,567 @@
+"""What is special to pages on a disk; what every backend promises is in `tests/conformance`."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_v2.errors import InvalidPath, PageNotFound, StorageConflict, StorageError
+from memory_v2.storage import local
+from memory_v2.storage.base import ABSENT, ANY, Expected
+from memory_v2.storage.local import LocalStorage
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "memory"
+
+
+@pytest.fixture
+def storage(folder: Path) -> LocalStorage:
+    return LocalStorage(folder)
+
+
+def files(folder: Path) -> list[str]:
+    """Every file and folder below, hidden ones included."""
+    return sorted(str(found.relative_to(folder)) for found in folder.rglob("*"))
+
+
+def mode(file: Path) -> int:
+    return stat.S_IMODE(file.stat().st_mode)
+
+
+def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)], capture_output=True, text=True, timeout=60
+    )
+
+
+# Where things are
+
+
+def test_a_page_is_a_markdown_file_under_its_path(storage: LocalStorage, folder: Path) -> None:
+    storage.write("memory", b"root")
+    storage.write("projects/silica", b"child")
+    assert files(folder) == ["memory.md", "projects", "projects/silica.md"]
+    assert (folder / "projects/silica.md").read_bytes() == b"child"
+    assert storage.where == str(folder)
+
+
+def test_a_file_made_by_hand_is_a_page(storage: LocalStorage, folder: Path) -> None:
+    (folder / "ideas").mkdir(parents=True)
+    (folder / "ideas" / "boat.md").write_bytes(b"sail")
+    assert storage.list_files() == ["ideas/boat"]
+    assert storage.read("ideas/boat").data == b"sail"
+
+
+def test_a_relative_folder_stays_where_it_was_when_the_process_moves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    storage = LocalStorage(Path("memory"))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    storage.write("memory", b"x")
+    assert (tmp_path / "memory" / "memory.md").exists()
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077, 0o277, 0o777])
+def test_files_and_folders_are_private_whatever_the_umask(
+    storage: LocalStorage, folder: Path, tmp_path: Path, umask: int
+) -> None:
+    before = os.umask(umask)
+    try:
+        storage.write("a/b/c", b"x")
+        storage.write("a/b/c", b"y", ANY)
+        storage.write("a/new", b"z", ABSENT)
+        with storage.lock():
+            cache = storage.cache_folder
+    finally:
+        os.umask(before)
+    assert cache == folder / ".metadata"
+    for place in (folder, folder / "a", folder / "a/b", cache):
+        assert mode(place) == 0o700
+    for file in (folder / "a/b/c.md", folder / "a/new.md", cache / "lock"):
+        assert mode(file) == 0o600
+
+
+def test_deleting_the_last_page_of_a_folder_removes_the_folder_but_never_the_memory(
+    storage: LocalStorage, folder: Path
+) -> None:
+    storage.write("a/b/c", b"x")
+    storage.write("a/d", b"y")
+    storage.delete("a/b/c")
+    assert files(folder) == ["a", "a/d.md"]
+    storage.delete("a/d")
+    assert files(folder) == []
+    assert folder.is_dir()
+
+
+def test_deleting_leaves_a_folder_that_holds_a_foreign_file(storage: LocalStorage, folder: Path) -> None:
+    storage.write("a/b", b"x")
+    (folder / "a" / "photo.png").write_bytes(b"png")
+    storage.delete("a/b")
+    assert files(folder) == ["a", "a/photo.png"]
+
+
+# Reading an absent memory
+
+
+def test_reading_an_absent_memory_creates_nothing(storage: LocalStorage, tmp_path: Path) -> None:
+    assert storage.list_files() == []
+    assert list(storage.stamps()) == []
+    assert storage.strays() == []
+    assert storage.cache_folder is None
+    assert not storage.exists("memory")
+    with pytest.raises(PageNotFound):
+        storage.read("memory")
+    with pytest.raises(PageNotFound):
+        storage.delete("memory", "a version")
+    storage.delete("memory")
+    assert files(tmp_path) == []
+
+
+def test_a_write_that_conflicts_leaves_no_folders_behind(storage: LocalStorage, folder: Path) -> None:
+    with pytest.raises(StorageConflict):
+        storage.write("a/b/c", b"x", "a version")
+    assert files(folder) == []
+
+
+def test_a_memory_that_was_removed_meanwhile_is_made_again(storage: LocalStorage, folder: Path) -> None:
+    for _ in range(2):
+        with storage.lock():
+            storage.write("memory", b"x")
+        assert storage.list_files() == ["memory"]
+        (folder / ".metadata" / "lock").unlink()
+        (folder / ".metadata").rmdir()
+        (folder / "memory.md").unlink()
+        folder.rmdir()
+
+
+# Failures
+
+
+def test_a_file_larger_than_allowed_leaves_the_old_bytes_and_no_temporary_file(
+    storage: LocalStorage, folder: Path
+) -> None:
+    storage.write("a/page", b"old")
+    script = """
+import errno, resource, sys
+from pathlib import Path
+from memory_v2.errors import StorageError
+from memory_v2.storage.local import LocalStorage
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+storage = LocalStorage(Path(sys.argv[1]))
+for path in ("a/page", "new/page"):
+    try:
+        storage.write(path, b"x" * 300_000)
+    except StorageError as error:
+        assert error.errno == errno.EFBIG, error.errno
+        print(error)
+"""
+    done = run(script, folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("make room and try again") == 2
+    assert files(folder) == ["a", "a/page.md"]
+    assert storage.read("a/page").data == b"old"
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.ENOSPC, "make room"),
+        (errno.EDQUOT, "make room"),
+        (errno.EIO, "try again"),
+        (errno.EACCES, "permission is denied"),
+        (errno.EROFS, "read-only"),
+    ],
+)
+@pytest.mark.parametrize("expected", [ANY, ABSENT])
+def test_a_failed_sync_leaves_the_old_tree_and_says_what_to_do(
+    storage: LocalStorage,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    words: str,
+    expected: Expected,
+) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    storage.write("a/page", b"old")
+    path = "new/page" if expected == ABSENT else "a/page"
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", fail)
+        with pytest.raises(StorageError, match=words) as caught:
+            storage.write(path, b"new", expected)
+    assert caught.value.errno == number
+    assert isinstance(caught.value.__cause__, OSError)
+    assert files(folder) == ["a", "a/page.md"]
+    assert storage.read("a/page").data == b"old"
+
+
+def test_an_interrupted_write_leaves_the_old_tree(
+    storage: LocalStorage, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    storage.write("a/page", b"old")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", interrupt)
+        for path in ("a/page", "new/page"):
+            with pytest.raises(KeyboardInterrupt):
+                storage.write(path, b"new")
+    assert files(folder) == ["a", "a/page.md"]
+    assert storage.read("a/page").data == b"old"
+
+
+def test_file_and_folders_are_synced_before_a_write_returns(
+    storage: LocalStorage, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    real = os.fsync
+
+    def note(descriptor: int) -> None:
+        synced.append(os.fstat(descriptor).st_ino)
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    storage.write("a/b", b"x")
+    made = [folder.parent, folder, folder / "a/b.md", folder / "a"]
+    assert synced == [place.stat().st_ino for place in made]
+    synced.clear()
+    storage.delete("a/b")
+    assert synced == [folder.stat().st_ino]
+
+
+def test_a_disk_that_cannot_sync_folders_is_good_enough(storage: LocalStorage, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.fsync
+
+    def refuse_folders(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", refuse_folders)
+    storage.write("a/b", b"x")
+    assert storage.read("a/b").data == b"x"
+
+
+def test_a_disk_without_hard_links_still_creates_and_still_refuses(
+    storage: LocalStorage, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(source: Path, target: Path) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refuse)
+    storage.write("a/b", b"first", ABSENT)
+    with pytest.raises(StorageConflict):
+        storage.write("a/b", b"second", ABSENT)
+    assert storage.read("a/b").data == b"first"
+    assert files(folder) == ["a", "a/b.md"]
+
+
+def test_a_memory_folder_that_is_a_file_is_refused_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "notes.md"
+    file.write_bytes(b"mine")
+    with pytest.raises(StorageError, match=r"the memory folder .*notes\.md is a file"):
+        LocalStorage(file)
+    with pytest.raises(StorageError, match="a file is where a folder should be"):
+        LocalStorage(file / "memory")
+    assert file.read_bytes() == b"mine"
+
+
+def test_a_memory_folder_with_too_long_a_name_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="too long"):
+        LocalStorage(tmp_path / ("x" * 300))
+
+
+def test_a_place_where_no_folder_can_be_made_reads_as_absent_and_refuses_writes() -> None:
+    storage = LocalStorage(Path("/proc/nope"))
+    assert storage.list_files() == []
+    assert storage.cache_folder is None
+    with pytest.raises(PageNotFound):
+        storage.read("memory")
+    with pytest.raises(StorageError, match=r"cannot write /proc/nope/memory\.md: .*choose another folder"):
+        storage.write("memory", b"x")
+    with pytest.raises(StorageError, match="cannot lock"), storage.lock():
+        raise AssertionError("unreachable")
+
+
+def test_a_file_where_a_folder_should_be_is_named_and_left_alone(storage: LocalStorage, folder: Path) -> None:
+    storage.write("memory", b"x")
+    (folder / "projects").write_bytes(b"mine")
+    assert not storage.exists("projects/silica")
+    with pytest.raises(PageNotFound):
+        storage.read("projects/silica")
+    for path in ("projects/silica", "projects/silica/deeper"):
+        with pytest.raises(StorageError, match="a file is where a folder should be"):
+            storage.write(path, b"y")
+    assert files(folder) == ["memory.md", "projects"]
+    assert (folder / "projects").read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("expected", [ANY, ABSENT])
+def test_a_folder_with_the_name_of_a_page_is_no_page(storage: LocalStorage, folder: Path, expected: Expected) -> None:
+    (folder / "x.md").mkdir(parents=True)
+    assert not storage.exists("x")
+    assert storage.list_files() == []
+    with pytest.raises(PageNotFound):
+        storage.read("x")
+    with pytest.raises(StorageError, match="move it away"):
+        storage.write("x", b"y", expected)
+    storage.delete("x")
+    assert files(folder) == ["x.md"]
+
+
+@pytest.mark.parametrize("path", ["../outside", "/etc/passwd", "a/../../outside", "a/..", ".", "a\\..\\b"])
+def test_no_path_leads_out_of_the_folder(storage: LocalStorage, folder: Path, path: str) -> None:
+    storage.write("a/b", b"x")
+    (folder.parent / "outside.md").write_bytes(b"secret")
+    for ask in (storage.read, storage.exists, storage.delete, storage.get_size, storage.get_modified_time):
+        with pytest.raises(InvalidPath):
+            ask(path)
+    with pytest.raises(InvalidPath):
+        storage.write(path, b"x")
+    assert (folder.parent / "outside.md").read_bytes() == b"secret"
+
+
+# Symbolic links
+
+
+@pytest.fixture
+def outside(tmp_path: Path, folder: Path) -> Iterator[Path]:
+    """A folder of somebody else's; nothing in it may have changed at the end."""
+    (tmp_path / "outside").mkdir()
+    file = tmp_path / "outside" / "secret.md"
+    file.write_bytes(b"secret")
+    folder.mkdir()
+    yield file
+    assert files(file.parent) == ["secret.md"]
+    assert file.read_bytes() == b"secret"
+
+
+@pytest.mark.parametrize("path", ["page", "linked/secret", "linked/new", "linked/below/new", "gone", "loop"])
+def test_a_symbolic_link_is_refused_whatever_is_asked(
+    storage: LocalStorage, folder: Path, outside: Path, path: str
+) -> None:
+    (folder / "page.md").symlink_to(outside)
+    (folder / "linked").symlink_to(outside.parent)
+    (folder / "gone.md").symlink_to(outside.parent / "new.md")
+    (folder / "loop.md").symlink_to("loop.md")
+    for expected in (ANY, ABSENT, "a version"):
+        with pytest.raises(StorageError, match="is a symbolic link; a memory keeps its pages inside its own"):
+            storage.write(path, b"x", expected)
+        with pytest.raises(StorageError, match="is a symbolic link"):
+            storage.delete(path, expected)
+    for ask in (storage.read, storage.get_size, storage.get_modified_time):
+        with pytest.raises(StorageError, match="is a symbolic link"):
+            ask(path)
+    assert not storage.exists(path)
+
+
+def test_symbolic_links_are_listed_as_strays_and_not_as_pages(
+    storage: LocalStorage, folder: Path, outside: Path
+) -> None:
+    (folder / "page.md").symlink_to(outside)
+    (folder / "inside.md").symlink_to("real.md")
+    (folder / "linked").symlink_to(outside.parent)
+    (folder / "loop").symlink_to("loop")
+    (folder / "photo.png").symlink_to("nowhere")
+    storage.write("real", b"x")
+    assert storage.list_files() == ["real"]
+    assert [stamp.path for stamp in storage.stamps()] == ["real"]
+    reason = "is a symbolic link; a memory keeps its pages inside its own folder"
+    assert storage.strays() == [("inside.md", reason), ("linked", reason), ("page.md", reason)]
+
+
+def test_the_memory_folder_itself_may_be_a_symbolic_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    storage = LocalStorage(tmp_path / "link")
+    with storage.lock():
+        storage.write("a/b", b"x")
+    assert storage.list_files() == ["a/b"]
+    assert (tmp_path / "real" / "a" / "b.md").read_bytes() == b"x"
+    storage.delete("a/b")
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_metadata_folder_that_is_a_symbolic_link_is_not_used(
+    storage: LocalStorage, folder: Path, outside: Path
+) -> None:
+    (folder / ".metadata").symlink_to(outside.parent)
+    assert storage.cache_folder is None
+    with pytest.raises(StorageError, match="is a symbolic link"), storage.lock():
+        raise AssertionError("unreachable")
+
+
+# What else is in the folder
+
+
+def test_hidden_and_foreign_files_are_left_alone_in_silence(storage: LocalStorage, folder: Path) -> None:
+    storage.write("memory", b"x")
+    for name in (".hidden.md", ".git/config.md", "a/.obsidian/x.md", "photo.png", "b/notes.txt", "README"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"mine")
+    (folder / "empty").mkdir()
+    before = files(folder)
+    assert storage.list_files() == ["memory"]
+    assert [stamp.path for stamp in storage.stamps()] == ["memory"]
+    assert storage.strays() == []
+    assert files(folder) == before
+
+
+def test_markdown_files_that_cannot_be_pages_are_strays_with_a_reason(storage: LocalStorage, folder: Path) -> None:
+    decomposed = unicodedata.normalize("NFD", "Größe.md")
+    storage.write("memory", b"x")
+    for name in ("what?.md", "con.md", "bad#folder/page.md", decomposed, "loud.MD", "x.md.md"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(b"mine")
+    os.mkfifo(folder / "pipe.md")
+    (folder / os.fsdecode(b"\xff.md")).write_bytes(b"mine")
+    assert storage.list_files() == ["memory"]
+    strays = dict(storage.strays())
+    assert sorted(strays) == sorted(
+        ["what?.md", "con.md", "bad#folder/page.md", decomposed, "loud.MD", "x.md.md", "pipe.md", "\udcff.md"]
+    )
+    assert "cannot hold ?" in strays["what?.md"]
+    assert "device" in strays["con.md"]
+    assert "cannot hold #" in strays["bad#folder/page.md"]
+    assert "NFC" in strays[decomposed]
+    assert "lower case" in strays["loud.MD"]
+    assert "leave '.md' off" in strays["x.md.md"]
+    assert "regular file" in strays["pipe.md"]
+    assert "control or invisible" in strays["\udcff.md"]
+
+
+def test_a_pipe_with_the_name_of_a_page_holds_nobody_up(storage: LocalStorage, folder: Path) -> None:
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.md")
+    with pytest.raises(PageNotFound):
+        storage.read("pipe")
+    with pytest.raises(StorageError, match="move it away"):
+        storage.write("pipe", b"x")
+
+
+def test_of_two_names_equal_in_all_but_case_one_is_a_page_and_the_other_a_stray(
+    storage: LocalStorage,
+) -> None:
+    for path in ("Ideas", "ideas", "Projects/a", "projects", "b/X", "b/x", "straße", "STRASSE"):
+        storage.write(path, b"x")
+    assert storage.list_files() == ["b/x", "ideas", "projects", "straße"]
+    assert [name for name, _ in storage.strays()] == ["Ideas.md", "Projects/a.md", "STRASSE.md", "b/X.md"]
+    reasons = dict(storage.strays())
+    assert "'ideas' in all but case" in reasons["Ideas.md"]
+    assert "'projects' in all but case" in reasons["Projects/a.md"]
+
+
+def test_a_foreign_folder_clashes_with_no_page(storage: LocalStorage, folder: Path) -> None:
+    storage.write("Assets", b"x")
+    (folder / "assets").mkdir()
+    (folder / "assets" / "photo.png").write_bytes(b"mine")
+    assert storage.list_files() == ["Assets"]
+    assert storage.strays() == []
+
+
+# Stamps
+
+
+def test_an_edit_by_hand_of_the_same_size_changes_the_stamp(storage: LocalStorage, folder: Path) -> None:
+    storage.write("memory", b"00")
+    file = folder / "memory.md"
+    seen = set(storage.stamps())
+    for number in range(1, 50):
+        with file.open("r+b") as stream:
+            stream.write(b"%02d" % number)
+        (stamp,) = storage.stamps()
+        assert stamp not in seen
+        seen.add(stamp)
+
+
+def test_an_edit_that_sets_the_old_time_again_changes_the_stamp(storage: LocalStorage, folder: Path) -> None:
+    storage.write("memory", b"old")
+    file = folder / "memory.md"
+    os.utime(file, ns=(1, 1))
+    before = list(storage.stamps())
+    file.write_bytes(b"new")
+    os.utime(file, ns=(1, 1))
+    assert list(storage.stamps()) != before
+
+
+# The lock
+
+
+def test_writers_in_several_processes_lose_nothing_under_the_lock(storage: LocalStorage, folder: Path) -> None:
+    script = """
+import sys
+from pathlib import Path
+from memory_v2.storage.local import LocalStorage
+
+storage = LocalStorage(Path(sys.argv[1]))
+for turn in range(25):
+    with storage.lock():
+        data = storage.read("log").data if storage.exists("log") else b""
+        storage.write("log", data + f"{sys.argv[2]} {turn}\\n".encode())
+"""
+    workers = [subprocess.Popen([sys.executable, "-c", script, str(folder), str(worker)]) for worker in range(4)]
+    assert [worker.wait(60) for worker in workers] == [0, 0, 0, 0]
+    lines = storage.read("log").data.decode().splitlines()
+    assert sorted(lines) == sorted(f"{worker} {turn}" for worker in range(4) for turn in range(25))
+
+
+def test_a_lock_that_another_process_holds_is_named_and_is_free_when_that_process_is_killed(
+    storage: LocalStorage, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = """
+import sys
+from pathlib import Path
+from memory_v2.storage.local import LocalStorage
+
+with LocalStorage(Path(sys.argv[1])).lock():
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", script, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        monkeypatch.setattr(local, "LOCK_SECONDS", 0.1)
+        with pytest.raises(StorageError) as caught, storage.lock():
+            raise AssertionError("unreachable")
+        assert str(folder / ".metadata" / "lock") in str(caught.value)
+        holder.kill()
+        holder.wait(60)
+    monkeypatch.undo()
+    with storage.lock():
+        storage.write("memory", b"x")
+    assert storage.list_files() == ["memory"]
+
+
+def test_reading_does_not_wait_for_the_lock(storage: LocalStorage, folder: Path) -> None:
+    storage.write("memory", b"x")
+    script = """
+import sys
+from pathlib import Path
+from memory_v2.storage.local import LocalStorage
+
+storage = LocalStorage(Path(sys.argv[1]))
+print(storage.read("memory").data, storage.list_files())
+assert "filelock" not in sys.modules
+"""
+    with storage.lock():
+        done = run(script, folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "b'x' ['memory']\n"
