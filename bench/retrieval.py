@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import sqlite3
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -139,7 +138,9 @@ def newest_first() -> Iterator[tuple[str, int, int]]:
             storage.write(f"facts-{number:03}", f"# Facts {number}\n\n{facts}\n".encode())
         index = FullTextIndex(storage, None)
         first = [(index.search(question, 1), answers) for question, answers in given.questions]
-        right = sum(any(a.casefold() in hit.text.casefold() for a in answers) for hits, answers in first for hit in hits)
+        right = sum(
+            any(a.casefold() in hit.text.casefold() for a in answers) for hits, answers in first for hit in hits
+        )
         yield given.name, right, len(given.questions)
 
 
@@ -168,4 +169,4 @@ def _columns() -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
@@ -23,6 +23,7 @@ POSTINGS = 20_000
 """Places that may be looked at for the words of a question; the words that most places have are passed over."""
 CONTEXT_WEIGHT = 0.3
 _MOST_YEARS = 60
+_SHORTEST = 5
 
 
 class Place(NamedTuple):
@@ -60,6 +61,8 @@ class Found:
     places: dict[int, Place]
     candidates: Sequence[int]
     frequency: dict[str, int]
+    words: dict[str, str]
+    """The word of the question for which each term stands."""
     facts: Facts
     voiced: frozenset[int]
     """The pages on which somebody speaks who is named in the question."""
@@ -82,7 +85,8 @@ def look_up(
     """The places that have the rarer words of a question or speak of its days, and those around them."""
     pages = None if within is None else _page_ids(tables, within)
     days = _days(tables, question.dates)
-    frequency = _frequencies(tables, question)
+    looked_up = list(_terms(tables, question))
+    frequency = {term: count for term, _, count in looked_up}
     proposed = _proposed(tables, question, frequency, days, pages)
     places = _with_surroundings(tables, proposed)
     allowed = {
@@ -96,6 +100,7 @@ def look_up(
         places,
         candidates,
         frequency,
+        {term: word for term, word, _ in looked_up},
         facts,
         _voiced(tables, question.names),
         days,
@@ -122,18 +127,32 @@ def _paths(tables: sqlite3.Connection, pages: Collection[int]) -> dict[int, tupl
     return {number: (path, moment) for number, path, moment in rows}
 
 
-def _frequencies(tables: sqlite3.Connection, question: Question) -> dict[str, int]:
-    """How many places have each term of a question. Of a word that none has, its parts are looked up instead."""
-    found: dict[str, int] = {}
-    for whole, *parts in question.terms.values():
-        found[whole] = _frequency(tables, whole)
-        if not found[whole]:
-            found.update((part, _frequency(tables, part)) for part in parts)
-    return {term: count for term, count in found.items() if count}
+def _terms(tables: sqlite3.Connection, question: Question) -> Iterator[tuple[str, str, int]]:
+    """Each term to look up, the word it is for, and how many places have it. For a word that none has, its parts stand
+    in, or else a longer or shorter form: `citizen` for `citizenship`."""
+    for word, (whole, *parts) in question.terms.items():
+        if count := _frequency(tables, whole):
+            yield whole, word, count
+            continue
+        for term in parts or _forms(tables, whole):
+            if count := _frequency(tables, term):
+                yield term, word, count
 
 
 def _frequency(tables: sqlite3.Connection, term: str) -> int:
     return int(tables.execute("SELECT coalesce(max(doc), 0) FROM vocabulary WHERE term = ?", (term,)).fetchone()[0])
+
+
+def _forms(tables: sqlite3.Connection, term: str) -> list[str]:
+    if len(term) < _SHORTEST or not term.isalpha():
+        return []
+    shorter = [term[:length] for length in range(len(term) - 1, max(_SHORTEST, len(term) * 3 // 5) - 1, -1)]
+    known = next((form for form in shorter if _frequency(tables, form)), None)
+    longer = tables.execute(
+        "SELECT term FROM vocabulary WHERE term > ? AND term < ? ORDER BY doc DESC, term LIMIT 1",
+        (term, term + chr(sys.maxunicode)),
+    ).fetchall()
+    return [form for (form,) in longer] or ([known] if known else [])
 
 
 def _proposed(
@@ -147,7 +166,7 @@ def _proposed(
     wanted = _rarer(frequency)
     anywhere = "SELECT rowid FROM words WHERE words MATCH ? AND rank MATCH ?"
     rank = f"bm25(1.0, {CONTEXT_WEIGHT})"
-    inside, where = "", ()
+    inside, where = "", tuple[str, ...]()
     if pages is not None:
         inside = " AND rowid IN (SELECT id FROM passages WHERE page IN (SELECT value FROM json_each(?)))"
         where = (_json(pages),)
@@ -231,8 +250,3 @@ def hit_of(tables: sqlite3.Connection, place: Place, score: float, found_by: str
 
 def _json(values: Iterable[object]) -> str:
     return json.dumps(sorted(values, key=str))
-
-
-def rarity(count: float, total: float) -> float:
-    """How much it says that a place has what `count` of `total` places have: the idf of BM25, never below zero."""
-    return max(math.log((total - count + 0.5) / (count + 0.5)), 1e-6)

@@ -7,14 +7,21 @@ and whether it has words of time weigh softly. Each of these costs nothing where
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 
-from memory_v2.index.lookup import Found, Place, rarity
+from memory_v2.index.lookup import REACH, Found, Place
 from memory_v2.index.question import Question, flattened
-from memory_v2.text.words import words
+from memory_v2.index.terms import terms
+from memory_v2.text.words import STOPWORDS
 
 K1, B = 1.2, 0.75
+
+_COMPARED = 40
+_NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +31,7 @@ class Weights:
     own: float
     near: float
     wide: float
+    whole: float = 1.0
     context: float = 1.0
     phrase: float = 2.0
     said_by: float = 2.0
@@ -34,9 +42,9 @@ class Weights:
     asks: float = -0.75
 
 
-TALK = Weights(own=0.0, near=2.0, wide=5.0)
+TALK = Weights(own=1.0, near=2.0, wide=5.0, whole=0.5)
 """For what somebody says: an answer takes its words from the question before it."""
-NOTE = Weights(own=4.0, near=2.0, wide=1.0)
+NOTE = Weights(own=5.0, near=2.0, wide=1.0)
 """For what is written down: it speaks for itself."""
 
 
@@ -55,37 +63,105 @@ class _Signs:
     own: float
     near: float
     wide: float
+    whole: float
     context: float
     matched: tuple[str, ...]
 
 
+class _Best(NamedTuple):
+    own: float
+    near: float
+    wide: float
+    whole: float
+
+
 def rank(question: Question, found: Found) -> list[Ranked]:
-    """The candidates, best first."""
-    signs = [_signs(found, found.places[place]) for place in found.candidates]
-    own = max((sign.own for sign in signs), default=0) or 1
-    near = max((sign.near for sign in signs), default=0) or 1
-    wide = max((sign.wide for sign in signs), default=0) or 1
-    spoken = {word for name in question.names for word in words(name)}
-    scored = []
-    for sign in signs:
-        score = _score(question, found, sign, sign.own / own, sign.near / near, sign.wide / wide, spoken)
-        if score > 0:
-            scored.append((score, sign))
+    """The candidates that answer the question at all, best first."""
+    scores = _Scores(found)
+    signs = [scores.signs(found.places[place]) for place in found.candidates]
+    best = _Best(*(max((getattr(sign, name) for sign in signs), default=0.0) or 1.0 for name in _Best._fields))
+    scored = [(_score(question, found, sign, best), sign) for sign in signs if _answers(found, sign)]
     scored.sort(key=lambda pair: (-pair[0], found.paths[pair[1].place.page][0], pair[1].place.id))
-    return [Ranked(sign.place, score / (score + 5), ", ".join(sign.matched)) for score, sign in scored]
+    scored = _newest_first(found, scored)
+    return [
+        Ranked(sign.place, squashed(score), ", ".join(dict.fromkeys(found.words[term] for term in sign.matched)))
+        for score, sign in scored
+    ]
 
 
-def _score(
-    question: Question, found: Found, sign: _Signs, own: float, near: float, wide: float, spoken: Iterable[str]
-) -> float:
+def _newest_first(found: Found, scored: Sequence[tuple[float, _Signs]]) -> list[tuple[float, _Signs]]:
+    """Of places that say the same thing of the same thing but for a word or two, the newest stands first: it takes the
+    rank of the best of them, and the others follow on the ranks they had."""
+    ordered = list(scored)
+    said = [_substance(sign.place) for _, sign in ordered[:_COMPARED]]
+    placed: set[int] = set()
+    for first, (_, sign) in enumerate(scored[:_COMPARED]):
+        if first in placed or not sign.matched:
+            continue
+        ranks = [
+            other
+            for other in range(first, len(said))
+            if other not in placed and _versions(sign, said[first], scored[other][1], said[other])
+        ]
+        newest = sorted((scored[rank][1] for rank in ranks), key=lambda s: _age(found, s.place), reverse=True)
+        for rank, member in zip(ranks, newest, strict=True):
+            ordered[rank] = (scored[rank][0], member)
+        placed.update(ranks)
+    return ordered
+
+
+def _versions(one: _Signs, said: frozenset[str], other: _Signs, also: frozenset[str]) -> bool:
+    """Whether two places answer with the same words, and have most of all their words in common."""
+    if one.place.speaker or other.place.speaker:  # who talks on says something else in much the same words
+        return False
+    return set(one.matched) == set(other.matched) and 2 * len(said & also) >= max(len(said), len(also))
+
+
+def _substance(place: Place) -> frozenset[str]:
+    marker = _NUMBER.match(place.text)
+    return frozenset(place.own.split()[1 if marker else 0 :]) - _function_words()
+
+
+def _age(found: Found, place: Place) -> tuple[int, int, str, str, int]:
+    """Later for what is newer: by its day, by its number in a list, by its page's last change, by where it stands."""
+    path, moment = found.paths[place.page]
+    number = _NUMBER.match(place.text)
+    return (place.since or 0, int(number[1]) if number else 0, moment, path, place.id)
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    return frozenset(term for word in STOPWORDS for term in terms(word))
+
+
+def squashed(score: float) -> float:
+    """A score as a number from 0 to 1, in the same order."""
+    return max(score, 0.0) / (max(score, 0.0) + 5)
+
+
+def _answers(found: Found, sign: _Signs) -> bool:
+    """Whether a place answers at all: by words of its own or above it, by its day, or by what was said around it."""
+    return bool(sign.matched or sign.context or (sign.place.speaker and sign.wide) or _on_day(found, sign.place))
+
+
+def _on_day(found: Found, place: Place) -> bool:
+    if place.since is None or place.until is None:
+        return False
+    return any(place.since <= last and first <= place.until for first, last in found.days)
+
+
+def _score(question: Question, found: Found, sign: _Signs, best: _Best) -> float:
     place = sign.place
     weights = TALK if place.speaker else NOTE
-    score = weights.own * own + weights.near * near + weights.wide * wide + weights.context * sign.context
+    near = sign.near / best.near
+    score = weights.own * sign.own / best.own + weights.near * near
+    score += weights.wide * sign.wide / best.wide + weights.whole * sign.whole / best.whole
+    score += weights.context * sign.context
     if place.speaker in question.names:
         score += weights.said_by + weights.said_by_near * near
     if place.page in found.voiced:
         score += weights.takes_part
-    if place.since is not None and any(place.since <= last and first <= place.until for first, last in found.days):
+    if _on_day(found, place):
         score += weights.day
     if question.when and place.temporal:
         score += weights.when
@@ -97,45 +173,51 @@ def _score(
     return score
 
 
-def _signs(found: Found, place: Place) -> _Signs:
-    around = {
-        step: other
-        for step in range(-2, 3)
-        if (other := found.places.get(place.id + step)) and other.page == place.page and other.run == place.run
-    }
-    own = near = wide = context = total = 0.0
-    count = found.facts.count
-    before = around.get(-1)
-    lengths = sum(other.length for other in around.values())
-    near_length = place.length + (before.length if before else 0)
-    matched = []
-    for term, frequency in found.frequency.items():
-        blank = f" {term} "
-        mine = place.own.count(blank)
-        nearby = mine + (before.own.count(blank) if before else 0)
-        all_around = sum(other.own.count(blank) for other in around.values())
-        weight = rarity(frequency, count)
-        total += weight
-        if mine:
-            own += weight * _saturated(mine, place.length, found.facts.length)
-            matched.append(term)
-        if nearby:
-            near += rarity(_in_windows(frequency, count, 1.8), count) * _saturated(
-                nearby, near_length, 2 * found.facts.length
-            )
-        if all_around:
-            wide += rarity(_in_windows(frequency, count, 4), count) * _saturated(
-                all_around, lengths, 4.5 * found.facts.length
-            )
-        if blank in place.context:
-            context += weight
-    return _Signs(place, own, near, wide, context / total if total else 0.0, tuple(matched))
+class _Scores:
+    """BM25 of a question over each place, over the places around it, and over all that were found with it."""
+
+    def __init__(self, found: Found) -> None:
+        self._places = found.places
+        self._average = max(found.facts.length, 1.0)
+        self._rarity = {term: rarity(count, found.facts.count) for term, count in found.frequency.items()}
+        self._counts = {
+            place.id: [place.own.count(f" {term} ") for term in self._rarity] for place in found.places.values()
+        }
+        self._runs: dict[tuple[int, int], list[int]] = {}
+        for place in found.places.values():
+            self._runs.setdefault((place.page, place.run), []).append(place.id)
+        self._whole = {run: self._score(places) for run, places in self._runs.items()}
+
+    def signs(self, place: Place) -> _Signs:
+        """What speaks for a place."""
+        steps = range(place.id - REACH, place.id + REACH + 1)
+        around = [step for step in steps if self._is_beside(place, step)]
+        total = sum(self._rarity.values()) or 1.0
+        above = sum(weight for term, weight in self._rarity.items() if f" {term} " in place.context)
+        return _Signs(
+            place,
+            own=self._score([place.id]),
+            near=self._score([step for step in around if place.id - 1 <= step <= place.id]),
+            wide=self._score(around),
+            whole=self._whole[place.page, place.run],
+            context=above / total,
+            matched=tuple(t for t, count in zip(self._rarity, self._counts[place.id], strict=True) if count),
+        )
+
+    def _is_beside(self, place: Place, step: int) -> bool:
+        other = self._places.get(step)
+        return other is not None and (other.page, other.run) == (place.page, place.run)
+
+    def _score(self, places: Sequence[int]) -> float:
+        """BM25 of some places read as one; longer ones are held against an average of as many."""
+        length = sum(self._places[place].length for place in places) / (self._average * len(places))
+        score = 0.0
+        for column, weight in enumerate(self._rarity.values()):
+            if times := sum(self._counts[place][column] for place in places):
+                score += weight * times * (K1 + 1) / (times + K1 * (1 - B + B * length))
+        return score
 
 
-def _saturated(times: int, length: int, average: float) -> float:
-    return times * (K1 + 1) / (times + K1 * (1 - B + B * length / max(average, 1)))
-
-
-def _in_windows(count: int, total: int, places: float) -> float:
-    """About how many runs of so many places have what `count` of `total` places have."""
-    return total * (1 - math.pow(1 - min(count / max(total, 1), 1), places))
+def rarity(count: int, total: int) -> float:
+    """How much it says that a place has what `count` of `total` places have."""
+    return math.log(1 + (total - count + 0.5) / (count + 0.5))

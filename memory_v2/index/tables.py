@@ -51,7 +51,7 @@ PRAGMA user_version = {VERSION};
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A page as it goes into the tables; `size` and `mark` are its stamp, `mark` empty until the storage confirms it."""
+    """A page as it goes into the tables, with its stamp: an empty `mark` until the storage has told one."""
 
     page: Page
     size: int

@@ -17,21 +17,23 @@ from memory_v2.operations.environment import MAX_CHILDREN
 from memory_v2.operations.guard import check_child, check_description, check_own_words, check_title, sizes
 from memory_v2.operations.workspace import Workspace
 from memory_v2.tree.block import encode, line_end, take_runs
-from memory_v2.tree.edit import new_blocks
+from memory_v2.tree.edit import appended, new_blocks
+from memory_v2.tree.link import link_key
 from memory_v2.tree.numbers import parse_numbers
 from memory_v2.tree.page import Entry, Page, new_page
-from memory_v2.tree.path import child_path, fold
+from memory_v2.tree.path import ROOT, child_path, fold
 
 Numbers = int | str | list[int | str]
 MAX_SUMMARY = 600
 OVERHEAD = 400
 """Bytes for a page's title and metadata."""
 MOST_IN_ONE = 0.8
-"""A child that has to be split again may hold this share of the page at most: every split gets somewhere."""
+"""A child that has to be split again may hold this share of the page at most, so that every split gets somewhere. The
+root may hand down everything: what it hands down is not the root."""
 
 
 class Child(Arguments):
-    name: Annotated[str, Field(description="the last part of its path, such as testing or 2026-03")]
+    name: Annotated[str, Field(description="the last part of its path; a child that is listed already is added to")]
     title: str
     description: Annotated[str, Field(description="one line that lets a reader choose: who, what, when")]
     blocks: Annotated[Numbers | None, Field(description="blocks that move there, in order, such as 4-9, 12")] = None
@@ -55,6 +57,7 @@ class _Moved:
     description: str
     blocks: list[int]
     links: list[int]
+    exists: bool = False
 
 
 class SplitTask:
@@ -115,8 +118,9 @@ class SplitTask:
                 f"{name[:80]!r} is a path; give the last part only, the children go below {self.page.path}"
             )
         path = check_child(child_path(self.page.path, name))
-        if fold(path) in self.brief.taken:
-            raise ToolProblem(f"there is a page {path!r} already; choose another name")
+        listed = {link_key(entry.target) for entry in self.page.entries}
+        if fold(path) in self.brief.taken and fold(path) not in listed:
+            raise ToolProblem(f"there is a page {path!r} already, not listed here; choose another name")
         blocks = parse_numbers(child.blocks, len(self.page.blocks)) if child.blocks else []
         links = parse_numbers(child.links, len(self.page.entries), "l") if child.links else []
         if not blocks and not links:
@@ -124,7 +128,11 @@ class SplitTask:
         if 1 in blocks and self.page.has_title:
             raise ToolProblem(f"block 1 is the title of {self.page.path} and stays there")
         sources = [*(self.page.blocks[n - 1].text for n in blocks), *(self._entry(n).line for n in links), child.title]
-        return _Moved(path, check_title(child.title), check_description(child.description, sources), blocks, links)
+        exists = fold(path) in listed
+        if exists and any(link_key(self._entry(n).target) == fold(path) for n in links):
+            raise ToolProblem(f"{path!r} cannot list itself; leave its own link where it is")
+        description = check_description(child.description, sources)
+        return _Moved(path, check_title(child.title), description, blocks, links, exists)
 
     # the guard
 
@@ -144,7 +152,7 @@ class SplitTask:
             )
         for child in self.children:
             size = OVERHEAD + sizes(self.page.blocks, child.blocks) + self._entry_bytes(child.links)
-            if size > self.brief.threshold and size > MOST_IN_ONE * self.page.size:
+            if size > self.brief.threshold and size > MOST_IN_ONE * self.page.size and self.page.path != ROOT:
                 found.append(f"{child.path} would hold {size:,} of {self.page.size:,} bytes; divide it")
         return found
 
@@ -163,13 +171,16 @@ class SplitTask:
         gone = {self._entry(n).line for n in links}
         parent = self.page.with_body([run for run in runs if run]).without_entries(lambda entry: entry.line in gone)
         for child in self.children:
-            page = new_page(child.path, child.title, take_runs(self.page.blocks, child.blocks))
+            runs = take_runs(self.page.blocks, child.blocks)
+            page = appended(work.page(child.path), runs) if child.exists else new_page(child.path, child.title, runs)
             for entry in map(self._entry, child.links):
                 page = page.with_entry(entry.target, entry.description)
-            work.put(page.stamped(self.brief.now, split_from=self.page.path))
-            parent = parent.with_entry(child.path, child.description)
+            if not child.exists:
+                page = page.stamped(self.brief.now, split_from=self.page.path)
+                parent = parent.with_entry(child.path, child.description)
+            work.put(page)
         work.put(parent)
-        return [child.path for child in self.children]
+        return [child.path for child in self.children if not child.exists]
 
     # helpers
 

@@ -92,5 +92,9 @@ def case_clash(path: str, others: frozenset[str] | set[str]) -> str | None:
 
 
 def child_path(parent: str, name: str) -> str:
-    """Where a child called `name` of the page `parent` lives: the root's children at the top, others below."""
-    return name if parent == ROOT else f"{parent}/{name}"
+    """Where a child called `name` of the page `parent` lives: the root's children at the top, others below it, or, where
+    that would be too deep or too long, below a page above it."""
+    above = [] if parent == ROOT else parent.split("/")[: MAX_DEPTH - 1]
+    while above and len("/".join([*above, name]).encode()) > MAX_PATH_BYTES:
+        above.pop()
+    return "/".join([*above, name])

@@ -11,11 +11,13 @@ from typing import Any, Literal
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.grouping import group_links
-from memory_v2.models.offline.naming import Names, describe, name_for, plain, telling_terms, texts_of
+from memory_v2.models.offline.naming import Names, describe, heading_name, name_for, plain, telling_terms, texts_of
 from memory_v2.models.offline.sections import Section, dated_runs, find_sections, recurring_subjects
 from memory_v2.text.dates import Span, covers
+from memory_v2.text.words import stem, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.numbers import show_numbers
+from memory_v2.tree.path import ROOT, child_path
 
 Strategy = Literal["topic", "chronological", "entity", "size"]
 
@@ -24,6 +26,8 @@ ENOUGH = 0.45
 FULL = 0.75
 """A child is filled to this share of the threshold at most, if it can be helped: it is to grow."""
 MOST_CHILDREN = 12
+MOST_IN_ONE = 0.75
+"""The share of the page above which one child is no division."""
 SMALLEST = 350
 """Bytes below which a section is no page of its own."""
 
@@ -48,6 +52,13 @@ class _Page:
     def names(self) -> Names:
         """The names that are taken."""
         return Names(self.brief)
+
+    @cached_property
+    def children(self) -> frozenset[str]:
+        """The names of the children that the page lists already."""
+        view = self.brief.view.page
+        names = {entry.target: entry.target.rsplit("/", 1)[-1] for entry in view.entries}
+        return frozenset(name for target, name in names.items() if child_path(view.path, name) == target)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -114,8 +125,8 @@ def _largest(page: _Page, sections: Sequence[Section]) -> list[Group]:
         if page.left(groups) <= page.goal or len(groups) == MOST_CHILDREN:
             break
         if page.size(section.numbers) >= SMALLEST:
-            words = plain(section.heading)
-            groups.append(Group(section.numbers, name=words, title=words[:100], lead=words))
+            heading = plain(section.heading)
+            groups.append(Group(section.numbers, name=heading_name(heading), title=heading, lead=heading))
     if page.left(groups) > page.brief.target:
         return []
     return sorted(groups, key=lambda group: group.numbers)
@@ -129,24 +140,37 @@ def _by_date(page: _Page) -> tuple[Strategy, list[Group]]:
 
 
 def _by_time(page: _Page, runs: Sequence[tuple[Span, tuple[int, ...]]]) -> list[Group]:
-    """By year, month or day, whatever is the coarsest that gives pages of a good size; the newest stay if they can."""
-    for key in (_year, _month, _day):
-        periods: dict[str, list[tuple[Span, tuple[int, ...]]]] = {}
-        for span, numbers in runs:
-            periods.setdefault(key(span), []).append((span, numbers))
-        sizes = [page.size(n for _, numbers in members for n in numbers) for members in periods.values()]
-        if len(periods) > 1 and (max(sizes) <= page.full or key is _day):
-            break
-    else:
-        return []
+    """By month, on the page of a month by day, over many years by year; the newest stay on the page if they can."""
+    months = {_month(span) for span, _ in runs}
+    key = _day if len(months) == 1 else _month if len(months) <= MOST_CHILDREN * 2 else _year
+    periods: dict[str, list[tuple[Span, tuple[int, ...]]]] = {}
+    for span, numbers in runs:
+        periods.setdefault(key(span), []).append((span, numbers))
+    if key is _day and page.brief.view.page.path.rsplit("/", 1)[-1] not in months:
+        return _month_so_far(page, months.pop(), [periods[day] for day in sorted(periods)])
     groups: list[Group] = []
     for name in sorted(periods):
         if groups and page.left(groups) <= page.goal:
             break
-        span = Span(min(s.start for s, _ in periods[name]), max(s.end for s, _ in periods[name]))
-        numbers = tuple(sorted(n for _, members in periods[name] for n in members))
-        groups.append(Group(numbers, name=name, title=covers(_whole(span, name)), lead=covers(span)))
-    return groups if len(groups) <= MOST_CHILDREN * 2 else []
+        groups.append(_period(name, periods[name]))
+    return groups
+
+
+def _month_so_far(page: _Page, month: str, days: list[list[tuple[Span, tuple[int, ...]]]]) -> list[Group]:
+    """A page for the one month that the log has come to, with all its days but the newest, or with all."""
+    for kept in (days[:-1], days):
+        group = _period(month, [run for day in kept for run in day])
+        small = page.size(group.numbers) < MOST_IN_ONE * page.brief.view.page.size
+        if page.left([group]) <= page.brief.target and (small or page.brief.view.page.path == ROOT):
+            return [group]
+    return []
+
+
+def _period(name: str, members: Sequence[tuple[Span, tuple[int, ...]]]) -> Group:
+    span = Span(min(s.start for s, _ in members), max(s.end for s, _ in members))
+    numbers = tuple(sorted(n for _, run in members for n in run))
+    title = covers(_whole(span, name))
+    return Group(numbers, name=name, title=title, lead=title)
 
 
 def _year(span: Span) -> str:
@@ -174,7 +198,9 @@ def _whole(span: Span, name: str) -> Span:
 def _by_subject(page: _Page) -> tuple[Strategy, list[Group]]:
     """Who or what recurs, the most frequent first, until enough has left."""
     groups: list[Group] = []
-    for subject, numbers in recurring_subjects(page.blocks, page.body):
+    view = page.brief.view.page
+    known = frozenset(stem(word) for word in words(f"{view.title} {view.path.replace('/', ' ').replace('-', ' ')}"))
+    for subject, numbers in recurring_subjects(page.blocks, page.body, known):
         if page.left(groups) <= page.goal or len(groups) == MOST_CHILDREN:
             break
         if page.size(numbers) >= SMALLEST:
@@ -213,7 +239,10 @@ def _child(page: _Page, group: Group) -> dict[str, Any]:
     others = set(page.body) - set(group.numbers)
     terms = telling_terms(inside, texts_of(page.blocks[n - 1] for n in sorted(others)))
     fallback = plain(readable(page.blocks[group.numbers[0] - 1].content))[:40]
-    name = name_for([group.name] if group.name else terms, page.names, fallback)
+    if group.name in page.children:
+        name = group.name  # what is older of the same time is there already
+    else:
+        name = name_for([group.name] if group.name else terms, page.names, fallback)
     title = group.title or plain(", ".join(terms[:2])) or fallback or name
     lead = group.lead or title
     return {

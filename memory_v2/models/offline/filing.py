@@ -11,7 +11,7 @@ from typing import Any
 
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import WriteBrief
-from memory_v2.text.dates import find_dates, leading_date
+from memory_v2.text.dates import Span, find_dates, leading_date
 from memory_v2.text.words import FILLERS, content_words, normal, speaker, speakers
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.numbers import show_numbers
@@ -91,6 +91,11 @@ class _Look:
         ]
 
     @cached_property
+    def days(self) -> list[Span]:
+        """The dates with which its blocks begin."""
+        return [span for block in self.body if (span := leading_date(readable(block.words)))]
+
+    @cached_property
     def is_log(self) -> bool:
         """Whether it is written from day to day: most of it is dated, or is what people said."""
         body = self.body
@@ -114,16 +119,23 @@ def _page_for(brief: WriteBrief) -> Page:
         return next(view.page for view in brief.pages if view.page.path == brief.path)
     root = looks[ROOT].page
     if (span := _date_of(brief.blocks)) is not None:
-        names = (f"{span.start:%Y-%m-%d}", f"{span.start:%Y-%m}", f"{span.start:%Y}")
-        dated = [p for p in looks if p.rsplit("/", 1)[-1] in names]
-        return looks[max(dated, key=lambda p: (len(p.rsplit("/", 1)[-1]), p))].page if dated else root
+        return _dated(looks, span) or root
     if _is_conversation(brief.blocks):
-        latest = looks.get(brief.latest or ROOT)
-        return latest.page if latest is not None and latest.is_log and not latest.page.entries else root
+        return root  # what is said today goes on where it went on yesterday
     return _topical(brief, looks) or root
 
 
-def _date_of(blocks: Sequence[Block]) -> Any:
+def _dated(looks: dict[str, _Look], span: Span) -> Page | None:
+    """The page that was made for that time; unless the root still holds the newest of that time."""
+    names = (f"{span.start:%Y-%m-%d}", f"{span.start:%Y-%m}", f"{span.start:%Y}")
+    months = {f"{day.start:%Y-%m}" for day in looks[ROOT].days}
+    made = [path for path in looks if path.rsplit("/", 1)[-1] in names]
+    if names[1] in months or not made:
+        return None
+    return looks[max(made, key=lambda path: (len(path.rsplit("/", 1)[-1]), path))].page
+
+
+def _date_of(blocks: Sequence[Block]) -> Span | None:
     """The date with which the text begins."""
     first = next((block for block in blocks if block.content.strip()), None)
     return leading_date(readable(first.words)) if first else None

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from memory_v2.models.briefs import SplitBrief
+from memory_v2.text.dates import find_dates
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import FILLERS, STOPWORDS, has_cjk, speakers, stem, words
 from memory_v2.tree.block import Block, readable
@@ -16,18 +17,38 @@ from memory_v2.tree.path import child_path, fold
 MAX_DESCRIPTION = 160
 _SURFACE = re.compile(r"[^\W_][\w'’+#.-]*[\w+#]|[^\W_]")
 _NOISE = re.compile(r"[`*_>#|\[\]()!~]+|https?://\S+|<[^>]*>")
-TIME_WORDS = frozenset(
-    word
+COMMON = frozenset(
+    stem(word)
     for line in (
-        "january february march april may june july august september october november december",
-        "jan feb mar apr jun jul aug sep sept oct nov dec am pm ago",
-        "monday tuesday wednesday thursday friday saturday sunday",
-        "today tomorrow yesterday week month year day time last next",
-        "new make get go want think know say come take give use try work need look feel thing way lot good one two",
+        "january february march april may june july august september october november december am pm ago jan",
+        "feb mar apr jun jul aug sep sept oct nov dec today tomorrow yesterday week weekend month year day",
+        "time monday tuesday wednesday thursday friday saturday sunday morning evening night hour minute",
+        "moment last next able about above across actually add added adding again allow almost along already",
+        "always amazing another anything around ask asked away awesome back bad based became become began",
+        "begin best better big bit bring brought call called came case catch change changed check come coming",
+        "congrat cool could couple create created current currently deal decided definitely different done",
+        "easy else end enjoy enough especially ever every everyone everything exciting excited experience",
+        "express far feel feeling felt few final finally find fine first follow found full fun gave general",
+        "get getting give given giving glad go goes going gone gonna good got great guess guy had happen",
+        "happened happy hard has have having hear heard help helped helping here high hold hope hoping huge",
+        "idea image important include including inspiring instead interesting issue it item job join just",
+        "keep keeping kept kind know known lately later leave left less let life like liked list little live",
+        "lives living long look looked looking lot love loved loving lovely low made main major make making",
+        "many matter maybe mean means meant meet met might mind more most move much must name need needed",
+        "needs never new nice note now number often ok okay old once one only open other otherwise part past",
+        "people perfect photo pic picture place plan plus point possible pretty probably proud put quick",
+        "quite ready real really reason remember right run said same saw say saying see seeing seem seen set",
+        "share shared short show showing side sign similar simple since small some someone something soon",
+        "sorry sort sound sounds special specific start started stay still stop story stuff such super",
+        "support sure take taken taking talk talked talking tell thank thanks thing think third thought",
+        "though thrilled through together told too took total totally toward tried true try trying turn two",
+        "understand until upcoming use used useful using usually value various via want wanted watch way well",
+        "went what when where which while whole wish without woman man wonderful wonder work worked working",
+        "world worth would wow write wrote wrong yet young black white self",
     )
     for word in line.split()
 )
-"""Words too common in notes to name a page by."""
+"""Stems too common in notes and talk to name a page by."""
 
 
 def telling_terms(inside: Sequence[str], outside: Sequence[str], most: int = 6) -> list[str]:
@@ -38,7 +59,7 @@ def telling_terms(inside: Sequence[str], outside: Sequence[str], most: int = 6) 
     total = len(inside) + len(outside)
     names = _speaker_stems(inside)
     scores = {
-        term: count * math.log((1 + total) / (1 + others[term])) * (1.6 if len(term) > 1 else 1.0)
+        term: count * math.log((1 + total) / (1 + others[term])) * (2.0 if len(term) > 1 else 1.0)
         for term, count in own.items()
         if told[term] > 1 or len(inside) < 4 or len(term) > 1
         if not names.intersection(term) and (count > 1 or len(own) < 40)
@@ -97,6 +118,15 @@ def describe(lead: str, terms: Sequence[str]) -> str:
     return line
 
 
+def heading_name(heading: str) -> str:
+    """What a heading says a page is about: without dates, and what stands in brackets, behind a colon or a dash."""
+    bare = re.sub(r"\([^)]*\)|\[[^\]]*\]", " ", plain(heading))
+    for _, start, end in reversed(find_dates(bare)):
+        bare = f"{bare[:start]} {bare[end:]}"
+    short = re.split(r"\s[-–—]+\s|:\s", bare, maxsplit=1)[0]
+    return " ".join(short.split()) or plain(heading)
+
+
 def plain(text: str) -> str:
     """Words without marks of Markdown, on one line: fit for a title or a description."""
     bare = "".join(c for c in readable(text) if c not in "[]|`*\ufffd" and (c.isprintable() or c.isspace()))
@@ -114,7 +144,7 @@ def _terms_of(text: str) -> list[tuple[str, ...]]:
     before: str | None = None
     for word in words(_NOISE.sub(" . ", text)):
         stemmed = stem(word)
-        if word in STOPWORDS or word in FILLERS or stemmed in TIME_WORDS or word in TIME_WORDS or not _says(word):
+        if word in STOPWORDS or word in FILLERS or stemmed in COMMON or not _says(word):
             before = None
             continue
         terms.append((stemmed,))

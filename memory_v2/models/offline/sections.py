@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory_v2.models.offline.naming import TIME_WORDS
+from memory_v2.models.offline.naming import COMMON
 from memory_v2.text.dates import Span, leading_date
 from memory_v2.text.words import FILLERS, STOPWORDS, speaker, stem, words
 from memory_v2.tree.block import Block, readable
@@ -69,10 +69,13 @@ def dated_runs(blocks: Sequence[Block], body: Sequence[int]) -> list[tuple[Span,
     return [(span, tuple(numbers)) for span, numbers in runs]
 
 
-def recurring_subjects(blocks: Sequence[Block], body: Sequence[int]) -> list[tuple[str, tuple[int, ...]]]:
+def recurring_subjects(
+    blocks: Sequence[Block], body: Sequence[int], known: frozenset[str]
+) -> list[tuple[str, tuple[int, ...]]]:
     """Names and terms that recur, each with the blocks that are about it; a block belongs to the first that it names.
 
-    What is said in conversation is left together: who speaks is no subject.
+    What is said in conversation is left together: who speaks is no subject. Nor is what the whole page is about: the
+    stems in `known`.
     """
     texts = {n: readable(blocks[n - 1].content) for n in body if blocks[n - 1].kind != "heading"}
     if sum(1 for text in texts.values() if speaker(text)) > 0.5 * len(texts):
@@ -84,7 +87,11 @@ def recurring_subjects(blocks: Sequence[Block], body: Sequence[int]) -> list[tup
     left = set(named)
     while True:
         here = Counter(stemmed for number in left for stemmed in named[number])
-        usable = {s: c for s, c in here.items() if c >= RECURS and spread[s] <= max(RECURS, 0.6 * len(texts))}
+        usable = {
+            s: c
+            for s, c in here.items()
+            if c >= RECURS and s not in known and spread[s] <= max(RECURS, 0.6 * len(texts))
+        }
         if not usable:
             return subjects
         subject = min(usable, key=lambda s: (-usable[s], s))
@@ -104,6 +111,6 @@ def _named_in(text: str) -> dict[str, str]:
         if len(plain_words) != 1 or plain_words[0] in STOPWORDS or plain_words[0] in FILLERS:
             continue
         stemmed = stem(plain_words[0])
-        if stemmed not in TIME_WORDS and len(stemmed) > 2 and not stemmed[0].isdigit():
+        if stemmed not in COMMON and len(stemmed) > 2 and not stemmed[0].isdigit():
             names.setdefault(stemmed, form.strip(".'’-"))
     return names
