@@ -30,7 +30,7 @@ _DEEP = 100
 def main() -> None:
     """Prints the recall of each way of searching, by conversation and over all questions."""
     conversations = load_locomo()
-    print(f"{'recall of evidence':32}" + "".join(f"{name:>8}" for name in _columns()))
+    print(f"{'recall of evidence':32}" + "".join(f"{name:>8}" for name in columns()))
     for name, prepare in (("flat full text over turns", flat_search), ("index over session pages", index_search)):
         rows: list[Row] = []
         for conversation in conversations:
@@ -67,7 +67,7 @@ def figures(question: Question, found: Sequence[Turn]) -> Row:
 
 def shown(rows: Sequence[Row]) -> str:
     """The means of the rows."""
-    return "".join(f"{statistics.fmean(row[name] for row in rows):8.3f}" for name in _columns())
+    return "".join(f"{statistics.fmean(row[name] for row in rows):8.3f}" for name in columns())
 
 
 def flat_search(conversation: Conversation) -> Search:
@@ -164,7 +164,8 @@ def _within(found: Sequence[Turn], tokens: int) -> Iterator[Turn]:
         yield turn
 
 
-def _columns() -> list[str]:
+def columns() -> list[str]:
+    """The names of the figures in a row."""
     return [f"@{depth}" for depth in DEPTHS] + [f"{budget // 1000}k" for budget in BUDGETS]
 
 
