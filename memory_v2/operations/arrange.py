@@ -53,10 +53,10 @@ def _committed(environment: Environment, stage: Callable[[Workspace], str]) -> R
                 raise
             continue
         break
-    splits = settle(environment, [change.path for change in revision.pages])
+    splits, problem = settle(environment, [change.path for change in revision.pages])
     revisions = (revision, *(r for split in splits for r in split.revisions))
     traces = tuple(t for split in splits for t in split.traces)
-    return Result(path=path, revisions=tuple(r for r in revisions if r), traces=traces)
+    return Result(path=path, revisions=tuple(r for r in revisions if r), traces=traces, degraded=problem)
 
 
 def _merge(work: Workspace, path: str) -> str:

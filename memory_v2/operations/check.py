@@ -122,9 +122,11 @@ def _mend(environment: Environment) -> Result:
         parent = _page_above(work, orphan, frozenset(unreachable))
         work.put(work.page(parent).with_entry(orphan, work.page(orphan).title))
     revision = commit(work)
-    splits = settle(environment, paths)
+    splits, problem = settle(environment, paths)
     revisions = [revision, *(r for split in splits for r in split.revisions)]
-    return Result(ROOT, tuple(r for r in revisions if r), traces=tuple(t for s in splits for t in s.traces))
+    return Result(
+        ROOT, tuple(r for r in revisions if r), traces=tuple(t for s in splits for t in s.traces), degraded=problem
+    )
 
 
 def _unlist(page: Page, broken: list[Entry]) -> Page:

@@ -2,40 +2,50 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
 
-from memory_v2.errors import PageNotFound, StorageConflict
+from memory_v2.agent.loop import Undecided
+from memory_v2.errors import PageNotFound, StorageConflict, StorageError
 from memory_v2.operations.environment import MAX_CHILDREN, Environment
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.split import split
 from memory_v2.tree.page import Page, read_page
 
+logger = logging.getLogger(__name__)
+
 CONFLICTS = 8
 
 
-def settle(environment: Environment, paths: Iterable[str]) -> list[SplitResult]:
-    """Splits what is too large among these pages, and what that makes too large; returns the splits in order."""
+def settle(environment: Environment, paths: Iterable[str]) -> tuple[list[SplitResult], str]:
+    """Splits what is too large among these pages, and what that makes too large.
+
+    Returns the splits in order and, if a page could not be split, why: what was committed before stays true, so that is
+    no error of the operation that is settled.
+    """
     done: list[SplitResult] = []
+    problem = ""
     queue = deque(dict.fromkeys(paths))
     conflicts = 0
     while queue:
         path = queue.popleft()
-        page = _find(environment, path)
-        if page is None or not overgrown(page, environment.threshold):
-            continue
         try:
+            page = _find(environment, path)
+            if page is None or not overgrown(page, environment.threshold):
+                continue
             result = split(environment, path)
-        except StorageConflict:
-            conflicts += 1
-            if conflicts > CONFLICTS:
-                raise
-            queue.appendleft(path)
+        except (StorageError, Undecided) as error:
+            if isinstance(error, StorageConflict) and (conflicts := conflicts + 1) <= CONFLICTS:
+                queue.appendleft(path)
+                continue
+            logger.error("the page %s could not be split: %s", path, error)
+            problem = f"the page {path!r} could not be split: {error}"
             continue
         done.append(result)
         queue.extend(p for p in result.changed_pages if p not in queue)
-    return done
+    return done, problem
 
 
 def overgrown(page: Page, threshold: int) -> bool:
@@ -53,11 +63,12 @@ def _find(environment: Environment, path: str) -> Page | None:
 def split_now(environment: Environment, path: str) -> SplitResult:
     """Divides a page because somebody asked for it, and whatever is too large after that. Raises as `split` does."""
     result = split(environment, path)
-    further = settle(environment, result.changed_pages)
+    further, problem = settle(environment, result.changed_pages)
     return replace(
         result,
         revisions=result.revisions + tuple(r for split in further for r in split.revisions),
         new_files=result.new_files + tuple(p for split in further for p in split.new_files),
         traces=result.traces + tuple(t for split in further for t in split.traces),
         cost=sum((split.cost for split in further), result.cost),
+        degraded="; ".join(filter(None, [result.degraded, problem])),
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import logging
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from memory_v2.agent.loop import Decision, decide
+from memory_v2.agent.loop import Decision, Undecided, decide
 from memory_v2.agent.trace import Trace
 from memory_v2.errors import InvalidText, StorageConflict
 from memory_v2.models.briefs import PageView, WriteBrief
@@ -27,6 +27,8 @@ from memory_v2.tree.path import ROOT, page_path, prefixes
 Mode: TypeAlias = Literal["update", "append", "replace"]
 MODES: tuple[Mode, ...] = ("update", "append", "replace")
 
+logger = logging.getLogger(__name__)
+
 PLACES = 12
 LIKELY_PAGES = 2
 CONFLICTS = 4
@@ -45,16 +47,25 @@ def write(environment: Environment, text: str, path: str | None = None, mode: Mo
         path = page_path(path)
     if mode not in MODES:
         raise InvalidText(f"a mode is one of {', '.join(MODES)}, not {mode!r}")
-    if mode != "update":
-        return _settled(environment, _verbatim(environment, blocks, path or ROOT, mode))
+    if mode == "update":
+        written = _updated(environment, blocks, path)
+    else:
+        written = _verbatim(environment, blocks, path or ROOT, mode)
+    return _settled(environment, written)
+
+
+def _updated(environment: Environment, blocks: tuple[Block, ...], path: str | None) -> WriteResult:
+    """The text where a model decided; below all else on its page if none could, or others kept changing the page."""
     for _ in range(CONFLICTS):
         try:
-            return _settled(environment, _decided(environment, blocks, path))
+            return _decided(environment, blocks, path)
         except StorageConflict:
-            continue
-    return _settled(
-        environment, _verbatim(environment, blocks, path or ROOT, "append", "others kept changing the page")
-    )
+            degraded = "others kept changing the page"
+        except Undecided as error:
+            logger.error("no model decided where a text goes, so it is appended: %s", error)
+            degraded = str(error)
+            break
+    return _verbatim(environment, blocks, path or ROOT, "append", degraded)
 
 
 def checked_blocks(text: str) -> tuple[Block, ...]:
@@ -118,14 +129,15 @@ def _verbatim(
 
 def _settled(environment: Environment, result: WriteResult) -> WriteResult:
     """The result, after every page that has grown too large is split."""
-    splits = settle(environment, result.changed_pages)
+    splits, problem = settle(environment, result.changed_pages)
+    reasons = [result.degraded, *(split.degraded for split in splits), problem]
     new_files = tuple(path for split in splits for path in split.new_files)
     page = Workspace(environment).find(result.path)
     return WriteResult(
         path=result.path,
         revisions=result.revisions + tuple(r for split in splits for r in split.revisions),
         decided_by=result.decided_by,
-        degraded="; ".join(filter(None, dict.fromkeys([result.degraded, *(split.degraded for split in splits)]))),
+        degraded="; ".join(filter(None, dict.fromkeys(reasons))),
         cost=sum((split.cost for split in splits), result.cost),
         traces=result.traces + tuple(t for split in splits for t in split.traces),
         size_bytes=page.size if page else 0,
@@ -178,7 +190,7 @@ def write_brief(work: Workspace, blocks: tuple[Block, ...], path: str | None) ->
     if path is not None:
         shown = [path]
     else:
-        likely = [p for p, _ in Counter({hit.path: 0 for hit in places}).items()]
+        likely = dict.fromkeys(hit.path for hit in places)
         ranked = sorted(likely, key=lambda p: -sum(hit.score for hit in places if hit.path == p))
         shown = [ROOT, *_of_its_day(work, blocks, graph), *ranked[:LIKELY_PAGES], *([latest] if latest else [])]
         shown += [page for page, _ in known.values()][:LIKELY_PAGES]

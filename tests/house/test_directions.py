@@ -46,7 +46,7 @@ def imported_rooms(source: Path) -> Iterator[tuple[str, int]]:
         for name in names:
             if name.startswith("memory_v2."):
                 room = name.split(".")[1]
-                yield (room if room in FLOOR_OF else "__init__"), node.lineno
+                yield (room if room in FLOOR_OF else "__init__"), getattr(node, "lineno", 0)
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
