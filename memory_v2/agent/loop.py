@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import math
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +22,8 @@ logger = logging.getLogger(__name__)
 
 MAX_CALLS_IN_A_REPLY = 100
 MAX_EMPTY_REPLIES = 2
+PLANNER_LIMITS = Limits(turns=4, tokens=sys.maxsize, seconds=math.inf, money=math.inf)
+"""The planner finishes what a limit has cut short: it costs nothing, so no limit of the user's ends it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,8 @@ class Decision(Generic[T]):
     cost: Cost
 
 
-class Undecided(Exception):
-    """No model came to a decision that passes the guard; `str` says why the last one did not."""
+class Undecided(ModelError):
+    """No model came to a decision that passes the guard; `str` says why."""
 
 
 def decide(
@@ -44,12 +48,13 @@ def decide(
     trace: Trace,
     clock: Callable[[], float] = time.monotonic,
 ) -> Decision[T]:
-    """Lets the models try in turn, each on a task of its own, until one decides. Raises `Undecided` if none does."""
+    """Lets the models try in turn, each on a task of its own, until one decides. The last is the planner, and bound by
+    turns only. Raises `Undecided` if none decides."""
     spent = Cost()
     reasons: list[str] = []
     for model in models:
         task = new_task()
-        attempt = _Attempt(task, model, limits, clock)
+        attempt = _Attempt(task, model, PLANNER_LIMITS if model is models[-1] else limits, clock)
         failed = attempt.run()
         spent += attempt.cost
         trace.attempts.append(Attempt(model.name, tuple(attempt.conversation.messages), failed))

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from memory_v2.index.base import Hit
 from memory_v2.tree.block import Block
 from memory_v2.tree.page import Page
+from memory_v2.tree.path import TakenPaths
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,12 @@ class WriteBrief:
 @dataclass(frozen=True, slots=True)
 class SplitBrief:
     """A page to be divided. After it the page itself should be below `target` bytes, each child below `threshold`;
-    `taken` are the folded paths that no child may have. `crowded` if it has too many links rather than bytes."""
+    `taken` are the paths that no new child may have. `crowded` if it has too many links rather than bytes."""
 
     view: PageView
     threshold: int
     target: int
-    taken: frozenset[str]
+    taken: TakenPaths
     crowded: bool
     now: datetime
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from memory_v2.errors import NotAllowed, PageExists, StorageConflict
 from memory_v2.operations.commit import commit
@@ -13,7 +14,7 @@ from memory_v2.operations.workspace import Workspace, relinked, unlinked
 from memory_v2.tree.edit import appended
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, parse_page
-from memory_v2.tree.path import ROOT, case_clash, fold, page_path
+from memory_v2.tree.path import ROOT, TakenPaths, fold, page_path
 
 CONFLICTS = 4
 
@@ -83,21 +84,22 @@ def _merge(work: Workspace, path: str) -> str:
 
 
 def _rename(work: Workspace, old: str, new: str) -> str:
-    page = work.page(old)
+    work.page(old)
     if old == ROOT:
         raise NotAllowed("the root keeps its name: it is where every reader starts")
     if old == new:
         return new
     moved = {p: new + p[len(old) :] for p in work.paths() if p == old or p.startswith(f"{old}/")}
-    others = work.paths() - moved.keys()
+    others = TakenPaths(work.paths() - moved.keys())
     for target in moved.values():
         page_path(target)
-        if taken := (target if target in others else case_clash(target, others)):
-            raise PageExists(f"there is a page {taken!r} already")
+        if target in others:
+            raise PageExists(f"there is a page {others.page(target) or others.clash(target)!r} already")
+    pages = [work.page(source) for source in moved]
     for source in moved:
-        page = work.page(source)
         work.remove(source)
-        work.staged[moved[source]] = Page(moved[source], page.body, page.links, page.metadata)
+    for page in pages:
+        work.staged[moved[page.path]] = replace(page, path=moved[page.path])
     _turn_links(work, moved)
     return new
 

@@ -69,7 +69,12 @@ def check_title(title: str) -> str:
 def check_description(description: str, sources: Iterable[str]) -> str:
     """A description, if it is one line that shares words with what it describes; raises `ToolProblem` otherwise."""
     line = _line(description, MAX_DESCRIPTION, "a description")
-    if not _terms(line) & _terms("\n".join(sources)):
+    text = "\n".join(sources)
+    if not (terms := _terms(text)):  # signs and small words only: then these must be shared
+        terms, shared = set(text.split()), set(line.split())
+    else:
+        shared = _terms(line)
+    if not shared & terms:
         raise ToolProblem("the description has no word in common with the page; name what is in it: who, what, when")
     return line
 

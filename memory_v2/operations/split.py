@@ -15,10 +15,13 @@ from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.page import Page
-from memory_v2.tree.path import case_clash, child_path, fold, is_page_path, page_path
+from memory_v2.tree.path import MAX_DEPTH, ROOT, TakenPaths, child_path, page_path
 
 TARGET_SHARE = 0.6
 """A split leaves at most this share of the threshold on the page, so that it does not have to be split again soon."""
+
+LONGEST_ABOVE = 100
+"""Bytes of the path below which pieces are put; a longer one is cut short."""
 
 
 def split(environment: Environment, path: str) -> SplitResult:
@@ -37,7 +40,7 @@ def split(environment: Environment, path: str) -> SplitResult:
         view=PageView(page, work.graph().breadcrumb(path)),
         threshold=environment.threshold,
         target=int(min(TARGET_SHARE * environment.threshold, 0.8 * page.size)),
-        taken=frozenset(fold(taken) for taken in work.paths()),
+        taken=TakenPaths(work.paths()),
         crowded=crowded,
         now=environment.now(),
     )
@@ -90,14 +93,16 @@ def _title(page: Page, above: list[Block], block: Block) -> str:
 
 
 def _free_name(work: Workspace, path: str, title: str) -> str:
+    """A path for the page that leads to the pieces, with room for theirs below it."""
     stem = slug(title)
     if not stem or not is_meaningful(stem):
-        stem = f"{slug(path.rsplit('/', 1)[-1])}-text"
+        stem = f"{slug(path.rsplit('/', 1)[-1]) or 'large'}-text"
+    above = path.split("/")[: MAX_DEPTH - 3]
+    while len("/".join(above).encode()) > LONGEST_ABOVE:
+        above.pop()
+    parent = "/".join(above) or ROOT
+    taken = TakenPaths(work.paths())
     number = 1
-    while True:
-        name = child_path(path, stem if number == 1 else f"{stem}-{number}")
-        if not is_page_path(name) or len(name.encode()) > 200:
-            name = f"large-{stem}"[:60] if number == 1 else f"large-{number}-{stem}"[:60]
-        if work.find(name) is None and not case_clash(name, work.paths()):
-            return name
+    while (name := child_path(parent, stem if number == 1 else f"{stem}-{number}")) in taken:
         number += 1
+    return name

@@ -119,8 +119,11 @@ class SplitTask:
             )
         path = check_child(child_path(self.page.path, name))
         listed = {link_key(entry.target) for entry in self.page.entries}
-        if fold(path) in self.brief.taken and fold(path) not in listed:
-            raise ToolProblem(f"there is a page {path!r} already, not listed here; choose another name")
+        present = self.brief.taken.page(path)
+        if present and fold(path) in listed:
+            path = present
+        elif path in self.brief.taken:
+            raise ToolProblem(f"there is a page {present or path!r} already; choose another name")
         blocks = parse_numbers(child.blocks, len(self.page.blocks)) if child.blocks else []
         links = parse_numbers(child.links, len(self.page.entries), "l") if child.links else []
         if not blocks and not links:
@@ -128,7 +131,7 @@ class SplitTask:
         if 1 in blocks and self.page.has_title:
             raise ToolProblem(f"block 1 is the title of {self.page.path} and stays there")
         sources = [*(self.page.blocks[n - 1].text for n in blocks), *(self._entry(n).line for n in links), child.title]
-        exists = fold(path) in listed
+        exists = present is not None
         if exists and any(link_key(self._entry(n).target) == fold(path) for n in links):
             raise ToolProblem(f"{path!r} cannot list itself; leave its own link where it is")
         description = check_description(child.description, sources)
@@ -177,7 +180,7 @@ class SplitTask:
                 page = page.with_entry(entry.target, entry.description)
             if not child.exists:
                 page = page.stamped(self.brief.now, split_from=self.page.path)
-                parent = parent.with_entry(child.path, child.description)
+                parent = _unlisted(parent, child.path).with_entry(child.path, child.description)
             work.put(page)
         work.put(parent)
         return [child.path for child in self.children if not child.exists]
@@ -204,3 +207,8 @@ class SplitTask:
             left -= sizes(self.page.blocks, child.blocks) + self._entry_bytes(child.links)
             left += len(encode(f"- [[{child.path}]] - {child.description}\n"))
         return left
+
+
+def _unlisted(page: Page, path: str) -> Page:
+    """The page without an entry for a page that was not there."""
+    return page.without_entries(lambda entry: link_key(entry.target) == fold(path))

@@ -9,7 +9,7 @@ from memory_v2.tree.block import decode
 from memory_v2.tree.graph import Graph, Node, edges_of
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, parse_page
-from memory_v2.tree.path import ROOT, case_clash, fold
+from memory_v2.tree.path import ROOT, TakenPaths, fold
 
 
 class Workspace:
@@ -46,9 +46,9 @@ class Workspace:
 
     def put(self, page: Page) -> None:
         """Stages a page; a new one must not be the same as another but for case."""
-        if self.find(page.path) is None and (taken := case_clash(page.path, self.paths())):
+        if self.find(page.path) is None and (taken := TakenPaths(self.paths()).clash(page.path)):
             raise PageExists(f"{page.path!r} would be the same as {taken!r} on a disk that ignores case")
-        self.staged[page.path] = parse_page(page.path, page.text)
+        self.staged[page.path] = page.told_apart(self.environment.now())
 
     def remove(self, path: str) -> None:
         """Stages the removal of a page."""

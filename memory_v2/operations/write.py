@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from memory_v2.agent.loop import Decision, Undecided, decide
 from memory_v2.agent.trace import Trace
-from memory_v2.errors import InvalidText, StorageConflict
+from memory_v2.errors import InvalidText, NotAllowed, StorageConflict
 from memory_v2.models.briefs import PageView, WriteBrief
 from memory_v2.operations.commit import commit
 from memory_v2.operations.environment import Environment
@@ -51,7 +51,7 @@ def write(environment: Environment, text: str, path: str | None = None, mode: Mo
         written = _updated(environment, blocks, path)
     else:
         written = _verbatim(environment, blocks, path or ROOT, mode)
-    return _settled(environment, written)
+    return _settled(environment, written, blocks)
 
 
 def _updated(environment: Environment, blocks: tuple[Block, ...], path: str | None) -> WriteResult:
@@ -84,7 +84,7 @@ def checked_blocks(text: str) -> tuple[Block, ...]:
 def _decided(environment: Environment, blocks: tuple[Block, ...], path: str | None) -> WriteResult:
     environment.index.refresh()
     work = Workspace(environment)
-    _ensure_page(work, path or ROOT)
+    _ensure_page(work, path or ROOT, blocks)
     brief = write_brief(work, blocks, path)
     trace = Trace("write", brief.now)
     decision: Decision[WriteTask] = decide(
@@ -112,7 +112,7 @@ def _verbatim(
     for attempt in range(CONFLICTS + 1):
         environment.index.refresh()
         work = Workspace(environment)
-        page = _ensure_page(work, path)
+        page = _ensure_page(work, path, blocks)
         if mode == "append":
             work.put(appended(page, [blocks]))
         else:
@@ -127,14 +127,14 @@ def _verbatim(
     return WriteResult(path=path, revisions=(revision,) if revision else (), degraded=degraded)
 
 
-def _settled(environment: Environment, result: WriteResult) -> WriteResult:
-    """The result, after every page that has grown too large is split."""
+def _settled(environment: Environment, result: WriteResult, blocks: tuple[Block, ...]) -> WriteResult:
+    """The result, after every page that has grown too large is split: the text may have moved on by that."""
     splits, problem = settle(environment, result.changed_pages)
     reasons = [result.degraded, *(split.degraded for split in splits), problem]
     new_files = tuple(path for split in splits for path in split.new_files)
-    page = Workspace(environment).find(result.path)
+    page = _holder(environment, blocks, [result.path, *new_files, *result.changed_pages])
     return WriteResult(
-        path=result.path,
+        path=page.path if page else result.path,
         revisions=result.revisions + tuple(r for split in splits for r in split.revisions),
         decided_by=result.decided_by,
         degraded="; ".join(filter(None, dict.fromkeys(reasons))),
@@ -148,18 +148,33 @@ def _settled(environment: Environment, result: WriteResult) -> WriteResult:
     )
 
 
-def _ensure_page(work: Workspace, path: str) -> Page:
-    """The page, made and linked from the nearest page above it if it is not there; so is the root."""
+def _holder(environment: Environment, blocks: Sequence[Block], paths: Sequence[str]) -> Page | None:
+    """The first of these pages on which the text, or else its first block, stands now."""
+    work = Workspace(environment)
+    pages = [page for path in dict.fromkeys(paths) if (page := work.find(path)) is not None]
+    for text in ("".join(block.text for block in blocks).strip(), blocks[0].content):
+        if found := next((page for page in pages if text in page.text), None):
+            return found
+    return pages[0] if pages else None
+
+
+def _ensure_page(work: Workspace, path: str, blocks: Sequence[Block]) -> Page:
+    """The page, made and linked from the nearest page above it if it is not there; so is the root. A text that begins
+    with a title of its own brings it to the page that is made for it."""
+    titled = blocks[0].kind == "heading" and blocks[0].level == 1
     if work.find(ROOT) is None:
-        work.put(new_page(ROOT, "Memory"))
+        work.put(Page(ROOT, "") if titled and path == ROOT else new_page(ROOT, "Memory"))
         _adopt_all(work)
     if (page := work.find(path)) is not None:
+        if page.piece is not None:
+            raise NotAllowed(f"{path!r} holds part of a block too large for one page; write to another page")
         return page
     title = path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ")
     title = title[:1].upper() + title[1:]
     above = [p for p in prefixes(path)[:-1] if work.find(p) is not None]
     parent = above[-1] if above else ROOT
-    work.put(new_page(path, title).stamped(work.environment.now(), split_from=parent))
+    page = Page(path, "") if titled else new_page(path, title)
+    work.put(page.stamped(work.environment.now(), split_from=parent))
     work.put(work.page(parent).with_entry(path, ""))
     return work.page(path)
 

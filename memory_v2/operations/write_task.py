@@ -26,7 +26,7 @@ from memory_v2.tree.block import Block, take_runs
 from memory_v2.tree.edit import PageEdit, Run, new_blocks
 from memory_v2.tree.numbers import parse_numbers, show_numbers
 from memory_v2.tree.page import Page, new_page
-from memory_v2.tree.path import fold
+from memory_v2.tree.path import TakenPaths
 
 Numbers = int | str | list[int | str]
 NewBlocks = Annotated[Numbers, Field(description="blocks of the new text, such as n1 or n2-n5")]
@@ -136,7 +136,7 @@ class WriteTask:
         self.placed: dict[int, str] = {}
         self.said_in: dict[int, set[str]] = {}
         self.own_words: list[str] = []
-        self.said_texts: dict[int, list[str]] = {}
+        self.said_blocks: set[tuple[str, int]] = set()
 
     @property
     def system(self) -> Prompt:
@@ -216,7 +216,7 @@ class WriteTask:
             raise ToolProblem(f"this text goes to the page {self.brief.path}; place it there")
         path = check_child(call.path)
         parent = self._shown(call.parent)
-        if path in self.created or fold(path) in {fold(taken) for taken in self.work.paths()}:
+        if path in TakenPaths([*self.work.paths(), *self.created]):
             raise ToolProblem(f"there is a page {path!r} already; place the blocks there, or choose another path")
         numbers = self._new(call.blocks)
         runs = take_runs(self.brief.blocks, numbers)
@@ -253,17 +253,20 @@ class WriteTask:
 
     def nothing_new(self, call: NothingNew) -> Prompt:
         numbers = self._new(call.blocks)
-        texts, paths = [], set()
+        texts, said_blocks = [], set()
         for said in call.said_in:
             page = self._shown(said.page)
-            texts += [page.blocks[n - 1].text for n in self._old(page, said.blocks)]
-            paths.add(page.path)
+            old = self._old(page, said.blocks)
+            self._check_kept(page, old)
+            texts += [page.blocks[n - 1].text for n in old]
+            said_blocks |= {(page.path, n) for n in old}
         for number in numbers:
             if missing := missing_from(self.brief.blocks[number - 1], "\n".join(texts)):
                 raise ToolProblem(f"n{number} says what those blocks do not ({', '.join(missing[:5])}); place it")
         for number in numbers:
             self.placed[number] = ""
-            self.said_in.setdefault(number, set()).update(paths)
+            self.said_in.setdefault(number, set()).update(path for path, _ in said_blocks)
+        self.said_blocks |= said_blocks
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} stand in the tree already"})
 
     # the guard
@@ -342,7 +345,14 @@ class WriteTask:
         self._check_removal(page, draft.removed | dict.fromkeys(numbers, reason))
         self.drafts.setdefault(page.path, draft).removed.update(dict.fromkeys(numbers, reason))
 
+    def _check_kept(self, page: Page, numbers: Sequence[int]) -> None:
+        draft = self.drafts.get(page.path)
+        if draft and (gone := [n for n in numbers if n in draft.removed]):
+            raise ToolProblem(f"block {gone[0]} of {page.path} is being removed; place the new text instead")
+
     def _check_removal(self, page: Page, removed: dict[int, str]) -> None:
+        if named := next((n for n in removed if (page.path, n) in self.said_blocks), None):
+            raise ToolProblem(f"block {named} of {page.path} says what is nothing new; it has to stay")
         others = sum(sizes(self.shown[p].blocks, d.removed) for p, d in self.drafts.items() if p != page.path)
         allowed = FREE_REMOVAL + 2 * sum(block.size for block in self.brief.blocks)
         if others + sizes(page.blocks, removed) > allowed:

@@ -47,8 +47,8 @@ def link_key(target: str) -> str | None:
 
 
 def find_links(block: Block) -> list[Link]:
-    """The links of a block, in order, with their places in its text. What stands in code is text."""
-    if "[[" not in block.text or block.kind in ("fence", "code", "html"):
+    """The links of a block, in order, with their places in its text. What stands in code, or in a piece, is text."""
+    if "[[" not in block.text or block.kind in ("fence", "code", "html", "piece"):
         return []
     links = []
     for start, text in _prose(block.text):

@@ -38,7 +38,7 @@ _LINKS_HEADING = re.compile(r"## Links[ \t]*(?:\r\n|\r|\n)?\Z")
 _METADATA_HEADING = re.compile(r"## Metadata[ \t]*(?:\r\n|\r|\n)?\Z")
 _ENTRY = re.compile(r"[-*+] \[\[([^\[\]|#\r\n\\]+)[^\[\]\r\n]*\]\](?:[ \t]+(?:[-–—:][ \t]+)?([^\r\n]*))?")
 _PROPERTY = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t]+([^\r\n]*))?[ \t]*(?:\r\n|\r|\n)?\Z")
-_OURS = frozenset({"last_updated", "size_bytes", "split_from"})
+_OURS = frozenset({"last_updated", "size_bytes", "split_from", "piece"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +152,8 @@ class Page:
     def found_links(self) -> tuple[tuple[Link, bool], ...]:
         """Every link with its place in `text`, and whether it is an entry of `## Links` (a child)."""
         links: list[tuple[Link, bool]] = []
-        code = self.piece is not None and self.piece.kind in ("fence", "code", "html")
         for start, block in self.placed_blocks():
-            if not (code and block.kind == "piece"):
-                links += [(replace(i, start=start + i.start, end=start + i.end), False) for i in find_links(block)]
+            links += [(replace(i, start=start + i.start, end=start + i.end), False) for i in find_links(block)]
         start = len(self.body)
         for line in split_lines(self.links):
             for position, i in enumerate(find_links(Block(line))):
@@ -192,6 +190,14 @@ class Page:
         """The page with the links and the metadata of another."""
         return replace(self, body=_closed(self.body, line_end(self.text)), links=other.links, metadata=other.metadata)
 
+    def told_apart(self, now: datetime) -> Page:
+        """The page, with sections of the program below a body that ends as such a section does: read from its text
+        again, the body stays body."""
+        page = self if self.metadata or parse_page(self.path, self.text).body == self.body else self.stamped(now)
+        if parse_page(page.path, page.text).body != page.body:
+            page = replace(page, links="## Links" + 2 * line_end(page.text))
+        return parse_page(page.path, page.text)
+
     def with_entry(self, target: str, description: str) -> Page:
         """The page with a child listed last under `## Links`."""
         newline = line_end(self.text)
@@ -210,7 +216,9 @@ class Page:
         """The page without some of its entries; the section goes with the last of them."""
         kept = [line for line in split_lines(self.links)[1:] if not self._is_left_out(line, leave_out)]
         if not any(_ENTRY.match(line) for line in kept):
-            return replace(self, links="")
+            emptied = replace(self, links="")
+            apart = parse_page(self.path, emptied.text).body == self.body
+            return emptied if apart else replace(self, links="## Links" + 2 * line_end(self.text))
         return replace(self, links="".join([split_lines(self.links)[0], *kept]))
 
     def _is_left_out(self, line: str, leave_out: Callable[[Entry], bool]) -> bool:
@@ -241,7 +249,7 @@ def parse_page(path: str, text: str) -> Page:
     """The page that a text is; `parse_page(path, text).text == text`."""
     lines = split_lines(text)
     metadata = _metadata_start(lines)
-    links = _links_start(lines[:metadata])
+    links = _links_start(lines[:metadata], metadata < len(lines))
     return Page(path, "".join(lines[:links]), "".join(lines[links:metadata]), "".join(lines[metadata:]))
 
 
@@ -297,12 +305,13 @@ def _metadata_start(lines: Sequence[str]) -> int:
     return len(lines)
 
 
-def _links_start(lines: Sequence[str]) -> int:
+def _links_start(lines: Sequence[str], noted: bool) -> int:
+    """Where `## Links` begins; an empty one is ours only above `## Metadata`."""
     listed = False
     for number in range(len(lines) - 1, -1, -1):
         line = lines[number]
         if _LINKS_HEADING.match(line):
-            return number if listed else len(lines)
+            return number if listed or noted else len(lines)
         if _ENTRY.match(line):
             listed = True
         elif not is_blank(line):

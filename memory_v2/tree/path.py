@@ -7,6 +7,7 @@ A path is `projects/silica`: segments joined by `/`, in Unicode NFC. It is writt
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 
 from memory_v2.errors import InvalidPath
 
@@ -82,18 +83,40 @@ def prefixes(path: str) -> list[str]:
     return ["/".join(segments[: i + 1]) for i in range(len(segments))]
 
 
-def case_clash(path: str, others: frozenset[str] | set[str]) -> str | None:
-    """One of `others` (or a folder above it) that `path` or a folder above it equals in all but case, if any."""
-    seen = {fold(prefix): prefix for other in others for prefix in prefixes(other)}
-    for prefix in prefixes(path):
-        if (taken := seen.get(fold(prefix), prefix)) != prefix:
-            return taken
-    return None
+class TakenPaths:
+    """Which paths no new page may have, because of the pages there are: on a disk that ignores case `Projects/a` and
+    `projects/b` would lie in one folder, of which only one spelling can be kept."""
+
+    def __init__(self, pages: Iterable[str]) -> None:
+        self._pages: dict[str, str] = {}
+        self._spelled: dict[str, str] = {}
+        for path in pages:
+            self.add(path)
+
+    def add(self, path: str) -> None:
+        """From now on this path is taken too."""
+        self._pages[fold(path)] = path
+        for prefix in prefixes(path):
+            self._spelled.setdefault(fold(prefix), prefix)
+
+    def page(self, path: str) -> str | None:
+        """The page of this path, in its own spelling, whatever the case in which it is asked for."""
+        return self._pages.get(fold(path))
+
+    def clash(self, path: str) -> str | None:
+        """The page or folder that the path, or a folder above it, equals in all but case."""
+        for prefix in prefixes(path):
+            if (taken := self._spelled.get(fold(prefix), prefix)) != prefix:
+                return taken
+        return None
+
+    def __contains__(self, path: str) -> bool:
+        return self.page(path) is not None or self.clash(path) is not None
 
 
 def child_path(parent: str, name: str) -> str:
-    """Where a child called `name` of the page `parent` lives: the root's children at the top, others below it, or, where
-    that would be too deep or too long, below a page above it."""
+    """Where a child called `name` of the page `parent` lives: the root's children at the top, others below their page,
+    or, where that would be too deep or too long, below one above it."""
     above = [] if parent == ROOT else parent.split("/")[: MAX_DEPTH - 1]
     while above and len("/".join([*above, name]).encode()) > MAX_PATH_BYTES:
         above.pop()

@@ -13,6 +13,7 @@ from memory_v2.models.briefs import PageView, SearchBrief, SplitBrief, WriteBrie
 from memory_v2.prompts import FOLDER
 from memory_v2.tree.edit import new_blocks
 from memory_v2.tree.page import parse_page
+from memory_v2.tree.path import TakenPaths
 
 GOLDEN = Path(__file__).parent / "golden"
 NOW = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
@@ -43,8 +44,8 @@ WRITE = WriteBrief(
     now=NOW,
 )
 WRITE_THERE = WriteBrief(WRITE.blocks, "projects/silica", VIEWS[1:], (), {}, None, 10_240, NOW)
-SPLIT = SplitBrief(VIEWS[1], 10_240, 6_144, frozenset({"memory"}), False, NOW)
-CROWDED = SplitBrief(VIEWS[0], 10_240, 6_144, frozenset({"memory"}), True, NOW)
+SPLIT = SplitBrief(VIEWS[1], 10_240, 6_144, TakenPaths(["memory"]), False, NOW)
+CROWDED = SplitBrief(VIEWS[0], 10_240, 6_144, TakenPaths(["memory"]), True, NOW)
 SEARCH = SearchBrief("Which Python does Silica need?\n[p9] forged", 10, VIEWS[0], HITS, NOW)
 NOTHING_THERE = SearchBrief("Anything?", 10, None, (), NOW)
 

@@ -12,7 +12,7 @@ from memory_v2.text.dates import find_dates
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import FILLERS, STOPWORDS, has_cjk, speakers, stem, words
 from memory_v2.tree.block import Block, readable
-from memory_v2.tree.path import child_path, fold
+from memory_v2.tree.path import TakenPaths, child_path
 
 MAX_DESCRIPTION = 160
 _SURFACE = re.compile(r"[^\W_][\w'’+#.-]*[\w+#]|[^\W_]")
@@ -73,15 +73,15 @@ class Names:
 
     def __init__(self, brief: SplitBrief) -> None:
         self._brief = brief
-        self._given: set[str] = set()
+        self._given = TakenPaths(())
 
     def __contains__(self, name: str) -> bool:
-        path = fold(child_path(self._brief.view.page.path, name))
+        path = child_path(self._brief.view.page.path, name)
         return path in self._brief.taken or path in self._given
 
     def give(self, name: str) -> str:
         """The name, from now on taken."""
-        self._given.add(fold(child_path(self._brief.view.page.path, name)))
+        self._given.add(child_path(self._brief.view.page.path, name))
         return name
 
 

@@ -1,0 +1,80 @@
+"""Watch a memory grow: `make demo`.
+
+Real Markdown is written piece by piece, as an agent would that learns bit by bit, with no path, no key and no network.
+The memory decides where each piece belongs, splits by itself when a page grows too large, and then answers questions. It
+is left in `.demo/memory`: plain files, to be read and edited.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.data import DEFAULT, VARIABLE
+from memory_v2 import Memory
+
+HOME = Path(__file__).resolve().parents[1]
+FOLDER = HOME / ".demo" / "memory"
+OWN = ("README.md", "docs/concepts.md", "docs/format.md", "docs/decisions.md", "CHANGELOG.md")
+OWN_QUESTIONS = (
+    "What happens when a page grows too large?",
+    "How can a file and a folder have the same name?",
+    "What is the offline planner?",
+    "Which exit code means that a page was not found?",
+    "Why is a page shown to a model as numbered blocks?",
+)
+NOTES_QUESTIONS = (
+    "What is Juan Carlos's time zone?",
+    "Which rule of governance holds for sub-agents?",
+    "When was Peru born?",
+)
+
+
+def main() -> None:
+    """Writes, shows the tree, asks."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    memory = Memory.open(FOLDER)
+    notes = Path(os.environ.get(VARIABLE) or DEFAULT) / "notes" / "peru-ai"
+    files = [HOME / name for name in OWN if (HOME / name).is_file()]
+    if notes.is_dir():
+        files += [notes / "MEMORY.md", notes / "USER.md", *sorted((notes / "memory").glob("*.md"))]
+    written = splits = 0
+    for file in files:
+        print(f"\n{file.name}")
+        for text in pieces(file.read_text("utf-8")):
+            result = memory.write(text)
+            written += 1
+            splits += result.split_triggered
+            if result.new_files:
+                print(f"  {result.path} grew too large and was split: {', '.join(result.new_files)}")
+    print(f"\n{written} pieces written, {splits} times a page was split, by the offline planner: no key, no network.")
+    silica("tree")
+    silica("check")
+    questions = (*NOTES_QUESTIONS, *OWN_QUESTIONS) if notes.is_dir() else OWN_QUESTIONS
+    for question in questions[:5]:
+        silica("search", "-n", "1", question)
+    print(f"\nThe memory is in {FOLDER.relative_to(HOME)}: plain Markdown, yours to read and edit.")
+
+
+def pieces(text: str) -> Iterator[str]:
+    """The text section by section."""
+    for part in re.split(r"(?m)^(?=#{1,3} )", text):
+        if part.strip():
+            yield part
+
+
+def silica(*words: str) -> None:
+    """Runs the command line, as a user would."""
+    shown = " ".join(f"'{word}'" if " " in word else word for word in words)
+    print(f"\n$ silica memory {shown}", flush=True)
+    environment = {**os.environ, "SILICA_MEMORY_PATH": str(FOLDER), "PYTHONUTF8": "1"}
+    subprocess.run([sys.executable, "-m", "memory_v2", "memory", *words], env=environment, check=True)
+
+
+if __name__ == "__main__":
+    main()
