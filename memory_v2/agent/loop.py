@@ -84,12 +84,14 @@ class _Attempt(Generic[T]):
             if reached := self.cost.over(self.limits):
                 return reached
             try:
-                reply = self.model.respond(self.conversation)
+                reply: object = self.model.respond(self.conversation)
             except ModelError as error:
                 return f"the model failed: {error}"
             except Exception:  # whatever a model of somebody else's does, the operation ends in a correct tree
                 logger.exception("the model %s broke down", self.model.name)
                 return "the model broke down"
+            if not isinstance(reply, Reply):
+                return "the model answered with something that is no reply"
             self._pay(reply)
             self.conversation.messages.append(Answered(reply))
             if reply.stop_reason == "refusal":
@@ -117,9 +119,8 @@ class _Attempt(Generic[T]):
             try:
                 if number >= MAX_CALLS_IN_A_REPLY:
                     raise ToolProblem(f"an answer may hold {MAX_CALLS_IN_A_REPLY} calls; this one was not looked at")
-                if call.name not in self.tools:
+                if (tool := self.tools.get(str(call.name))) is None:
                     raise ToolProblem(f"there is no tool {str(call.name)[:60]!r}; use one of {', '.join(self.tools)}")
-                tool = self.tools[call.name]
                 returned = Returned(call, tool.call(call.arguments))
                 decided = decided or tool.decides
             except ToolProblem as problem:

@@ -55,7 +55,7 @@ def _messages(messages: tuple[Message, ...]) -> Iterator[dict[str, Any]]:
 def _reply(reply: Reply) -> dict[str, Any]:
     return {
         "text": reply.text,
-        "calls": [{"name": call.name, "arguments": dict(call.arguments)} for call in reply.tool_calls],
+        "calls": [{"name": str(call.name), "arguments": call.arguments} for call in reply.tool_calls],
         "stop": reply.stop_reason,
         "input_tokens": reply.usage.input_tokens,
         "output_tokens": reply.usage.output_tokens,

@@ -36,7 +36,10 @@ def commit(work: Workspace) -> Revision:
     pages = {path: page and parse_page(path, page.stamped(now).text) for path, page in changed.items()}
     with environment.storage.lock():
         _store(environment.storage, work.read, pages)
-    environment.index.update((p for p in pages.values() if p), (path for path, p in pages.items() if p is None))
+    try:
+        environment.index.update((p for p in pages.values() if p), (path for path, p in pages.items() if p is None))
+    except Exception:  # the pages are stored; an index that could not follow catches up at the next refresh
+        logger.exception("the index could not take in what was stored")
     changes = tuple(
         PageChange(path, _text(work.read[path]), page.text if page else None) for path, page in pages.items()
     )

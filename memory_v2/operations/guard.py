@@ -17,10 +17,13 @@ MAX_TITLE = 120
 MAX_DESCRIPTION = 240
 GROUNDED_SHARE = 0.5
 """How much of what a model says in its own words must be said by the text it speaks of."""
+DESCRIBED_SHARE = 0.4
+"""The same for a description, which may put things in more general words."""
 SAID_SHARE = 0.6
 """How many of a new block's words must stand where a model says that it is said already."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:/\-]\d+)*")
+_SENTENCE_END = re.compile(r"[.!?:;。！？：；]\s|[。！？]|[\r\n]+|\s[-–—]\s")
 _CODE = re.compile(r"`([^`\r\n]+)`")
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\w'’])[A-ZÀ-ÖØ-ÞА-Я][\w'’]+", re.M)
 
@@ -53,29 +56,28 @@ def check_own_words(text: str, sources: Iterable[str], what: str) -> str:
     joined = "\n".join(sources)
     if invented := sorted({m[0] for m in _NUMBER.finditer(text)} - {m[0] for m in _NUMBER.finditer(joined)}):
         raise ToolProblem(f"{what} holds {', '.join(invented[:5])}, which the text does not; use its own numbers only")
-    own = _terms(text)
-    if not own or len(own & _terms(joined)) < GROUNDED_SHARE * len(own):
+    told = _terms(joined)
+    sentences = [own for sentence in _SENTENCE_END.split(text) if (own := _terms(sentence))]
+    if not sentences or any(len(own & told) < GROUNDED_SHARE * len(own) for own in sentences):
         raise ToolProblem(
             f"{what} says what the text does not; say only what it says, in its own terms, or place its blocks"
         )
     return text
 
 
-def check_title(title: str) -> str:
-    """A title, if it is one short line; raises `ToolProblem` otherwise."""
-    return _line(title, MAX_TITLE, "a title")
+def check_title(title: str, sources: Iterable[str]) -> str:
+    """A title, if it is one short line that shares words with what it is the title of; else raises `ToolProblem`."""
+    line = _line(title, MAX_TITLE, "a title")
+    if _grounded(line, "\n".join(sources)) == 0:
+        raise ToolProblem("the title has no word in common with the page; name the page's subject")
+    return line
 
 
 def check_description(description: str, sources: Iterable[str]) -> str:
-    """A description, if it is one line that shares words with what it describes; raises `ToolProblem` otherwise."""
+    """A description, if it is one line in the words of what it describes; raises `ToolProblem` otherwise."""
     line = _line(description, MAX_DESCRIPTION, "a description")
-    text = "\n".join(sources)
-    if not (terms := _terms(text)):  # signs and small words only: then these must be shared
-        terms, shared = set(text.split()), set(line.split())
-    else:
-        shared = _terms(line)
-    if not shared & terms:
-        raise ToolProblem("the description has no word in common with the page; name what is in it: who, what, when")
+    if _grounded(line, "\n".join(sources)) < DESCRIBED_SHARE:
+        raise ToolProblem("the description says little of what is on the page; name it in its words: who, what, when")
     return line
 
 
@@ -96,6 +98,14 @@ def _line(text: str, limit: int, what: str) -> str:
     if any(unicodedata.category(c) in ("Cc", "Cs") for c in line) or "[[" in line or "]]" in line:
         raise ToolProblem(f"{what} is plain words, without links and control characters")
     return line
+
+
+def _grounded(line: str, text: str) -> float:
+    """The share of a line's words that a text has. Where either has only signs and small words, these count."""
+    own, told = _terms(line), _terms(text)
+    if not own or not told:
+        own, told = set(line.casefold().split()), set(text.casefold().split())
+    return len(own & told) / len(own)
 
 
 def _terms(text: str) -> set[str]:

@@ -13,6 +13,7 @@ from memory_v2.operations.environment import Environment
 from memory_v2.operations.results import SearchResult, SearchResults
 from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.workspace import Workspace
+from memory_v2.operations.write import check_encodable
 from memory_v2.text.dates import leading_date
 from memory_v2.tree.block import readable
 from memory_v2.tree.graph import Graph
@@ -27,6 +28,7 @@ def search(environment: Environment, query: str, max_results: int = 10) -> Searc
     none. Raises `InvalidText` for an empty question, `StorageError`."""
     if not query.strip():
         raise InvalidText("there is nothing to search for: the query is empty")
+    check_encodable(query)
     if max_results < 1:
         raise InvalidText(f"at least one result has to be asked for, not {max_results}")
     environment.index.refresh()

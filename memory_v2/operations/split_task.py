@@ -130,12 +130,12 @@ class SplitTask:
             raise ToolProblem(f"the child {name!r} has no blocks; name those that move there")
         if 1 in blocks and self.page.has_title:
             raise ToolProblem(f"block 1 is the title of {self.page.path} and stays there")
-        sources = [*(self.page.blocks[n - 1].text for n in blocks), *(self._entry(n).line for n in links), child.title]
+        sources = [*(self.page.blocks[n - 1].text for n in blocks), *(self._entry(n).line for n in links), name]
         exists = present is not None
         if exists and any(link_key(self._entry(n).target) == fold(path) for n in links):
             raise ToolProblem(f"{path!r} cannot list itself; leave its own link where it is")
         description = check_description(child.description, sources)
-        return _Moved(path, check_title(child.title), description, blocks, links, exists)
+        return _Moved(path, check_title(child.title, [*sources, path]), description, blocks, links, exists)
 
     # the guard
 

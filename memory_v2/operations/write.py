@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import unicodedata
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
@@ -72,13 +73,18 @@ def checked_blocks(text: str) -> tuple[Block, ...]:
     """The blocks of a text that can be stored; raises `InvalidText`."""
     if not isinstance(text, str):
         raise InvalidText(f"a text is a string, not {type(text).__name__}")
-    if not text.strip("\ufeff \t\r\n\f\v"):
+    check_encodable(text)
+    if all(c.isspace() or unicodedata.category(c) in ("Cc", "Cf") for c in text):
         raise InvalidText("there is nothing to write: the text is empty")
+    return new_blocks(text)
+
+
+def check_encodable(text: str) -> None:
+    """Raises `InvalidText` for a text that is not Unicode: half of a surrogate pair has no UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InvalidText(f"the text cannot be stored as UTF-8: character {error.start} is half of a pair") from error
-    return new_blocks(text)
+        raise InvalidText(f"the text is not valid Unicode: character {error.start} is half of a pair") from error
 
 
 def _decided(environment: Environment, blocks: tuple[Block, ...], path: str | None) -> WriteResult:

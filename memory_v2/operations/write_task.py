@@ -24,6 +24,7 @@ from memory_v2.operations.guard import (
 from memory_v2.operations.workspace import Workspace
 from memory_v2.tree.block import Block, take_runs
 from memory_v2.tree.edit import PageEdit, Run, new_blocks
+from memory_v2.tree.link import find_links
 from memory_v2.tree.numbers import parse_numbers, show_numbers
 from memory_v2.tree.page import Page, new_page
 from memory_v2.tree.path import TakenPaths
@@ -187,7 +188,7 @@ class WriteTask:
             raise ToolProblem("replace takes either new_blocks or text, and not both")
         if call.text is not None:
             sources = [self.brief.text, *(page.blocks[n - 1].text for n in old)]
-            runs: list[Run] = [new_blocks(check_own_words(call.text, sources, "the text"))]
+            runs: list[Run] = [self._own_words(call.text, sources)]
             self._remove(page, old, call.reason)
             self.own_words.append(call.text)
             self._insert(page, old[0], runs)
@@ -200,9 +201,9 @@ class WriteTask:
     def insert(self, call: Insert) -> Prompt:
         page = self._target(call.page)
         after = self._after(page, call.after)
-        text = check_own_words(call.text, [self.brief.text, page.body], "the text")
-        self.own_words.append(text)
-        self._insert(page, after, [new_blocks(text)])
+        blocks = self._own_words(call.text, [self.brief.text, page.body])
+        self.own_words.append(call.text)
+        self._insert(page, after, [blocks])
         return Prompt("done", {"what": f"the text is inserted on {page.path}"})
 
     def remove(self, call: Remove) -> Prompt:
@@ -221,7 +222,7 @@ class WriteTask:
         numbers = self._new(call.blocks)
         runs = take_runs(self.brief.blocks, numbers)
         sources = [block.text for run in runs for block in run]
-        title = check_title(call.title)
+        title = check_title(call.title, [*sources, path])
         description = check_description(call.description, [*sources, title, path])
         self.created[path] = _Created(path, parent.path, title, description, runs)
         return self._note_placed(numbers, path)
@@ -245,7 +246,7 @@ class WriteTask:
                 kept.remove(block.content)
         own = "\n".join(c for c in kept if c not in {block.content for block in self.brief.blocks})
         if own.strip():
-            check_own_words(own, [self.brief.text, page.body], "the text")
+            self._own_words(own, [self.brief.text, page.body])
         self._check_removal(page, dropped)
         self.drafts[page.path] = _Draft(removed=dropped, rewritten=new)
         self.own_words.append(call.text)
@@ -326,6 +327,15 @@ class WriteTask:
         if not page.blocks:
             raise ToolProblem(f"{page.path} has no blocks")
         return parse_numbers(given, len(page.blocks))
+
+    def _own_words(self, text: str, sources: Sequence[str]) -> tuple[Block, ...]:
+        """The blocks of a model's own words: said by the sources, and without links that lead nowhere."""
+        blocks = new_blocks(check_own_words(text, sources, "the text"))
+        taken = TakenPaths(self.work.paths())
+        for link in (link for block in blocks for link in find_links(block)):
+            if taken.page(link.target.strip()) is None and not any(f"[[{link.target}" in s for s in sources):
+                raise ToolProblem(f"[[{link.target[:60]}]] leads nowhere; link to pages that are there")
+        return blocks
 
     def _after(self, page: Page, after: int) -> int:
         if after > len(page.blocks):

@@ -44,15 +44,14 @@ class PartialDate:
 def find_dates(text: str) -> list[tuple[Span, int, int]]:
     """The dates in `text` that name their year, in order, each with where it starts and ends.
 
-    A year alone counts after a preposition ("in 2022"). A date that does not exist, or whose day and month may be either
-    way round (03/04/2026), does not count.
+    A year alone counts after a preposition ("in 2022"). A date that does not exist, or whose day and month may be
+    either way round (03/04/2026), does not count.
     """
-    if not _pattern(r"\d{4}").search(text):
-        return []
     claims: list[tuple[int, int, Span | None]] = []
-    for form in _FORMS:
-        for match in _pattern(form).finditer(text):
-            claims += _claim(match)
+    for start, end in _near_years(text):
+        for form in _FORMS:
+            for match in _pattern(form).finditer(text, start, end):
+                claims += _claim(match)
     for match in _pattern(_BARE_YEAR).finditer(text):
         if _pattern(_BEFORE_YEAR).search(text[max(0, match.start() - 32) : match.start()]):
             claims.append((match.start(), match.end(), _span(int(match[0]))))
@@ -76,7 +75,8 @@ def question_dates(query: str) -> list[Span | PartialDate]:
     claims: list[tuple[int, int, Span | PartialDate | None]] = [(s, e, span) for span, s, e in find_dates(query)]
     claims += [(m.start(), m.end(), _span(int(m[0]))) for m in _pattern(_BARE_YEAR).finditer(query)]
     claims += _partial(query)
-    return [found for found, _, _ in _apart(claims)]
+    apart: Iterator[tuple[Span | PartialDate, int, int]] = _apart(claims)
+    return [found for found, _, _ in apart]
 
 
 def looks_temporal(text: str) -> bool:
@@ -85,7 +85,7 @@ def looks_temporal(text: str) -> bool:
 
 
 def asks_when(query: str) -> bool:
-    """Whether `query` asks for a time: when, what day, which year, how long ago, cuándo, quand, wann, 什么时候, いつ."""
+    """Whether `query` asks for a time: when, what day, which year, how long ago; cuándo, quand, wann, 什么时候."""
     return _pattern(_WHEN).search(query) is not None
 
 
@@ -131,8 +131,9 @@ _MONTHS = {
 }
 # English words first, months in Portuguese or Italian second: these need a "de" or a "di".
 _ENGLISH = frozenset(["ago", "gen", "mag", "out", "set"])
-# Months that are words or people too: without a day they need a preposition, as every abbreviation does.
-_DOUBTFUL = frozenset(["may", "march", "mars", "marco", "juni"])
+# Months that are words or people too, and short names but for these, need a preposition or a day.
+_DOUBTFUL = frozenset(["march", "marco"])
+_SHORT = frozenset(["june", "july", "mayo", "maio", "juin", "aout", "juli"])
 
 _YEAR = r"(?:19[7-9]|20\d)\d"
 _GAP = r"(?:[^\S\n]{1,3}|[^\S\n]?\n[^\S\n]{0,3}|[-/])"
@@ -141,6 +142,7 @@ _OF = rf"(?:(?:of|de|del|di|do){_GAP})?"
 _MONTH = r"(?<![^\W\d_])(?P<month>[^\W\d_]{3,10})(?![^\W\d_])"
 _DAY_MONTH = rf"(?<![\w.,:/])(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|[.ºª°])?{_GAP}{_OF}{_MONTH}\.?"
 _MONTH_DAY = rf"{_MONTH}\.?{_GAP}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\w|[.,:]\d)"
+_LONE_MONTH = rf"{_MONTH}|(?<![\d年년])(?<![年년]\s)(?P<number>\d{{1,2}})\s?[月월]"
 _ITS_YEAR = r"(?P<year>\d{4})(?!\d|[-/.]\d)"
 _FORMS = (
     # 2026-02-08, 2026/2/8, 2026.02.08, 20260208, 2026-02. Letters before are refused, but not 于 or an underscore.
@@ -173,35 +175,39 @@ _PREPOSITION = (
 )
 
 _WEEKDAY = (
-    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|tue|wed|thu|fri|sat|sun)\.?(?=[\s,])|lunes|martes|miércoles"
-    r"|jueves|viernes|sábado|domingo|(?:segunda|terça|quarta|quinta|sexta)-feira|lundi|mardi|mercredi|jeudi|vendredi"
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
+    r"|(?:segunda|terça|quarta|quinta|sexta)-feira|lundi|mardi|mercredi|jeudi|vendredi"
     r"|samedi|dimanche|montags?|dienstags?|mittwochs?|donnerstags?|freitags?|samstags?|sonntags?)(?!\w)"
 )
 _WEEKDAY_CJK = r"(?:星期|礼拜|周)[一二三四五六日天]|[月火水木金土日]曜日?"
 _TIME = r"\d{1,2}[:h]\d{2}(?::\d{2})?(?:\s?[ap]\.?m\.?)?(?![\w:])(?:\s(?:on|el|le|am|em|del)(?!\w))?"
-_MARKS = rf"(?:\[x\]|[\W_]|{_WEEKDAY}|{_WEEKDAY_CJK}|{_TIME})*+"
+_MARKS = rf"(?:\[x\]|[\W_]|{_WEEKDAY}|(?:mon|tues?|wed|thu(?:rs)?|fri|sat|sun)(?!\w)|{_WEEKDAY_CJK}|{_TIME})*+"
 _LABEL = r"(?:[^\W\d_]{2,12}\s?\#?\d{1,4}|date|fecha|data|datum|timestamp|日期|时间|時間|日付)(?=[^\w\s]|\s[^\w\s])"
 
-_UNITS = r"(?:year|month|week|day|hour|minute|decade|weekend|night|evening|morning|afternoon|summer|winter|spring|autumn|fall)s?"
+_UNITS = (
+    r"(?:year|month|week|day|hour|minute|decade|weekend|night|evening|morning|afternoon|summer|winter|spring|autumn"
+    r"|fall)s?"
+)
 _TEMPORAL = (
     rf"(?<!\w)(?:{_WEEKDAY}|yesterday|today|tonight|tomorrow|ago|nowadays|recently|lately|the\sother\sday|o['’]clock"
-    rf"|(?:last|next|this|that|previous|following|past|coming|each|every|same|(?:\d+|two|three|four|five|six|seven|eight"
+    rf"|(?:last|next|this|that|previous|following|past|coming|each|every|same"
+    r"|(?:\d{1,4}|two|three|four|five|six|seven|eight"
     rf"|nine|ten|few|several|couple\sof|many|some))\s{_UNITS}|\d{{1,2}}(?::\d{{2}})?\s?[ap]\.?m"
-    r"|ayer|anteayer|anoche|hoy|mañana|hace\s\w+\s(?:años?|mes(?:es)?|semanas?|días?|horas?)"
+    r"|ayer|anteayer|anoche|hoy|mañana|hace\s\w{1,12}\s(?:años?|mes(?:es)?|semanas?|días?|horas?)"
     r"|(?:semana|mes|año|ano|mês|fin\sde\ssemana)\s(?:pasad|próxim|passad|que\sv)\w*"
     r"|(?:est[ea]|próxim[oa]|últim[oa])\s(?:semana|mes|mês|año|ano)|ontem|anteontem|hoje|amanhã"
-    r"|há\s\w+\s(?:anos?|mês|meses|semanas?|dias?|horas?)|hier|avant-hier|aujourd['’]hui|demain"
-    r"|il\sy\sa\s\w+\s(?:ans?|mois|semaines?|jours?|heures?)|(?:semaine|mois|année)\s(?:derni|proch)\w+"
-    r"|gestern|vorgestern|heute|morgen|übermorgen|vor\s\w+\s(?:tag|woche|monat|jahr|stunde)\w*"
+    r"|há\s\w{1,12}\s(?:anos?|mês|meses|semanas?|dias?|horas?)|hier|avant-hier|aujourd['’]hui|demain"
+    r"|il\sy\sa\s\w{1,12}\s(?:ans?|mois|semaines?|jours?|heures?)|(?:semaine|mois|année)\s(?:derni|proch)\w+"
+    r"|gestern|vorgestern|heute|morgen|übermorgen|vor\s\w{1,12}\s(?:tag|woche|monat|jahr|stunde)\w*"
     r"|(?:letzt|nächst|dies|vorig|vergangen|kommend)\w{1,2}\s(?:woche|monat|jahr|wochenende|sommer|winter))(?!\w)"
     rf"|{_WEEKDAY_CJK}|昨[天日晚]|今[天日晚早]|明[天日晚早]|前天|后天|後天|去年|今年|明年|前年|[上下本这這](?:个|個)?(?:周|週|月|星期)"
-    r"|[先今来來]週|[先今来]月|昨年|来年|\d+\s?(?:年|个月|個月|天|周|小时|日間|週間)[前后後]|刚才|最近|어제|오늘|내일|지난|작년|올해|내년"
+    r"|[先今来來]週|[先今来]月|昨年|来年|\d{1,4}\s?(?:年|个月|個月|天|周|小时|日間|週間)[前后後]|刚才|最近|어제|오늘|내일|지난|작년|올해|내년"
     rf"|(?<![\w.,:/#$€£-]){_YEAR}(?![\w%]|[.,:]\d|[-/])"
 )
 _PERIOD = r"(?:date|day|month|year|week|weekday|time|season|century|decade)"
 _WHEN = (
     # "When I deploy, what breaks?" asks what; "When did …", "… when?" and "tell me when …" ask when.
-    r"^\W*(?:(?:and|so|but|or|since|until|till|by|from)\s)?when(?!\w|ever)(?!.*,.*\b(?:what|how|why|who|which|where|should)\b)"
+    r"^\W*(?:(?:and|so|but|or|since|until|till|by|from)\s)?when(?!\w|ever)(?![^,]*+,.*\b(?:what|how|why|who|which|where|should)\b)"
     r"|(?<!\w)when(?:['’]s|\s(?:did|do|does|was|were|is|are|will|has|have|had|should|can)\b|\W*$)"
     r"|\b(?:know|remember|recall|tell|say|exactly|me|ask)\swhen(?!\w)"
     rf"|(?<!\w)(?:what|which|what['’]s\sthe|what\s(?:is|was)\sthe)\s{_PERIOD}(?!\w|\sof\s(?!day|year|month|week|the))"
@@ -209,7 +215,7 @@ _WHEN = (
     r"|(?<!\w)(?:cuándo|qué\s(?:día|fecha|mes|año|hora)|(?:cuál\s(?:es|fue)\s)la\sfecha|hace\s(?:cuánto|cuántos)"
     r"|que\s(?:dia|data|mês|ano|horas?)|qual\s(?:é|foi)?\s?(?:a\sdata|o\s(?:dia|mês|ano))|há\s(?:quanto|quantos)"
     r"|quel(?:le)?\s(?:jour|date|mois|année|heure)|il\sy\sa\scombien|(?:depuis\s)?quand|wann"
-    r"|welche[mnrs]?\s(?:tag|datum|monat|jahr|woche)|wie\slange?\s(?:ist\s.*)?her)(?!\w)"
+    r"|welche[mnrs]?\s(?:tag|datum|monat|jahr|woche)|wie\slange?\s(?:ist\s.{0,60})?her)(?!\w)"
     r"|^\W*(?:(?:e|y|desde|até|hasta|para)\s)?(?:cuando|quando)(?!\w)"
     r"|什么时候|什麼時候|甚麼時候|何时|何時|啥时候|哪一?[天年]|哪个?月|几[月号点年]|幾[月號點年]|多久|いつ(?!も)|何[日月年曜]|언제|며칠"
 )
@@ -218,6 +224,19 @@ _WHEN = (
 @cache
 def _pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
+
+
+def _near_years(text: str) -> Iterator[tuple[int, int]]:
+    """The stretches of `text` around four digits in a row, outside which there is no date; most texts have none."""
+    start = end = 0
+    for match in _pattern(r"\d{4}").finditer(text):
+        if match.start() - 60 > end:
+            if end:
+                yield start, end
+            start = match.start() - 60
+        end = match.end() + 30
+    if end:
+        yield start, end
 
 
 def _span(year: int, month: int | None = None, day: int | None = None) -> Span | None:
@@ -284,7 +303,7 @@ def _names_a_month(match: re.Match[str], text: str) -> bool:
     word = _plain(match["month"])
     if word in _ENGLISH:
         return False
-    if (len(word) > 4 and word not in _DOUBTFUL) or word in ("june", "july", "mayo", "maio", "juin"):
+    if word not in _DOUBTFUL and (len(word) > 4 or word in _SHORT):
         return True
     return _pattern(_PREPOSITION).search(text[max(0, match.start() - 12) : match.start()]) is not None
 
@@ -314,7 +333,8 @@ def _openings(line: str) -> Iterator[str]:
         yield rest
     if label := _pattern(_LABEL).match(rest):
         yield bare(rest[label.end() :])
-    elif line.startswith("#") and (sign := _pattern(r"\s[-–—|]\s|[:：(（\[—–|]").search(rest)):
-        # Only a heading may say in words of its own what its date is the date of.
-        if len(rest[: sign.start()].split()) <= 4:
-            yield bare(rest[sign.end() :])
+        return
+    # Only a heading may say in words of its own what its date is the date of.
+    sign = _pattern(r"\s[-–—|]\s|[:：(（\[—–|]").search(rest)
+    if line.startswith("#") and sign and len(rest[: sign.start()].split()) <= 4:
+        yield bare(rest[sign.end() :])

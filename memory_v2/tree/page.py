@@ -38,6 +38,10 @@ _LINKS_HEADING = re.compile(r"## Links[ \t]*(?:\r\n|\r|\n)?\Z")
 _METADATA_HEADING = re.compile(r"## Metadata[ \t]*(?:\r\n|\r|\n)?\Z")
 _ENTRY = re.compile(r"[-*+] \[\[([^\[\]|#\r\n\\]+)[^\[\]\r\n]*\]\](?:[ \t]+(?:[-–—:][ \t]+)?([^\r\n]*))?")
 _PROPERTY = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t]+([^\r\n]*))?[ \t]*(?:\r\n|\r|\n)?\Z")
+MOST_PROPERTIES = 40
+"""Lines of metadata, at most."""
+LONGEST_LINE = 1_000
+"""Characters of a line up to which it may be the program's; whoever writes a longer one has written text."""
 _OURS = frozenset({"last_updated", "size_bytes", "split_from", "piece"})
 
 
@@ -294,11 +298,11 @@ def _at_line_start(text: str, place: int) -> bool:
 
 def _metadata_start(lines: Sequence[str]) -> int:
     known = False
-    for number in range(len(lines) - 1, -1, -1):
+    for number in range(len(lines) - 1, max(-1, len(lines) - MOST_PROPERTIES), -1):
         line = lines[number]
         if _METADATA_HEADING.match(line):
             return number if known else len(lines)
-        if found := _PROPERTY.match(line):
+        if len(line) <= LONGEST_LINE and (found := _PROPERTY.match(line)):
             known = known or found[1] in _OURS
         elif not is_blank(line):
             break
@@ -312,7 +316,7 @@ def _links_start(lines: Sequence[str], noted: bool) -> int:
         line = lines[number]
         if _LINKS_HEADING.match(line):
             return number if listed or noted else len(lines)
-        if _ENTRY.match(line):
+        if len(line) <= LONGEST_LINE and _ENTRY.match(line):
             listed = True
         elif not is_blank(line):
             break

@@ -21,7 +21,8 @@ FLOORS = (
     {"agent"},
     {"operations"},
     {"memory", "functions"},
-    {"__init__", "__main__", "cli", "mcp", "service", "migrate"},
+    {"__init__"},
+    {"__main__", "cli", "mcp", "service", "migrate"},
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 WITHIN_A_FLOOR = {("functions", "memory"), ("__main__", "cli")}
