@@ -197,15 +197,19 @@ def take_runs(blocks: Sequence[Block], numbers: Iterable[int]) -> list[tuple[Blo
 
 
 def _gap(before: Block, after: Block, newline: str) -> str:
-    lines = split_lines(before.text)
-    if not lines:
+    if before.kind == after.kind == "item":
+        return "" if _LINE_END.search(before.text) else newline
+    return to_blank_line(before.text, newline)
+
+
+def to_blank_line(text: str, newline: str) -> str:
+    """What is missing behind a text for it to end in a blank line: nothing, one line end, or two."""
+    lines = split_lines(text)
+    if not lines or (is_blank(lines[-1]) and _LINE_END.search(lines[-1])):
         return ""
-    if not _LINE_END.search(lines[-1]):
-        ended, blank = newline, False
-    else:
-        ended, blank = "", is_blank(lines[-1])
-    tight = before.kind == after.kind == "item"
-    return ended if blank or tight else ended + newline
+    if lines[-1].endswith("\r"):
+        return "\r"  # a line feed would make one line end of two
+    return newline if _LINE_END.search(lines[-1]) else 2 * newline
 
 
 def close_block(block: Block, newline: str = "\n") -> Block:

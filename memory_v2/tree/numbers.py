@@ -17,6 +17,8 @@ def parse_numbers(given: int | str | Sequence[int | str], count: int, prefix: st
     numbers: list[int] = []
     for part in _parts(given):
         numbers += _range(part, count, prefix)
+        if len(numbers) > count:  # then one is named twice: no need to read on
+            break
     if not numbers:
         raise ToolProblem(f"name at least one block, such as {prefix}1 or {prefix}2-{prefix}5")
     if len(set(numbers)) < len(numbers):

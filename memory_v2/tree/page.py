@@ -30,6 +30,7 @@ from memory_v2.tree.block import (
     parse_blocks,
     readable,
     split_lines,
+    to_blank_line,
 )
 from memory_v2.tree.link import Link, find_links
 from memory_v2.tree.path import ROOT
@@ -284,12 +285,7 @@ def _split_title(body: str) -> tuple[str, str]:
 
 def _closed(body: str, newline: str) -> str:
     """The body, with the blank line that keeps a section below from running into it."""
-    lines = split_lines(body)
-    if not lines:
-        return body
-    if lines[-1][-1] not in "\r\n":
-        return body + newline + newline
-    return body if is_blank(lines[-1]) else body + newline
+    return body + to_blank_line(body, newline)
 
 
 def _at_line_start(text: str, place: int) -> bool:
