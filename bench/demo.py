@@ -1,14 +1,13 @@
 """Watch a memory grow: `make demo`.
 
 Real Markdown is written piece by piece, as an agent would that learns bit by bit, with no path, no key and no network.
-The memory decides where each piece belongs, splits by itself when a page grows too large, and then answers questions. It
-is left in `.demo/memory`: plain files, to be read and edited.
+The memory decides where each piece belongs, splits by itself when a page grows too large, and then answers questions.
+It is left in `.demo/memory`: plain files, to be read and edited.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -17,8 +16,10 @@ from pathlib import Path
 
 from bench.data import DEFAULT, VARIABLE
 from memory_v2 import Memory
+from memory_v2.tree.block import parse_blocks
 
 HOME = Path(__file__).resolve().parents[1]
+AT_ONCE = 2_500
 FOLDER = HOME / ".demo" / "memory"
 OWN = ("README.md", "docs/concepts.md", "docs/format.md", "docs/decisions.md", "CHANGELOG.md")
 OWN_QUESTIONS = (
@@ -29,7 +30,7 @@ OWN_QUESTIONS = (
     "Why is a page shown to a model as numbered blocks?",
 )
 NOTES_QUESTIONS = (
-    "What is Juan Carlos's time zone?",
+    "Which timezone is Juan Carlos in?",
     "Which rule of governance holds for sub-agents?",
     "When was Peru born?",
 )
@@ -51,7 +52,7 @@ def main() -> None:
             written += 1
             splits += result.split_triggered
             if result.new_files:
-                print(f"  {result.path} grew too large and was split: {', '.join(result.new_files)}")
+                print(f"  a page grew too large; new pages: {', '.join(result.new_files)}")
     print(f"\n{written} pieces written, {splits} times a page was split, by the offline planner: no key, no network.")
     silica("tree")
     silica("check")
@@ -62,10 +63,15 @@ def main() -> None:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """The text section by section."""
-    for part in re.split(r"(?m)^(?=#{1,3} )", text):
-        if part.strip():
-            yield part
+    """A short text at once, a long one section by section."""
+    piece = ""
+    for block in parse_blocks(text):
+        if block.kind == "heading" and block.level <= 2 and piece.strip() and len(text) > AT_ONCE:
+            yield piece
+            piece = ""
+        piece += block.text
+    if piece.strip():
+        yield piece
 
 
 def silica(*words: str) -> None:
@@ -73,7 +79,7 @@ def silica(*words: str) -> None:
     shown = " ".join(f"'{word}'" if " " in word else word for word in words)
     print(f"\n$ silica memory {shown}", flush=True)
     environment = {**os.environ, "SILICA_MEMORY_PATH": str(FOLDER), "PYTHONUTF8": "1"}
-    subprocess.run([sys.executable, "-m", "memory_v2", "memory", *words], env=environment, check=True)
+    subprocess.run([sys.executable, "-m", "memory_v2.cli", "memory", *words], env=environment, check=True)
 
 
 if __name__ == "__main__":

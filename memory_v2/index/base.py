@@ -13,7 +13,8 @@ from memory_v2.tree.page import Page
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One place that answers a query: lines `first_line` to `last_line` of a page, verbatim, in its block `block`."""
+    """One place that answers a query: what stands in lines `first_line` to `last_line` of a page, verbatim (of a very
+    long line, a part), in its block number `block` (0: in `## Links`)."""
 
     path: str
     block: int

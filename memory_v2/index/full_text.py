@@ -68,7 +68,8 @@ class FullTextIndex:
             entered = [Entered(page, page.size, "", self._last_updated(page)) for page in pages]
             self._write(tables, entered, gone)
 
-        self._ask(work)
+        # Whether other pages are in the tables does not matter here: a commit costs no walk over them.
+        self._store.run(work)
 
     def search(
         self, query: str, limit: int = 10, *, within: Collection[str] | None = None, entries: bool = False
@@ -83,9 +84,8 @@ class FullTextIndex:
                 if self._facts is None or self._facts[0] != state:
                     self._facts = (state, read_facts(tables))
                 question = parse_question(query, self._facts[1].names)
-                found = look_up(tables, self._facts[1], question, within, entries=entries)
-                ranked = rank(question, found)[:limit]
-                return [hit_of(tables, r.place, r.score, r.found_by) for r in ranked]
+                found = look_up(tables, self._facts[1], question, limit, within, entries=entries)
+                return [hit_of(tables, r.place, r.score, r.found_by) for r in rank(question, found, limit)]
 
         return self._ask(work)
 

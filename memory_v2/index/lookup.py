@@ -5,23 +5,30 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from itertools import accumulate
 from typing import NamedTuple
 from zlib import crc32
 
 from memory_v2.index.base import Hit
 from memory_v2.index.question import Question
+from memory_v2.index.terms import terms
 from memory_v2.text.dates import PartialDate, Span
 
-CANDIDATES = 200
-"""Places that the full-text table proposes; as many again stand next to them."""
+CANDIDATES = 120
+"""Places that the full-text table proposes."""
+TALKED_ABOUT = 50
+"""Of how many of them, where people talk, the places beside them are candidates too."""
 REACH = 2
 """How many passages before and after a passage are read as its surroundings."""
-POSTINGS = 20_000
+POSTINGS = 10_000
 """Places that may be looked at for the words of a question; the words that most places have are passed over."""
+MOST_TERMS = 32
+"""Of a long text the rarest terms are looked up."""
 CONTEXT_WEIGHT = 0.3
+"""What a term in a heading counts for BM25, held against one in the text."""
 _MOST_YEARS = 60
 _SHORTEST = 5
 
@@ -75,32 +82,38 @@ class Found:
 def read_facts(tables: sqlite3.Connection) -> Facts:
     """What holds for all passages."""
     names = tuple(name for (name,) in tables.execute("SELECT DISTINCT name FROM voices ORDER BY name"))
-    count, length = tables.execute("SELECT coalesce(sum(places), 0), coalesce(sum(terms), 0) FROM pages").fetchone()
+    count, length = tables.execute("SELECT places, terms FROM totals").fetchone()
     return Facts(names, count, length / max(count, 1))
 
 
 def look_up(
-    tables: sqlite3.Connection, facts: Facts, question: Question, within: Collection[str] | None, *, entries: bool
+    tables: sqlite3.Connection,
+    facts: Facts,
+    question: Question,
+    limit: int,
+    within: Collection[str] | None = None,
+    *,
+    entries: bool = False,
 ) -> Found:
     """The places that have the rarer words of a question or speak of its days, and those around them."""
     pages = None if within is None else _page_ids(tables, within)
     days = _days(tables, question.dates)
-    looked_up = list(_terms(tables, question))
-    frequency = {term: count for term, _, count in looked_up}
-    proposed = _proposed(tables, question, frequency, days, pages)
+    looked_up = sorted(_terms(tables, question), key=lambda term: (term.frequency, term.term))[:MOST_TERMS]
+    # On a few pages even the words that most places have tell one from the other.
+    rarer = looked_up if pages is not None else _rarer(looked_up)
+    proposed = _proposed(tables, _match(question, rarer), days, pages, max(limit, CANDIDATES))
     places = _with_surroundings(tables, proposed)
-    allowed = {
-        place.id
-        for place in places.values()
-        if (entries or place.kind != "entry") and (pages is None or place.page in pages)
-    }
-    around = {near for place in proposed for near in range(place - REACH, place + REACH + 1) if near in allowed}
-    candidates = sorted(near for near in around)
+    beside = {near for place in proposed[:TALKED_ABOUT] for near in range(place - REACH, place + REACH + 1)}
+    candidates = [
+        place
+        for place in sorted(places.keys() & {*proposed, *(near for near in beside if _is_talk(places.get(near)))})
+        if (entries or places[place].kind != "entry") and (pages is None or places[place].page in pages)
+    ]
     return Found(
         places,
         candidates,
-        frequency,
-        {term: word for term, word, _ in looked_up},
+        {term.term: term.frequency for term in looked_up},
+        {term.term: term.word for term in looked_up},
         facts,
         _voiced(tables, question.names),
         days,
@@ -127,16 +140,22 @@ def _paths(tables: sqlite3.Connection, pages: Collection[int]) -> dict[int, tupl
     return {number: (path, moment) for number, path, moment in rows}
 
 
-def _terms(tables: sqlite3.Connection, question: Question) -> Iterator[tuple[str, str, int]]:
+class _Term(NamedTuple):
+    term: str
+    word: str
+    frequency: int
+
+
+def _terms(tables: sqlite3.Connection, question: Question) -> Iterator[_Term]:
     """Each term to look up, the word it is for, and how many places have it. For a word that none has, its parts stand
     in, or else a longer or shorter form: `citizen` for `citizenship`."""
     for word, (whole, *parts) in question.terms.items():
         if count := _frequency(tables, whole):
-            yield whole, word, count
+            yield _Term(whole, word, count)
             continue
         for term in parts or _forms(tables, whole):
             if count := _frequency(tables, term):
-                yield term, word, count
+                yield _Term(term, word, count)
 
 
 def _frequency(tables: sqlite3.Connection, term: str) -> int:
@@ -155,58 +174,67 @@ def _forms(tables: sqlite3.Connection, term: str) -> list[str]:
     return [form for (form,) in longer] or ([known] if known else [])
 
 
+def _rarer(looked_up: Sequence[_Term]) -> Sequence[_Term]:
+    """The terms from the rarest on, as long as not too many places have them."""
+    postings = accumulate(term.frequency for term in looked_up)
+    return [
+        term for place, (term, sum_) in enumerate(zip(looked_up, postings, strict=True)) if place < 2 or sum_ < POSTINGS
+    ]
+
+
+def _match(question: Question, wanted: Sequence[_Term]) -> str:
+    """The terms and the quoted phrases as FTS5 reads them: any of these strings, nothing in them an operator."""
+    strings = [term.term for term in wanted] + [" ".join(terms(phrase)) for phrase in question.quoted]
+    return " OR ".join('"' + string.replace('"', '""') + '"' for string in strings if string)
+
+
 def _proposed(
     tables: sqlite3.Connection,
-    question: Question,
-    frequency: dict[str, int],
+    match: str,
     days: Sequence[tuple[int, int]],
     pages: Collection[int] | None,
+    limit: int,
 ) -> list[int]:
-    """The best places by BM25; those of the days asked for with them, whatever their words."""
-    wanted = _rarer(frequency)
-    anywhere = "SELECT rowid FROM words WHERE words MATCH ? AND rank MATCH ?"
-    rank = f"bm25(1.0, {CONTEXT_WEIGHT})"
-    inside, where = "", tuple[str, ...]()
-    if pages is not None:
-        inside = " AND rowid IN (SELECT id FROM passages WHERE page IN (SELECT value FROM json_each(?)))"
-        where = (_json(pages),)
-    found: list[int] = []
-    match = " OR ".join('"' + term.replace('"', '""') + '"' for term in wanted)
-    if match:
-        found += _ids(tables, f"{anywhere}{inside} ORDER BY rank LIMIT {CANDIDATES}", (match, rank, *where))
+    """The best places by BM25, best first; then those of the days asked for, whatever their words."""
+    inside = "" if pages is None else "AND page IN (SELECT value FROM json_each(:pages))"
+    given: dict[str, object] = {"match": match, "limit": limit, "pages": None if pages is None else _json(pages)}
+    found = _ids(tables, _by_words(inside), given) if match else []
     for first, last in days:
-        then = "SELECT id FROM passages WHERE since <= ? AND until >= ?"
+        on_day = f"AND since <= :last AND until >= :first {inside}"
+        given |= {"first": first, "last": last, "limit": limit // 2}
         if match:
-            sql = f"{anywhere}{inside} AND rowid IN ({then}) ORDER BY rank LIMIT {CANDIDATES // 2}"
-            found += _ids(tables, sql, (match, rank, *where, last, first))
-        if len(days) <= 3:
-            sql = then + inside.replace("rowid", "id") + f" ORDER BY until - since, id LIMIT {CANDIDATES // 4}"
-            found += _ids(tables, sql, (last, first, *where))
+            found += _ids(tables, _by_words(on_day), given)
+        found += _ids(
+            tables, f"SELECT id FROM passages WHERE 1 {on_day} ORDER BY until - since, id LIMIT :limit", given
+        )
     return list(dict.fromkeys(found))
 
 
-def _rarer(frequency: dict[str, int]) -> list[str]:
-    """The terms from the rarest on, as long as not too many places have them."""
-    wanted: list[str] = []
-    postings = 0
-    for term, count in sorted(frequency.items(), key=lambda pair: (pair[1], pair[0])):
-        postings += count
-        if len(wanted) > 1 and postings > POSTINGS:
-            break
-        wanted.append(term)
-    return wanted
+def _by_words(where: str) -> str:
+    # The full text comes first in the join, always: looked up place by place it would take a thousand times as long.
+    joined = "CROSS JOIN passages ON passages.id = words.rowid" if where else ""
+    return (
+        f"SELECT words.rowid FROM words {joined} WHERE words MATCH :match "
+        f"AND rank MATCH 'bm25(1.0, {CONTEXT_WEIGHT})' {where} ORDER BY rank LIMIT :limit"
+    )
 
 
-def _ids(tables: sqlite3.Connection, sql: str, given: Iterable[object]) -> list[int]:
-    return [number for (number,) in tables.execute(sql, tuple(given))]
+def _ids(tables: sqlite3.Connection, sql: str, given: Mapping[str, object]) -> list[int]:
+    return [number for (number,) in tables.execute(sql, given)]
 
 
-def _with_surroundings(tables: sqlite3.Connection, proposed: Collection[int]) -> dict[int, Place]:
-    # Twice the reach: the places around a proposed one are candidates too, and want their own surroundings.
-    reach = 2 * REACH
-    ids = sorted({near for place in proposed for near in range(place - reach, place + reach + 1)})
-    columns = ", ".join(Place._fields)
-    rows = tables.execute(f"SELECT {columns} FROM passages WHERE id IN (SELECT value FROM json_each(?))", (_json(ids),))
+def _is_talk(place: Place | None) -> bool:
+    """Whether a place may answer by what was said around it, as a note does not."""
+    return place is not None and place.speaker is not None
+
+
+def _with_surroundings(tables: sqlite3.Connection, proposed: Sequence[int]) -> dict[int, Place]:
+    near = {step for place in proposed for step in range(place - REACH, place + REACH + 1)}
+    # The places beside the best are candidates too, and want their own surroundings.
+    near |= {step for place in proposed[:TALKED_ABOUT] for step in range(place - 2 * REACH, place + 2 * REACH + 1)}
+    rows = tables.execute(
+        f"SELECT {', '.join(Place._fields)} FROM passages WHERE id IN (SELECT value FROM json_each(?))", (_json(near),)
+    )
     return {row[0]: Place(*row) for row in rows}
 
 

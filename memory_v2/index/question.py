@@ -12,18 +12,25 @@ from memory_v2.text.dates import PartialDate, Span, asks_when, question_dates
 from memory_v2.text.words import STOPWORDS, words
 from memory_v2.tree.block import readable
 
+_LONGEST = 4000
 _QUOTED = re.compile(r"\"([^\"\n]{2,200})\"|“([^”\n]{2,200})”|«([^»\n]{2,200})»|「([^」\n]{2,200})」|`([^`\n]{2,200})`")
 
 
 @dataclass(frozen=True)
 class Question:
-    """A query, read: `words` are looked up, the rest only moves what was found up or down."""
+    """A query, read: `words` and what is `quoted` are looked up, the rest moves what was found up or down."""
 
     words: tuple[str, ...]
     names: frozenset[str] = frozenset()
-    phrases: tuple[str, ...] = ()
+    quoted: tuple[str, ...] = ()
+    whole: str = ""
     dates: tuple[Span | PartialDate, ...] = ()
     when: bool = False
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """What lifts a place that has it to the letter: each quotation, and the query as a whole."""
+        return (*self.quoted, self.whole) if self.whole else self.quoted
 
     @cached_property
     def terms(self) -> dict[str, list[str]]:
@@ -35,7 +42,7 @@ def parse_question(query: str, speakers: Collection[str]) -> Question:
     """What a query asks, in a memory where these people speak. Their names are not looked up, unless there is nothing
     else: whoever speaks is named on every line."""
     query = readable(query)
-    found = list(dict.fromkeys(words(query)))
+    found = list(dict.fromkeys(words(query[:_LONGEST])))
     names = _named(query, found, speakers)
     spoken = {word for name in names for word in words(name)}
     telling = [word for word in found if word not in STOPWORDS]
@@ -43,7 +50,8 @@ def parse_question(query: str, speakers: Collection[str]) -> Question:
     return Question(
         tuple(looked_up),
         frozenset(names),
-        tuple(dict.fromkeys(_phrases(query, looked_up))),
+        tuple(flat for groups in _QUOTED.findall(query) if (flat := flattened("".join(groups)))),
+        flattened(query.strip(" \t\r\n\"'?!.？。！")) if len(looked_up) > 1 else "",
         tuple(dict.fromkeys(question_dates(query))),
         asks_when(query),
     )
@@ -56,12 +64,6 @@ def _named(query: str, found: Collection[str], speakers: Iterable[str]) -> list[
     capital = {word for token in query.split() if token[:1].casefold() != token[:1] for word in words(token)}
     written = {word for word in found if (plain or word in capital or not word.isascii()) and word not in STOPWORDS}
     return [name for name in speakers if not written.isdisjoint(words(name))]
-
-
-def _phrases(query: str, looked_up: Collection[str]) -> list[str]:
-    quoted = [flat for groups in _QUOTED.findall(query) if (flat := flattened("".join(groups)))]
-    whole = flattened(query.strip(" \t\r\n\"'?!.？。！"))
-    return [*quoted, whole] if len(looked_up) > 1 and whole not in quoted else quoted
 
 
 def flattened(text: str) -> str:

@@ -10,12 +10,15 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
+from itertools import groupby
 from typing import NamedTuple
 
 from memory_v2.index.lookup import REACH, Found, Place
 from memory_v2.index.question import Question, flattened
 from memory_v2.index.terms import terms
+from memory_v2.text.dates import Span, covers
 from memory_v2.text.words import STOPWORDS
 
 K1, B = 1.2, 0.75
@@ -66,6 +69,7 @@ class _Signs:
     whole: float
     context: float
     matched: tuple[str, ...]
+    around: tuple[str, ...]
 
 
 class _Best(NamedTuple):
@@ -75,18 +79,32 @@ class _Best(NamedTuple):
     whole: float
 
 
-def rank(question: Question, found: Found) -> list[Ranked]:
-    """The candidates that answer the question at all, best first."""
+def rank(question: Question, found: Found, limit: int) -> list[Ranked]:
+    """The best of the candidates that answer the question at all, best first."""
     scores = _Scores(found)
     signs = [scores.signs(found.places[place]) for place in found.candidates]
     best = _Best(*(max((getattr(sign, name) for sign in signs), default=0.0) or 1.0 for name in _Best._fields))
     scored = [(_score(question, found, sign, best), sign) for sign in signs if _answers(found, sign)]
     scored.sort(key=lambda pair: (-pair[0], found.paths[pair[1].place.page][0], pair[1].place.id))
-    scored = _newest_first(found, scored)
-    return [
-        Ranked(sign.place, squashed(score), ", ".join(dict.fromkeys(found.words[term] for term in sign.matched)))
-        for score, sign in scored
-    ]
+    ranked = _newest_first(found, scored)[:limit]
+    return [Ranked(sign.place, squashed(score), _why(question, found, sign)) for score, sign in ranked]
+
+
+def _why(question: Question, found: Found, sign: _Signs) -> str:
+    place, words = sign.place, found.words
+    reasons = []
+    if sign.matched:
+        reasons.append(", ".join(dict.fromkeys(words[term] for term in sign.matched)))
+    elif sign.context:
+        above = [words[term] for term in words if f" {term} " in place.context]
+        reasons.append("above it: " + ", ".join(dict.fromkeys(above)))
+    elif sign.wide:
+        reasons.append("said around it: " + ", ".join(dict.fromkeys(words[term] for term in sign.around)))
+    if day := _day(found, place):
+        reasons.append(f"date {covers(Span(*map(date.fromordinal, day)))}")
+    if place.speaker in question.names:
+        reasons.append(f"said by {place.speaker}")
+    return "; ".join(reasons)
 
 
 def _newest_first(found: Found, scored: Sequence[tuple[float, _Signs]]) -> list[tuple[float, _Signs]]:
@@ -141,13 +159,15 @@ def squashed(score: float) -> float:
 
 def _answers(found: Found, sign: _Signs) -> bool:
     """Whether a place answers at all: by words of its own or above it, by its day, or by what was said around it."""
-    return bool(sign.matched or sign.context or (sign.place.speaker and sign.wide) or _on_day(found, sign.place))
+    return bool(sign.matched or sign.context or (sign.place.speaker and sign.wide) or _day(found, sign.place))
 
 
-def _on_day(found: Found, place: Place) -> bool:
+def _day(found: Found, place: Place) -> tuple[int, int] | None:
+    """The days asked for on one of which the place falls."""
     if place.since is None or place.until is None:
-        return False
-    return any(place.since <= last and first <= place.until for first, last in found.days)
+        return None
+    since, until = place.since, place.until
+    return next((days for days in found.days if since <= days[1] and days[0] <= until), None)
 
 
 def _score(question: Question, found: Found, sign: _Signs, best: _Best) -> float:
@@ -161,7 +181,7 @@ def _score(question: Question, found: Found, sign: _Signs, best: _Best) -> float
         score += weights.said_by + weights.said_by_near * near
     if place.page in found.voiced:
         score += weights.takes_part
-    if _on_day(found, place):
+    if _day(found, place):
         score += weights.day
     if question.when and place.temporal:
         score += weights.when
@@ -174,47 +194,59 @@ def _score(question: Question, found: Found, sign: _Signs, best: _Best) -> float
 
 
 class _Scores:
-    """BM25 of a question over each place, over the places around it, and over all that were found with it."""
+    """BM25 of a question over each place, over the places around it, and over all that were found under its heading."""
 
     def __init__(self, found: Found) -> None:
-        self._places = found.places
         self._average = max(found.facts.length, 1.0)
         self._rarity = {term: rarity(count, found.facts.count) for term, count in found.frequency.items()}
-        self._counts = {
-            place.id: [place.own.count(f" {term} ") for term in self._rarity] for place in found.places.values()
-        }
-        self._runs: dict[tuple[int, int], list[int]] = {}
-        for place in found.places.values():
-            self._runs.setdefault((place.page, place.run), []).append(place.id)
-        self._whole = {run: self._score(places) for run, places in self._runs.items()}
+        self._total = sum(self._rarity.values()) or 1.0
+        self._blank = [f" {term} " for term in self._rarity]
+        self._sums: dict[int, tuple[list[list[int]], int]] = {}
+        self._whole: dict[tuple[int, int], float] = {}
+        places = sorted(found.places.values())
+        for run, together in groupby(places, key=lambda place: (place.page, place.run)):
+            self._add(run, list(together))
+
+    def _add(self, run: tuple[int, int], together: Sequence[Place]) -> None:
+        """Notes of each place of a run the sums of all that is before it, so that any stretch is one subtraction."""
+        counts = [[place.length, *map(place.own.count, self._blank)] for place in together]
+        sums = [[0] * (len(self._blank) + 1)]
+        for row in counts:
+            sums.append([before + here for before, here in zip(sums[-1], row, strict=True)])
+        for position, place in enumerate(together):
+            self._sums[place.id] = (sums, position)
+        self._whole[run] = self._score(sums, 0, len(together))
 
     def signs(self, place: Place) -> _Signs:
         """What speaks for a place."""
-        steps = range(place.id - REACH, place.id + REACH + 1)
-        around = [step for step in steps if self._is_beside(place, step)]
-        total = sum(self._rarity.values()) or 1.0
-        above = sum(weight for term, weight in self._rarity.items() if f" {term} " in place.context)
+        sums, position = self._sums[place.id]
+        end = min(position + REACH + 1, len(sums) - 1)
+        start = max(position - REACH, 0)
+        above = [
+            weight for blank, weight in zip(self._blank, self._rarity.values(), strict=True) if blank in place.context
+        ]
         return _Signs(
             place,
-            own=self._score([place.id]),
-            near=self._score([step for step in around if place.id - 1 <= step <= place.id]),
-            wide=self._score(around),
+            own=self._score(sums, position, position + 1),
+            near=self._score(sums, max(position - 1, 0), position + 1),
+            wide=self._score(sums, start, end),
             whole=self._whole[place.page, place.run],
-            context=above / total,
-            matched=tuple(t for t, count in zip(self._rarity, self._counts[place.id], strict=True) if count),
+            context=sum(above) / self._total,
+            matched=self._matched(sums, position, position + 1),
+            around=self._matched(sums, start, end),
         )
 
-    def _is_beside(self, place: Place, step: int) -> bool:
-        other = self._places.get(step)
-        return other is not None and (other.page, other.run) == (place.page, place.run)
+    def _matched(self, sums: Sequence[Sequence[int]], start: int, end: int) -> tuple[str, ...]:
+        return tuple(term for term, x, y in zip(self._rarity, sums[start][1:], sums[end][1:], strict=True) if x < y)
 
-    def _score(self, places: Sequence[int]) -> float:
+    def _score(self, sums: Sequence[Sequence[int]], start: int, end: int) -> float:
         """BM25 of some places read as one; longer ones are held against an average of as many."""
-        length = sum(self._places[place].length for place in places) / (self._average * len(places))
+        (before, *counts), (after, *counted) = sums[start], sums[end]
+        length = K1 * (1 - B + B * (after - before) / (self._average * (end - start)))
         score = 0.0
-        for column, weight in enumerate(self._rarity.values()):
-            if times := sum(self._counts[place][column] for place in places):
-                score += weight * times * (K1 + 1) / (times + K1 * (1 - B + B * length))
+        for weight, x, y in zip(self._rarity.values(), counts, counted, strict=True):
+            if x < y:
+                score += weight * (y - x) * (K1 + 1) / (y - x + length)
         return score
 
 

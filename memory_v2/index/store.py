@@ -127,7 +127,7 @@ def _create(tables: sqlite3.Connection) -> None:
     with transaction(tables):
         if _version(tables) == VERSION:  # made by another process while this one waited
             return
-        if tables.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        if tables.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise _OtherVersion
         for statement in SCHEMA.split(";\n"):
             tables.execute(statement)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
 from memory_v2.index.passages import Passage, passages
@@ -35,7 +35,10 @@ CREATE TABLE passages (
     question INTEGER NOT NULL, length INTEGER NOT NULL, own TEXT NOT NULL, context TEXT NOT NULL);
 CREATE INDEX passages_of_page ON passages (page);
 CREATE INDEX passages_of_day ON passages (since, until) WHERE since IS NOT NULL;
+CREATE TABLE totals (places INTEGER NOT NULL, terms INTEGER NOT NULL);
+INSERT INTO totals VALUES (0, 0);
 CREATE TABLE voices (page INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, name)) WITHOUT ROWID;
+CREATE INDEX voices_by_name ON voices (name);
 CREATE TABLE links (
     page INTEGER NOT NULL, place INTEGER NOT NULL, target TEXT NOT NULL, label TEXT NOT NULL, child INTEGER NOT NULL,
     PRIMARY KEY (page, place)) WITHOUT ROWID;
@@ -125,6 +128,8 @@ def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
             )
             for table in ("passages", "voices", "links", "blocks"):
                 tables.execute(f"DELETE FROM {table} WHERE page = ?", (page,))
+            places, length = tables.execute("SELECT places, terms FROM pages WHERE id = ?", (page,)).fetchone()
+            tables.execute("UPDATE totals SET places = places - ?, terms = terms - ?", (places, length))
             tables.execute("DELETE FROM pages WHERE id = ?", (page,))
 
 
@@ -132,7 +137,7 @@ def prepare_page(entered: Entered) -> Prepared:
     """The rows of a page; all that takes time, and nothing that needs the tables."""
     page, found = entered.page, passages(entered.page)
     rows = tuple(_passage_row(page, passage) for passage in found)
-    length = sum(len(terms(passage.text)) for passage in found if passage.kind != "entry")
+    length = sum(row.length for row in rows)
     stamp = (entered.size, entered.mark, entered.digest)
     return Prepared(
         page.path,
@@ -148,6 +153,7 @@ def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
     """Puts in a page, in place of what was there under its path."""
     drop_pages(tables, [page.path])
     number = tables.execute(f"INSERT INTO pages VALUES (NULL,{_marks(page.head)})", page.head).lastrowid
+    tables.execute("UPDATE totals SET places = places + ?, terms = terms + ?", page.head[-2:])
     first = tables.execute("SELECT coalesce(max(id), 0) + 1 FROM passages").fetchone()[0]
     for place, row in enumerate(page.passages, first):
         tables.execute(f"INSERT INTO passages VALUES (?,?,{_marks(row)})", (place, number, *row))
@@ -164,29 +170,50 @@ def _marks(row: Row) -> str:
     return ",".join("?" * len(row))
 
 
-def _passage_row(page: Page, passage: Passage) -> Row:
+def _passage_row(page: Page, passage: Passage) -> _PassageRow:
     spelled = terms(passage.text)
     context = _context(page.path, page.title, passage.section)
     if passage.kind == "entry":  # what a child is said to hold weighs no more than a heading
         context, spelled = " ".join([context, *spelled]), []
-    return (
-        passage.run,
-        passage.kind,
-        passage.block,
-        passage.first_line,
-        passage.last_line,
-        passage.text,
-        crc32(passage.text.encode()),
-        json.dumps(passage.section, ensure_ascii=False),
-        passage.speaker,
-        passage.date.start.toordinal() if passage.date else None,
-        passage.date.end.toordinal() if passage.date else None,
-        passage.temporal,
-        passage.question,
-        len(spelled),
-        f" {'  '.join(spelled)} ",  # two blanks, so that a term between blanks can be counted in the string
-        f" {context} ",
+    return _PassageRow(
+        run=passage.run,
+        kind=passage.kind,
+        block=passage.block,
+        first_line=passage.first_line,
+        last_line=passage.last_line,
+        text=passage.text,
+        check_sum=crc32(passage.text.encode()),
+        section=json.dumps(passage.section, ensure_ascii=False),
+        speaker=passage.speaker,
+        since=passage.date.start.toordinal() if passage.date else None,
+        until=passage.date.end.toordinal() if passage.date else None,
+        temporal=passage.temporal,
+        question=passage.question,
+        length=len(spelled),
+        own=f" {'  '.join(spelled)} ",  # two blanks, so that a term between blanks can be counted in the string
+        context=f" {context} ",
     )
+
+
+class _PassageRow(NamedTuple):
+    """The columns of `passages` behind the ids, in their order."""
+
+    run: int
+    kind: str
+    block: int
+    first_line: int
+    last_line: int
+    text: str
+    check_sum: int
+    section: str
+    speaker: str | None
+    since: int | None
+    until: int | None
+    temporal: bool
+    question: bool
+    length: int
+    own: str
+    context: str
 
 
 @lru_cache(maxsize=1000)

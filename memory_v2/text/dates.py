@@ -334,6 +334,9 @@ def _openings(line: str) -> Iterator[str]:
     if label := _pattern(_LABEL).match(rest):
         yield bare(rest[label.end() :])
         return
+    # A turn of a dialogue may have its date behind the name: "Ana (8 May 2023): …"; "On 8 May 2023, Ana said: …".
+    if said := _pattern(r"(?:[Oo]n\s|[^\W\d_][\w.'’ -]{0,40}\s?[\[(])(?=[^:\n]{0,12}:?[^:\n]{4,60}:\s)").match(rest):
+        yield bare(rest[said.end() :])
     # Only a heading may say in words of its own what its date is the date of.
     sign = _pattern(r"\s[-–—|]\s|[:：(（\[—–|]").search(rest)
     if line.startswith("#") and sign and len(rest[: sign.start()].split()) <= 4:

@@ -23,14 +23,14 @@ def slug(words: str, limit: int = 48) -> str:
         mark = category in ("Mn", "Mc") and bool(kept) and kept[-1] != "-"
         kept.append(c if category[0] == "L" or category == "Nd" or mark else "-")
     name = unicodedata.normalize("NFC", re.sub(r"-{2,}", "-", "".join(kept)).strip("-"))
-    name = _cut(name, min(limit, _MOST_BYTES))
-    return _cut(f"{name}-notes", max(len(name) + 2, limit)) if _DEVICE.fullmatch(name) else name
+    name = _cut(name, max(0, min(limit, _MOST_BYTES)))
+    return f"{name}-notes" if _DEVICE.fullmatch(name) else name
 
 
 def _cut(name: str, limit: int) -> str:
     if len(name.encode()) <= limit:
         return name
-    short = name.encode()[: max(limit, 0)].decode(errors="ignore")
+    short = name.encode()[:limit].decode(errors="ignore")
     if name[len(short)] != "-":
         whole = short.rpartition("-")[0]
         # One long word after a short one is better cut than lost.

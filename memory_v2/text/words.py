@@ -187,7 +187,8 @@ def normal(text: str) -> str:
     while True:
         bare = blank.sub(lambda run: run[0] if _is_text(run) else "", plain).rstrip().rstrip(_ENDS)
         lines = [line[match.end() :] for line in bare.splitlines() if (match := marks.match(line))]
-        shorter = " ".join(" ".join(lines).split())
+        # Composed again: a mark that goes may leave a letter before an accent.
+        shorter = unicodedata.normalize("NFC", " ".join(" ".join(lines).split()))
         # Taking one mark off may bare another ("#." ends as "#"); after the first round there is one line left.
         if shorter == plain:
             return plain
@@ -265,7 +266,7 @@ def _turn() -> re.Pattern[str]:
     mark = r"\*{1,3}|_{1,3}"
     return re.compile(
         rf"\s{{0,12}}(?:(?:[-*+•>]|\d{{1,3}}[.)])\s{{1,4}}){{0,3}}(?P<a>{mark})?(?:(?:{stamp})\s{{0,3}}[-–—,|]?\s{{0,3}})?"
-        rf"(?P<b>{mark})?(?P<name>{name})(?:{mark})?\s?(?::(?:{mark})?\s|：(?:{mark})?\s?)\s*(?P<said>\S[^\n]*)"
+        rf"(?P<b>{mark})?(?P<name>{name})(?:{mark})?(?:\s?(?:{stamp}))?\s?(?::(?:{mark})?\s|：(?:{mark})?\s?)\s*(?P<said>\S[^\n]*)"
     )
 
 

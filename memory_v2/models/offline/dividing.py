@@ -13,7 +13,7 @@ from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.grouping import group_links
 from memory_v2.models.offline.naming import Names, describe, heading_name, name_for, plain, telling_terms, texts_of
 from memory_v2.models.offline.sections import Section, dated_runs, find_sections, recurring_subjects
-from memory_v2.text.dates import Span, covers
+from memory_v2.text.dates import Span, covers, leading_date
 from memory_v2.text.words import stem, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.numbers import show_numbers
@@ -114,7 +114,8 @@ def _by_section(page: _Page) -> tuple[Strategy, list[Group]]:
     dated = [section for section in sections if section.span]
     if page.size(n for s in dated for n in s.numbers) >= 0.6 * page.size(page.body):
         runs = [(section.span, section.numbers) for section in dated if section.span]
-        return "chronological", _by_time(page, runs)
+        if groups := _by_time(page, runs):
+            return "chronological", groups
     return "topic", _largest(page, sections)
 
 
@@ -146,6 +147,8 @@ def _by_time(page: _Page, runs: Sequence[tuple[Span, tuple[int, ...]]]) -> list[
     periods: dict[str, list[tuple[Span, tuple[int, ...]]]] = {}
     for span, numbers in runs:
         periods.setdefault(key(span), []).append((span, numbers))
+    if key is _day and len(periods) == 1 and _is_day(page):
+        return []
     if key is _day and page.brief.view.page.path.rsplit("/", 1)[-1] not in months:
         return _month_so_far(page, months.pop(), [periods[day] for day in sorted(periods)])
     groups: list[Group] = []
@@ -156,9 +159,13 @@ def _by_time(page: _Page, runs: Sequence[tuple[Span, tuple[int, ...]]]) -> list[
     return groups
 
 
+def _is_day(page: _Page) -> bool:
+    return leading_date(page.brief.view.page.path.rsplit("/", 1)[-1]) is not None
+
+
 def _month_so_far(page: _Page, month: str, days: list[list[tuple[Span, tuple[int, ...]]]]) -> list[Group]:
     """A page for the one month that the log has come to, with all its days but the newest, or with all."""
-    for kept in (days[:-1], days):
+    for kept in filter(None, (days[:-1], days)):
         group = _period(month, [run for day in kept for run in day])
         small = page.size(group.numbers) < MOST_IN_ONE * page.brief.view.page.size
         if page.left([group]) <= page.brief.target and (small or page.brief.view.page.path == ROOT):

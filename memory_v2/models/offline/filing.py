@@ -20,6 +20,8 @@ from memory_v2.tree.path import ROOT
 
 TOPIC_SHARE = 0.45
 """How much of what the text speaks of must stand on a page for it to belong there."""
+COMMON_SHARE = 0.05
+"""A name that this share of all other passages holds is a common word."""
 SMALL_TALK = 4
 """A turn of a conversation with fewer words than this is said again without being known already."""
 
@@ -152,15 +154,16 @@ def _topical(brief: WriteBrief, looks: dict[str, _Look]) -> Page | None:
     wanted = set(content_words(readable(brief.text))) - FILLERS
     if not wanted:
         return None
-    passages = [set(content_words(readable(b.content))) for look in looks.values() for b in look.body]
-    passages += [set(content_words(hit.text)) for hit in brief.places]
-    spread = Counter(term for passage in passages for term in passage & wanted)
+    passages = [(p, set(content_words(readable(b.content)))) for p, look in looks.items() for b in look.body]
+    passages += [(hit.path, set(content_words(hit.text))) for hit in brief.places if hit.path not in looks]
+    spread = Counter(term for _, passage in passages for term in passage & wanted)
     weight = {term: math.log(1 + (1 + len(passages)) / (0.5 + spread[term])) for term in wanted}
     total = sum(weight.values())
     scores: dict[str, float] = {}
     for path, look in looks.items():
         share = sum(weight[term] for term in wanted & look.terms) / total
-        named = max((len(names) for names in _names(look) if names <= wanted), default=0)
+        elsewhere = [passage for other, passage in passages if other != path]
+        named = max((len(n) for n in _names(look) if n <= wanted and _telling(n, elsewhere)), default=0)
         if look.is_log and not named:
             continue  # a topic does not belong into the diary of another day
         if named or (share >= TOPIC_SHARE and len(wanted & look.terms) >= 3):
@@ -168,6 +171,11 @@ def _topical(brief: WriteBrief, looks: dict[str, _Look]) -> Page | None:
     if not scores:
         return None
     return looks[max(scores, key=lambda path: (scores[path], path))].page
+
+
+def _telling(names: frozenset[str], elsewhere: Sequence[set[str]]) -> bool:
+    """Whether what a page is called is hardly spoken of elsewhere: `memory` tells nothing in notes about memories."""
+    return sum(1 for passage in elsewhere if names <= passage) <= max(1, COMMON_SHARE * len(elsewhere))
 
 
 def _names(look: _Look) -> list[frozenset[str]]:

@@ -120,7 +120,8 @@ def describe(lead: str, terms: Sequence[str]) -> str:
 
 def heading_name(heading: str) -> str:
     """What a heading says a page is about: without dates, and what stands in brackets, behind a colon or a dash."""
-    bare = re.sub(r"\([^)]*\)|\[[^\]]*\]", " ", plain(heading))
+    bare = re.sub(r"\([^)]*\)|\[[^\]]*\]", " ", plain(heading)).strip()
+    bare = re.sub(r"^(?:\d{1,3}|[A-Za-z])[.)]\s+", "", bare)
     for _, start, end in reversed(find_dates(bare)):
         bare = f"{bare[:start]} {bare[end:]}"
     short = re.split(r"\s[-–—]+\s|:\s", bare, maxsplit=1)[0]

@@ -1,0 +1,157 @@
+"""The outermost edge of the command line: whatever happens becomes one sentence and an exit code."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import click
+
+from memory_v2.cli.show import out_json, plain, tell
+from memory_v2.errors import (
+    ModelError,
+    PageExists,
+    PageNotFound,
+    SilicaError,
+    StorageConflict,
+    StorageError,
+    UsageError,
+)
+from memory_v2.tree.path import ROOT
+
+FINDINGS = 1
+USAGE = 2
+NOT_FOUND = 3
+STORAGE = 4
+MODEL = 5
+FAULT = 70
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+_CODES: tuple[tuple[type[Exception], int], ...] = (
+    (PageNotFound, NOT_FOUND),
+    (PageExists, NOT_FOUND),
+    (StorageConflict, NOT_FOUND),
+    (UsageError, USAGE),
+    (StorageError, STORAGE),
+    (ModelError, MODEL),
+    (click.ClickException, USAGE),
+)
+"""The first that fits counts: a conflict is a storage error too."""
+
+
+class Program(click.Group):
+    """The program as a whole. `main` always ends in `SystemExit` with one of the codes above."""
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **extra: Any) -> Any:
+        """Runs the program; `args` are those of the process if none are given."""
+        given = sys.argv[1:] if args is None else list(args)
+        wanted = given[: given.index("--")] if "--" in given else given
+        _speak_utf8()
+        extra.pop("standalone_mode", None)
+        run = super().main
+        code = _ended(lambda: run(given, prog_name or "silica", standalone_mode=False, **extra), "--json" in wanted)
+        sys.exit(code)
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """As click does, where help is printed."""
+        with _pipe():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click does, where everything else is printed."""
+        with _pipe():
+            return super().invoke(ctx)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does; for a verb that stands one level below, it says where."""
+        for name, group in self.commands.items():
+            if args[0] not in self.commands and isinstance(group, click.Group) and args[0] in group.commands:
+                raise click.UsageError(f"it is '{ctx.command_path} {name} {args[0]}'", ctx)
+        return super().resolve_command(ctx, args)
+
+
+class _PipeClosed(Exception):
+    """Whoever read the output has read enough."""
+
+
+@contextmanager
+def _pipe() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:  # before click meets it, to which it is exit code 1
+        raise _PipeClosed from error
+
+
+def _ended(run: Callable[[], Any], as_json: bool) -> int:
+    try:
+        code = run()
+    except _PipeClosed:
+        _drop_output()
+        return PIPE_CLOSED
+    except click.Abort:  # click's word for Ctrl-C, and for a question that was not answered
+        tell("stopped")
+        return INTERRUPTED
+    except (SilicaError, click.ClickException) as error:
+        return _told(error, as_json)
+    except Exception as error:  # noqa: BLE001 - the outermost edge
+        return _told(error, as_json)
+    return code if isinstance(code, int) else 0
+
+
+def _told(error: Exception, as_json: bool) -> int:
+    code = next((code for kind, code in _CODES if isinstance(error, kind)), FAULT)
+    if code == FAULT:
+        import traceback
+
+        traceback.print_exception(error)
+    sentence = _sentence(error, code)
+    tell(sentence)
+    if as_json:
+        with suppress(BrokenPipeError, StorageError):
+            out_json({"error": {"kind": _kind(error), "message": sentence}})
+    return code
+
+
+def _sentence(error: Exception, code: int) -> str:
+    if isinstance(error, PageNotFound):
+        hint = (
+            'begin with: silica memory write "…"' if error.path == ROOT else "'silica memory ls' lists those there are"
+        )
+        return f"{error}; {hint}"
+    if isinstance(error, click.ClickException):
+        words = " ".join(error.format_message().split()).rstrip(".")
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        hint = f"; see '{context.command_path} --help'" if context and not words.endswith("?") else ""
+        return words[:1].lower() + words[1:] + hint
+    if code == FAULT:
+        return f"this is a fault in silica itself ({type(error).__name__}), please report it with the lines above"
+    return " ".join(plain(str(error)).split("\n"))
+
+
+def _kind(error: Exception) -> str:
+    """The name of the error's public class."""
+    if isinstance(error, click.ClickException):
+        return UsageError.__name__
+    return next(kind.__name__ for kind in type(error).__mro__ if not kind.__name__.startswith("_"))
+
+
+def _speak_utf8() -> None:
+    """Pages are UTF-8, so is what is printed, whatever the locale says."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """What is still in a buffer goes nowhere, or the interpreter complains about it at its end."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -1,0 +1,136 @@
+"""What all verbs of `silica memory` have in common: which memory, `--json`, and how their arguments are read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, BinaryIO, Concatenate, ParamSpec
+
+import click
+
+from memory_v2.errors import InvalidText
+from memory_v2.memory import Memory
+
+P = ParamSpec("P")
+
+_SHIELD = "\0"
+"""Stands before an argument that is text although it begins like an option; no argument can hold it of its own."""
+
+_WHICH_MEMORY = "The memory is chosen before the verb: silica memory [--path FOLDER] [--model NAME] {verb} …"
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenMemory:
+    """What the options before the verb say."""
+
+    path: str | None
+    model: str | None
+
+
+class Verb(click.Command):
+    """One verb. Its help says where the options that choose the memory go, and so does the error."""
+
+    def __init__(self, *args: Any, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.epilog = _WHICH_MEMORY.format(verb=self.name)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does, but `- a list item` is text: no option has a blank in it."""
+        try:
+            return super().parse_args(ctx, self._shielded(args))
+        except click.NoSuchOption as error:
+            if error.option_name not in ("--path", "--model"):
+                raise
+            page = "; a page is named with --to" if error.option_name == "--path" and self.name == "write" else ""
+            rule = f"{error.option_name} goes before the verb: silica memory {error.option_name} … {self.name}{page}"
+            raise click.UsageError(rule, ctx) from error
+
+    def _shielded(self, args: list[str]) -> list[str]:
+        takes_value = {name for o in self.params if isinstance(o, click.Option) and not o.is_flag for name in o.opts}
+        shielded: list[str] = []
+        for number, arg in enumerate(args):
+            if arg == "--":
+                return shielded + args[number:]
+            is_text = arg.startswith("-") and any(c.isspace() for c in arg) and arg.split("=")[0] not in takes_value
+            is_value = number > 0 and args[number - 1] in takes_value
+            shielded.append(_SHIELD + arg if is_text and not is_value else arg)
+        return shielded
+
+
+class MemoryVerbs(click.Group):
+    """The verbs, in the order in which they are met."""
+
+    command_class = Verb
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """As they were added."""
+        return list(self.commands)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does; an option of the verbs that stands before them is told its place."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name != "--json":
+                raise
+            raise click.UsageError("--json goes after the verb: silica memory ls --json", ctx) from error
+
+
+def word(argument: str) -> str:
+    """The type of an argument that is text: as it was given, without its shield."""
+    return argument.removeprefix(_SHIELD)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+def with_memory(verb: Callable[Concatenate[Memory, P], None]) -> Callable[P, None]:
+    """Gives a verb the memory that was chosen."""
+
+    @click.pass_obj
+    @wraps(verb)
+    def run(chosen: ChosenMemory, /, *args: P.args, **options: P.kwargs) -> None:
+        verb(Memory.open(chosen.path, chosen.model), *args, **options)
+
+    return run
+
+
+def given_text(words: tuple[str, ...], file: Path | None) -> str:
+    """The text to be written: the arguments, a file, or standard input. Raises `InvalidText` if it is not UTF-8."""
+    from_input = words == ("-",) or (not words and file is None)
+    if file is not None:
+        if words:
+            raise click.UsageError("give the text or --file, not both", click.get_current_context())
+        return _standard_input() if str(file) == "-" else _decoded(_bytes_of(file), f"the file {file}")
+    if not from_input:
+        return " ".join(words)
+    if not words and (sys.stdin is None or sys.stdin.isatty()):
+        raise click.UsageError(
+            'there is no text: give it as an argument ("…"), with --file, or on standard input',
+            click.get_current_context(),
+        )
+    return _standard_input()
+
+
+def _standard_input() -> str:
+    stream: BinaryIO = sys.stdin.buffer
+    return _decoded(stream.read(), "standard input")
+
+
+def _bytes_of(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        reason = f"cannot read {file}: {error.strerror or error}"
+        raise click.UsageError(reason, click.get_current_context()) from error
+
+
+def _decoded(data: bytes, source: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        wrong = f"byte 0x{data[error.start]:02x} at offset {error.start}"
+        raise InvalidText(f"{source} is not UTF-8 ({wrong}); nothing was written") from error
