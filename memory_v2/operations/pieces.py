@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memory_v2.operations.environment import MAX_CHILDREN
+from memory_v2.text.plain import opening
 from memory_v2.tree.block import Block, decode, encode, split_lines
 from memory_v2.tree.page import Page, Piece, new_page, piece_page
 
@@ -27,7 +28,10 @@ def cut_block(block: Block, path: str, title: str, threshold: int) -> list[Page]
         for number, part in enumerate(data, 1)
         for piece in [Piece(number, len(data), len(part), block.kind)]
     ]
-    level = [(page, f"part {number} of {len(data)}: {_first_words(page)}") for number, page in enumerate(pieces, 1)]
+    level = [
+        (page, f"part {number} of {len(data)}: {opening(decode(page.piece_data[:400]), 60)}")
+        for number, page in enumerate(pieces, 1)
+    ]
     above: list[Page] = []
     while len(level) > MAX_CHILDREN:
         grouped = []
@@ -74,9 +78,3 @@ def _cut_in_line(line: bytes, limit: int) -> int:
     while at > limit - 4 and 0x80 <= line[at] < 0xC0:  # never inside a character
         at -= 1
     return at
-
-
-def _first_words(page: Page) -> str:
-    assert page.piece is not None
-    words = decode(page.piece_data[:200]).encode("utf-8", "ignore").decode("utf-8", "ignore").split()
-    return " ".join(words)[:60].replace("[[", "").replace("]]", "") or "…"

@@ -11,9 +11,10 @@ from memory_v2.operations.pieces import cut_block, too_large
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.split_task import SplitTask
 from memory_v2.operations.workspace import Workspace
+from memory_v2.text.plain import opening, plain
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words
-from memory_v2.tree.block import Block, readable
+from memory_v2.tree.block import Block
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import MAX_DEPTH, ROOT, TakenPaths, child_path, page_path
 
@@ -77,7 +78,7 @@ def _cut_large_blocks(work: Workspace, path: str) -> list[str]:
         for part in cut_block(block, name, title, threshold):
             work.put(part)
             made.append(part.path)
-        blocks[position] = Block(f"[[{name}|{title.replace('|', ' ')}]]\n\n")
+        blocks[position] = Block(f"[[{name}|{title}]]\n\n")
     if made:
         work.put(page.with_body([(block,) for block in blocks]))
     return made
@@ -86,10 +87,8 @@ def _cut_large_blocks(work: Workspace, path: str) -> list[str]:
 def _title(page: Page, above: list[Block], block: Block) -> str:
     """The words of the heading above, else the block's first telling words."""
     heading = next((b.words for b in reversed(above) if b.kind == "heading"), "") if len(above) > 1 else ""
-    first = " ".join(readable(block.content[:400]).replace("```", " ").split())
-    words = heading or " ".join(dict.fromkeys(content_words(first)[:5])) or page.title
-    plain = "".join(c for c in words if c not in "[]|`*_#")
-    return " ".join(plain.split())[:80] or "Large block"
+    words = heading or " ".join(dict.fromkeys(content_words(plain(block.content[:400]))[:5])) or page.title
+    return opening(words, 80) or "Large block"
 
 
 def _free_name(work: Workspace, path: str, title: str) -> str:

@@ -18,6 +18,7 @@ from memory_v2.operations.settle import settle
 from memory_v2.operations.workspace import Workspace
 from memory_v2.operations.write_task import WriteTask
 from memory_v2.text.dates import leading_date
+from memory_v2.text.plain import opening
 from memory_v2.text.words import normal
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended, new_blocks
@@ -32,6 +33,8 @@ logger = logging.getLogger(__name__)
 
 PLACES = 12
 LIKELY_PAGES = 2
+LONGEST_OPENING = 100
+"""Characters of a text that describe the page which is made for it, until somebody describes it better."""
 CONFLICTS = 4
 """How often a decision is made again on what somebody else has changed meanwhile."""
 
@@ -181,7 +184,8 @@ def _ensure_page(work: Workspace, path: str, blocks: Sequence[Block]) -> Page:
     parent = above[-1] if above else ROOT
     page = Page(path, "") if titled else new_page(path, title)
     work.put(page.stamped(work.environment.now(), split_from=parent))
-    work.put(work.page(parent).with_entry(path, ""))
+    said = next((b.words for b in blocks if b.kind != "heading" and b.content.strip()), blocks[0].words)
+    work.put(work.page(parent).with_entry(path, opening(said, LONGEST_OPENING)))
     return work.page(path)
 
 

@@ -11,11 +11,12 @@ from typing import Any, Literal
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.grouping import group_links
-from memory_v2.models.offline.naming import Names, describe, heading_name, name_for, plain, telling_terms, texts_of
+from memory_v2.models.offline.naming import Names, describe, heading_name, name_for, telling_terms, texts_of
 from memory_v2.models.offline.sections import Section, dated_runs, find_sections, recurring_subjects
 from memory_v2.text.dates import Span, covers, leading_date
+from memory_v2.text.plain import opening, plain
 from memory_v2.text.words import stem, words
-from memory_v2.tree.block import Block, readable
+from memory_v2.tree.block import Block
 from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.path import ROOT, child_path
 
@@ -245,7 +246,7 @@ def _child(page: _Page, group: Group) -> dict[str, Any]:
     inside = texts_of(page.blocks[n - 1] for n in group.numbers)
     others = set(page.body) - set(group.numbers)
     terms = telling_terms(inside, texts_of(page.blocks[n - 1] for n in sorted(others)))
-    fallback = plain(readable(page.blocks[group.numbers[0] - 1].content))[:40]
+    fallback = opening(page.blocks[group.numbers[0] - 1].content, 40)
     if group.name in page.children:
         name = group.name  # what is older of the same time is there already
     else:

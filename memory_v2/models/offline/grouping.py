@@ -6,7 +6,8 @@ import re
 from typing import Any
 
 from memory_v2.models.briefs import SplitBrief
-from memory_v2.models.offline.naming import Names, describe, name_for, plain, telling_terms
+from memory_v2.models.offline.naming import Names, describe, name_for, telling_terms
+from memory_v2.text.plain import plain
 from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import Entry
 

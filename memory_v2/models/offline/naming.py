@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.text.dates import find_dates
+from memory_v2.text.plain import plain
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import FILLERS, STOPWORDS, has_cjk, speakers, stem, words
 from memory_v2.tree.block import Block, readable
@@ -126,12 +127,6 @@ def heading_name(heading: str) -> str:
         bare = f"{bare[:start]} {bare[end:]}"
     short = re.split(r"\s[-–—]+\s|:\s", bare, maxsplit=1)[0]
     return " ".join(short.split()) or plain(heading)
-
-
-def plain(text: str) -> str:
-    """Words without marks of Markdown, on one line: fit for a title or a description."""
-    bare = "".join(c for c in readable(text) if c not in "[]|`*\ufffd" and (c.isprintable() or c.isspace()))
-    return " ".join(bare.split())
 
 
 def texts_of(blocks: Iterable[Block]) -> list[str]:

@@ -1,0 +1,72 @@
+"""What the documents show is what the program does: every command is run, every output compared.
+
+In a ```console block, `$ silica …` is run and what follows is its output, where `…` stands for anything on that line.
+A ```python block is executed. The blocks of one document share one folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memory_v2.tree.block import parse_blocks
+
+HOME = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted([HOME / "README.md", *(HOME / "docs").glob("*.md")])
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+
+
+def fences(document: Path, language: str) -> list[str]:
+    blocks = (block.content for block in parse_blocks(document.read_text("utf-8")) if block.kind == "fence")
+    return ["\n".join(b.splitlines()[1:-1]) + "\n" for b in blocks if b.splitlines()[0].strip("` ") == language]
+
+
+def run(command: str, folder: Path) -> str:
+    words = shlex.split(command)
+    assert words[0] == "silica", f"only the program's own commands are shown: {command}"
+    environment = {**os.environ, "SILICA_MEMORY_PATH": str(folder / "memory"), "PYTHONUTF8": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "memory_v2.cli", *words[1:]], capture_output=True, encoding="utf-8", env=environment
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_command_prints_what_the_document_shows(document: Path, tmp_path: Path) -> None:
+    for block in fences(document, "console"):
+        for shown in re.split(r"(?m)^\$ ", block)[1:]:
+            command, _, expected = shown.partition("\n")
+            pattern = re.escape(expected.rstrip("\n")).replace("…", ".*")
+            assert re.fullmatch(pattern, run(command, tmp_path).rstrip("\n")), command
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_python_example_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in fences(document, "python"):
+        exec(compile(block, document.name, "exec"), names)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(document: Path) -> None:
+    for target in LINK.findall(document.read_text("utf-8")):
+        assert (document.parent / target).exists(), target
+
+
+def test_the_limits_told_are_those_of_the_program() -> None:
+    from memory_v2.operations.environment import MAX_CHILDREN
+    from memory_v2.settings import DEFAULT_THRESHOLD
+    from memory_v2.tree.path import MAX_DEPTH, MAX_PATH_BYTES
+
+    concepts = (HOME / "docs" / "concepts.md").read_text("utf-8")
+    layout = (HOME / "docs" / "format.md").read_text("utf-8")
+    assert f"{DEFAULT_THRESHOLD:,} bytes" in concepts
+    assert f"more than {MAX_CHILDREN} children" in concepts
+    assert f"at most {MAX_PATH_BYTES} bytes and {MAX_DEPTH} levels" in layout
