@@ -29,8 +29,8 @@ def cut_block(block: Block, path: str, title: str, threshold: int) -> list[Page]
         for piece in [Piece(number, len(data), len(part), block.kind)]
     ]
     level = [
-        (page, f"part {number} of {len(data)}: {opening(decode(page.piece_data[:400]), 60)}")
-        for number, page in enumerate(pieces, 1)
+        (page, f"part {number} of {len(data)}: {opening(decode(part[:400]), 60)}")
+        for number, (page, part) in enumerate(zip(pieces, data, strict=True), 1)
     ]
     above: list[Page] = []
     while len(level) > MAX_CHILDREN:
