@@ -89,7 +89,9 @@ def test_the_functions_are_the_same_memory(tmp_path: Path, monkeypatch: pytest.M
     assert memory_v2.read_memory("") == memory_v2.read_memory(None) == memory_v2.read_memory("memory")
     assert memory_v2.search_memory("Which Python does the user prefer?")[0].excerpt == "User prefers Python 3.11+"
     assert [info.path for info in memory_v2.list_memory_files()] == ["memory", "projects/silica"]
-    assert memory_v2.get_memory_graph()["edges"] == [{"from": "memory", "to": "projects/silica", "label": "Silica uses pytest for testing"}]
+    assert memory_v2.get_memory_graph()["edges"] == [
+        {"from": "memory", "to": "projects/silica", "label": "Silica uses pytest for testing"}
+    ]
     assert memory_v2.split_memory("projects/silica").new_files == ()
     with pytest.raises(KeyError):
         memory_v2.read_memory("nowhere")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -11,12 +10,11 @@ from typing import Any
 
 import click
 
-from memory_v2.cli.show import out_json, plain, tell
+from memory_v2.cli.show import drop_output, out_json, tell
 from memory_v2.errors import (
     ModelError,
     PageExists,
     PageNotFound,
-    SilicaError,
     StorageConflict,
     StorageError,
     UsageError,
@@ -93,13 +91,11 @@ def _ended(run: Callable[[], Any], as_json: bool) -> int:
     try:
         code = run()
     except _PipeClosed:
-        _drop_output()
+        drop_output()
         return PIPE_CLOSED
     except click.Abort:  # click's word for Ctrl-C, and for a question that was not answered
         tell("stopped")
         return INTERRUPTED
-    except (SilicaError, click.ClickException) as error:
-        return _told(error, as_json)
     except Exception as error:  # noqa: BLE001 - the outermost edge
         return _told(error, as_json)
     return code if isinstance(code, int) else 0
@@ -132,7 +128,7 @@ def _sentence(error: Exception, code: int) -> str:
         return words[:1].lower() + words[1:] + hint
     if code == FAULT:
         return f"this is a fault in silica itself ({type(error).__name__}), please report it with the lines above"
-    return " ".join(plain(str(error)).split("\n"))
+    return str(error)
 
 
 def _kind(error: Exception) -> str:
@@ -147,11 +143,3 @@ def _speak_utf8() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-
-
-def _drop_output() -> None:
-    """What is still in a buffer goes nowhere, or the interpreter complains about it at its end."""
-    with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)

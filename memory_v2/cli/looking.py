@@ -135,18 +135,16 @@ def check(memory: Memory, context: click.Context, apply: bool, fail: bool, as_js
       silica memory check --apply
       silica memory check --fail    (for scripts)
     """
-    found = memory.check() if apply else []
     with working("mending" if apply else "checking"):
         checkup = memory.checkup(apply)
-    left = {(finding.kind, finding.path, finding.message) for finding in checkup.findings}
-    mended = [f for f in found if f.mend and (f.kind, f.path, f.message) not in left]
+    mended, changes = checkup.mended, checkup.changes
     count = len(memory.storage.list_files())
     if as_json:
         from memory_v2.cli.documents import finding_document, result_document
 
         document: dict[str, object] = {"pages": count, "findings": [finding_document(f) for f in checkup.findings]}
-        if checkup.mended:
-            document |= {"mended": [finding_document(f) for f in mended], "result": result_document(checkup.mended)}
+        if changes:
+            document |= {"mended": [finding_document(f) for f in mended], "result": result_document(changes)}
         out_json(document)
     else:
         for finding in mended:
@@ -154,10 +152,12 @@ def check(memory: Memory, context: click.Context, apply: bool, fail: bool, as_js
         for finding in checkup.findings:
             colour = "red" if finding.severity == "error" else "yellow"
             out(_finding(finding, finding.severity, colour, f"(mend: {finding.mend})" if finding.mend else ""))
-        if checkup.mended and checkup.mended.changed_pages:
-            out(f"changed {named(checkup.mended.changed_pages)}")
+        if changes and changes.changed_pages:
+            out(f"changed {named(changes.changed_pages)}")
         if not checkup.findings:
             out(f"all is well: {count:,} page{'' if count == 1 else 's'}")
+    if changes:
+        admit(changes)
     if not apply and any(finding.mend for finding in checkup.findings):
         tell("'silica memory check --apply' mends what can be mended")
     if fail and any(finding.severity == "error" for finding in checkup.findings):

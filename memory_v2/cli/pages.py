@@ -204,9 +204,9 @@ def _report(result: Result, sentence: str, as_json: bool, **more: object) -> Non
 
 
 def admit(result: Result | SearchResults) -> None:
-    """Says so if it was not decided by the model that was asked."""
+    """Says why, if another model decided than was asked, or something was left undone."""
     if result.degraded:
-        tell(f"not as asked, but decided by {result.decided_by}: {result.degraded}")
+        tell(f"{result.degraded} (decided by {result.decided_by})")
 
 
 def price(cost: Cost) -> str:

@@ -7,7 +7,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 import click
@@ -29,7 +29,16 @@ def out(text: str | bytes, newline: bool = True) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
+        drop_output()
         raise StorageError(f"cannot print the output: {error.strerror or error}") from error
+
+
+def drop_output() -> None:
+    """Lets what is still in a buffer go nowhere, or the interpreter complains about it at its end."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def out_json(document: Any) -> None:

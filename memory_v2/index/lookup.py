@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from itertools import accumulate
 from typing import NamedTuple
-from zlib import crc32
 
 from memory_v2.index.base import Hit
 from memory_v2.index.question import Question
+from memory_v2.index.tables import check_sum
 from memory_v2.index.terms import terms
-from memory_v2.text.dates import PartialDate, Span
+from memory_v2.index.vocabulary import Term, frequency_of, known_days, known_terms
 
 CANDIDATES = 120
 """Places that the full-text table proposes."""
@@ -29,8 +28,6 @@ MOST_TERMS = 32
 """Of a long text the rarest terms are looked up."""
 CONTEXT_WEIGHT = 0.3
 """What a term in a heading counts for BM25, held against one in the text."""
-_MOST_YEARS = 60
-_SHORTEST = 5
 
 
 class Place(NamedTuple):
@@ -75,6 +72,8 @@ class Found:
     """The pages on which somebody speaks who is named in the question."""
     days: tuple[tuple[int, int], ...]
     """First and last day of each date in the question, as ordinals."""
+    name_terms: frozenset[str]
+    """The terms of the names in the question that are speakers'."""
     paths: dict[int, tuple[str, str]]
     """Path and last change of each page."""
 
@@ -97,11 +96,14 @@ def look_up(
 ) -> Found:
     """The places that have the rarer words of a question or speak of its days, and those around them."""
     pages = None if within is None else _page_ids(tables, within)
-    days = _days(tables, question.dates)
-    looked_up = sorted(_terms(tables, question), key=lambda term: (term.frequency, term.term))[:MOST_TERMS]
+    days = known_days(tables, question.dates)
+    looked_up = sorted(known_terms(tables, question), key=lambda term: (term.frequency, term.term))[:MOST_TERMS]
     # On a few pages even the words that most places have tell one from the other.
     rarer = looked_up if pages is not None else _rarer(looked_up)
     proposed = _proposed(tables, _match(question, rarer), days, pages, max(limit, CANDIDATES))
+    # A name is on every line of talk, but in a note it is a word like any other.
+    if names := _any_of(term for term in question.name_terms if frequency_of(tables, term) < POSTINGS):
+        proposed += _proposed(tables, names, (), pages, CANDIDATES // 4, "AND speaker IS NULL")
     places = _with_surroundings(tables, proposed)
     beside = {near for place in proposed[:TALKED_ABOUT] for near in range(place - REACH, place + REACH + 1)}
     candidates = [
@@ -117,6 +119,7 @@ def look_up(
         facts,
         _voiced(tables, question.names),
         days,
+        frozenset(question.name_terms),
         _paths(tables, {places[place].page for place in candidates}),
     )
 
@@ -137,44 +140,13 @@ def _paths(tables: sqlite3.Connection, pages: Collection[int]) -> dict[int, tupl
     rows = tables.execute(
         "SELECT id, path, last_updated FROM pages WHERE id IN (SELECT value FROM json_each(?))", (_json(pages),)
     )
-    return {number: (path, moment) for number, path, moment in rows}
+    found = {number: (path, moment) for number, path, moment in rows}
+    if len(found) < len(pages):
+        raise sqlite3.DatabaseError("the index has passages of no page")
+    return found
 
 
-class _Term(NamedTuple):
-    term: str
-    word: str
-    frequency: int
-
-
-def _terms(tables: sqlite3.Connection, question: Question) -> Iterator[_Term]:
-    """Each term to look up, the word it is for, and how many places have it. For a word that none has, its parts stand
-    in, or else a longer or shorter form: `citizen` for `citizenship`."""
-    for word, (whole, *parts) in question.terms.items():
-        if count := _frequency(tables, whole):
-            yield _Term(whole, word, count)
-            continue
-        for term in parts or _forms(tables, whole):
-            if count := _frequency(tables, term):
-                yield _Term(term, word, count)
-
-
-def _frequency(tables: sqlite3.Connection, term: str) -> int:
-    return int(tables.execute("SELECT coalesce(max(doc), 0) FROM vocabulary WHERE term = ?", (term,)).fetchone()[0])
-
-
-def _forms(tables: sqlite3.Connection, term: str) -> list[str]:
-    if len(term) < _SHORTEST or not term.isalpha():
-        return []
-    shorter = [term[:length] for length in range(len(term) - 1, max(_SHORTEST, len(term) * 3 // 5) - 1, -1)]
-    known = next((form for form in shorter if _frequency(tables, form)), None)
-    longer = tables.execute(
-        "SELECT term FROM vocabulary WHERE term > ? AND term < ? ORDER BY doc DESC, term LIMIT 1",
-        (term, term + chr(sys.maxunicode)),
-    ).fetchall()
-    return [form for (form,) in longer] or ([known] if known else [])
-
-
-def _rarer(looked_up: Sequence[_Term]) -> Sequence[_Term]:
+def _rarer(looked_up: Sequence[Term]) -> Sequence[Term]:
     """The terms from the rarest on, as long as not too many places have them."""
     postings = accumulate(term.frequency for term in looked_up)
     return [
@@ -182,9 +154,13 @@ def _rarer(looked_up: Sequence[_Term]) -> Sequence[_Term]:
     ]
 
 
-def _match(question: Question, wanted: Sequence[_Term]) -> str:
+def _match(question: Question, wanted: Sequence[Term]) -> str:
     """The terms and the quoted phrases as FTS5 reads them: any of these strings, nothing in them an operator."""
     strings = [term.term for term in wanted] + [" ".join(terms(phrase)) for phrase in question.quoted]
+    return _any_of(strings)
+
+
+def _any_of(strings: Iterable[str]) -> str:
     return " OR ".join('"' + string.replace('"', '""') + '"' for string in strings if string)
 
 
@@ -194,19 +170,22 @@ def _proposed(
     days: Sequence[tuple[int, int]],
     pages: Collection[int] | None,
     limit: int,
+    where: str = "",
 ) -> list[int]:
     """The best places by BM25, best first; then those of the days asked for, whatever their words."""
-    inside = "" if pages is None else "AND page IN (SELECT value FROM json_each(:pages))"
+    inside = where if pages is None else f"{where} AND page IN (SELECT value FROM json_each(:pages))"
     given: dict[str, object] = {"match": match, "limit": limit, "pages": None if pages is None else _json(pages)}
     found = _ids(tables, _by_words(inside), given) if match else []
-    for first, last in days:
-        on_day = f"AND since <= :last AND until >= :first {inside}"
-        given |= {"first": first, "last": last, "limit": limit // 2}
-        if match:
-            found += _ids(tables, _by_words(on_day), given)
-        found += _ids(
-            tables, f"SELECT id FROM passages WHERE 1 {on_day} ORDER BY until - since, id LIMIT :limit", given
-        )
+    if days:
+        asked = " OR ".join(f"since <= {int(last)} AND until >= {int(first)}" for first, last in days)
+        on_day = f"AND ({asked}) {inside}"
+        given["limit"] = limit // 2
+        then = _ids(tables, _by_words(on_day), given) if match else []
+        if len(then) < limit // 4:
+            then += _ids(
+                tables, f"SELECT id FROM passages WHERE 1 {on_day} ORDER BY since DESC, id LIMIT :limit", given
+            )
+        found += then
     return list(dict.fromkeys(found))
 
 
@@ -238,39 +217,14 @@ def _with_surroundings(tables: sqlite3.Connection, proposed: Sequence[int]) -> d
     return {row[0]: Place(*row) for row in rows}
 
 
-def _days(tables: sqlite3.Connection, dates: Iterable[Span | PartialDate]) -> tuple[tuple[int, int], ...]:
-    """The days that are meant; a day or month of no year in particular is one of each year there is."""
-    days: list[tuple[int, int]] = []
-    for asked in dates:
-        if isinstance(asked, Span):
-            days.append((asked.start.toordinal(), asked.end.toordinal()))
-            continue
-        first, last = tables.execute("SELECT min(since), max(until) FROM passages WHERE since IS NOT NULL").fetchone()
-        if first is not None:
-            years = range(date.fromordinal(first).year, date.fromordinal(last).year + 1)
-            days += [span for year in years[-_MOST_YEARS:] if (span := _in_year(asked, year))]
-    return tuple(dict.fromkeys(days))
-
-
-def _in_year(asked: PartialDate, year: int) -> tuple[int, int] | None:
-    try:
-        first = date(year, asked.month, asked.day or 1)
-    except ValueError:  # 29 February
-        return None
-    if asked.day:
-        return first.toordinal(), first.toordinal()
-    following = date(year + asked.month // 12, asked.month % 12 + 1, 1)
-    return first.toordinal(), (following - timedelta(days=1)).toordinal()
-
-
 def hit_of(tables: sqlite3.Connection, place: Place, score: float, found_by: str) -> Hit:
     """The place as it is shown."""
-    path, moment, block, last_line, section, text, check_sum = tables.execute(
+    path, moment, block, last_line, section, text, noted = tables.execute(
         "SELECT path, last_updated, block, last_line, section, text, check_sum FROM passages "
         "JOIN pages ON pages.id = page WHERE passages.id = ?",
         (place.id,),
     ).fetchone()
-    if crc32(text.encode()) != check_sum:  # bytes of the file were overwritten where SQLite does not notice it
+    if noted != check_sum(text, section, place.first_line, last_line):
         raise sqlite3.DatabaseError("a text in the index is not the one that was stored")
     day = date.fromordinal(place.since) if place.since else datetime.fromisoformat(moment).date()
     return Hit(path, block, place.first_line, last_line, text, score, day, tuple(json.loads(section)), found_by)

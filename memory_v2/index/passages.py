@@ -128,9 +128,9 @@ def _passage(start: Passage, first: int, lines: Sequence[str]) -> Iterator[Passa
         lines = lines[:-1]
     while lines and is_blank(lines[0]):
         first, lines = first + 1, lines[1:]
-    if not lines:
-        return
     text = "".join(lines).rstrip("\r\n")
+    if not text.strip():
+        return
     at = start.first_line + first
     whole = replace(start, first_line=at, last_line=at + len(lines) - 1, text=text)
     if len(lines) > 1 or len(encode(text)) <= LINE_BYTES:
@@ -158,16 +158,17 @@ def _sentences(line: str) -> Iterator[str]:
 def _described(part: Passage) -> Passage:
     return replace(
         part,
-        date=_own_date(part.text),
+        date=_own_date(part.text, part.speaker),
         temporal=looks_temporal(part.text),
         question="?" in part.text or "？" in part.text,
     )
 
 
-def _own_date(text: str) -> Span | None:
-    """The date a text puts to itself: at its start, or as its last words (`… (2026-02-03)`)."""
+def _own_date(text: str, said_by: str | None) -> Span | None:
+    """The date a text puts to itself: at its start, or as its last words (`… (2026-02-03)`). Who ends on a date while
+    talking says it of something else."""
     body = text[found.end() :] if (found := _MARKER.match(text)) else text
-    if date := leading_date(body):
+    if (date := leading_date(body)) or said_by:
         return date
     last = body.rsplit("\n", 1)[-1][-40:]
     return next((span for span, _, end in reversed(find_dates(last)) if _AT_END.fullmatch(last, end)), None)

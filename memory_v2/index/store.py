@@ -43,8 +43,8 @@ class Store:
             for remedy in (self._close, self._delete_file, self._leave_file):
                 try:
                     return work(self._opened())
-                except sqlite3.DatabaseError as error:
-                    log.debug("the index %s failed: %s", self._file, error)
+                except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter for a message that quotes garbage
+                    log.debug("the index %s failed: %r", self._file, error)
                     self._close()
                     if _is_locked(error):
                         self._leave_file()
@@ -114,7 +114,7 @@ def _connect(name: str) -> sqlite3.Connection:
     return tables
 
 
-def _is_locked(error: sqlite3.Error) -> bool:
+def _is_locked(error: Exception) -> bool:
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 

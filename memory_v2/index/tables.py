@@ -87,6 +87,11 @@ def page_digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
+def check_sum(*shown: str | int) -> int:
+    """What tells that bytes of the file were overwritten where SQLite does not notice it."""
+    return crc32(repr(shown).encode())
+
+
 def block_digest(text: str) -> bytes | None:
     """What two blocks share that say the same to the letter; `None` for one that says nothing."""
     plain = normal(readable(text))
@@ -173,6 +178,7 @@ def _marks(row: Row) -> str:
 def _passage_row(page: Page, passage: Passage) -> _PassageRow:
     spelled = terms(passage.text)
     context = _context(page.path, page.title, passage.section)
+    section = json.dumps(passage.section, ensure_ascii=False)
     if passage.kind == "entry":  # what a child is said to hold weighs no more than a heading
         context, spelled = " ".join([context, *spelled]), []
     return _PassageRow(
@@ -182,8 +188,8 @@ def _passage_row(page: Page, passage: Passage) -> _PassageRow:
         first_line=passage.first_line,
         last_line=passage.last_line,
         text=passage.text,
-        check_sum=crc32(passage.text.encode()),
-        section=json.dumps(passage.section, ensure_ascii=False),
+        check_sum=check_sum(passage.text, section, passage.first_line, passage.last_line),
+        section=section,
         speaker=passage.speaker,
         since=passage.date.start.toordinal() if passage.date else None,
         until=passage.date.end.toordinal() if passage.date else None,

@@ -55,9 +55,7 @@ def _committed(environment: Environment, stage: Callable[[Workspace], str]) -> R
             continue
         break
     splits, problem = settle(environment, [change.path for change in revision.pages])
-    revisions = (revision, *(r for split in splits for r in split.revisions))
-    traces = tuple(t for split in splits for t in split.traces)
-    return Result(path=path, revisions=tuple(r for r in revisions if r), traces=traces, degraded=problem)
+    return Result(path=path, revisions=(revision,) if revision else ()).with_splits(splits, problem)
 
 
 def _merge(work: Workspace, path: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from memory_v2.errors import PageNotFound
 from memory_v2.operations.commit import commit
 from memory_v2.operations.environment import MAX_CHILDREN, Environment
 from memory_v2.operations.results import Finding, Result
@@ -24,24 +25,31 @@ from memory_v2.tree.path import ROOT, fold, prefixes
 
 @dataclass(frozen=True)
 class Checkup:
-    """What was found, and, if it was to be mended, what was done about it."""
+    """What does not hold. If it was to be mended: what is left of what was `found`, and the changes that were made."""
 
     findings: tuple[Finding, ...]
-    mended: Result | None = None
+    found: tuple[Finding, ...] = ()
+    changes: Result | None = None
+
+    @property
+    def mended(self) -> tuple[Finding, ...]:
+        """What was found and does not stand any more, wherever its line has moved to."""
+        left = {(finding.kind, finding.path, finding.message) for finding in self.findings}
+        return tuple(f for f in self.found if f.mend and (f.kind, f.path, f.message) not in left)
 
 
 def check(environment: Environment, apply: bool = False) -> Checkup:
     """All findings, errors first; with `apply`, those that can be mended are, and the findings are what is left."""
     findings = tuple(_findings(environment))
     if not apply or not any(finding.mend for finding in findings):
-        return Checkup(findings, Result(ROOT) if apply else None)
-    mended = _mend(environment)
-    return Checkup(tuple(_findings(environment)), mended)
+        return Checkup(findings, findings, Result(ROOT) if apply else None)
+    changes = _mend(environment)
+    return Checkup(tuple(_findings(environment)), findings, changes)
 
 
 def _findings(environment: Environment) -> list[Finding]:
     storage = environment.storage
-    pages = {path: read_page(path, storage.read(path).data) for path in storage.list_files()}
+    pages = dict(_pages(storage))
     graph = build_graph(pages.values())
     found = [
         *_root(pages),
@@ -50,6 +58,14 @@ def _findings(environment: Environment) -> list[Finding]:
         *_strays(storage),
     ]
     return sorted(found, key=lambda f: (f.severity, f.path != ROOT, f.path, f.line))
+
+
+def _pages(storage: MemoryStorage) -> Iterator[tuple[str, Page]]:
+    for path in storage.list_files():
+        try:
+            yield path, read_page(path, storage.read(path).data)
+        except PageNotFound:  # somebody removed it just now
+            continue
 
 
 def _root(pages: dict[str, Page]) -> Iterator[Finding]:
@@ -123,10 +139,7 @@ def _mend(environment: Environment) -> Result:
         work.put(work.page(parent).with_entry(orphan, work.page(orphan).title))
     revision = commit(work)
     splits, problem = settle(environment, paths)
-    revisions = [revision, *(r for split in splits for r in split.revisions)]
-    return Result(
-        ROOT, tuple(r for r in revisions if r), traces=tuple(t for s in splits for t in s.traces), degraded=problem
-    )
+    return Result(ROOT, (revision,) if revision else ()).with_splits(splits, problem)
 
 
 def _unlist(page: Page, broken: list[Entry]) -> Page:

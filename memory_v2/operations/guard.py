@@ -101,10 +101,10 @@ def _line(text: str, limit: int, what: str) -> str:
 
 
 def _grounded(line: str, text: str) -> float:
-    """The share of a line's words that a text has. Where either has only signs and small words, these count."""
+    """The share of a line's words that a text has; where either has signs and small words only, of its characters."""
     own, told = _terms(line), _terms(text)
     if not own or not told:
-        own, told = set(line.casefold().split()), set(text.casefold().split())
+        own, told = set(line.casefold()) - {" "}, set(text.casefold())
     return len(own & told) / len(own)
 
 

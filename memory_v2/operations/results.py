@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import Literal
+from typing import Literal, Self
 
 from memory_v2.agent.limits import Cost
 from memory_v2.agent.trace import Trace
@@ -66,6 +67,17 @@ class Result:
     def changes(self) -> str:
         """All that was changed, as a unified diff."""
         return "".join(revision.diff for revision in self.revisions)
+
+    def with_splits(self, splits: Sequence[Result], problem: str = "") -> Self:
+        """The result with what the splits after it did and took; `problem` says why one could not be made."""
+        reasons = [self.degraded, *(split.degraded for split in splits), problem]
+        return replace(
+            self,
+            revisions=self.revisions + tuple(r for split in splits for r in split.revisions),
+            degraded="; ".join(dict.fromkeys(filter(None, reasons))),
+            cost=sum((split.cost for split in splits), self.cost),
+            traces=self.traces + tuple(t for split in splits for t in split.traces),
+        )
 
     @property
     def changed_pages(self) -> list[str]:

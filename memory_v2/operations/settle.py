@@ -40,7 +40,7 @@ def settle(environment: Environment, paths: Iterable[str]) -> tuple[list[SplitRe
             if isinstance(error, StorageConflict) and (conflicts := conflicts + 1) <= CONFLICTS:
                 queue.appendleft(path)
                 continue
-            logger.error("the page %s could not be split: %s", path, error)
+            logger.info("the page %s could not be split: %s", path, error)
             problem = f"the page {path!r} could not be split: {error}"
             continue
         done.append(result)
@@ -64,11 +64,5 @@ def split_now(environment: Environment, path: str) -> SplitResult:
     """Divides a page because somebody asked for it, and whatever is too large after that. Raises as `split` does."""
     result = split(environment, path)
     further, problem = settle(environment, result.changed_pages)
-    return replace(
-        result,
-        revisions=result.revisions + tuple(r for split in further for r in split.revisions),
-        new_files=result.new_files + tuple(p for split in further for p in split.new_files),
-        traces=result.traces + tuple(t for split in further for t in split.traces),
-        cost=sum((split.cost for split in further), result.cost),
-        degraded="; ".join(filter(None, [result.degraded, problem])),
-    )
+    new_files = result.new_files + tuple(path for split in further for path in split.new_files)
+    return replace(result.with_splits(further, problem), new_files=new_files)

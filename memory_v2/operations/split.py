@@ -40,7 +40,7 @@ def split(environment: Environment, path: str) -> SplitResult:
     brief = SplitBrief(
         view=PageView(page, work.graph().breadcrumb(path)),
         threshold=environment.threshold,
-        target=int(min(TARGET_SHARE * environment.threshold, 0.8 * page.size)),
+        target=_target(page, environment.threshold),
         taken=TakenPaths(work.paths()),
         crowded=crowded,
         now=environment.now(),
@@ -62,6 +62,11 @@ def split(environment: Environment, path: str) -> SplitResult:
         reason=task.left_whole,
         new_files=tuple(made),
     )
+
+
+def _target(page: Page, threshold: int) -> int:
+    """The bytes that may stay on the page. A piece of a large block always does."""
+    return threshold if page.piece else int(min(TARGET_SHARE * threshold, 0.8 * page.size))
 
 
 def _cut_large_blocks(work: Workspace, path: str) -> list[str]:

@@ -128,8 +128,8 @@ class SplitTask:
         links = parse_numbers(child.links, len(self.page.entries), "l") if child.links else []
         if not blocks and not links:
             raise ToolProblem(f"the child {name!r} has no blocks; name those that move there")
-        if 1 in blocks and self.page.has_title:
-            raise ToolProblem(f"block 1 is the title of {self.page.path} and stays there")
+        if fixed := sorted(self.page.fixed.intersection(blocks)):
+            raise ToolProblem(f"block {fixed[0]} of {self.page.path} stays there: it makes the page what it is")
         sources = [*(self.page.blocks[n - 1].text for n in blocks), *(self._entry(n).line for n in links), name]
         exists = present is not None
         if exists and any(link_key(self._entry(n).target) == fold(path) for n in links):

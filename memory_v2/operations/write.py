@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from memory_v2.agent.loop import Decision, Undecided, decide
@@ -66,7 +67,7 @@ def _updated(environment: Environment, blocks: tuple[Block, ...], path: str | No
         except StorageConflict:
             degraded = "others kept changing the page"
         except Undecided as error:
-            logger.error("no model decided where a text goes, so it is appended: %s", error)
+            logger.info("no model decided where a text goes, so it is appended: %s", error)
             degraded = str(error)
             break
     return _verbatim(environment, blocks, path or ROOT, "append", degraded)
@@ -139,19 +140,12 @@ def _verbatim(
 def _settled(environment: Environment, result: WriteResult, blocks: tuple[Block, ...]) -> WriteResult:
     """The result, after every page that has grown too large is split: the text may have moved on by that."""
     splits, problem = settle(environment, result.changed_pages)
-    reasons = [result.degraded, *(split.degraded for split in splits), problem]
     new_files = tuple(path for split in splits for path in split.new_files)
     page = _holder(environment, blocks, [result.path, *new_files, *result.changed_pages])
-    return WriteResult(
+    return replace(
+        result.with_splits(splits, problem),
         path=page.path if page else result.path,
-        revisions=result.revisions + tuple(r for split in splits for r in split.revisions),
-        decided_by=result.decided_by,
-        degraded="; ".join(filter(None, dict.fromkeys(reasons))),
-        cost=sum((split.cost for split in splits), result.cost),
-        traces=result.traces + tuple(t for split in splits for t in split.traces),
         size_bytes=page.size if page else 0,
-        outcome=result.outcome,
-        said_in=result.said_in,
         split_triggered=bool(splits),
         new_files=new_files,
     )

@@ -163,7 +163,7 @@ def markdown(text: str) -> list[Token]:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table")
+    parser = MarkdownIt("commonmark", {"maxNesting": 80}).enable("table")
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
 

@@ -39,10 +39,8 @@ _LINKS_HEADING = re.compile(r"## Links[ \t]*(?:\r\n|\r|\n)?\Z")
 _METADATA_HEADING = re.compile(r"## Metadata[ \t]*(?:\r\n|\r|\n)?\Z")
 _ENTRY = re.compile(r"[-*+] \[\[([^\[\]|#\r\n\\]+)[^\[\]\r\n]*\]\](?:[ \t]+(?:[-–—:][ \t]+)?([^\r\n]*))?")
 _PROPERTY = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t]+([^\r\n]*))?[ \t]*(?:\r\n|\r|\n)?\Z")
-MOST_PROPERTIES = 40
-"""Lines of metadata, at most."""
 LONGEST_LINE = 1_000
-"""Characters of a line up to which it may be the program's; whoever writes a longer one has written text."""
+"""Characters up to which an entry, or all metadata, may be the program's: whoever writes more writes text."""
 _OURS = frozenset({"last_updated", "size_bytes", "split_from", "piece"})
 
 
@@ -140,9 +138,13 @@ class Page:
         return "Memory" if self.path == ROOT else self.path.rsplit("/", 1)[-1]
 
     @property
-    def has_title(self) -> bool:
-        """Whether block 1 is a heading that the page cannot do without; one as long as a text is not."""
-        return bool(self.blocks) and self.blocks[0].kind == "heading" and self.blocks[0].size <= LONGEST_TITLE
+    def fixed(self) -> frozenset[int]:
+        """The numbers of the blocks that no split moves: the title, unless it is as long as a text, and the piece that
+        a page holds."""
+        title = {1} if self.blocks[:1] and self.blocks[0].kind == "heading" else set()
+        if title and self.piece is None and self.blocks[0].size > LONGEST_TITLE:
+            title = set()
+        return frozenset(title | {n for n, block in enumerate(self.blocks, 1) if block.kind == "piece"})
 
     @property
     def last_updated(self) -> datetime | None:
@@ -293,12 +295,13 @@ def _at_line_start(text: str, place: int) -> bool:
 
 
 def _metadata_start(lines: Sequence[str]) -> int:
-    known = False
-    for number in range(len(lines) - 1, max(-1, len(lines) - MOST_PROPERTIES), -1):
+    known, length = False, 0
+    for number in range(len(lines) - 1, -1, -1):
         line = lines[number]
+        length += len(line)
         if _METADATA_HEADING.match(line):
             return number if known else len(lines)
-        if len(line) <= LONGEST_LINE and (found := _PROPERTY.match(line)):
+        if length <= LONGEST_LINE and (found := _PROPERTY.match(line)):
             known = known or found[1] in _OURS
         elif not is_blank(line):
             break

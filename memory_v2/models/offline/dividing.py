@@ -29,6 +29,8 @@ FULL = 0.75
 MOST_CHILDREN = 12
 MOST_IN_ONE = 0.75
 """The share of the page above which one child is no division."""
+LISTED = 260
+"""Bytes that a child takes among the links, about."""
 SMALLEST = 350
 """Bytes below which a section is no page of its own."""
 
@@ -67,9 +69,9 @@ class _Page:
 
     @cached_property
     def body(self) -> list[int]:
-        """The numbers of all blocks but the title."""
-        first = 2 if self.brief.view.page.has_title else 1
-        return list(range(first, len(self.blocks) + 1))
+        """The numbers of all blocks that may leave."""
+        fixed = self.brief.view.page.fixed
+        return [number for number in range(1, len(self.blocks) + 1) if number not in fixed]
 
     @property
     def goal(self) -> float:
@@ -86,7 +88,7 @@ class _Page:
 
     def left(self, groups: Sequence[Group]) -> int:
         """The bytes that stay when these groups leave, with a line for each in the links."""
-        return self.brief.view.page.size - sum(self.size(group.numbers) - 200 for group in groups)
+        return self.brief.view.page.size - sum(self.size(group.numbers) - LISTED for group in groups)
 
 
 def divide(brief: SplitBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
@@ -101,11 +103,18 @@ def divide(brief: SplitBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
             return (_call(page, kind, groups),)
     if brief.view.page.size <= brief.threshold:
         return (ToolCall("leave_whole", {"reason": "the page is small and holds together"}),)
-    groups = _by_size(page)
-    links: list[dict[str, Any]] = []
-    if page.left(groups) > brief.target and brief.view.page.entries:
-        links = group_links(brief, page.names)
-    return (_call(page, "size", groups, links),)
+    call = _call(page, "size", _by_size(page))
+    if _left_after(page, call) > brief.target and brief.view.page.entries:
+        call = _call(_Page(brief), "size", _by_size(page), group_links(brief, page.names))
+    return (call,)
+
+
+def _left_after(page: _Page, call: ToolCall) -> int:
+    """The bytes that stay on the page when the call is carried out."""
+    lines = sum(len(f"- [[{c['name']}]] - {c['description']}\n".encode()) for c in call.arguments["children"])
+    above = len(page.brief.view.page.path.encode()) + 1
+    stay = page.brief.view.page.size - page.size(page.body) + lines
+    return stay + above * len(call.arguments["children"])
 
 
 def _by_section(page: _Page) -> tuple[Strategy, list[Group]]:
@@ -217,11 +226,16 @@ def _by_subject(page: _Page) -> tuple[Strategy, list[Group]]:
 
 
 def _by_size(page: _Page) -> list[Group]:
-    """Runs of neighbours, from the top; the last stays if it is small enough."""
+    """Runs of neighbours, from the top; the last stays if it is small enough. Of a page many times too large there are
+    as many runs as it has room to list: those that are too large themselves are divided next."""
+    body = page.size(page.body)
+    room = page.brief.target - (page.brief.view.page.size - body)
+    most = max(2, min(MOST_CHILDREN, room // LISTED))
+    full = max(page.full, body / most + 1)
     groups: list[Group] = []
     run: list[int] = []
     for number in page.body:
-        if run and page.size([*run, number]) > page.full:
+        if run and page.size([*run, number]) > full:
             groups.append(Group(tuple(run)))
             run = []
         run.append(number)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.text.dates import find_dates
-from memory_v2.text.plain import plain
+from memory_v2.text.plain import opening, plain
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import FILLERS, STOPWORDS, has_cjk, speakers, stem, words
 from memory_v2.tree.block import Block, readable
@@ -106,13 +106,13 @@ def name_for(terms: Iterable[str], taken: Names, fallback: str) -> str:
 
 
 def describe(lead: str, terms: Sequence[str]) -> str:
-    """One line: the lead, and as many of the terms as there is room for."""
-    line = plain(lead)[:MAX_DESCRIPTION]
+    """One line: the lead, and as many of the terms as there is room for, in bytes."""
+    line = opening(lead, MAX_DESCRIPTION // 2)
     told = line.casefold()
     fresh = [term for term in map(plain, terms) if term and term.casefold() not in told]
     mark = ": "
     for term in fresh:
-        if len(line) + len(mark) + len(term) > MAX_DESCRIPTION:
+        if len((line + mark + term).encode()) > MAX_DESCRIPTION:
             break
         line += (mark if line else "") + term
         mark = ", "
@@ -184,8 +184,17 @@ def _distinct(ranked: Iterable[tuple[str, ...]], surfaces: dict[str, str], most:
         if used.intersection(term):
             continue
         used.update(term)
-        joined = [surfaces.get(part, part) for part in term]
-        chosen.append(("" if all(map(has_cjk, joined)) else " ").join(joined))
+        chosen.append(_joined([surfaces.get(part, part) for part in term]))
         if len(chosen) == most:
             break
     return chosen
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """The parts as they stand in a text: pairs of characters of unspaced scripts overlap by one."""
+    if not all(map(has_cjk, parts)):
+        return " ".join(parts)
+    joined = parts[0]
+    for part in parts[1:]:
+        joined += part[1:] if joined[-1] == part[0] else part
+    return joined

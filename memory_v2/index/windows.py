@@ -1,0 +1,93 @@
+"""How well the words of a question are met by a place, and by what stands around it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from memory_v2.index.lookup import REACH, Found, Place
+
+K1, B = 1.2, 0.75
+
+
+class Standing(NamedTuple):
+    """BM25 of a place alone, with the one before it, with `REACH` on each side, and of all found under its heading."""
+
+    own: float
+    near: float
+    wide: float
+    whole: float
+    context: float
+    """Which part of the question, weighed by rarity, stands in the headings above."""
+    matched: tuple[str, ...]
+    """The terms that the place has."""
+    around: tuple[str, ...]
+    """The terms that it has or those around it have."""
+
+    @property
+    def scores(self) -> tuple[float, float, float, float]:
+        """The four scores, narrowest first."""
+        return self[:4]
+
+
+class Windows:
+    """The places that were found, with what they hold of a question counted once."""
+
+    def __init__(self, found: Found) -> None:
+        self._average = max(found.facts.length, 1.0)
+        self._rarity = {term: _rarity(count, found.facts.count) for term, count in found.frequency.items()}
+        self._total = sum(self._rarity.values()) or 1.0
+        self._blank = [f" {term} " for term in self._rarity]
+        self._sums: dict[int, tuple[list[list[int]], int]] = {}
+        self._whole: dict[tuple[int, int], float] = {}
+        places = sorted(found.places.values())
+        for run, together in groupby(places, key=lambda place: (place.page, place.run)):
+            self._add(run, list(together))
+
+    def _add(self, run: tuple[int, int], together: Sequence[Place]) -> None:
+        """Notes of each place of a run the sums of all that is before it, so that any stretch is one subtraction."""
+        counts = [[place.length, *map(place.own.count, self._blank)] for place in together]
+        sums = [[0] * (len(self._blank) + 1)]
+        for row in counts:
+            sums.append([before + here for before, here in zip(sums[-1], row, strict=True)])
+        for position, place in enumerate(together):
+            self._sums[place.id] = (sums, position)
+        self._whole[run] = self._score(sums, 0, len(together))
+
+    def standing(self, place: Place) -> Standing:
+        """How a place and what stands around it score."""
+        sums, position = self._sums[place.id]
+        end = min(position + REACH + 1, len(sums) - 1)
+        start = max(position - REACH, 0)
+        above = [
+            weight for blank, weight in zip(self._blank, self._rarity.values(), strict=True) if blank in place.context
+        ]
+        return Standing(
+            own=self._score(sums, position, position + 1),
+            near=self._score(sums, max(position - 1, 0), position + 1),
+            wide=self._score(sums, start, end),
+            whole=self._whole[place.page, place.run],
+            context=sum(above) / self._total,
+            matched=self._matched(sums, position, position + 1),
+            around=self._matched(sums, start, end),
+        )
+
+    def _matched(self, sums: Sequence[Sequence[int]], start: int, end: int) -> tuple[str, ...]:
+        return tuple(term for term, x, y in zip(self._rarity, sums[start][1:], sums[end][1:], strict=True) if x < y)
+
+    def _score(self, sums: Sequence[Sequence[int]], start: int, end: int) -> float:
+        """BM25 of some places read as one; longer ones are held against an average of as many."""
+        (before, *counts), (after, *counted) = sums[start], sums[end]
+        length = K1 * (1 - B + B * (after - before) / (self._average * (end - start)))
+        score = 0.0
+        for weight, x, y in zip(self._rarity.values(), counts, counted, strict=True):
+            if x < y:
+                score += weight * (y - x) * (K1 + 1) / (y - x + length)
+        return score
+
+
+def _rarity(count: int, total: int) -> float:
+    """How much it says that a place has what `count` of `total` places have."""
+    return math.log(1 + (total - count + 0.5) / (count + 0.5))

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .program import Program
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """The program on a memory that is not there yet."""
+    return Program(tmp_path, tmp_path / "memory")
+
+
+@pytest.fixture
+def grown(program: Program) -> Program:
+    """The program on a small tree: `memory` → `projects` → `projects/silica`, and `people`."""
+    program.page(
+        "memory",
+        "# Memory\n\nStarted on 2026-01-05.\n\n## Links\n\n- [[projects]] - what is being built\n- [[people]]\n",
+    )
+    program.page("projects", "# Projects\n\nOne so far.\n\n## Links\n\n- [[projects/silica]] - a memory for agents\n")
+    program.page(
+        "projects/silica", "# Silica\n\n- Silica uses pytest for testing (2026-02-03)\n- Releases on Fridays\n"
+    )
+    program.page("people", "# People\n\nAda keeps the books, see [[projects/silica|Silica]].\n")
+    return program

@@ -1,0 +1,259 @@
+"""What goes wrong is one sentence and an exit code; nothing is changed, and nobody sees a traceback."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import resource
+import signal
+import struct
+import subprocess
+import termios
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Literal
+
+import pytest
+
+from memory_v2.agent.loop import Undecided
+from memory_v2.errors import ModelError, StorageConflict
+from memory_v2.memory import Memory
+from memory_v2.operations.results import WriteResult
+
+from .program import PROGRAM, Ended, Program
+
+
+def assert_sentence(ended: Ended, code: int, *said: str) -> None:
+    assert ended.code == code, ended
+    assert ended.out == b""
+    assert ended.err.startswith("silica: ")
+    assert ended.err.count("\n") == 1
+    for words in said:
+        assert words in ended.err
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "said"),
+    [
+        (["read", "nowhere"], 3, "silica memory ls"),
+        (["split", "nowhere"], 3, "'nowhere'"),
+        (["merge", "nowhere"], 3, "'nowhere'"),
+        (["rename", "nowhere", "there"], 3, "'nowhere'"),
+        (["rename", "people", "projects"], 3, "'projects'"),
+        (["delete", "nowhere"], 3, "'nowhere'"),
+        (["read", "../secrets"], 2, "dot"),
+        (["read", "a\x1bb"], 2, "control"),
+        (["write", "--to", "con", "x"], 2, "Windows"),
+        (["write", ""], 2, "empty"),
+        (["write", " \n"], 2, "empty"),
+        (["write", "--file", "no such file"], 2, "cannot read no such file"),
+        (["write", "--file", "/"], 2, "cannot read /"),
+        (["write", "x", "--file", "y"], 2, "not both"),
+        (["write", "x", "--mode", "overwrite"], 2, "--mode"),
+        (["search"], 2, "QUERY"),
+        (["search", ""], 2, "empty"),
+        (["search", "-n", "0", "x"], 2, "at least one"),
+        (["search", "-n", "many", "x"], 2, "-n"),
+        (["merge", "memory"], 2, "root"),
+        (["rename", "memory", "x"], 2, "root"),
+        (["delete", "memory"], 2, "root"),
+        (["read", "--bogus"], 2, "silica memory read --help"),
+        (["reed"], 2, "read"),
+        ([""], 2, "command"),
+    ],
+    ids=str,
+)
+def test_wrong_use_and_what_is_not_there_change_nothing(grown: Program, call: list[str], code: int, said: str) -> None:
+    before = grown.files()
+    assert_sentence(grown.quick(*call), code, said)
+    assert grown.files() == before
+
+
+def test_options_in_the_wrong_place_are_told_the_right_one(program: Program) -> None:
+    assert_sentence(program.quick("read", "--path", "x"), 2, "goes before the verb: silica memory --path … read")
+    assert_sentence(program.quick("ls", "--model=offline"), 2, "goes before the verb: silica memory --model … ls")
+    assert_sentence(program.quick("write", "x", "--path", "projects"), 2, "a page is named with --to")
+    assert_sentence(program.quick("--colour", "ls"), 2, "--colour")
+    before_the_verb = program.quick("--json", "ls")
+    assert before_the_verb.code == 2
+    assert "goes after the verb" in before_the_verb.json["error"]["message"]
+    assert_sentence(program.silica("write", "x"), 2, "it is 'silica memory write'")
+    assert_sentence(program.silica("--bogus"), 2, "--bogus")
+
+
+def test_a_setting_that_means_nothing_is_wrong_use(grown: Program) -> None:
+    assert_sentence(grown.run("ls", env={"SILICA_MEMORY_SIZE_THRESHOLD": "big"}), 2, "SILICA_MEMORY_SIZE_THRESHOLD")
+    assert_sentence(grown.silica("memory", "--path", "", "ls"), 2, "empty path")
+    assert_sentence(grown.run("write", "x", env={"SILICA_MEMORY_MODEL": "nobody"}), 2, "'nobody'")
+    assert_sentence(grown.quick("--model", "nobody", "search", "x"), 2, "'nobody'")
+
+
+def test_no_text_and_nobody_at_a_pipe_is_an_empty_text(program: Program) -> None:
+    assert_sentence(program.run("write"), 2, "empty")
+    assert not program.folder.exists()
+
+
+def test_input_that_is_not_utf8_is_refused_with_the_place(program: Program) -> None:
+    assert_sentence(program.run("write", stdin=b"good \xff bad"), 2, "standard input", "0xff", "offset 5")
+    file = program.home / "latin1.txt"
+    file.write_bytes("Grüße".encode("latin-1"))
+    assert_sentence(program.run("write", "--file", str(file)), 2, "latin1.txt", "offset 2")
+    assert_sentence(program.run("write", b"caf\xe9"), 2, "character 3")
+    assert not program.folder.exists()
+
+
+def test_a_page_that_is_not_utf8_is_read_with_replacement_reported_and_left_alone(program: Program) -> None:
+    data = b"# Old\n\nfine\ncaf\xe9 \xff\xfe\n"
+    file = program.page("memory", data)
+    read = program.run("read")
+    assert (read.code, read.text) == (0, data.decode("utf-8", "replace"))
+    assert program.run("read", "--json").json["size_bytes"] == len(data)
+    assert "not-utf8 memory:4 " in program.done("check")
+    assert "0xe9" in program.done("check", "--apply")
+    assert "caf\ufffd" in program.done("search", "caf")
+    assert file.read_bytes() == data
+    program.done("write", "--mode", "append", "more")
+    assert file.read_bytes().startswith(data)
+
+
+def test_a_file_where_the_folder_should_be_is_a_storage_failure(program: Program) -> None:
+    program.folder.write_text("precious")
+    for call in (["read"], ["write", "x"], ["search", "x"], ["ls"], ["tree"], ["check"], ["graph"]):
+        assert_sentence(program.quick(*call), 4, "is a file")
+    assert program.folder.read_text() == "precious"
+
+
+@pytest.mark.parametrize("place", ["file/below", "/proc/silica", "/dev/null/silica"])
+def test_a_folder_that_cannot_be_made_is_a_storage_failure(program: Program, place: str) -> None:
+    (program.home / "file").write_text("precious")
+    written = program.silica("memory", "--path", place, "write", "x")
+    assert_sentence(written, 4)
+
+
+def test_a_full_disk_is_a_storage_failure_and_every_page_is_as_it_was(grown: Program) -> None:
+    before = grown.files()
+    text = "\n\n".join(f"Paragraph {number} tells of something else." for number in range(2_000))
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, 4_096))
+
+    failed = grown.run("write", "--mode", "append", stdin=text.encode(), before=limit)
+    assert failed.code == 4, failed
+    assert failed.err.startswith("silica: ")
+    assert "Traceback" not in failed.err
+    assert grown.files() == before
+    assert grown.done("check").startswith("all is well")
+
+
+def test_output_that_cannot_be_printed_is_told(grown: Program) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    with open("/dev/full", "wb") as full:
+        command = [*PROGRAM, "memory", "--path", str(grown.folder), "read"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=grown.home, env=grown.environment())
+    assert done.returncode == 4
+    assert done.stderr.startswith(b"silica: cannot print the output: ")
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("call", [["read"], ["search", "word"], ["ls", "--json"], ["tree"], ["--help"]], ids=" ".join)
+def test_a_reader_that_has_had_enough_hears_nothing(program: Program, call: list[str]) -> None:
+    program.page("memory", "# Memory\n\n" + "word " * 200_000)
+    command = [*PROGRAM, "memory", "--path", str(program.folder), *call]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            command, stdout=writing, stderr=subprocess.PIPE, cwd=program.home, env=program.environment(), timeout=60
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_ctrl_c_ends_it_with_130_and_no_traceback(program: Program) -> None:
+    command = [*PROGRAM, "memory", "--path", str(program.folder), "write", "-"]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=program.home,
+        env=program.environment(),
+    )
+    assert process.stdin is not None
+    process.stdin.write(b"half a text")
+    process.stdin.flush()
+    deadline = time.monotonic() + 30
+    while _unread(process.stdin) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+    assert not program.folder.exists()
+
+
+def test_a_failing_model_and_a_conflict_have_codes_of_their_own(
+    grown: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raising(error: Exception) -> None:
+        def method(*_: object, **__: object) -> None:
+            raise error
+
+        monkeypatch.setattr(Memory, "write", method)
+
+    raising(ModelError("the provider is down", retryable=True))
+    assert_sentence(grown.quick("write", "x"), 5, "the provider is down")
+    raising(StorageConflict("the page was changed"))
+    assert_sentence(grown.quick("write", "x"), 3, "the page was changed")
+    raising(Undecided("no model passed the guard"))
+    assert_sentence(grown.quick("write", "x"), 5, "no model passed the guard")
+    raising(ZeroDivisionError("a bug"))
+    bug = grown.quick("write", "x", "--json")
+    assert bug.code == 70
+    assert "Traceback" in bug.err
+    assert "ZeroDivisionError: a bug" in bug.err
+    assert bug.json["error"]["kind"] == "ZeroDivisionError"
+
+
+def test_what_was_not_decided_as_asked_is_said(grown: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Memory.write
+
+    def degraded(
+        memory: Memory, text: str, path: str | None, mode: Literal["update", "append", "replace"]
+    ) -> WriteResult:
+        return replace(whole(memory, text, path, mode), degraded="some:model: the model refused")
+
+    monkeypatch.setattr(Memory, "write", degraded)
+    written = grown.quick("write", "One more fact")
+    assert (written.code, written.err) == (0, "silica: some:model: the model refused (decided by offline)\n")
+    told = grown.quick("write", "--json", "Another one")
+    assert told.json["degraded"] == "some:model: the model refused"
+    assert "the model refused" in told.err
+
+
+def test_an_error_can_do_nothing_to_a_terminal(program: Program) -> None:
+    failed = program.silica("memory", "--path", "a\x1b[31m\nb/c", "read")
+    (program.home / "a\x1b[31m\nb").write_text("")
+    failed = program.silica("memory", "--path", "a\x1b[31m\nb", "read")
+    assert_sentence(failed, 4, "a\\x1b[31m\\x0ab")
+
+
+def test_text_is_utf8_whatever_the_locale_says(program: Program) -> None:
+    for name, locale in (
+        ("grüße", {"LC_ALL": "C"}),
+        ("plain", {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}),
+    ):
+        text = f"Grüße aus {name} an 日本".encode()
+        written = program.run("write", "--to", name.encode(), "-", stdin=text, env=locale)
+        assert written.code == 0, written
+        assert f"memory › {name} · " in written.text
+        assert text in program.run("read", name.encode(), env=locale).out
+        assert f"── {name}" in program.run("tree", env=locale).text
+
+
+def _unread(pipe: IO[bytes]) -> int:
+    """The bytes that nobody has taken out of the pipe yet."""
+    answer = fcntl.ioctl(pipe, termios.FIONREAD, b"\0\0\0\0")
+    return int(struct.unpack("i", answer)[0])

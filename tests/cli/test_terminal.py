@@ -1,0 +1,168 @@
+"""What a person at a terminal sees, and that a pipe never sees it."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from threading import Timer
+
+import pytest
+from filelock import FileLock
+
+from memory_v2.cli.show import cut, pad, plain, width
+
+from .program import Program
+
+ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+def seen(text: str) -> str:
+    """What stays on the screen."""
+    return ESCAPE.sub("", re.sub(r"[^\n]*\r\x1b\[K", "", text))
+
+
+@pytest.fixture
+def wide(program: Program) -> Program:
+    """Names that take more columns than they have characters, and some that take fewer."""
+    program.page(
+        "memory",
+        "# Memory\n\n## Links\n\n- [[日本語/メモ]] - 覚え書き\n- [[cafe\u0301s]]\n- [[a]] - " + "long " * 40 + "\n",
+    )
+    program.page("日本語/メモ", "# メモ\n\nこんにちは世界、メモです。\n")
+    program.page("cafés", "# Cafés\n\nOne by the river.\n")
+    program.page("a", "# A\n\nA letter.\n")
+    return program
+
+
+def test_the_list_is_a_coloured_table_that_lines_up(wide: Program) -> None:
+    shown = wide.on_terminal("ls")
+    assert shown.code == 0
+    assert "\x1b[36m" in shown.text
+    head, *rows = seen(shown.text).splitlines()
+    assert head.split() == ["page", "bytes", "changed", "(UTC)", "links"]
+    assert len(rows) == 4
+    dates = {width(re.split(r"\d{4}-\d\d-\d\d \d\d:\d\d", row)[0]) for row in rows}
+    assert len(dates) == 1
+    assert {width(row) for row in rows} == {width(head)}
+
+
+@pytest.mark.parametrize("columns", [120, 60, 40, 24])
+def test_the_tree_is_cut_to_the_terminal_and_lines_up(wide: Program, columns: int) -> None:
+    shown = wide.on_terminal("tree", columns=columns)
+    lines = seen(shown.text).splitlines()
+    assert all(width(line) <= columns for line in lines)
+    ends = {width(line.split(" bytes")[0]) for line in lines if " bytes" in line}
+    assert len(ends) == 1
+    if columns == 120:
+        assert lines[-1].endswith("…")
+        assert "  覚え書き" in lines[1]
+
+
+def test_a_pipe_gets_whole_lines_and_no_colours(wide: Program) -> None:
+    assert "long " * 39 + "long" in wide.run("tree", env={"COLUMNS": "20"}).text
+    for call in (["tree"], ["ls"], ["search", "メモ"], ["check"], ["delete", "a"]):
+        assert b"\x1b" not in wide.run(*call, env={"COLUMNS": "20"}).out
+
+
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
+def test_colours_can_be_refused_and_the_table_stays(wide: Program, env: dict[str, str]) -> None:
+    for call in (["ls"], ["tree"], ["search", "-n", "1", "river"]):
+        shown = re.sub(r"[^\n]*\r\x1b\[K", "", wide.on_terminal(*call, env=env).text)
+        assert "\x1b" not in shown
+        assert "cafés" in shown
+
+
+def test_a_finding_is_coloured_by_its_gravity(wide: Program) -> None:
+    wide.page("lost", "# Lost\n\n[[nowhere]]\n")
+    shown = wide.on_terminal("check").text
+    assert "\x1b[31merror\x1b[0m unreachable lost:0" in shown
+    assert "\x1b[33mnotice\x1b[0m dangling-link lost:3" in shown
+
+
+def test_text_of_a_page_does_nothing_to_the_terminal(program: Program) -> None:
+    evil = "\x1b]0;title\x07 \x1b[2J \x9b31m \u202e"
+    program.page("memory", f"# Root {evil}\n\nneedle {evil}\r\n\n## Links\n\n- [[b]] - {evil}\n")
+    program.page("b", f"# {evil}\n\nneedle\n")
+    program.page("c", f"# {evil}\n")
+    for call in (["search", "needle"], ["tree"], ["ls"], ["check"], ["read"], ["graph"], ["read", "--json"]):
+        for shown in (seen(program.on_terminal(*call).text), program.run(*call).text):
+            if call != ["read"] or "needle \\x1b" in shown:
+                assert not re.search("[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f\u202e]", shown), call
+    assert "needle \\x1b]0;title\\x07 \\x1b[2J \\x9b31m \\u202e" in program.run("search", "needle").text
+    assert evil.encode() in program.run("read").out
+    for form in ("mermaid", "dot"):
+        assert b"\x1b" not in program.run("graph", "--format", form).out
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="this disk takes no names that are not UTF-8")
+def test_names_of_files_that_are_no_pages_are_shown_harmlessly(grown: Program) -> None:
+    folder = os.fsencode(grown.folder)
+    for name in (b"caf\xe9.md", b"a\x1b[31mb.md", b"two\nlines.md"):
+        with open(os.path.join(folder, name), "wb"):
+            pass
+    found = grown.run("check")
+    assert found.code == 0
+    assert found.text.count("\n") == 3
+    for shown in ("caf\\xe9.md:0", "a\\x1b[31mb.md:0", "two\\x0alines.md:0"):
+        assert shown in found.text
+    paths = [finding["path"] for finding in grown.run("check", "--json").json["findings"]]
+    assert sorted(paths) == ["a\x1b[31mb.md", "caf\udce9.md", "two\nlines.md"]
+
+
+def test_deleting_is_asked_about_on_a_terminal_only(grown: Program) -> None:
+    kept = grown.on_terminal("delete", "people", keys=(b"]: ", b"n\n"))
+    assert kept.code == 0
+    assert "Delete people (" in kept.text
+    assert "nothing was deleted" in kept.text
+    assert "people.md" in grown.files()
+    assert grown.on_terminal("delete", "people", keys=(b"]: ", b"\x03")).code == 130
+    assert "people.md" in grown.files()
+    absent = grown.on_terminal("delete", "nowhere")
+    assert absent.code == 3
+    assert "Delete" not in absent.text
+    assert "people is deleted" in grown.on_terminal("delete", "people", keys=(b"]: ", b"y\n")).text
+    assert "people.md" not in grown.files()
+    assert "Delete" not in grown.on_terminal("delete", "projects/silica", "--yes").text
+    assert grown.run("delete", "projects").text == "projects is deleted\n"
+
+
+def test_a_write_without_text_on_a_terminal_does_not_wait(program: Program) -> None:
+    shown = program.on_terminal("write")
+    assert shown.code == 2
+    assert "there is no text" in shown.text
+
+
+def test_a_text_can_be_typed_at_the_terminal(program: Program) -> None:
+    assert program.on_terminal("write", "-", keys=(b"", b"typed by hand\n\x04")).code == 0
+    assert "typed by hand" in program.done("read")
+
+
+def test_work_that_takes_long_is_announced_on_a_terminal_and_wiped_away(grown: Program) -> None:
+    grown.done("write", "makes the folder of the lock")
+    lock = FileLock(grown.folder / ".metadata" / "lock", thread_local=False)
+    with lock:
+        release = Timer(2.0, lock.release)
+        release.start()
+        shown = grown.on_terminal("write", "waits for the lock")
+    release.join()
+    assert shown.code == 0
+    assert "writing …\r\x1b[K" in shown.text
+    assert "writing" not in seen(shown.text)
+
+
+def test_columns_are_counted_as_a_terminal_does() -> None:
+    assert width("日本") == 4
+    assert width("e\u0301") == 1
+    assert width("a\u200db") == 2
+    assert pad("日", 4) == "日  "
+    assert pad("日", 4, right=True) == "  日"
+    assert cut("日本語", 6) == "日本語"
+    assert cut("日本語", 5) == "日本…"
+    assert cut("日本語", 4) == "日…"
+    assert cut("abc", 1) == "…"
+    assert cut("abc", 0) == ""
+
+
+def test_a_plain_line_is_one_line() -> None:
+    assert plain("a\nb\x1b\x85\u2028\udcff\ud800\t日\u200d") == "a\\x0ab\\x1b\\x85\\u2028\\xff\\ud800\t日\u200d"

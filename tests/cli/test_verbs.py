@@ -1,0 +1,241 @@
+"""Each verb, as a person in a pipe sees it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .program import Program
+
+VERBS = ["write", "read", "search", "ls", "tree", "split", "merge", "rename", "delete", "check", "graph"]
+
+
+def test_silica_alone_prints_help_and_so_does_memory(program: Program) -> None:
+    alone = program.silica()
+    assert alone.code == 0
+    assert alone.text.startswith("Usage: silica ")
+    memory = program.silica("memory")
+    assert memory.code == 0
+    for said in ("SILICA_MEMORY_PATH", "SILICA_MEMORY_MODEL", "--path FOLDER", "--model NAME", "before the verb"):
+        assert said in memory.text
+    assert [line.split()[0] for line in memory.text.split("Commands:\n")[1].splitlines()] == VERBS
+    assert not program.folder.exists()
+
+
+def test_the_version_is_that_of_the_package(program: Program) -> None:
+    from memory_v2 import __version__
+
+    assert program.silica("--version").text == f"silica {__version__}\n"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_with_an_example_and_says_where_the_memory_is_chosen(program: Program, verb: str) -> None:
+    help_text = program.done(verb, "--help")
+    assert f"silica memory {verb}" in help_text.split("Example")[1]
+    assert "--json" in help_text
+    assert "silica memory [--path FOLDER]" in " ".join(help_text.split())
+
+
+def test_a_memory_begins_with_one_command_and_no_setting(program: Program) -> None:
+    written = program.silica("memory", "write", "Silica", "uses pytest")
+    assert (written.code, written.err) == (0, "")
+    page = program.home / ".silica" / "memory_v2" / "memory.md"
+    assert written.text == f"memory · {page.stat().st_size} bytes\n"
+    assert "Silica uses pytest\n" in page.read_text("utf-8")
+
+
+def test_the_folder_comes_from_the_option_else_from_the_environment(program: Program) -> None:
+    there = {"SILICA_MEMORY_PATH": str(program.home / "there")}
+    assert program.silica("memory", "write", "one", env=there).code == 0
+    assert program.silica("memory", "--path", "here", "write", "two", env=there).code == 0
+    assert "one" in (program.home / "there" / "memory.md").read_text("utf-8")
+    assert "two" in (program.home / "here" / "memory.md").read_text("utf-8")
+
+
+def test_a_write_says_where_it_went_and_how_large_the_page_is(grown: Program) -> None:
+    told = grown.done("write", "--to", "projects/silica", "Ruff lints it")
+    size = (grown.folder / "projects/silica.md").stat().st_size
+    assert told == f"memory › projects › projects/silica · {size:,} bytes\n"
+
+
+def test_what_is_known_already_is_not_written_twice(grown: Program) -> None:
+    before = grown.files()
+    told = grown.done("write", "- Silica uses pytest for testing (2026-02-03)")
+    assert told == "nothing new: it stands in projects/silica\n"
+    assert grown.files() == before
+
+
+def test_text_comes_from_standard_input_from_a_file_or_from_the_arguments(program: Program) -> None:
+    file = program.home / "notes.txt"
+    file.write_bytes("naïve\r\n".encode())
+    assert program.run("write", "--mode", "append", stdin="Grüße\n".encode()).code == 0
+    assert program.run("write", "--mode", "append", "-", stdin=b"from a dash\n").code == 0
+    assert program.run("write", "--mode", "append", "--file", str(file)).code == 0
+    assert program.run("write", "--mode", "append", "--file", "-", stdin=b"from a file that is a dash\n").code == 0
+    assert program.run("write", "--mode", "append", "two", "words").code == 0
+    text = (program.folder / "memory.md").read_bytes().decode()
+    for said in ("Grüße\n", "from a dash\n", "naïve\r\n", "from a file that is a dash\n", "two words\n"):
+        assert said in text
+
+
+def test_a_list_item_is_text_and_no_option(program: Program) -> None:
+    program.done("write", "- prefers tabs", "--mode", "append")
+    program.done("write", "--mode", "append", "--", "--bare")
+    program.done("write", "--to", "log", "--mode", "append", "- n is a number")
+    assert "- prefers tabs\n" in program.done("read")
+    assert "--bare\n" in program.done("read")
+    assert "- n is a number" in program.done("search", "- n is what")
+
+
+def test_replace_puts_the_text_in_the_place_of_the_body(grown: Program) -> None:
+    grown.done("write", "--mode", "replace", "--to", "projects/silica", "Only this")
+    assert "pytest" not in grown.done("read", "projects/silica")
+    assert grown.done("check").startswith("all is well")
+
+
+def test_a_page_is_read_byte_for_byte(program: Program) -> None:
+    data = "# Töne\r\n\r\nblank at the end \t\r\n\x1b[31m日本\u200d語\n\nno line end".encode()
+    program.page("memory", data)
+    assert program.run("read").out == data
+    assert program.run("read", "memory").out == data
+
+
+def test_a_hit_is_told_with_place_date_score_way_and_verbatim_words(grown: Program) -> None:
+    told = grown.done("search", "-n", "1", "How", "is", "Silica", "tested?")
+    head, *lines = told.splitlines()
+    assert head.startswith("projects/silica:3-3  2026-02-03  ")
+    assert head.endswith("  memory › projects › projects/silica")
+    assert 0 < float(head.split()[2]) <= 1
+    assert lines == ["    - Silica uses pytest for testing (2026-02-03)"]
+
+
+def test_hits_are_apart_by_an_empty_line_and_no_more_than_asked_for(grown: Program) -> None:
+    assert len(grown.done("search", "-n", "2", "Silica").split("\n\n")) == 2
+
+
+def test_finding_nothing_is_no_failure(grown: Program) -> None:
+    found = grown.quick("search", "xylophone")
+    assert (found.code, found.out, found.err) == (0, b"", "silica: nothing found\n")
+
+
+def test_ls_in_a_pipe_is_one_page_to_a_line_for_other_programs(grown: Program) -> None:
+    rows = [line.split("\t") for line in grown.done("ls").splitlines()]
+    assert [row[0] for row in rows] == ["memory", "people", "projects", "projects/silica"]
+    assert [int(row[1]) for row in rows] == [(grown.folder / f"{row[0]}.md").stat().st_size for row in rows]
+    assert [row[3] for row in rows] == ["2", "1", "1", "0"]
+    assert all(row[2].endswith("Z") and len(row[2]) == 20 for row in rows)
+
+
+def test_the_tree_is_drawn_with_sizes_and_descriptions(grown: Program) -> None:
+    size = {name: f"{len(data)} bytes" for name, data in grown.files().items()}
+    assert grown.done("tree").splitlines() == [
+        f"memory  {size['memory.md']}",
+        f"├── projects  {size['projects.md']}  what is being built",
+        f"│   └── projects/silica  {size['projects/silica.md']}  a memory for agents",
+        f"└── people  {size['people.md']}",
+    ]
+
+
+def test_pages_out_of_reach_stand_below_the_tree_with_a_hint(grown: Program) -> None:
+    grown.page("lost", "# Lost and found\n")
+    shown = grown.quick("tree")
+    assert shown.text.splitlines()[-2:] == ["not reachable from the root:", "  lost  17 bytes  Lost and found"]
+    assert "silica memory check --apply" in shown.err
+
+
+def test_a_chain_of_a_thousand_pages_is_drawn(program: Program) -> None:
+    program.page("memory", "# Memory\n\n## Links\n\n- [[p0]]\n")
+    for number in range(1_000):
+        program.page(f"p{number}", f"# P\n\n## Links\n\n- [[p{number + 1}]]\n" if number < 999 else "# P\n")
+    assert len(program.done("tree").splitlines()) == 1_001
+    assert len(program.quick("tree", "--json").json["pages"]) == 1_001
+
+
+def test_the_graph_is_printed_in_three_forms(grown: Program) -> None:
+    assert (
+        grown.quick("graph").json
+        == grown.quick("graph", "--json").json
+        == grown.quick("graph", "--format", "json").json
+    )
+    assert grown.done("graph", "--format", "mermaid").startswith("graph TD\n")
+    dot = grown.done("graph", "--format", "dot")
+    assert '"memory" -> "projects";' in dot
+    assert dot.endswith("}\n")
+
+
+def test_a_page_is_split_on_demand(program: Program) -> None:
+    sections = [
+        f"## {name}\n\n" + f"All that is known of {name.lower()}. " * 30 for name in ("Kitchen", "Garden", "Cellar")
+    ]
+    program.done("write", "--mode", "append", "\n\n".join(sections))
+    told = program.done("split")
+    assert told.startswith("memory split by ")
+    children = told.strip().split(" into ")[1].split(", ")
+    assert len(children) > 1
+    assert {f"{child}.md" for child in children} < program.files().keys()
+
+
+def test_a_page_that_holds_together_is_left_whole_and_says_why(grown: Program) -> None:
+    assert grown.done("split", "people").startswith("people left whole: ")
+
+
+def test_a_page_is_merged_and_renamed_and_links_follow(grown: Program) -> None:
+    assert grown.done("rename", "projects", "work") == "projects is work now\n"
+    assert "work/silica" in grown.done("read", "people")
+    assert grown.done("merge", "work/silica") == "work/silica is part of work now\n"
+    assert "pytest" in grown.done("read", "work")
+    assert grown.done("check").startswith("all is well: 3 pages")
+
+
+def test_a_deleted_page_says_where_its_children_hang_now(grown: Program) -> None:
+    grown.page("people", "# People\n\nAda keeps the books.\n")
+    assert grown.done("delete", "projects").splitlines() == [
+        "projects is deleted",
+        "  projects/silica hangs on memory now",
+    ]
+    assert grown.done("check") == "all is well: 3 pages\n"
+
+
+def test_check_tells_each_finding_in_a_line_and_mends_on_demand(grown: Program) -> None:
+    grown.page("lost", "# Lost\n\nSee [[nowhere]].\n")
+    found = grown.quick("check")
+    assert found.code == 0
+    assert found.text.splitlines() == [
+        "error unreachable lost:0 no link leads here from the root (mend: link it from the page above)",
+        "notice dangling-link lost:3 [[nowhere]] names no page",
+    ]
+    assert "--apply" in found.err
+    assert grown.quick("check", "--fail").code == 1
+    mended = grown.quick("check", "--apply", "--fail")
+    assert mended.code == 0
+    assert mended.text.splitlines() == [
+        "mended unreachable lost:0 no link leads here from the root (done: link it from the page above)",
+        "notice dangling-link lost:3 [[nowhere]] names no page",
+        "changed memory",
+    ]
+    assert "[[lost]]" in grown.done("read")
+
+
+def test_an_absent_memory_says_how_to_begin_and_stays_absent(program: Program) -> None:
+    for verb in (["ls"], ["tree"], ["search", "x"]):
+        shown = program.quick(*verb)
+        assert (shown.code, shown.out) == (0, b"")
+        assert 'silica memory write "…"' in shown.err
+        assert str(program.folder) in shown.err
+    read = program.quick("read")
+    assert (read.code, read.out) == (3, b"")
+    assert 'begin with: silica memory write "…"' in read.err
+    assert program.done("check") == "all is well: 0 pages\n"
+    assert not program.folder.exists()
+
+
+def test_the_package_runs_as_a_module_and_as_a_script(program: Program) -> None:
+    import subprocess
+    import sys
+
+    script = Path(sys.executable).with_name("silica")
+    if not script.exists():
+        pytest.skip("the package is not installed here")
+    done = subprocess.run([script, "--version"], capture_output=True, cwd=program.home, env=program.environment())
+    assert done.stdout == program.silica("--version").out

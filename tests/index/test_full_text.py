@@ -1,0 +1,382 @@
+"""The index follows the pages, whoever changes them and whatever becomes of its file."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_v2.errors import StorageError
+from memory_v2.index.base import PageIndex
+from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.store import FILE
+from memory_v2.storage.base import MemoryStorage
+from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.tree.block import readable, split_lines
+from memory_v2.tree.graph import build_graph
+from memory_v2.tree.page import Page, parse_page, read_page
+from tests.tree.texts import EXAMPLES, STEADY, markdown
+
+ROOT = "# Memory\n\n- Silica uses pytest\n\n## Links\n\n- [[people]] - who is who\n"
+PEOPLE = "# People\n\n- Ada likes tea (see [[memory]])\n- Bob likes milk\n"
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> LocalStorage:
+    storage = LocalStorage(tmp_path / "memory")
+    storage.write("memory", ROOT.encode())
+    storage.write("people", PEOPLE.encode())
+    return storage
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+def commit(storage: MemoryStorage, index: PageIndex, path: str, text: str) -> None:
+    storage.write(path, text.encode())
+    index.update([parse_page(path, text)], [])
+
+
+def found(index: PageIndex, query: str) -> list[str]:
+    return [hit.text for hit in index.search(query)]
+
+
+def file_of(storage: LocalStorage, path: str) -> Path:
+    return Path(storage.where) / f"{path}.md"
+
+
+def test_pages_that_were_there_before_are_found(storage: LocalStorage, cache: Path) -> None:
+    assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
+
+
+def test_a_commit_is_found_at_once(storage: LocalStorage, cache: Path) -> None:
+    index = FullTextIndex(storage, cache)
+    index.refresh()
+    commit(storage, index, "people", PEOPLE + "- Cleo likes cocoa\n")
+    assert found(index, "cocoa") == ["- Cleo likes cocoa"]
+    storage.delete("people")
+    index.update([], ["people"])
+    assert found(index, "cocoa") == []
+
+
+def test_a_refresh_tells_what_others_have_changed(storage: LocalStorage, cache: Path) -> None:
+    index = FullTextIndex(storage, cache)
+    assert set(index.refresh()) == {"memory", "people"}
+    assert not index.refresh()
+    file_of(storage, "memory").write_text(ROOT.replace("pytest", "ruff"))
+    file_of(storage, "people").unlink()
+    file_of(storage, "more").write_text("more tea\n")
+    assert set(index.refresh()) == {"memory", "people", "more"}
+    assert set(found(index, "pytest tea ruff")) == {"more tea", "- Silica uses ruff"}
+    assert not index.refresh()
+
+
+def test_a_commit_is_no_news_to_the_next_refresh(storage: LocalStorage, cache: Path) -> None:
+    index = FullTextIndex(storage, cache)
+    index.refresh()
+    commit(storage, index, "people", PEOPLE + "- Cleo likes cocoa\n")
+    assert not index.refresh()
+
+
+def test_an_edit_of_the_same_size_right_after_a_commit_is_noticed(storage: LocalStorage, cache: Path) -> None:
+    index = FullTextIndex(storage, cache)
+    index.refresh()
+    for number in range(20):
+        commit(storage, index, "people", f"# People\n\nAda is {number:02}\n")
+        file_of(storage, "people").write_text(f"# People\n\nBob is {number:02}\n")
+        assert set(index.refresh()) == {"people"}
+        assert found(index, "bob") == [f"Bob is {number:02}"]
+
+
+def test_a_file_that_was_only_touched_is_not_another(storage: LocalStorage, cache: Path) -> None:
+    index = FullTextIndex(storage, cache)
+    index.refresh()
+    os.utime(file_of(storage, "people"), (1, 1))
+    assert not index.refresh()
+
+
+def test_the_next_process_finds_the_index_as_it_was_left(storage: LocalStorage, cache: Path) -> None:
+    FullTextIndex(storage, cache).refresh()
+    assert not FullTextIndex(storage, cache).refresh()
+
+
+def test_two_indexes_on_one_folder_see_each_others_commits(storage: LocalStorage, cache: Path) -> None:
+    one, other = FullTextIndex(storage, cache), FullTextIndex(storage, cache)
+    one.refresh()
+    other.refresh()
+    commit(storage, one, "people", PEOPLE + "- Cleo likes cocoa\n")
+    assert found(other, "cocoa") == ["- Cleo likes cocoa"]
+    assert not other.refresh()
+    assert other.graph() == one.graph()
+    commit(storage, other, "cocoa", "# Cocoa\n")
+    assert [row.path for row in one.rows()] == ["cocoa", "memory", "people"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 5000])
+@pytest.mark.parametrize("place", [0, 90, 3000, 9000])
+def test_an_index_with_garbage_in_its_file_answers_as_before(
+    storage: LocalStorage, cache: Path, place: int, size: int
+) -> None:
+    index = FullTextIndex(storage, cache)
+    before = index.search("silica tea")
+    index.close()
+    data = bytearray((cache / FILE).read_bytes())
+    data[place : place + size] = b"\xa5" * size
+    (cache / FILE).write_bytes(data)
+    assert FullTextIndex(storage, cache).search("silica tea") == before
+    assert index.search("silica tea") == before
+
+
+@pytest.mark.parametrize("data", [b"", b"no database", b"SQLite format 3\0"])
+def test_a_file_that_is_no_index_is_replaced(storage: LocalStorage, cache: Path, data: bytes) -> None:
+    cache.mkdir()
+    (cache / FILE).write_bytes(data)
+    assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
+    assert not FullTextIndex(storage, cache).refresh()
+
+
+def test_a_text_that_was_altered_in_the_file_is_not_shown(storage: LocalStorage, cache: Path) -> None:
+    FullTextIndex(storage, cache).refresh()
+    data = (cache / FILE).read_bytes()
+    assert b"- Silica uses pytest" in data
+    (cache / FILE).write_bytes(data.replace(b"- Silica uses pytest", b"- Silica uses nobody"))
+    assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
+
+
+def test_the_index_of_another_version_is_made_anew(storage: LocalStorage, cache: Path) -> None:
+    cache.mkdir()
+    with sqlite3.connect(cache / FILE) as old:
+        old.execute("CREATE TABLE pages (path)")
+        old.execute("PRAGMA user_version = 77")
+    old.close()
+    assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
+
+
+def test_an_index_that_is_deleted_while_it_is_used_goes_on(storage: LocalStorage, cache: Path) -> None:
+    index = FullTextIndex(storage, cache)
+    index.refresh()
+    (cache / FILE).unlink()
+    cache.rmdir()
+    assert found(index, "pytest") == ["- Silica uses pytest"]
+    commit(storage, index, "people", PEOPLE + "- Cleo likes cocoa\n")
+    index.refresh()
+    assert set(found(index, "cocoa pytest")) == {"- Cleo likes cocoa", "- Silica uses pytest"}
+    assert FullTextIndex(storage, cache).search("cocoa") == index.search("cocoa")
+
+
+def test_where_there_is_no_folder_the_index_is_in_memory(storage: LocalStorage, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    for folder in (None, tmp_path / "file", tmp_path / "file" / "below"):
+        index = FullTextIndex(storage, folder)
+        commit(storage, index, "people", PEOPLE + "- Cleo likes cocoa\n")
+        assert set(found(index, "cocoa pytest")) == {"- Cleo likes cocoa", "- Silica uses pytest"}
+
+
+def test_a_file_that_cannot_be_written_is_left_alone(storage: LocalStorage, cache: Path) -> None:
+    (cache / FILE).mkdir(parents=True)
+    assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
+
+
+def test_a_locked_index_holds_up_nobody(storage: LocalStorage, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory_v2.index.store.BUSY_SECONDS", 0.05)
+    FullTextIndex(storage, cache).refresh()
+    holder = sqlite3.connect(cache / FILE, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    index = FullTextIndex(storage, cache)
+    commit(storage, index, "people", PEOPLE + "- Cleo likes cocoa\n")
+    assert set(found(index, "cocoa pytest")) == {"- Cleo likes cocoa", "- Silica uses pytest"}
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert set(FullTextIndex(storage, cache).refresh()) == {"people"}
+
+
+def test_the_file_is_nobody_elses_to_read(storage: LocalStorage, cache: Path) -> None:
+    FullTextIndex(storage, cache).refresh()
+    assert (cache / FILE).stat().st_mode & 0o077 == 0
+
+
+def test_a_failing_storage_is_not_taken_for_an_empty_one(storage: LocalStorage) -> None:
+    class Failing(VolatileStorage):
+        def stamps(self):  # type: ignore[no-untyped-def]
+            raise StorageError("the disk is gone")
+
+    with pytest.raises(StorageError, match="the disk is gone"):
+        FullTextIndex(Failing(), None).search("anything")
+
+
+def test_a_page_that_vanishes_while_it_is_read_is_none(storage: LocalStorage) -> None:
+    class Vanishing(VolatileStorage):
+        def read(self, path: str):  # type: ignore[no-untyped-def]
+            self._pages.pop("gone", None)
+            return super().read(path)
+
+    vanishing = Vanishing()
+    vanishing.write("gone", b"gone tea")
+    vanishing.write("here", b"here tea")
+    index = FullTextIndex(vanishing, None)
+    assert found(index, "tea") == ["here tea"]
+    assert [row.path for row in index.rows()] == ["here"]
+
+
+def test_many_threads_may_use_one_index(storage: LocalStorage, cache: Path) -> None:
+    index = FullTextIndex(storage, cache)
+    failures: list[BaseException] = []
+
+    def use(number: int) -> None:
+        try:
+            for turn in range(8):
+                commit(storage, index, f"page-{number}", f"# Page\n\n- thread {number} turn {turn}\n")
+                index.refresh()
+                assert f"- thread {number} turn {turn}" in found(index, f"thread {number}")
+        except BaseException as failure:  # noqa: BLE001
+            failures.append(failure)
+
+    threads = [threading.Thread(target=use, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert len(index.rows()) == 8
+
+
+_PROCESS = """
+import sys
+from pathlib import Path
+from memory_v2.index.full_text import FullTextIndex
+from memory_v2.storage.local import LocalStorage
+from memory_v2.tree.page import parse_page
+
+folder, cache, number = sys.argv[1:]
+storage = LocalStorage(Path(folder))
+index = FullTextIndex(storage, Path(cache))
+for turn in range(10):
+    text = f"# Page\\n\\n- process {number} turn {turn}\\n"
+    storage.write(f"page-{number}", text.encode())
+    index.update([parse_page(f"page-{number}", text)], [])
+    index.refresh()
+    hits = [hit.text for hit in index.search(f"process {number} turn {turn}", 100)]
+    assert f"- process {number} turn {turn}" in hits, hits
+"""
+
+
+def test_many_processes_may_use_one_folder(storage: LocalStorage, cache: Path) -> None:
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", _PROCESS, storage.where, str(cache), str(number)], stderr=subprocess.PIPE
+        )
+        for number in range(4)
+    ]
+    assert [process.communicate(timeout=120)[1] for process in started] == [b""] * 4
+    index = FullTextIndex(storage, cache)
+    index.refresh()
+    assert len(found(index, "turn 9")) >= 4
+
+
+def test_a_search_may_be_kept_to_some_pages(storage: LocalStorage, cache: Path) -> None:
+    index = FullTextIndex(storage, cache)
+    assert {hit.path for hit in index.search("silica likes")} == {"memory", "people"}
+    assert {hit.path for hit in index.search("silica likes", within={"people", "nowhere"})} == {"people"}
+    assert index.search("silica likes", within=[]) == []
+    assert len(index.search("likes", 1)) == 1
+    assert index.search("likes", 0) == []
+
+
+def test_texts_that_are_there_in_other_dress_are_the_same(storage: LocalStorage, cache: Path) -> None:
+    index = FullTextIndex(storage, cache)
+    texts = ["silica  uses **pytest**.", "* Bob likes milk\n", "Bob likes tea", "## People", "", "---"]
+    assert index.same(texts) == {texts[0]: ("memory", 2), texts[1]: ("people", 3)}
+    commit(storage, index, "people", "# People\n")
+    assert index.same(texts) == {texts[0]: ("memory", 2), texts[3]: ("people", 1)}
+
+
+def test_rows_tell_what_is_known_of_each_page(storage: LocalStorage, cache: Path) -> None:
+    moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    index = FullTextIndex(storage, cache)
+    page = parse_page("people", PEOPLE).stamped(moment)
+    storage.write("people", page.data)
+    index.update([page], [])
+    [memory, people] = index.rows()
+    assert (people.path, people.title, people.size, people.last_updated) == ("people", "People", page.size, moment)
+    assert memory.last_updated == storage.get_modified_time("memory")
+
+
+def test_the_date_of_a_hit_is_else_that_of_the_last_change(storage: LocalStorage, cache: Path) -> None:
+    [hit] = FullTextIndex(storage, cache).search("pytest")
+    assert hit.date == storage.get_modified_time("memory").date()
+
+
+def test_the_graph_follows_the_links(storage: LocalStorage, cache: Path) -> None:
+    index = FullTextIndex(storage, cache)
+    assert index.graph() == build_graph([parse_page("memory", ROOT), parse_page("people", PEOPLE)])
+    assert index.graph() is index.graph()
+    commit(storage, index, "people", "# People\n\n[[Memory]] and [[later]]\n")
+    assert [(edge.source, edge.target) for edge in index.graph().edges] == [("memory", "people"), ("people", "memory")]
+    commit(storage, index, "later", "# Later\n")
+    assert ("people", "later") in [(edge.source, edge.target) for edge in index.graph().edges]
+    storage.delete("later")
+    index.refresh()
+    assert [node.path for node in index.graph().nodes] == ["memory", "people"]
+
+
+@pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES)
+def test_an_excerpt_is_what_stands_in_the_lines_it_names(text: str) -> None:
+    storage = VolatileStorage()
+    storage.write("page", parse_page("page", text).data)
+    lines = split_lines(readable(text))
+    for hit in FullTextIndex(storage, None).search(text, 100, entries=True):
+        assert hit.text in "".join(lines[hit.first_line - 1 : hit.last_line])
+
+
+def test_surroundings_end_with_the_page_and_with_the_heading() -> None:
+    storage = VolatileStorage()
+    talk = "- Ann: Hello, Bob!\n- Bob: Hello, Ann!\n- Ann: How are you?\n- Bob: I am well, thank you.\n"
+    storage.write("a", f"## 1 May 2023\n\n{talk}- Ann: Do you like zebras?\n\n## 2 May 2023\n\n{talk}".encode())
+    storage.write("b", talk.encode())
+    hits = FullTextIndex(storage, None).search("zebras", 100)
+    assert {(hit.path, hit.section) for hit in hits} == {("a", ("1 May 2023",))}
+    assert hits[0].text == "- Ann: Do you like zebras?"
+
+
+_paths = st.sampled_from(["memory", "a", "b", "b/c"])
+_texts = st.one_of(
+    markdown, st.sampled_from([ROOT, PEOPLE, "- Ann: Hi, Bob!\n- Bob: Hi, Ann!\n- Ann: Tea?\n- Bob: Yes!\n"])
+)
+_QUERIES = ["words here item", "title nested code", "tea", "Ann", "[[a]] - words", "2026-01-01", "日本語"]
+
+
+def _pages(storage: MemoryStorage) -> list[Page]:
+    return [read_page(path, storage.read(path).data) for path in storage.list_files()]
+
+
+@STEADY
+@given(st.lists(st.tuples(_paths, st.none() | _texts, st.booleans()), max_size=8))
+def test_an_index_kept_up_equals_one_made_anew(changes: list[tuple[str, str | None, bool]]) -> None:
+    storage = VolatileStorage(lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    index = FullTextIndex(storage, None)
+    for path, text, is_commit in changes:
+        if text is None:
+            storage.delete(path)
+        else:
+            storage.write(path, parse_page(path, text).data)
+        if is_commit:
+            index.update([parse_page(path, text)] if text is not None else [], [path] if text is None else [])
+        else:
+            index.refresh()
+    index.refresh()
+    anew = FullTextIndex(storage, None)
+    assert index.graph() == anew.graph() == build_graph(_pages(storage))
+    assert index.rows() == anew.rows()
+    for query in _QUERIES:
+        assert index.search(query, 50, entries=True) == anew.search(query, 50, entries=True)

@@ -1,0 +1,231 @@
+"""Which places come first."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_v2.index.base import Hit
+from memory_v2.index.full_text import FullTextIndex
+from memory_v2.storage.volatile import VolatileStorage
+from tests.tree.texts import STEADY
+
+TALK = """# Session {number}
+
+## {day}
+
+- Ann: Hey Bob! How have you been?
+- Bob: I was ill, but I am well now. What did you do?
+- Ann: I went to a jazz concert in the old theatre with my sister.
+- Bob: Who was playing? I would love to go too!
+- Ann: A trio from Lisbon. They play again next week.
+- Bob: My guitar needs new strings before I play anywhere.
+"""
+
+
+def index_of(**pages: str) -> FullTextIndex:
+    storage = VolatileStorage()
+    for path, text in pages.items():
+        storage.write(path, text.encode())
+    return FullTextIndex(storage, None)
+
+
+def found(index: FullTextIndex, query: str, limit: int = 10) -> list[str]:
+    return [hit.text for hit in index.search(query, limit)]
+
+
+def first(index: FullTextIndex, query: str) -> Hit:
+    return index.search(query, 1)[0]
+
+
+@pytest.fixture(scope="module")
+def notes() -> FullTextIndex:
+    return index_of(
+        memory="- The team meets on Mondays\n- Coffee is in the kitchen\n\n## Links\n\n- [[silica]] - pytest",
+        silica="# Silica\n\n## Testing\n\n- uses pytest with xdist\n- coverage: 95%\n\n## Release\n\n- tagged by hand",
+        quipu="# Quipu\n\n## Testing\n\n- uses unittest\n\n## Release\n\n- `write_memory` is called on each push\n",
+    )
+
+
+def test_a_word_finds_other_forms_of_it(notes: FullTextIndex) -> None:
+    assert found(notes, "who meet on a monday?")[0] == "- The team meets on Mondays"
+    assert found(notes, "calling")[0] == "- `write_memory` is called on each push"
+
+
+def test_one_word_is_enough(notes: FullTextIndex) -> None:
+    assert found(notes, "how do we brew our coffee in the morning")[0] == "- Coffee is in the kitchen"
+
+
+def test_headings_and_titles_tell_places_apart(notes: FullTextIndex) -> None:
+    assert first(notes, "testing of silica").path == "silica"
+    assert first(notes, "testing of quipu").text == "- uses unittest"
+    assert found(notes, "silica release")[0] == "- tagged by hand"
+
+
+def test_an_identifier_is_found_whole_and_by_its_parts(notes: FullTextIndex) -> None:
+    for query in ("write_memory", "`write_memory`", "what does write do with memory"):
+        assert first(notes, query).text == "- `write_memory` is called on each push"
+
+
+def test_a_form_that_no_page_has_finds_a_shorter_or_longer_one() -> None:
+    index = index_of(memory="- Ada is a citizen of France\n- the department buys chairs\n")
+    assert found(index, "citizenship") == ["- Ada is a citizen of France"]
+    assert found(index, "depart") == ["- the department buys chairs"]
+
+
+def test_entries_are_found_only_when_asked_for(notes: FullTextIndex) -> None:
+    assert {hit.path for hit in notes.search("pytest")} == {"silica"}
+    assert [hit.path for hit in notes.search("pytest", entries=True)] == ["silica", "memory"]
+
+
+def test_what_was_written_near_it_does_not_make_a_note_an_answer(notes: FullTextIndex) -> None:
+    assert found(notes, "xdist") == ["- uses pytest with xdist"]
+
+
+def test_why_a_place_was_found_is_said(notes: FullTextIndex) -> None:
+    assert first(notes, "Which pytest plugins?").found_by == "pytest"
+    assert first(notes, "how is silica coverage").found_by == "coverage"
+    assert first(notes, "silica").found_by == "above it: silica"
+
+
+def test_scores_fall_from_one_to_zero(notes: FullTextIndex) -> None:
+    scores = [hit.score for hit in notes.search("testing release pytest uses hand")]
+    assert len(scores) > 2
+    assert scores == sorted(scores, reverse=True)
+    assert 0 < scores[-1] < scores[0] < 1
+
+
+def test_stopwords_alone_are_looked_up() -> None:
+    index = index_of(memory="- to be or not to be\n- something else\n")
+    assert found(index, "to be or not to be") == ["- to be or not to be"]
+
+
+@pytest.mark.parametrize("query", ["", " ", "?", "...", '"', "*", '""', "zebra", "\0", "\ud800"])
+def test_a_query_that_says_nothing_finds_nothing(notes: FullTextIndex, query: str) -> None:
+    assert notes.search(query) == []
+
+
+@STEADY
+@given(st.text(st.sampled_from("\"'*^()-+:{}[]. \0ORANDNTEor近茶Silica_\ud800"), max_size=30))
+def test_no_query_is_taken_for_syntax(query: str) -> None:
+    index = index_of(memory="# Memory\n\n- Silica OR NOT AND NEAR 近く お茶\n")
+    for hit in index.search(query):
+        assert hit.text == "- Silica OR NOT AND NEAR 近く お茶"
+
+
+def test_a_quotation_is_found_to_the_letter() -> None:
+    index = index_of(
+        memory="- the red car and the blue house\n- the red house\n- the house is red\n- blue red house car\n"
+    )
+    assert found(index, '"red house"')[0] == "- the red house"
+    assert found(index, "“the house is red”")[0] == "- the house is red"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("喝茶", "- 我喜欢喝茶"),
+        ("你喜欢喝什么茶?", "- 我喜欢喝茶"),
+        ("茶", "- 我喜欢喝茶"),
+        ("東京", "- 来週、東京で会議があります"),
+        ("カイギ", "- カイギは月曜日"),
+        ("김치", "- 저는 김치를 좋아해요"),
+        ("อาหาร", "- ฉันชอบอาหารไทย"),
+        ("cafe", "- le café est fermé"),
+    ],
+)
+def test_all_scripts_are_searched(query: str, expected: str) -> None:
+    lines = ["我喜欢喝茶", "来週、東京で会議があります", "カイギは月曜日", "저는 김치를 좋아해요", "ฉันชอบอาหารไทย"]
+    index = index_of(memory="".join(f"- {line}\n" for line in [*lines, "le café est fermé"]))
+    assert found(index, query)[0] == expected
+
+
+def test_of_contradicting_facts_the_newest_comes_first() -> None:
+    index = index_of(
+        memory="- The capital of Freedonia is Rome, the old city\n- The capital of Freedonia is Paris\n"
+        "- Freedonia is large\n- The capital of Freedonia is Oslo\n"
+    )
+    assert found(index, "What is the capital of Freedonia?", 3) == [
+        "- The capital of Freedonia is Oslo",
+        "- The capital of Freedonia is Paris",
+        "- The capital of Freedonia is Rome, the old city",
+    ]
+
+
+def test_the_day_says_which_fact_is_newest() -> None:
+    index = index_of(a="- 2024-03-01: the port is 8080\n", b="- 2024-01-01: the port is 9090\n")
+    assert found(index, "which port?") == ["- 2024-03-01: the port is 8080", "- 2024-01-01: the port is 9090"]
+
+
+def test_the_number_of_a_fact_says_which_is_newest() -> None:
+    index = index_of(a="41. Ada plays the flute.\n", b="7. Ada plays the piano.\n")
+    assert found(index, "what does Ada play?") == ["41. Ada plays the flute.", "7. Ada plays the piano."]
+
+
+def test_an_old_fact_comes_first_when_its_day_is_asked_for() -> None:
+    index = index_of(memory="- 2024-01-01: the port is 9090\n- 2024-03-01: the port is 8080\n")
+    assert found(index, "which port was it on 2024-01-01?")[0] == "- 2024-01-01: the port is 9090"
+    assert found(index, "which port was it in January 2024?")[0] == "- 2024-01-01: the port is 9090"
+
+
+@pytest.fixture(scope="module")
+def talk() -> FullTextIndex:
+    first_session = TALK.format(number=1, day="8 May 2023, 1:56 pm")
+    second = "## 3 June 2024\n\n- Ann: I sold my car!\n- Bob: I bought a car, and you?\n- Ann: No.\n- Bob: Ok, bye!\n"
+    third = "## 9 June 2024\n\n- Cleo: I sold my car!\n- Dan: Me too!\n- Cleo: So you did?\n- Dan: Yes, I did!\n"
+    return index_of(one=first_session, two=second, three=third)
+
+
+def test_an_answer_takes_words_from_the_question_before_it(talk: FullTextIndex) -> None:
+    assert "A trio from Lisbon" in "".join(found(talk, "Who was playing at the concert?", 3))
+
+
+def test_who_is_named_in_the_question_is_preferred_as_speaker(talk: FullTextIndex) -> None:
+    assert first(talk, "What did Ann do with her car?").text == "- Ann: I sold my car!"
+    assert first(talk, "what did bob do with his car").text == "- Bob: I bought a car, and you?"
+    assert first(talk, "What did Cleo do with her car?").path == "three"
+    assert "said by Cleo" in first(talk, "What did Cleo do with her car?").found_by
+
+
+def test_a_word_that_could_be_a_name_is_one_where_it_is_written_as_one() -> None:
+    index = index_of(
+        a="- Will: I hope for rain!\n- Hope: The rain is late, you know.\n- Will: No rain?\n- Hope: No rain at all!\n"
+    )
+    assert "said by Will" in first(index, "What did Will say of rain?").found_by
+    assert "said by Hope" in first(index, "What did Hope say of rain?").found_by
+    assert "said by" not in first(index, "Which people hope for rain? Not me").found_by
+    assert "said by Will" not in first(index, "Will the rain be late?").found_by
+
+
+def test_a_name_alone_is_looked_up(talk: FullTextIndex) -> None:
+    assert all("Cleo" in text for text in found(talk, "Cleo", 2))
+
+
+def test_a_day_in_the_question_is_preferred(talk: FullTextIndex) -> None:
+    for query in ("What car was sold on 9 June 2024?", "car on June 9", "what was said about a car on 9 June"):
+        assert first(talk, query).path == "three", query
+    assert {hit.path for hit in talk.search("what happened in May 2023?")} == {"one"}
+    assert first(talk, "concert in May 2023").found_by.endswith("date May 2023")
+
+
+def test_a_question_for_the_time_prefers_words_of_time(talk: FullTextIndex) -> None:
+    assert first(talk, "When does the trio play?").text == "- Ann: A trio from Lisbon. They play again next week."
+
+
+def test_a_note_about_somebody_is_found_beside_their_talk() -> None:
+    index = index_of(
+        talk=TALK.format(number=1, day="8 May 2023"), ann="# People\n\n- Ann lives in Elm Street\n- Joe too\n"
+    )
+    assert first(index, "Where is Ann's home?").text == "- Ann lives in Elm Street"
+
+
+def test_the_date_of_a_hit_is_that_of_its_heading(talk: FullTextIndex) -> None:
+    hit = first(talk, "guitar strings")
+    assert (hit.date, hit.section, hit.first_line) == (date(2023, 5, 8), ("Session 1", "8 May 2023, 1:56 pm"), 10)
+
+
+def test_a_long_text_may_be_a_query(talk: FullTextIndex) -> None:
+    assert first(talk, "nothing of all this " * 500 + TALK).path == "one"
