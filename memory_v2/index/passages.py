@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal
-from memory_v2.text.words import speaker, speakers
+from memory_v2.text.speakers import speaker, speakers
 from memory_v2.tree.block import Block, encode, is_blank, readable, split_lines
 from memory_v2.tree.page import Page
 

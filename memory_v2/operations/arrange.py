@@ -119,6 +119,11 @@ def _turn_links(work: Workspace, moved: dict[str, str]) -> None:
     for source in _linking(work, moved.keys()) | {new for new in moved.values() if work.find(new) is not None}:
         if work.find(source) is not None:
             work.put(relinked(work.page(source), keys))
+    for edge in work.environment.index.graph().edges:
+        if edge.source in moved and (child := work.find(moved.get(edge.target, edge.target))) is not None:
+            came_from = child.properties.get("split_from", "")
+            if came_from in moved:
+                work.put(child.stamped(work.environment.now(), split_from=moved[came_from]))
 
 
 def _linking(work: Workspace, paths: Collection[str]) -> set[str]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
+_LINK = re.compile(r"\[\[([^\[\]|#\r\n]+)(?:#[^\[\]|\r\n]*)?(?:\|([^\[\]\r\n]+))?\]\]|\[([^\[\]\r\n]+)\]\([^()\s]*\)")
+
 
 def plain(text: str) -> str:
-    """The words on one line, without marks of Markdown and without what cannot be shown."""
+    """The words on one line, those of links included, without marks of Markdown and without what cannot be shown."""
     shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    shown = _LINK.sub(lambda link: link[2] or link[1] or link[3], shown)
     bare = "".join(c for c in shown if c not in "[]|`*\ufffd" and (c.isprintable() or c.isspace()))
     return " ".join(bare.split())
 

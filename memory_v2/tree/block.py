@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["heading", "paragraph", "item", "fence", "code", "table", "quote", "html", "rule", "piece"]
 
+DEEPEST = 100
+"""Levels of lists and quotes in one another; text nested deeper is parted at its blank lines only."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -125,7 +127,10 @@ def _starts(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:
     """The lines on which a block begins, in order, with its kind and level."""
     starts: dict[int, tuple[Kind, int]] = {}
     covered = 0
-    for token in _top_level(markdown("".join(lines).removeprefix("\ufeff"))):
+    tokens = markdown("".join(lines).removeprefix("\ufeff"))
+    if any(token.level >= DEEPEST - 2 for token in tokens):  # below this the parser gives up on the rest of the page
+        return {n: ("paragraph", 0) for n in range(len(lines)) if n == 0 or is_blank(lines[n - 1]) > is_blank(lines[n])}
+    for token in _top_level(tokens):
         assert token.map is not None
         start, end = token.map
         _cover_rest(lines, covered, start, starts)
@@ -163,7 +168,7 @@ def markdown(text: str) -> list[Token]:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"maxNesting": 80}).enable("table")
+    parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable("table")
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
 

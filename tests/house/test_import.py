@@ -22,7 +22,10 @@ def test_importing_the_package_imports_no_provider() -> None:
 
 
 def test_reading_a_page_does_not_load_what_writing_one_needs() -> None:
-    code = "import memory_v2\ntry:\n    memory_v2.Memory.open('/nowhere/at/all').read()\nexcept memory_v2.PageNotFound:\n    pass"
+    code = (
+        "import memory_v2\ntry:\n    memory_v2.Memory.open('/nowhere/at/all').read()\n"
+        "except memory_v2.PageNotFound:\n    pass"
+    )
     assert not loaded_by(code).intersection(HEAVY + ONLY_WHEN_WRITING)
 
 

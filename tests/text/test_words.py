@@ -8,17 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_v2.text.words import (
-    FILLERS,
-    STOPWORDS,
-    content_words,
-    has_cjk,
-    normal,
-    speaker,
-    speakers,
-    stem,
-    words,
-)
+from memory_v2.text.speakers import speaker, speakers
+from memory_v2.text.words import FILLERS, STOPWORDS, content_words, has_cjk, normal, stem, words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 # What markup is made of, close together: where taking one mark off bares the next.

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory_v2.tree.block import parse_blocks
 from memory_v2.tree.link import Link, find_links, link_key
-from memory_v2.tree.page import parse_page
+from memory_v2.tree.page import Page, parse_page
 from tests.tree.texts import STEADY, markdown
 
 
@@ -68,14 +68,15 @@ def test_turning_links_changes_nothing_else(text: str, new: str) -> None:
     back = list(turned.found_links)
     assert len(back) == len(page.found_links)
     assert all(link.target == new for link, _ in back)
-    rest, others = [], []
-    for each, out in ((page, rest), (turned, others)):
-        end = 0
-        for link, _ in each.found_links:
-            out.append(each.text[end : link.start])
-            end = link.end
-        out.append(each.text[end:])
-    assert rest == others
+    assert around_links(page) == around_links(turned)
+
+
+def around_links(page: Page) -> list[str]:
+    end, parts = 0, []
+    for link, _ in page.found_links:
+        parts.append(page.text[end : link.start])
+        end = link.end
+    return [*parts, page.text[end:]]
 
 
 def test_the_words_of_a_link_are_left_when_its_page_is_gone() -> None:

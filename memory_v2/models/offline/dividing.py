@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -20,6 +20,7 @@ from memory_v2.tree.block import Block
 from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.path import ROOT, child_path
 
+Runs = Sequence[tuple[Span, tuple[int, ...]]]
 Strategy = Literal["topic", "chronological", "entity", "size"]
 
 ENOUGH = 0.45
@@ -29,6 +30,8 @@ FULL = 0.75
 MOST_CHILDREN = 12
 MOST_IN_ONE = 0.75
 """The share of the page above which one child is no division."""
+SHORT = 1_200
+"""Bytes below which a month or a day shares a page with the next."""
 LISTED = 260
 """Bytes that a child takes among the links, about."""
 SMALLEST = 350
@@ -150,7 +153,7 @@ def _by_date(page: _Page) -> tuple[Strategy, list[Group]]:
     return "chronological", _by_time(page, runs)
 
 
-def _by_time(page: _Page, runs: Sequence[tuple[Span, tuple[int, ...]]]) -> list[Group]:
+def _by_time(page: _Page, runs: Runs) -> list[Group]:
     """By month, on the page of a month by day, over many years by year; the newest stay on the page if they can."""
     months = {_month(span) for span, _ in runs}
     key = _day if len(months) == 1 else _month if len(months) <= MOST_CHILDREN * 2 else _year
@@ -162,32 +165,52 @@ def _by_time(page: _Page, runs: Sequence[tuple[Span, tuple[int, ...]]]) -> list[
     if key is _day and page.brief.view.page.path.rsplit("/", 1)[-1] not in months:
         return _month_so_far(page, months.pop(), [periods[day] for day in sorted(periods)])
     groups: list[Group] = []
-    for name in sorted(periods):
+    for names in _full_enough(page, periods):
         if groups and page.left(groups) <= page.goal:
             break
-        groups.append(_period(name, periods[name]))
+        groups.append(_period(names, [run for name in names for run in periods[name]]))
     return groups
 
 
+def _full_enough(page: _Page, periods: Mapping[str, Runs]) -> list[list[str]]:
+    """The periods in order; neighbours that are too short for a page of their own go together."""
+    together: list[list[str]] = []
+    size = 0
+    for name in sorted(periods):
+        own = page.size(n for _, numbers in periods[name] for n in numbers)
+        alike = together and together[-1][0][:-3] == name[:-3] and not page.children.intersection([name, *together[-1]])
+        if alike and size < SHORT and size + own <= page.full:
+            together[-1].append(name)
+            size += own
+        else:
+            together.append([name])
+            size = own
+    return together
+
+
 def _is_day(page: _Page) -> bool:
-    return leading_date(page.brief.view.page.path.rsplit("/", 1)[-1]) is not None
+    """Whether the page is that of one day, or of a few."""
+    span = leading_date(page.brief.view.page.path.rsplit("/", 1)[-1])
+    return span is not None and span.granularity == "day"
 
 
-def _month_so_far(page: _Page, month: str, days: list[list[tuple[Span, tuple[int, ...]]]]) -> list[Group]:
+def _month_so_far(page: _Page, month: str, days: list[Runs]) -> list[Group]:
     """A page for the one month that the log has come to, with all its days but the newest, or with all."""
     for kept in filter(None, (days[:-1], days)):
-        group = _period(month, [run for day in kept for run in day])
+        group = _period([month], [run for day in kept for run in day])
         small = page.size(group.numbers) < MOST_IN_ONE * page.brief.view.page.size
         if page.left([group]) <= page.brief.target and (small or page.brief.view.page.path == ROOT):
             return [group]
     return []
 
 
-def _period(name: str, members: Sequence[tuple[Span, tuple[int, ...]]]) -> Group:
-    span = Span(min(s.start for s, _ in members), max(s.end for s, _ in members))
+def _period(names: Sequence[str], members: Runs) -> Group:
+    """A child for some years, months or days."""
+    first, last = names[0], names[-1]
+    start, end = min(s.start for s, _ in members), max(s.end for s, _ in members)
     numbers = tuple(sorted(n for _, run in members for n in run))
-    title = covers(_whole(span, name))
-    return Group(numbers, name=name, title=title, lead=title)
+    title = covers(Span(_whole(Span(start, start), first).start, _whole(Span(end, end), last).end))
+    return Group(numbers, name=first if first == last else f"{first}-to-{last[-2:]}", title=title, lead=title)
 
 
 def _year(span: Span) -> str:

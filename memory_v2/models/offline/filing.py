@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,8 @@ from typing import Any
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.text.dates import Span, find_dates, leading_date
-from memory_v2.text.words import FILLERS, content_words, normal, speaker, speakers
+from memory_v2.text.speakers import speaker, speakers
+from memory_v2.text.words import FILLERS, content_words, normal
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import Page
@@ -52,7 +53,21 @@ def _known(brief: WriteBrief) -> dict[int, tuple[str, int]]:
             continue
         if normal(page.blocks[block - 1].content) == normal(new.content) and not _small_talk(new):
             found[number] = (path, block)
+    for number, new in enumerate(brief.blocks, 1):
+        if new.kind == "heading" and number not in found and (place := _heading_place(new, pages, found)):
+            found[number] = place
     return found
+
+
+def _heading_place(
+    heading: Block, pages: Mapping[str, Page], found: Mapping[int, tuple[str, int]]
+) -> tuple[str, int] | None:
+    """The same heading on a page that says what stands below it."""
+    for path in dict.fromkeys(path for path, _ in found.values()):
+        for number, block in enumerate(pages[path].blocks, 1):
+            if block.kind == "heading" and normal(block.content) == normal(heading.content):
+                return path, number
+    return None
 
 
 def _small_talk(block: Block) -> bool:

@@ -11,7 +11,8 @@ from memory_v2.models.briefs import SplitBrief
 from memory_v2.text.dates import find_dates
 from memory_v2.text.plain import opening, plain
 from memory_v2.text.slug import is_meaningful, slug
-from memory_v2.text.words import FILLERS, STOPWORDS, has_cjk, speakers, stem, words
+from memory_v2.text.speakers import speakers
+from memory_v2.text.words import FILLERS, STOPWORDS, has_cjk, stem, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.path import TakenPaths, child_path
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from memory_v2.models.offline.naming import COMMON
 from memory_v2.text.dates import Span, leading_date
-from memory_v2.text.words import FILLERS, STOPWORDS, speaker, stem, words
+from memory_v2.text.speakers import speaker
+from memory_v2.text.words import FILLERS, STOPWORDS, stem, words
 from memory_v2.tree.block import Block, readable
 
 ONE_IS_ALL = 0.8
