@@ -105,7 +105,12 @@ def look_up(
     if names := _any_of(term for term in question.name_terms if frequency_of(tables, term) < POSTINGS):
         proposed += _proposed(tables, names, (), pages, CANDIDATES // 4, "AND speaker IS NULL")
     places = _with_surroundings(tables, proposed)
-    beside = {near for place in proposed[:TALKED_ABOUT] for near in range(place - REACH, place + REACH + 1)}
+    beside = {
+        near
+        for place in proposed[:TALKED_ABOUT]
+        for near in range(place - REACH, place + REACH + 1)
+        if place in places and near in places and places[near].page == places[place].page
+    }
     candidates = [
         place
         for place in sorted(places.keys() & {*proposed, *(near for near in beside if _is_talk(places.get(near)))})
@@ -208,13 +213,19 @@ def _is_talk(place: Place | None) -> bool:
 
 
 def _with_surroundings(tables: sqlite3.Connection, proposed: Sequence[int]) -> dict[int, Place]:
-    near = {step for place in proposed for step in range(place - REACH, place + REACH + 1)}
     # The places beside the best are candidates too, and want their own surroundings.
-    near |= {step for place in proposed[:TALKED_ABOUT] for step in range(place - 2 * REACH, place + 2 * REACH + 1)}
+    reach = {place: REACH if rank >= TALKED_ABOUT else 2 * REACH for rank, place in enumerate(proposed)}
+    near = {step for place, far in reach.items() for step in range(place - far, place + far + 1)}
     rows = tables.execute(
         f"SELECT {', '.join(Place._fields)} FROM passages WHERE id IN (SELECT value FROM json_each(?))", (_json(near),)
     )
-    return {row[0]: Place(*row) for row in rows}
+    read = {row[0]: Place(*row) for row in rows}
+    return {  # the ids next to a page's own are of whatever page was stored next: they are no surroundings
+        step: read[step]
+        for place, far in reach.items()
+        for step in range(place - far, place + far + 1)
+        if place in read and step in read and read[step].page == read[place].page
+    }
 
 
 def hit_of(tables: sqlite3.Connection, place: Place, score: float, found_by: str) -> Hit:

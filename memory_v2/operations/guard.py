@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from memory_v2.errors import ToolProblem
+from memory_v2.text.dates import question_dates
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words, has_cjk, words
 from memory_v2.tree.block import Block
@@ -15,7 +16,7 @@ from memory_v2.tree.path import page_path
 
 MAX_TITLE = 120
 MAX_DESCRIPTION = 240
-GROUNDED_SHARE = 0.5
+GROUNDED_SHARE = 0.7
 """How much of what a model says in its own words must be said by the text it speaks of."""
 DESCRIBED_SHARE = 0.4
 """The same for a description, which may put things in more general words."""
@@ -68,7 +69,7 @@ def check_own_words(text: str, sources: Iterable[str], what: str) -> str:
 def check_title(title: str, sources: Iterable[str]) -> str:
     """A title, if it is one short line that shares words with what it is the title of; else raises `ToolProblem`."""
     line = _line(title, MAX_TITLE, "a title")
-    if _grounded(line, "\n".join(sources)) == 0:
+    if _least_grounded(line, "\n".join(sources)) == 0:
         raise ToolProblem("the title has no word in common with the page; name the page's subject")
     return line
 
@@ -76,7 +77,7 @@ def check_title(title: str, sources: Iterable[str]) -> str:
 def check_description(description: str, sources: Iterable[str]) -> str:
     """A description, if it is one line in the words of what it describes; raises `ToolProblem` otherwise."""
     line = _line(description, MAX_DESCRIPTION, "a description")
-    if _grounded(line, "\n".join(sources)) < DESCRIBED_SHARE:
+    if _least_grounded(line, "\n".join(sources)) < DESCRIBED_SHARE:
         raise ToolProblem("the description says little of what is on the page; name it in its words: who, what, when")
     return line
 
@@ -100,11 +101,19 @@ def _line(text: str, limit: int, what: str) -> str:
     return line
 
 
+def _least_grounded(line: str, text: str) -> float:
+    """The share of words that a text has of the part of a line of which it has least."""
+    return min(_grounded(part, text) for part in _SENTENCE_END.split(line) if part.strip())
+
+
 def _grounded(line: str, text: str) -> float:
-    """The share of a line's words that a text has; where either has signs and small words only, of its characters."""
+    """The share of a line's words that a text has; where either has signs and small words only, of its characters.
+    Dates are passed over: `May 2023` is another way to say `2023-05`."""
     own, told = _terms(line), _terms(text)
     if not own or not told:
         own, told = set(line.casefold()) - {" "}, set(text.casefold())
+    elif not (own := {term for term in own if not (any(map(str.isdigit, term)) or question_dates(term))}):
+        return 1.0
     return len(own & told) / len(own)
 
 

@@ -128,8 +128,8 @@ def _starts(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:
     starts: dict[int, tuple[Kind, int]] = {}
     covered = 0
     tokens = markdown("".join(lines).removeprefix("\ufeff"))
-    if any(token.level >= DEEPEST - 2 for token in tokens):  # below this the parser gives up on the rest of the page
-        return {n: ("paragraph", 0) for n in range(len(lines)) if n == 0 or is_blank(lines[n - 1]) > is_blank(lines[n])}
+    if any(token.level >= DEEPEST - 2 for token in tokens):  # there the parser gives up on the rest of the text
+        return _starts_part_by_part(lines)
     for token in _top_level(tokens):
         assert token.map is not None
         start, end = token.map
@@ -138,6 +138,17 @@ def _starts(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:
         starts[start] = (kind, int(token.tag[1]) if kind == "heading" else 0)
         covered = end
     _cover_rest(lines, covered, len(lines), starts)
+    return starts
+
+
+def _starts_part_by_part(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:
+    """The same for text that is nested too deep to be read as a whole: each part between blank lines by itself."""
+    firsts = [n for n in range(len(lines)) if not is_blank(lines[n]) and (n == 0 or is_blank(lines[n - 1]))]
+    if len(firsts) < 2:
+        return dict.fromkeys(firsts, ("paragraph", 0))
+    starts: dict[int, tuple[Kind, int]] = {}
+    for first, end in zip(firsts, [*firsts[1:], len(lines)], strict=True):
+        starts |= {first + n: found for n, found in _starts(lines[first:end]).items()}
     return starts
 
 

@@ -118,6 +118,6 @@ def child_path(parent: str, name: str) -> str:
     """Where a child called `name` of the page `parent` lives: the root's children at the top, others below their page,
     or, where that would be too deep or too long, below one above it."""
     above = [] if parent == ROOT else parent.split("/")[: MAX_DEPTH - 1]
-    while above and len("/".join([*above, name]).encode()) > MAX_PATH_BYTES:
+    while above and len("/".join([*above, name]).encode()) > MAX_PATH_BYTES // 2:
         above.pop()
     return "/".join([*above, name])

@@ -32,8 +32,8 @@ MOST_IN_ONE = 0.75
 """The share of the page above which one child is no division."""
 SHORT = 1_200
 """Bytes below which a month or a day shares a page with the next."""
-LISTED = 260
-"""Bytes that a child takes among the links, about."""
+LISTED = 230
+"""Bytes that a child takes among the links, besides the path of its page, about."""
 SMALLEST = 350
 """Bytes below which a section is no page of its own."""
 
@@ -89,9 +89,20 @@ class _Page:
     def size(self, numbers: Iterable[int]) -> int:
         return sum(self.blocks[number - 1].size for number in numbers)
 
+    @property
+    def listed(self) -> int:
+        """The bytes of a child's line among the links, about."""
+        return LISTED + len(self.brief.view.page.path.encode())
+
+    @property
+    def most_children(self) -> int:
+        """How many new children the page has room to list."""
+        room = self.brief.target - (self.brief.view.page.size - self.size(self.body))
+        return max(2, min(MOST_CHILDREN, room // self.listed))
+
     def left(self, groups: Sequence[Group]) -> int:
         """The bytes that stay when these groups leave, with a line for each in the links."""
-        return self.brief.view.page.size - sum(self.size(group.numbers) - LISTED for group in groups)
+        return self.brief.view.page.size - sum(self.size(group.numbers) - self.listed for group in groups)
 
 
 def divide(brief: SplitBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
@@ -176,10 +187,11 @@ def _full_enough(page: _Page, periods: Mapping[str, Runs]) -> list[list[str]]:
     """The periods in order; neighbours that are too short for a page of their own go together."""
     together: list[list[str]] = []
     size = 0
+    short = max(SHORT, page.size(page.body) / page.most_children)
     for name in sorted(periods):
         own = page.size(n for _, numbers in periods[name] for n in numbers)
         alike = together and together[-1][0][:-3] == name[:-3] and not page.children.intersection([name, *together[-1]])
-        if alike and size < SHORT and size + own <= page.full:
+        if alike and size < short and size + own <= page.full:
             together[-1].append(name)
             size += own
         else:
@@ -251,10 +263,7 @@ def _by_subject(page: _Page) -> tuple[Strategy, list[Group]]:
 def _by_size(page: _Page) -> list[Group]:
     """Runs of neighbours, from the top; the last stays if it is small enough. Of a page many times too large there are
     as many runs as it has room to list: those that are too large themselves are divided next."""
-    body = page.size(page.body)
-    room = page.brief.target - (page.brief.view.page.size - body)
-    most = max(2, min(MOST_CHILDREN, room // LISTED))
-    full = max(page.full, body / most + 1)
+    full = max(page.full, page.size(page.body) / page.most_children + 1)
     groups: list[Group] = []
     run: list[int] = []
     for number in page.body:

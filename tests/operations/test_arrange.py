@@ -1,0 +1,227 @@
+"""Merging, renaming, deleting: links are mended, nothing is out of reach, no other byte is touched."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory_v2.errors import InvalidPath, NotAllowed, PageExists, PageNotFound, StorageConflict
+from memory_v2.memory import Memory
+from tests.operations.scenes import SMALL, Crowded, body, offline
+from tests.properties.whole import faults, pages_of, stands
+
+
+def family() -> Memory:
+    """`a` with the children `a/b` and `a/c`; links to them in every form."""
+    memory = offline()
+    memory.write("# A\n\nThe text of a.\n", "a")
+    memory.write("The text of b, see [[a#part|the part]].\n", "a/b")
+    memory.write("The text of c.\n", "a/c")
+    memory.write("See [[a]], [[A|words]], [[a.md]], [[a/b]], and `[[a]]`.\n\n```\n[[a]]\n```\n", "memory")
+    assert faults(pages_of(memory.storage), 10_240) == []
+    return memory
+
+
+def still_whole(memory: Memory, threshold: int = 10_240) -> None:
+    assert faults(pages_of(memory.storage), threshold) == []
+    assert [finding for finding in memory.check() if finding.severity == "error"] == []
+
+
+# rename
+
+
+def test_links_follow_a_page_and_the_pages_below_it() -> None:
+    memory = family()
+    result = memory.rename("a", "people/ana")
+    assert result.path == "people/ana"
+    assert memory.storage.list_files() == ["memory", "people/ana", "people/ana/b", "people/ana/c"]
+    assert body(memory).startswith(
+        "# Memory\n\nSee [[people/ana]], [[people/ana|words]], [[people/ana]], [[people/ana/b]], and `[[a]]`."
+    )
+    assert "```\n[[a]]\n```" in memory.read()
+    assert "[[people/ana#part|the part]]" in memory.read("people/ana/b")
+    still_whole(memory)
+
+
+@pytest.mark.parametrize("new", ["a/b/a", "a/a", "b", "A"])
+def test_a_page_moves_into_its_own_folder_and_out_of_it_and_nothing_is_lost(new: str) -> None:
+    memory = family()
+    memory.rename("a", new)
+    assert len(memory.storage.list_files()) == 4
+    assert body(memory, new) == "# A\n\nThe text of a."
+    assert "The text of b" in memory.read(f"{new}/b")
+    assert body(memory, f"{new}/c").endswith("The text of c.")
+    still_whole(memory)
+
+
+def test_a_child_moves_into_the_place_of_no_other() -> None:
+    memory = family()
+    for new, error in [("a/c", PageExists), ("A/x", PageExists), ("memory", PageExists), ("../x", InvalidPath)]:
+        with pytest.raises(error):
+            memory.rename("a/b", new)
+    with pytest.raises(NotAllowed):
+        memory.rename("memory", "other")
+    with pytest.raises(PageNotFound):
+        memory.rename("ghost", "b")
+    still_whole(memory)
+
+
+def test_a_page_cannot_take_the_pages_below_it_where_no_path_may_be() -> None:
+    memory = family()
+    memory.write("deep", "a/b/c/d/e/f/g/h/i/j/k")
+    before = memory.storage.list_files()
+    with pytest.raises(InvalidPath):
+        memory.rename("a", "x/y/z")
+    assert memory.storage.list_files() == before
+
+
+def test_renaming_a_page_to_its_own_name_changes_nothing() -> None:
+    memory = family()
+    before = memory.read()
+    assert not memory.rename("a", "a").revisions
+    assert memory.read() == before
+
+
+@pytest.mark.parametrize("new", ["target-with-a-much-longer-name", "t"])
+def test_a_large_block_with_a_link_in_it_keeps_its_bytes(new: str) -> None:
+    memory = offline(SMALL)
+    memory.write("target text", "target")
+    text = "word " * 150 + "see [[target]] and " + "word " * 1_200
+    memory.write(text)
+    memory.rename("target", new)
+    still_whole(memory, SMALL)
+    assert stands(memory, text.strip(" "))
+
+
+def test_where_a_page_was_split_from_follows_its_new_name() -> None:
+    memory = family()
+    memory.rename("a", "x")
+    assert "split_from: a\n" not in memory.read("x/b")
+
+
+# merge
+
+
+def test_a_page_is_folded_back_to_the_letter_and_its_children_hang_above() -> None:
+    memory = family()
+    before = body(memory, "a")
+    memory.merge("a")
+    assert before in memory.read()
+    assert not memory.storage.exists("a")
+    assert {entry.target for entry in pages_of(memory.storage)["memory"].entries} == {"a/b", "a/c"}
+    assert "See a, words, a.md, [[a/b]], and `[[a]]`." in memory.read()
+    assert "[[memory#part|the part]]" in memory.read("a/b")
+    still_whole(memory)
+
+
+def test_crlf_and_odd_bytes_survive_a_merge() -> None:
+    memory = offline()
+    memory.write("Start.")
+    data = b"# Odd\r\n\r\n\xff\xfe bytes\r\n- \xc3\xa9\x00 item  \r\n"
+    memory.storage.write("odd", data)
+    memory.checkup(apply=True)
+    memory.merge("odd")
+    assert data.rstrip() in memory.storage.read("memory").data
+    still_whole(memory)
+
+
+def test_what_would_be_too_large_together_stays_apart() -> None:
+    memory = offline(SMALL)
+    memory.write("word. " * 150)
+    memory.write("text. " * 250, "a")
+    before = memory.storage.list_files()
+    with pytest.raises(NotAllowed, match="more than the 2,048"):
+        memory.merge("a")
+    assert memory.storage.list_files() == before
+
+
+def test_neither_the_root_nor_a_part_nor_a_ghost_is_merged() -> None:
+    memory = offline(SMALL)
+    memory.write("word " * 1_200)
+    part = next(path for path, page in pages_of(memory.storage).items() if page.piece is not None)
+    for path, error in [("memory", NotAllowed), (part, NotAllowed), ("ghost", PageNotFound), ("../x", InvalidPath)]:
+        with pytest.raises(error):
+            memory.merge(path)
+
+
+# delete
+
+
+def test_what_hung_on_a_deleted_page_hangs_above() -> None:
+    memory = family()
+    memory.delete("a")
+    assert memory.storage.list_files() == ["a/b", "a/c", "memory"]
+    assert {entry.target for entry in pages_of(memory.storage)["memory"].entries} == {"a/c"}
+    assert "See a, words, a.md, [[a/b]], and `[[a]]`." in memory.read()
+    assert "see the part." in memory.read("a/b")
+    still_whole(memory)
+
+
+def test_the_index_page_of_a_large_block_can_go_and_the_block_stays() -> None:
+    memory = offline(SMALL)
+    text = "first word " + "word " * 1_200
+    memory.write(text)
+    index = next(path for path, page in pages_of(memory.storage).items() if page.entries and path != "memory")
+    memory.delete(index)
+    assert stands(memory, text.strip(" "))
+    still_whole(memory, SMALL)
+
+
+def test_pages_in_a_circle_can_be_deleted_one_by_one() -> None:
+    memory = offline()
+    memory.storage.write("memory", b"# M\n\n[[a]]\n")
+    memory.storage.write("a", b"# A\n\n[[b]]\n")
+    memory.storage.write("b", b"# B\n\n[[a]] [[memory]] [[c]]\n")
+    memory.storage.write("c", b"# C\n")
+    for path in ("a", "b", "c"):
+        memory.delete(path)
+        still_whole(memory)
+    assert memory.storage.list_files() == ["memory"]
+
+
+@pytest.mark.parametrize(("path", "error"), [("memory", NotAllowed), ("ghost", PageNotFound), ("../x", InvalidPath)])
+def test_what_cannot_be_deleted_is_not(path: str, error: type[Exception]) -> None:
+    memory = family()
+    with pytest.raises(error):
+        memory.delete(path)
+    assert len(memory.storage.list_files()) == 4
+
+
+def test_deleting_a_page_of_many_children_does_not_crowd_the_page_above() -> None:
+    memory = offline()
+    memory.write("Index.", "index")
+    for n in range(60):
+        memory.write(f"Facts about subject{n}.", f"index/subject{n}")
+    memory.delete("index")
+    still_whole(memory)
+
+
+# others change the pages meanwhile
+
+
+@pytest.mark.parametrize("rivals", [1, 4])
+def test_what_others_write_meanwhile_is_kept(rivals: int) -> None:
+    for operation in ("rename", "merge", "delete"):
+        storage = Crowded(0)
+        memory = offline(storage=storage)
+        memory.write("The text of a.", "a")
+        memory.write("See [[a]].")
+        storage.rivals = rivals
+        if operation == "rename":
+            memory.rename("a", "b")
+        elif operation == "merge":
+            memory.merge("a")
+        else:
+            memory.delete("a")
+        assert all(said in memory.read() for said in storage.said)
+        assert len(storage.said) == rivals
+        still_whole(memory)
+
+
+def test_pages_that_are_never_still_are_an_error_and_nothing_is_changed() -> None:
+    storage = Crowded(0)
+    memory = offline(storage=storage)
+    memory.write("The text of a.", "a")
+    storage.rivals = 1_000
+    with pytest.raises(StorageConflict):
+        memory.rename("a", "b")
+    assert memory.storage.list_files() == ["a", "memory"]

@@ -1,0 +1,154 @@
+"""What a check finds, with page and line, and what it mends."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory_v2.memory import Memory
+from memory_v2.operations.environment import MAX_CHILDREN
+from tests.operations.scenes import SMALL, body, offline
+from tests.properties.whole import faults, pages_of, stands
+
+METADATA = "## Metadata\n\nlast_updated: 2026-01-01T00:00:00Z\nsize_bytes: 1\n"
+
+
+def made_of(pages: dict[str, str], threshold: int = SMALL) -> Memory:
+    memory = offline(threshold)
+    for path, text in pages.items():
+        memory.storage.write(path, text.encode("utf-8", "surrogateescape"))
+    return memory
+
+
+def kinds(memory: Memory) -> list[tuple[str, str, int]]:
+    return [(finding.kind, finding.path, finding.line) for finding in memory.check()]
+
+
+def test_an_empty_memory_and_a_whole_one_have_nothing_to_find() -> None:
+    memory = offline()
+    assert memory.check() == []
+    memory.write("A fact.", "a/b")
+    assert memory.check() == []
+    result = memory.checkup(apply=True)
+    assert result.findings == ()
+    assert result.mended == ()
+    assert result.changes is not None
+    assert result.changes.revisions == ()
+
+
+BROKEN: dict[str, tuple[dict[str, str], list[tuple[str, str, int]]]] = {
+    "no root": ({"a": "# A\n", "b/c": "# C\n"}, [("no-root", "memory", 0)]),
+    "out of reach": ({"memory": "# M\n", "a": "# A\n"}, [("unreachable", "a", 0)]),
+    "a circle out of reach": (
+        {"memory": "# M\n", "a": "[[b]]\n", "b": "[[a]]\n"},
+        [("unreachable", "a", 0), ("unreachable", "b", 0)],
+    ),
+    "a child that is not there": (
+        {"memory": f"# M\n\n## Links\n\n- [[a]] - words\n- [[ghost]] - boo\n\n{METADATA}", "a": "# A\n"},
+        [("broken-link", "memory", 6)],
+    ),
+    "a page too large": ({"memory": "# M\n\n" + "A fact of many.\n\n" * 200}, [("too-large", "memory", 0)]),
+    "a page with too many children": (
+        {"memory": "# M\n\n## Links\n\n" + "".join(f"- [[p{n}]] - page {n}\n" for n in range(MAX_CHILDREN + 3))}
+        | {f"p{n}": f"# P{n}\n" for n in range(MAX_CHILDREN + 3)},
+        [("crowded", "memory", 0)],
+    ),
+}
+
+
+@pytest.mark.parametrize(("pages", "found"), BROKEN.values(), ids=BROKEN.keys())
+def test_what_is_broken_is_found_and_mended(pages: dict[str, str], found: list[tuple[str, str, int]]) -> None:
+    memory = made_of(pages)
+    assert kinds(memory) == found
+    assert all(finding.severity == "error" and finding.mend for finding in memory.check())
+    before = {path: page.data for path, page in pages_of(memory.storage).items()}
+    assert {path: memory.storage.read(path).data for path in before} == before, "a check alone changes nothing"
+    result = memory.checkup(apply=True)
+    assert [finding for finding in result.findings if finding.severity == "error"] == []
+    assert faults(pages_of(memory.storage), SMALL) == []
+    assert [(finding.kind, finding.path, finding.line) for finding in result.mended] == found
+    assert result.changes is not None
+    assert result.changes.revisions
+    assert memory.checkup(apply=True).mended == ()
+
+
+NOTICED = {
+    "a link that names no page": ({"memory": "# M\n\ntext\nsee [[ghost]] there\n"}, [("dangling-link", "memory", 4)]),
+    "bytes that are not UTF-8": ({"memory": "# M\n\na \udcff\udcfe b\n"}, [("not-utf8", "memory", 3)]),
+    "lines after a lone CR": ({"memory": "# M\r\rone\r[[ghost]]\r"}, [("dangling-link", "memory", 4)]),
+}
+
+
+@pytest.mark.parametrize(("pages", "found"), NOTICED.values(), ids=NOTICED.keys())
+def test_what_is_for_a_person_to_decide_is_told_and_left(
+    pages: dict[str, str], found: list[tuple[str, str, int]]
+) -> None:
+    memory = made_of(pages)
+    assert kinds(memory) == found
+    assert all(finding.severity == "notice" and not finding.mend for finding in memory.check())
+    before = memory.storage.read("memory").data
+    memory.checkup(apply=True)
+    assert memory.storage.read("memory").data == before
+
+
+def test_a_link_in_code_is_no_link() -> None:
+    memory = made_of({"memory": "# M\n\n`[[ghost]]`\n\n```\n[[ghost]]\n```\n\n    [[ghost]]\n"})
+    assert memory.check() == []
+
+
+def test_a_line_that_lists_no_page_becomes_text_and_no_word_is_lost() -> None:
+    memory = made_of(
+        {"memory": f"# M\n\n## Links\n\n- [[ghost|the ghost]] - boo, see [[a]]\n\n{METADATA}", "a": "# A\n"}
+    )
+    memory.checkup(apply=True)
+    assert "- `[[ghost|the ghost]]` - boo, see [[a]]" in body(memory)
+    assert memory.check() == []
+
+
+def test_a_page_out_of_reach_is_listed_on_the_page_above_it() -> None:
+    memory = made_of({"memory": "# M\n\n[[a]]\n", "a": "# A\n", "a/b": "# Bee\n", "x/y": "# Why\n"})
+    memory.checkup(apply=True)
+    pages = pages_of(memory.storage)
+    assert [(entry.target, entry.description) for entry in pages["a"].entries] == [("a/b", "Bee")]
+    assert [(entry.target, entry.description) for entry in pages["memory"].entries] == [("x/y", "Why")]
+
+
+def test_a_part_of_a_large_block_that_was_damaged_by_hand_is_told() -> None:
+    memory = offline(SMALL)
+    memory.write("word " * 1_200)
+    part = next(path for path, page in pages_of(memory.storage).items() if page.piece is not None)
+    memory.storage.write(part, memory.storage.read(part).data.replace(b"word word word", b"word", 30))
+    assert ("damaged-piece", part, 0) in kinds(memory)
+
+
+LARGE_BY_HAND = {
+    "an entry": f"# M\n\n## Links\n\n- [[a]] - {'very long words ' * 300}\n\n{METADATA}",
+    "many entries": "# M\n\n## Links\n\n" + "".join(f"- [[a]] - {'long words ' * 20}{n}\n" for n in range(30)),
+    "a key of metadata": f"# M\n\n[[a]]\n\n{METADATA}note: {'very long words ' * 300}\n",
+    "many keys of metadata": f"# M\n\n[[a]]\n\n{METADATA}" + "".join(f"key{n}: {'words ' * 9}\n" for n in range(60)),
+    "a title": f"# {'very long title ' * 300}\n\n[[a]]\n",
+    "a deep list": "# M\n\n[[a]]\n\n" + "".join(f"{'  ' * n}- level {n}\n" for n in range(60)) + "\nAfter.\n\n" * 200,
+    "an open fence": "# M\n\n[[a]]\n\n```\n" + "line of code\n" * 400,
+    "an open comment": "# M\n\n[[a]]\n\n<!--\n" + "line of a comment\n\n" * 300,
+    "one line": "# M\n\n[[a]]\n\n" + "x" * 9_000,
+    "a quote": "# M\n\n[[a]]\n\n" + "> quoted words\n" * 400,
+    "a table": "# M\n\n[[a]]\n\n| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 600,
+    "bytes that are not UTF-8": "# M\n\n[[a]]\n\n" + "\udcff\udcfe" * 3_000,
+    "nothing but blank lines": "# M\n\n[[a]]\n" + "\n" * 5_000,
+    "nothing but rules": "# M\n\n[[a]]\n\n" + "---\n\n" * 800,
+    "nothing but headings": "# M\n\n[[a]]\n\n" + "## The same heading\n\n" * 200,
+}
+
+
+@pytest.mark.parametrize("text", LARGE_BY_HAND.values(), ids=LARGE_BY_HAND.keys())
+def test_whatever_a_person_makes_too_large_is_divided(text: str) -> None:
+    memory = made_of({"memory": text, "a": "# A\n"})
+    result = memory.checkup(apply=True)
+    assert [finding for finding in result.findings if finding.severity == "error"] == []
+    assert faults(pages_of(memory.storage), SMALL) == []
+
+
+@pytest.mark.parametrize("text", LARGE_BY_HAND.values(), ids=LARGE_BY_HAND.keys())
+def test_a_write_succeeds_on_whatever_a_person_made(text: str) -> None:
+    memory = made_of({"memory": text, "a": "# A\n"})
+    memory.write("A new fact about zebras.")
+    assert stands(memory, "A new fact about zebras.")

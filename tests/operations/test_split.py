@@ -1,0 +1,286 @@
+"""How a page is divided: by what it is made of, every block exactly once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memory_v2.errors import InvalidPath, ModelError, PageNotFound
+from memory_v2.memory import Memory
+from memory_v2.models.base import Reply
+from memory_v2.operations.environment import MAX_CHILDREN
+from memory_v2.operations.results import SplitResult
+from memory_v2.settings import DEFAULT_THRESHOLD
+from memory_v2.tree.block import parse_blocks
+from tests.operations.scenes import SMALL, Crowded, body, call, calls, offline, scripted
+from tests.properties.whole import faults, missing, pages_of, texts_of
+
+SUBJECTS = ("Alice", "Boats", "Carmen", "Deploy", "Garden")
+SECTIONS = "".join(f"## {name}\n\n{(name + ' has facts. ') * 60}\n\n" for name in SUBJECTS)
+
+
+def whole(memory: Memory, text: str, threshold: int = SMALL) -> None:
+    """The tree is whole and has every block of the text."""
+    pages = pages_of(memory.storage)
+    assert faults(pages, threshold) == []
+    assert missing([block.content for block in parse_blocks(text)], texts_of(pages)) == []
+
+
+def full_page(text: str) -> Memory:
+    """A page that is over the threshold of 2,048 bytes, and not divided yet."""
+    memory = offline()
+    memory.write(text, None, "replace")
+    return memory
+
+
+# offline: the division the text has of itself
+
+
+def test_a_page_of_sections_is_divided_by_topic() -> None:
+    memory = offline(SMALL)
+    memory.write(SECTIONS)
+    whole(memory, SECTIONS)
+    assert {"alice", "boats"} <= set(memory.storage.list_files())
+    assert "## Alice\n\nAlice has facts." in memory.read("alice")
+    assert "[[alice]] - Alice" in memory.read()
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("words", [10, 20, 50])
+def test_a_log_is_divided_by_month_and_a_month_by_days(words: int, at_once: bool) -> None:
+    memory = offline()
+    log = [
+        f"## 2026-{month:02d}-{day:02d}\n\n{'Worked on the kiln. ' * words}\n\n"
+        for month in (1, 2)
+        for day in range(1, 29)
+    ]
+    for text in ["".join(log)] if at_once else log:
+        memory.write(text)
+    whole(memory, "".join(log), DEFAULT_THRESHOLD)
+    paths = set(memory.storage.list_files()) - {"memory"}
+    assert "2026-01" in paths
+    assert all(path.rsplit("/", 1)[-1].startswith("2026-") for path in paths), sorted(paths)
+
+
+def test_the_newest_days_stay_in_front() -> None:
+    memory = offline(SMALL)
+    for day in range(1, 20):
+        memory.write(f"## 2026-01-{day:02d}\n\n{'Worked on the kiln. ' * 12}\n")
+    assert "## 2026-01-19" in memory.read()
+
+
+def test_a_flat_list_is_divided_by_who_recurs() -> None:
+    memory = offline(SMALL)
+    items = "".join(
+        f"- {name} bought item {n} in the shop on the corner for a few coins\n"
+        for n in range(16)
+        for name in ("Alice", "Robert", "Carmen")
+    )
+    result = memory.write(items)
+    whole(memory, items)
+    assert set(result.new_files) == {"alice", "robert", "carmen"}
+    assert memory.read("alice").count("- Alice bought") == 16
+    assert "Robert" not in memory.read("alice")
+
+
+def test_a_small_page_is_left_whole_with_the_reason() -> None:
+    memory = offline()
+    memory.write("A short page.")
+    before = memory.read()
+    result = memory.split()
+    assert (result.new_files, result.revisions) == ((), ())
+    assert result.reason
+    assert memory.read() == before
+
+
+def test_the_title_stays_and_no_child_is_called_by_nothing() -> None:
+    memory = offline(SMALL)
+    text = "# My notes\n\n" + "\n\n".join(f"Plain words number {n} " * 9 for n in range(30))
+    memory.write(text, "notes/mine")
+    whole(memory, text)
+    assert memory.read("notes/mine").startswith("# My notes\n")
+    names = {path.rsplit("/", 1)[-1] for path in memory.storage.list_files()}
+    assert not names & {"misc", "other", "part-1", "part-2", "untitled"}
+
+
+def test_every_child_is_described_in_the_words_of_its_text() -> None:
+    memory = offline(SMALL)
+    memory.write(SECTIONS)
+    for page in pages_of(memory.storage).values():
+        for entry in page.entries:
+            child = memory.read(entry.target).casefold()
+            assert entry.description
+            assert any(word.strip(":,.").casefold() in child for word in entry.description.split())
+
+
+def test_a_page_with_too_many_children_is_divided_by_its_links() -> None:
+    memory = offline()
+    for n in range(MAX_CHILDREN + 10):
+        memory.write(f"Facts about subject{n}.", f"subject{n}")
+    whole(memory, "", 10_240)
+    assert all(len(page.entries) <= MAX_CHILDREN for page in pages_of(memory.storage).values())
+
+
+@pytest.mark.parametrize("times", [1, 5])
+def test_a_split_is_the_same_every_time(times: int) -> None:
+    first, second = (full_page(SECTIONS) for _ in range(2))
+    for memory in (first, second):
+        for _ in range(times):
+            Memory(memory.storage, threshold=SMALL).split()
+    assert first.storage.list_files() == second.storage.list_files()
+    assert [body(first, p) for p in first.storage.list_files()] == [
+        body(second, p) for p in second.storage.list_files()
+    ]
+
+
+def test_a_page_whose_folder_is_spelled_in_another_case_gets_another_name() -> None:
+    memory = offline(SMALL)
+    memory.storage.write("ALICE/x", b"# x\n")
+    memory.write("[[ALICE/x]]")
+    memory.write(SECTIONS)
+    whole(memory, SECTIONS)
+
+
+def test_a_child_that_a_person_deleted_is_made_again() -> None:
+    memory = offline(SMALL)
+    log = "".join(f"## 2026-01-{day:02d}\n\n{'Worked on the kiln. ' * 12}\n\n" for day in range(1, 20))
+    memory.write(log)
+    memory.storage.delete("2026-01")
+    result = memory.write(log.replace("kiln", "boat"))
+    assert result.degraded == ""
+    memory.checkup(apply=True)
+    whole(memory, log.replace("kiln", "boat"))
+
+
+@pytest.mark.parametrize("rivals", [1, 3])
+def test_what_others_write_during_a_split_is_kept(rivals: int) -> None:
+    storage = Crowded(0)
+    memory = offline(SMALL, storage)
+    memory.write("Start.")
+    storage.rivals = rivals
+    result = memory.write(SECTIONS)
+    whole(memory, SECTIONS)
+    assert missing(storage.said, texts_of(pages_of(storage))) == []
+    assert len(storage.said) == rivals
+    assert result.success
+
+
+# what a model decides
+
+
+def split_call(*children: dict[str, Any], summary: str = "") -> Reply:
+    return calls(call("split_page", strategy="topic", children=list(children), summary=summary))
+
+
+def child(name: str, blocks: object, words: str = "") -> dict[str, Any]:
+    about = words or f"{name.title()} has facts"
+    return {"name": name, "title": words or name.title(), "description": about, "blocks": blocks}
+
+
+GOOD = [child("alice", "2-3"), child("boats", "4-5"), child("people", "6-11", "Carmen, Deploy, Garden facts")]
+
+
+def split_with(*replies: Reply | Exception) -> tuple[Memory, SplitResult]:
+    memory, _ = scripted(full_page(SECTIONS), *replies, threshold=4_096)
+    return memory, memory.split()
+
+
+def test_a_model_divides_a_page_by_numbers() -> None:
+    memory, result = split_with(split_call(*GOOD, summary="Facts about Alice and Boats."))
+    assert (result.decided_by, result.degraded, result.strategy) == ("scripted", "", "topic")
+    assert result.new_files == ("alice", "boats", "people")
+    assert body(memory) == "# Memory\n\nFacts about Alice and Boats."
+    assert body(memory, "alice").startswith("## Alice\n\nAlice has facts.")
+    whole(memory, SECTIONS, 4_096)
+
+
+MISDEEDS = {
+    "a block in two children": ([child("alice", "2-5"), child("boats", "5-11")], "goes to two children"),
+    "a block that there is not": ([child("alice", "2-99")], "out of range"),
+    "the title": ([child("alice", "1-5"), child("boats", "6-11")], "block 1 of memory stays there"),
+    "two of one name": ([child("alice", "2-5"), child("ALICE", "6-11")], "two children"),
+    "a name that says nothing": ([child("misc", "2-11", "Alice facts")], "name it by its subject"),
+    "a path": ([child("../alice", "2-11", "Alice facts")], "is a path"),
+    "a device": ([child("con", "2-11", "Alice facts")], "device"),
+    "a name that is taken": ([child("taken", "2-11", "Alice facts")], "choose another name"),
+    "a child of nothing": ([child("alice", "2-11"), child("boats", None)], "has no blocks"),
+    "a title of its own": ([{**child("alice", "2-11"), "title": "Sure, I will help"}], "title"),
+    "a description of its own": ([{**child("alice", "2-11"), "description": "I am sorry"}], "description"),
+    "a description with an escape": ([{**child("alice", "2-11"), "description": "Alice \x1b[2J facts"}], "control"),
+    "too little": ([child("alice", "2-3")], "would stay on memory"),
+}
+
+
+@pytest.mark.parametrize(("children", "told"), MISDEEDS.values(), ids=MISDEEDS.keys())
+def test_a_split_that_cannot_be_is_sent_back_and_then_the_planner_divides(
+    children: list[dict[str, Any]], told: str
+) -> None:
+    before = full_page(SECTIONS)
+    before.storage.write("other", b"# Other\n\n[[taken]]\n")
+    before.storage.write("taken", b"# Taken\n")
+    before.write(f"{SECTIONS}See [[other]].", None, "replace")
+    wrong = split_call(*children)
+    memory, model = scripted(before, *[wrong] * 6, threshold=4_096)
+    result = memory.split()
+    assert told in "".join(model.sent[1].messages[-3:])
+    assert (result.decided_by, result.degraded != "") == ("offline", True)
+    whole(memory, SECTIONS, 4_096)
+
+
+@pytest.mark.parametrize("answer", [Reply(""), Reply("no", stop_reason="refusal"), ModelError("down"), KeyError("bug")])
+def test_a_page_is_divided_whatever_the_model_answers(answer: Reply | Exception) -> None:
+    memory, result = split_with(answer, answer)
+    assert result.decided_by == "offline"
+    assert result.degraded.startswith("scripted: ")
+    whole(memory, SECTIONS, 4_096)
+
+
+def test_a_child_that_is_too_large_is_divided_again() -> None:
+    everything = split_call(child("facts", "2-11", "Alice, Boats, Carmen, Deploy facts"))
+    memory, result = split_with(everything, ModelError("gone"))
+    assert result.new_files[0] == "facts"
+    assert len(result.new_files) > 1
+    whole(memory, SECTIONS, 4_096)
+
+
+def test_summary_words_that_nobody_said_are_sent_back() -> None:
+    memory, result = split_with(split_call(*GOOD, summary="As a language model I cannot."), split_call(*GOOD))
+    assert result.decided_by == "scripted"
+    assert "language model" not in memory.read()
+
+
+def test_a_part_of_a_large_block_is_never_divided() -> None:
+    memory = offline(SMALL)
+    text = "first word " + "word " * 1_200
+    memory.write(text)
+    part = next(path for path, page in pages_of(memory.storage).items() if page.piece is not None)
+    asked, _ = scripted(memory, split_call(child("words", "2", "word word")), threshold=SMALL)
+    asked.split(part)
+    whole(memory, text)
+
+
+def test_a_part_that_a_person_wrote_below_keeps_its_bytes_when_it_has_to_be_divided() -> None:
+    memory = offline(SMALL)
+    text = "first word " + "word " * 1_200
+    memory.write(text)
+    part = next(path for path, page in pages_of(memory.storage).items() if page.piece is not None)
+    page = pages_of(memory.storage)[part]
+    added = "\n\n".join(f"Hand written fact {n} about the kiln and the boat." for n in range(60))
+    memory.storage.write(part, (page.body + added + "\n\n" + page.links + page.metadata).encode())
+    memory.checkup(apply=True)
+    whole(memory, text)
+    whole(memory, added)
+
+
+@pytest.mark.parametrize(("path", "error"), [("ghost", PageNotFound), ("../x", InvalidPath)])
+def test_what_is_no_page_is_not_divided(path: str, error: type[Exception]) -> None:
+    memory = full_page(SECTIONS)
+    with pytest.raises(error):
+        memory.split(path)
+
+
+@pytest.mark.parametrize("levels", [25, 60])
+def test_a_deep_list_does_not_swallow_what_stands_behind_it(levels: int) -> None:
+    text = "".join(f"{'  ' * n}- level {n}\n" for n in range(levels)) + "\n# After\n\nThe text behind.\n"
+    assert [block.kind for block in parse_blocks(text)][-2:] == ["heading", "paragraph"]

@@ -1,0 +1,453 @@
+"""Where new text goes, what a model may do with it, and what it may not."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory_v2.errors import InvalidPath, InvalidText, ModelError, NotAllowed, PageExists, StorageConflict
+from memory_v2.memory import Memory
+from memory_v2.models.base import Reply, ToolCall
+from tests.operations.scenes import SMALL, Crowded, body, call, calls, offline, problems, scripted
+from tests.properties.whole import faults, pages_of, stands
+
+FACT = "Silica uses pytest 8.3 since 2026-02-03."
+
+
+def silica() -> Memory:
+    """Two pages with sections of their own below the root."""
+    memory = offline()
+    memory.write("# Silica\n\n## Testing\n\npytest is used.\n\n## Deploy\n\nFly.io is used.\n", "projects/silica")
+    memory.write("# Garden\n\nTomatoes are planted in May.\n", "garden")
+    return memory
+
+
+# offline: where it goes
+
+
+def test_the_first_text_stands_on_the_root() -> None:
+    memory = offline()
+    result = memory.write(FACT)
+    assert (result.path, result.decided_by, result.degraded, result.outcome) == ("memory", "offline", "", "written")
+    assert body(memory) == f"# Memory\n\n{FACT}"
+    assert result.size_bytes == len(memory.read().encode())
+    assert result.changes.count("+") >= 3
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("Silica now needs Python 3.12.", "projects/silica"),
+        ("The garden needs water on Mondays.", "garden"),
+        ("Zebra stripes are black.", "memory"),
+    ],
+)
+def test_a_text_goes_to_the_page_that_it_names(text: str, path: str) -> None:
+    memory = silica()
+    assert memory.write(text).path == path
+    assert text in memory.read(path)
+
+
+def test_a_section_goes_below_its_heading_and_the_heading_is_not_doubled() -> None:
+    memory = silica()
+    memory.write("## Testing\n\nCoverage is 90 percent.\n", "projects/silica")
+    assert "pytest is used.\n\nCoverage is 90 percent.\n\n## Deploy" in memory.read("projects/silica")
+    assert memory.read("projects/silica").count("## Testing") == 1
+
+
+def test_a_text_that_names_a_section_goes_to_its_end() -> None:
+    memory = silica()
+    memory.write("Testing takes nine minutes.", "projects/silica")
+    assert "pytest is used.\n\nTesting takes nine minutes.\n\n## Deploy" in memory.read("projects/silica")
+
+
+@pytest.mark.parametrize(
+    "text", ["Alice likes green tea", "- Alice likes green tea.", "> **alice** likes  green tea\n"]
+)
+def test_what_stands_there_in_another_dress_is_nothing_new(text: str) -> None:
+    memory = offline()
+    memory.write("- Alice likes green tea\n- Bob likes coffee\n")
+    before = memory.read()
+    result = memory.write(text)
+    assert (result.outcome, result.said_in, result.path) == ("nothing new", ("memory",), "memory")
+    assert result.revisions == ()
+    assert memory.read() == before
+
+
+def test_a_document_with_its_title_is_recognised_when_it_comes_again() -> None:
+    memory = offline()
+    text = "# Alice\n\nAlice likes green tea with honey.\n\n- She lives in Paris near the river\n"
+    memory.write(text, "alice")
+    assert memory.write(text, "alice").outcome == "nothing new"
+    assert memory.write(text).outcome == "nothing new"
+
+
+def test_a_text_that_is_new_in_part_is_kept_whole() -> None:
+    memory = offline()
+    memory.write("- Alice likes green tea\n")
+    memory.write("- Alice likes green tea\n- Bob likes black coffee\n")
+    assert "- Alice likes green tea\n- Bob likes black coffee\n" in memory.read()
+
+
+def test_a_dated_entry_goes_to_the_page_of_its_month() -> None:
+    memory = offline(SMALL)
+    for month in (1, 2, 3):
+        memory.write("".join(f"## 2026-{month:02d}-{day:02d}\n\n{'Worked on it. ' * 20}\n\n" for day in (3, 9, 20)))
+    assert memory.storage.exists("2026-01")
+    result = memory.write("2026-01-25: Found the cause of it.")
+    assert result.path == "2026-01"
+
+
+# with a path
+
+
+def test_a_page_that_is_not_there_is_made_and_listed_on_the_nearest_page_above() -> None:
+    memory = offline()
+    memory.write("The projects.", "projects")
+    memory.write("# Silica\n\nA tree.", "projects/code/silica")
+    assert [entry.target for entry in pages_of(memory.storage)["projects"].entries] == ["projects/code/silica"]
+    assert body(memory, "projects/code/silica") == "# Silica\n\nA tree."
+
+
+@pytest.mark.parametrize("path", ["../x", "/abs", ".metadata/x", "CON", "a\nb", "[[a]]", "x" * 300, "a.md"])
+def test_a_path_that_no_page_may_have_is_refused_before_anything_is_stored(path: str) -> None:
+    memory = offline()
+    with pytest.raises(InvalidPath):
+        memory.write(FACT, path)
+    assert memory.storage.list_files() == []
+
+
+def test_a_path_that_differs_only_in_case_is_refused() -> None:
+    memory = silica()
+    with pytest.raises(PageExists):
+        memory.write(FACT, "Garden")
+    with pytest.raises(PageExists):
+        memory.write(FACT, "Projects/other")
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t\r\n", "\ufeff", "\u00a0\n", "\u2028", "\u200b", "a\ud800"])
+def test_what_is_no_text_is_refused(text: str) -> None:
+    memory = offline()
+    with pytest.raises(InvalidText):
+        memory.write(text)
+    with pytest.raises(InvalidText):
+        memory.write(text, "a", "append")
+    assert memory.storage.list_files() == []
+
+
+def test_append_and_replace_are_to_the_letter_and_ask_no_model() -> None:
+    memory, model = scripted(silica())
+    memory.write("Appended \t\r\n\r\n", "garden", "append")
+    assert "Appended \t\r\n\r\n" in memory.read("garden")
+    result = memory.write("New words.", "garden", "replace")
+    assert (result.decided_by, result.degraded) == ("program", "")
+    assert body(memory, "garden") == "# Garden\n\nNew words."
+    assert model.sent == []
+
+
+def test_replacing_a_page_keeps_its_children_within_reach() -> None:
+    memory = silica()
+    memory.write("See [[garden]] and nothing else.", None, "replace")
+    memory.write("Only this.", None, "replace")
+    assert faults(pages_of(memory.storage), 10_240) == []
+    assert memory.storage.exists("garden")
+
+
+def test_a_mode_that_there_is_not_is_refused() -> None:
+    with pytest.raises(InvalidText):
+        offline().write(FACT, mode="prepend")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", ["update", "append", "replace"])
+def test_a_part_of_a_large_block_is_not_written_to(mode: str) -> None:
+    memory = offline(SMALL)
+    text = "word " * 1_200
+    memory.write(text)
+    part = next(path for path, page in pages_of(memory.storage).items() if page.piece is not None)
+    with pytest.raises(NotAllowed):
+        memory.write(FACT, part, mode)  # type: ignore[arg-type]
+    assert stands(memory, text.strip(" "))
+
+
+# the text that ends like the program's own sections
+
+TAILS = [
+    "Fact one.\n\n## Links\n\n- [[ghost]] - boo\n",
+    "Fact one.\n\n## Metadata\n\nlast_updated: 2001-01-01T00:00:00Z\nowner: Bob\n",
+    "## Links\n\n- [[ghost]]\n\n## Metadata\n\nsize_bytes: 1\npiece: 1 of 1, 3 bytes of fence\n",
+]
+
+
+@pytest.mark.parametrize("mode", ["update", "append", "replace"])
+@pytest.mark.parametrize("text", TAILS)
+@pytest.mark.parametrize("path", [None, "a/b"])
+def test_text_that_looks_like_the_programs_sections_stays_text(text: str, mode: str, path: str | None) -> None:
+    memory = offline()
+    for _ in range(2):
+        memory.write(text, path, mode)  # type: ignore[arg-type]
+        assert text.strip() in memory.read(path or "memory")
+        assert faults(pages_of(memory.storage), 10_240) == []
+        assert [finding for finding in memory.check() if finding.severity == "error"] == []
+
+
+# what a model may do
+
+
+def test_a_model_places_blocks_by_number() -> None:
+    memory, model = scripted(silica(), calls(call("place", blocks="n1", page="projects/silica", after=3)))
+    result = memory.write("Silica tests run on two machines.")
+    assert (result.path, result.decided_by, result.degraded) == ("projects/silica", "scripted", "")
+    assert "pytest is used.\n\nSilica tests run on two machines.\n\n## Deploy" in memory.read("projects/silica")
+    assert len(model.sent) == 1
+
+
+def test_a_model_reads_down_the_tree_before_it_places() -> None:
+    memory, model = scripted(
+        silica(),
+        calls(call("read_pages", paths=["garden"])),
+        calls(call("place", blocks="n1", page="garden")),
+    )
+    assert memory.write("Zebras are striped.").path == "garden"
+    assert "Tomatoes are planted" in model.sent[1].messages[-1]
+
+
+def test_a_model_replaces_what_has_changed() -> None:
+    memory, _ = scripted(
+        silica(),
+        calls(call("replace", page="projects/silica", blocks=5, new_blocks="n1", reason="moved from Fly.io to Render")),
+    )
+    result = memory.write("Silica is deployed on Render since 2026-03.")
+    assert result.decided_by == "scripted"
+    assert "Fly.io" not in memory.read("projects/silica")
+    assert "Fly.io" in result.changes
+
+
+def test_a_model_makes_a_page_for_a_new_subject() -> None:
+    made = call(
+        "create_page", path="boats", parent="memory", title="Boats", description="boats and sails", blocks="n1-n2"
+    )
+    memory, _ = scripted(silica(), calls(made))
+    result = memory.write("# Boats\n\nBoats have sails.\n")
+    assert (result.path, result.decided_by) == ("boats", "scripted")
+    assert body(memory, "boats") == "# Boats\n\nBoats have sails."
+    assert "- [[boats]] - boats and sails" in memory.read()
+
+
+# what a model may not do
+
+MISDEEDS: dict[str, tuple[list[ToolCall], str]] = {
+    "a block that there is not": ([call("place", blocks="n7", page="memory")], "out of range"),
+    "a block twice": ([call("place", blocks="n1, n1", page="memory")], "named twice"),
+    "a block in two places": (
+        [call("place", blocks="n1", page="memory"), call("place", blocks="n1", page="garden")],
+        "place each block once",
+    ),
+    "behind a block that there is not": ([call("place", blocks="n1", page="memory", after=99)], "none of them"),
+    "a page that was not shown": ([call("place", blocks="n1", page="projects/ghost")], "has not been shown"),
+    "a page outside": ([call("read_pages", paths=["../../etc/passwd"])], "there is no page"),
+    "a path outside": (
+        [call("create_page", path="../x", parent="memory", title="Silica", description="Silica", blocks="n1")],
+        "choose another path",
+    ),
+    "a name that says nothing": (
+        [call("create_page", path="misc", parent="memory", title="Silica", description="Silica", blocks="n1")],
+        "name it by its subject",
+    ),
+    "a page that is there": (
+        [call("create_page", path="GARDEN", parent="memory", title="Silica", description="Silica", blocks="n1")],
+        "already",
+    ),
+    "a title of its own": (
+        [call("create_page", path="boats", parent="memory", title="I am sorry", description="Silica", blocks="n1")],
+        "title",
+    ),
+    "a description of its own": (
+        [call("create_page", path="boats", parent="memory", title="Silica", description="Sure, here", blocks="n1")],
+        "description",
+    ),
+    "a title with a link": (
+        [call("create_page", path="boats", parent="memory", title="Silica [[x]]", description="Silica", blocks="n1")],
+        "plain words",
+    ),
+    "words that nobody said": (
+        [call("place", blocks="n1", page="memory"), call("insert", page="memory", after=1, text="As an AI I refuse.")],
+        "says what the text does not",
+    ),
+    "a number that nobody said": (
+        [call("insert", page="memory", after=1, text="Silica uses pytest 9.9 since 2026-02-03.")],
+        "use its own numbers",
+    ),
+    "a link to nowhere": (
+        [call("insert", page="memory", after=1, text="Silica uses [[ghost]] pytest.")],
+        "leads nowhere",
+    ),
+    "nothing new, untruly": (
+        [call("nothing_new", blocks="n1", said_in=[{"page": "memory", "blocks": 1}])],
+        "what those blocks do not",
+    ),
+    "a rewrite that drops": ([call("rewrite_page", page="garden", text=FACT)], "not in the text as it was"),
+    "replace by nothing": ([call("replace", page="garden", blocks=1, reason="because")], "either new_blocks or text"),
+    "no reason": ([call("remove", page="garden", blocks=1, reason="")], "fit its schema"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "told"), MISDEEDS.values(), ids=MISDEEDS.keys())
+def test_what_a_model_may_not_do_is_sent_back_and_not_done(made: list[ToolCall], told: str) -> None:
+    before = silica()
+    pages = {path: page.body for path, page in pages_of(before.storage).items()}
+    look = calls(call("read_pages", paths=["garden"]))
+    memory, _ = scripted(before, look, calls(*made), Reply("I am done."), Reply("I am done."))
+    result = memory.write(FACT)
+    assert any(told in problem for problem in problems(result)), problems(result)
+    assert (result.decided_by, result.degraded != "") == ("offline", True)
+    after = pages_of(memory.storage)
+    assert stands(memory, FACT)
+    assert after.keys() == pages.keys()
+    assert all(after[path].body.replace(f"{FACT}\n\n", "") == pages[path] for path in pages)
+
+
+def test_a_write_with_a_path_stays_on_that_page() -> None:
+    memory, _ = scripted(silica(), calls(call("place", blocks="n1", page="memory")), ModelError("gone"))
+    result = memory.write(FACT, "garden")
+    assert FACT in memory.read("garden")
+    assert result.decided_by == "offline"
+
+
+@pytest.mark.parametrize("removed_first", [True, False])
+def test_the_only_copy_of_a_text_cannot_be_taken_out_as_nothing_new(removed_first: bool) -> None:
+    memory = offline()
+    memory.write(FACT)
+    known = call("nothing_new", blocks="n1", said_in=[{"page": "memory", "blocks": "2"}])
+    remove = call("remove", page="memory", blocks="2", reason="it is said twice")
+    memory, _ = scripted(memory, calls(*([remove, known] if removed_first else [known, remove])))
+    memory.write(FACT)
+    assert FACT in memory.read()
+
+
+def test_no_model_empties_a_page_with_a_short_text() -> None:
+    memory = offline()
+    memory.write("".join(f"- Fact number {n} about many a thing that was said\n" for n in range(60)))
+    remove = call("remove", page="memory", blocks="2-61", reason="all of it is old")
+    memory, _ = scripted(memory, calls(call("place", blocks="n1", page="memory"), remove))
+    result = memory.write("A short text.")
+    assert "take out more than" in problems(result)[0]
+    assert all(f"Fact number {n} " in memory.read() for n in range(60))
+
+
+def test_a_block_that_is_forgotten_is_asked_for_once_and_then_filed_by_the_planner() -> None:
+    place = calls(call("place", blocks="n1", page="memory"))
+    memory, model = scripted(silica(), place, calls(call("read_pages", paths=["garden"])), calls())
+    result = memory.write("First fact.\n\nSecond fact about Zebras.\n")
+    assert "n2 is nowhere yet" in model.sent[1].messages[-1]
+    assert result.decided_by == "offline"
+    assert "First fact.\n\nSecond fact about Zebras.\n" in memory.read(result.path)
+    memory, _ = scripted(silica(), place, calls(call("place", blocks="n2", page="garden")))
+    result = memory.write("First fact.\n\nSecond fact about Zebras.\n")
+    assert (result.decided_by, result.degraded) == ("scripted", "")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(""),
+        Reply("I cannot", stop_reason="refusal"),
+        ModelError("overloaded"),
+        RuntimeError("bug"),
+        Reply("x", stop_reason="length"),
+    ],
+)
+def test_a_text_is_stored_whatever_the_model_answers(reply: Reply | Exception) -> None:
+    memory, _ = scripted(offline(), reply, reply)
+    result = memory.write(FACT)
+    assert stands(memory, FACT)
+    assert result.decided_by == "offline"
+    assert result.degraded.startswith("scripted: ")
+
+
+# others write too
+
+
+@pytest.mark.parametrize("mode", ["update", "append"])
+@pytest.mark.parametrize("rivals", [1, 3, 4])
+def test_what_others_write_meanwhile_is_kept_and_the_text_is_stored_once(rivals: int, mode: str) -> None:
+    storage = Crowded(0)
+    memory = offline(storage=storage)
+    memory.write("What was there.")
+    storage.rivals = rivals
+    result = memory.write(FACT, None, mode)  # type: ignore[arg-type]
+    assert memory.read().count(FACT) == 1
+    assert all(said in memory.read() for said in storage.said)
+    assert len(storage.said) == rivals
+    assert result.path == "memory"
+
+
+def test_a_page_that_others_keep_changing_gets_the_text_verbatim_and_the_result_says_so() -> None:
+    storage = Crowded(0)
+    memory = offline(storage=storage)
+    memory.write("What was there.")
+    storage.rivals = 5
+    result = memory.write(FACT)
+    assert memory.read().count(FACT) == 1
+    assert (result.decided_by, result.degraded) == ("program", "others kept changing the page")
+    assert all(said in memory.read() for said in storage.said)
+
+
+def test_a_page_that_is_never_still_is_an_error_and_nothing_is_stored() -> None:
+    storage = Crowded(0)
+    memory = offline(storage=storage)
+    memory.write("What was there.")
+    storage.rivals = 1_000
+    with pytest.raises(StorageConflict):
+        memory.write(FACT)
+    assert FACT not in memory.read()
+
+
+def test_a_model_is_asked_again_on_the_page_as_it_is_now() -> None:
+    storage = Crowded(0)
+    before = offline(storage=storage)
+    before.write("What was there.")
+    storage.rivals = 1
+    place = calls(call("place", blocks="n1", page="memory"))
+    memory, model = scripted(before, place, place)
+    result = memory.write(FACT)
+    assert len(model.sent) == 2
+    assert "Rival fact" in model.sent[1].messages[0]
+    assert result.decided_by == "scripted"
+    assert memory.read().count(FACT) == 1
+
+
+# what is too large
+
+
+def test_a_split_that_follows_a_write_is_told() -> None:
+    memory = offline(SMALL)
+    text = "".join(
+        f"## {name}\n\n{(name + ' has many facts. ') * 30}\n\n" for name in ("Alice", "Boats", "Carmen", "Deploy")
+    )
+    result = memory.write(text)
+    assert result.split_triggered
+    assert result.new_files
+    assert all(memory.storage.exists(path) for path in result.new_files)
+    assert "Alice has many facts." in memory.read(result.path)
+    assert result.size_bytes == len(memory.read(result.path).encode())
+
+
+@pytest.mark.parametrize("path", [None, "a/b/c/d/e/f/g/h/i/j/k/l", "日本/京都"])
+@pytest.mark.parametrize(
+    "text",
+    ["word " * 1_500, "é🧠日" * 900, "```\n" + "line\n" * 1_200 + "```\n", "- item\n" + "  - below\n" * 700],
+)
+def test_a_block_that_no_page_holds_is_cut_and_its_pieces_are_its_bytes(text: str, path: str | None) -> None:
+    memory = offline(SMALL)
+    result = memory.write(text, path)
+    assert result.degraded == ""
+    assert stands(memory, text)
+    assert faults(pages_of(memory.storage), SMALL) == []
+
+
+@pytest.mark.parametrize("unit", ["🧠🎉 ", "so it was and then of the ", "--- ", "1 2 3 ", "。、 "])
+def test_a_text_that_says_nothing_still_leaves_a_whole_tree(unit: str) -> None:
+    memory = offline(SMALL)
+    text = "\n\n".join(unit * (3 + n % 5) + "." for n in range(80))
+    result = memory.write(text)
+    assert result.degraded == ""
+    assert faults(pages_of(memory.storage), SMALL) == []
