@@ -76,13 +76,14 @@ class _Attempt(Generic[T]):
         self.tools = {tool.name: tool for tool in task.tools}
         self.conversation = Conversation(task.system, tuple(task.tools), task.brief, [Said(task.opening)])
         self.started = clock()
+        self.problem = ""
 
     def run(self) -> str:
         """Empty when the task is decided, else why this model could not."""
         sent_back = empty = 0
         while True:
             if reached := self.cost.over(self.limits):
-                return reached
+                return f"{reached}, and its last call was no use: {self.problem}" if self.problem else reached
             try:
                 reply: object = self.model.respond(self.conversation)
             except ModelError as error:
@@ -114,7 +115,7 @@ class _Attempt(Generic[T]):
 
     def _carry_out(self, reply: Reply) -> bool:
         """Runs the calls; whether one of them was a decision that could be staged, and none has to be mended."""
-        decided, mend = False, False
+        decided, self.problem = False, ""
         for number, call in enumerate(reply.tool_calls):
             try:
                 if number >= MAX_CALLS_IN_A_REPLY:
@@ -125,9 +126,9 @@ class _Attempt(Generic[T]):
                 decided = decided or tool.decides
             except ToolProblem as problem:
                 returned = Returned(call, Prompt("problem", {"problem": str(problem)}), is_error=True)
-                mend = True
+                self.problem = self.problem or str(problem)
             self.conversation.messages.append(returned)
-        return decided and not mend
+        return decided and not self.problem
 
     def _say(self, prompt: Prompt) -> None:
         self.conversation.messages.append(Said(prompt))

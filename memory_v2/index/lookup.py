@@ -180,31 +180,41 @@ def _proposed(
     """The best places by BM25, best first; then those of the days asked for, whatever their words."""
     inside = where if pages is None else f"{where} AND page IN (SELECT value FROM json_each(:pages))"
     given: dict[str, object] = {"match": match, "limit": limit, "pages": None if pages is None else _json(pages)}
-    found = _ids(tables, _by_words(inside), given) if match else []
+    found = _best(tables, inside, given) if match else []
     if days:
         asked = " OR ".join(f"since <= {int(last)} AND until >= {int(first)}" for first, last in days)
         on_day = f"AND ({asked}) {inside}"
         given["limit"] = limit // 2
-        then = _ids(tables, _by_words(on_day), given) if match else []
+        then = _best(tables, on_day, given) if match else []
         if len(then) < limit // 4:
-            then += _ids(
-                tables, f"SELECT id FROM passages WHERE 1 {on_day} ORDER BY since DESC, id LIMIT :limit", given
+            newest = (
+                "SELECT passages.id FROM passages JOIN pages ON pages.id = page "
+                f"WHERE 1 {on_day} ORDER BY since DESC, path, first_line LIMIT :limit"
             )
+            then += [number for (number,) in tables.execute(newest, given)]
         found += then
     return list(dict.fromkeys(found))
+
+
+def _best(tables: sqlite3.Connection, where: str, given: Mapping[str, object]) -> list[int]:
+    """The places that match best, best first. Equals go by page and line: the order in which pages came into the tables
+    must not show."""
+    ranks = dict(tables.execute(_by_words(where), given))
+    rows = tables.execute(
+        "SELECT passages.id, path, first_line FROM passages JOIN pages ON pages.id = page "
+        "WHERE passages.id IN (SELECT value FROM json_each(?))",
+        (_json(ranks),),
+    )
+    return [number for number, _, _ in sorted(rows, key=lambda row: (ranks[row[0]], row[1], row[2], row[0]))]
 
 
 def _by_words(where: str) -> str:
     # The full text comes first in the join, always: looked up place by place it would take a thousand times as long.
     joined = "CROSS JOIN passages ON passages.id = words.rowid" if where else ""
     return (
-        f"SELECT words.rowid FROM words {joined} WHERE words MATCH :match "
+        f"SELECT words.rowid, rank FROM words {joined} WHERE words MATCH :match "
         f"AND rank MATCH 'bm25(1.0, {CONTEXT_WEIGHT})' {where} ORDER BY rank LIMIT :limit"
     )
-
-
-def _ids(tables: sqlite3.Connection, sql: str, given: Mapping[str, object]) -> list[int]:
-    return [number for (number,) in tables.execute(sql, given)]
 
 
 def _is_talk(place: Place | None) -> bool:

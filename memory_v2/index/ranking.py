@@ -85,7 +85,7 @@ def rank(question: Question, found: Found, limit: int) -> list[Ranked]:
     signs = [_signs(question, found, windows, found.places[place]) for place in found.candidates]
     best = [max(scores) or 1.0 for scores in zip(*(sign.words.scores for sign in signs), strict=True)]
     scored = [(_score(question, found, sign, best), sign) for sign in signs if sign.answers]
-    scored.sort(key=lambda pair: (-pair[0], found.paths[pair[1].place.page][0], pair[1].place.id))
+    scored.sort(key=lambda pair: (-pair[0], found.paths[pair[1].place.page][0], pair[1].place.first_line))
     ranked = _newest_first(found, scored)[:limit]
     return [Ranked(sign.place, squashed(score), _why(found, sign)) for score, sign in ranked]
 

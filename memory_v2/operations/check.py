@@ -5,6 +5,7 @@ The pages themselves are read, never the index: what is checked is the truth.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -55,6 +56,7 @@ def _findings(environment: Environment) -> list[Finding]:
         *_root(pages),
         *_reach(graph, pages),
         *(f for page in pages.values() for f in _page(page, pages, environment.threshold)),
+        *_pieces(pages),
         *_strays(storage),
     ]
     return sorted(found, key=lambda f: (f.severity, f.path != ROOT, f.path, f.line))
@@ -104,6 +106,21 @@ def _page(page: Page, pages: dict[str, Page], threshold: int) -> Iterator[Findin
             message = f"[[{link.target}]] names no page"
             yield Finding("dangling-link", "notice", page.path, line, message)
     yield from _not_utf8(page)
+
+
+def _pieces(pages: dict[str, Page]) -> Iterator[Finding]:
+    """Parts of a large block of which others are gone."""
+    blocks: dict[tuple[str, int], dict[int, str]] = {}
+    for path, page in pages.items():
+        if page.piece is not None:
+            key = (re.sub(r"\W*\d+/\d+\Z", "", page.title), page.piece.count)
+            blocks.setdefault(key, {})[page.piece.number] = path
+    for (title, count), parts in blocks.items():
+        if missing := sorted(set(range(1, count + 1)) - parts.keys()):
+            message = f"part {missing[0]} of {count} of {title!r} is on no page" + (
+                f", nor are {len(missing) - 1} others" if len(missing) > 1 else ""
+            )
+            yield Finding("missing-piece", "notice", parts[min(parts)], 0, message)
 
 
 def _not_utf8(page: Page) -> Iterator[Finding]:

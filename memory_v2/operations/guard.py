@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from memory_v2.errors import ToolProblem
-from memory_v2.text.dates import question_dates
+from memory_v2.text.dates import find_dates
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words, has_cjk, words
 from memory_v2.tree.block import Block
@@ -40,7 +40,10 @@ def details(block: Block) -> set[str]:
 
 
 def missing_from(block: Block, said: str) -> list[str]:
-    """What of a block is not said by a text: its details, or, if too few of its words are there, the block itself."""
+    """What of a block is not said by a text: its details, or, if too few of its words are there, the block itself.
+    A divider says nothing."""
+    if block.kind == "rule":
+        return []
     text = said.casefold()
     missing = sorted(detail for detail in details(block) if detail not in text)
     if missing:
@@ -109,16 +112,20 @@ def _least_grounded(line: str, text: str) -> float:
 def _grounded(line: str, text: str) -> float:
     """The share of a line's words that a text has; where either has signs and small words only, of its characters.
     Dates are passed over: `May 2023` is another way to say `2023-05`."""
-    own, told = _terms(line), _terms(text)
+    undated = line
+    for _, start, end in reversed(find_dates(line)):
+        undated = f"{undated[:start]} {undated[end:]}"
+    own, told = {term for term in _terms(undated) if not any(map(str.isdigit, term))}, _terms(text)
+    if not own and undated != line:
+        return 1.0
     if not own or not told:
         own, told = set(line.casefold()) - {" "}, set(text.casefold())
-    elif not (own := {term for term in own if not (any(map(str.isdigit, term)) or question_dates(term))}):
-        return 1.0
     return len(own & told) / len(own)
 
 
 def _terms(text: str) -> set[str]:
-    terms = set(content_words(text))
+    """What a text speaks of: its words that mean something, the parts of names such as `last_updated` among them."""
+    terms = set(content_words(text)) | set(content_words(text.replace("_", " ")))
     return terms | set(words(text)) if has_cjk(text) else terms
 
 

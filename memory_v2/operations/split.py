@@ -76,7 +76,7 @@ def _cut_large_blocks(work: Workspace, path: str) -> list[str]:
     made: list[str] = []
     blocks = list(page.blocks)
     for position, block in enumerate(blocks):
-        if page.piece is not None or not too_large(block, threshold):
+        if block.kind == "piece" or not too_large(block, threshold):
             continue
         title = _title(page, blocks[:position], block)
         name = _free_name(work, path, title)
@@ -107,6 +107,6 @@ def _free_name(work: Workspace, path: str, title: str) -> str:
     parent = "/".join(above) or ROOT
     taken = TakenPaths(work.paths())
     number = 1
-    while (name := child_path(parent, stem if number == 1 else f"{stem}-{number}")) in taken:
+    while taken.below(name := child_path(parent, stem if number == 1 else f"{stem}-{number}")) or name in taken:
         number += 1
     return name

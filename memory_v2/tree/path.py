@@ -103,6 +103,10 @@ class TakenPaths:
         """The page of this path, in its own spelling, whatever the case in which it is asked for."""
         return self._pages.get(fold(path))
 
+    def below(self, path: str) -> bool:
+        """Whether a page is there, or any below it."""
+        return fold(path) in self._spelled
+
     def clash(self, path: str) -> str | None:
         """The page or folder that the path, or a folder above it, equals in all but case."""
         for prefix in prefixes(path):

@@ -120,6 +120,15 @@ def test_a_part_of_a_large_block_that_was_damaged_by_hand_is_told() -> None:
     assert ("damaged-piece", part, 0) in kinds(memory)
 
 
+def test_a_part_of_a_large_block_that_is_missing_is_told() -> None:
+    memory = offline(SMALL)
+    memory.write("word " * 1_200)
+    parts = [path for path, page in pages_of(memory.storage).items() if page.piece is not None]
+    memory.storage.delete(parts[1])
+    memory.checkup(apply=True)
+    assert [finding.kind for finding in memory.check()] == ["missing-piece"]
+
+
 LARGE_BY_HAND = {
     "an entry": f"# M\n\n## Links\n\n- [[a]] - {'very long words ' * 300}\n\n{METADATA}",
     "many entries": "# M\n\n## Links\n\n" + "".join(f"- [[a]] - {'long words ' * 20}{n}\n" for n in range(30)),

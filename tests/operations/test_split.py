@@ -273,6 +273,21 @@ def test_a_part_that_a_person_wrote_below_keeps_its_bytes_when_it_has_to_be_divi
     whole(memory, added)
 
 
+@pytest.mark.parametrize("operation", ["merge", "delete", "rename"])
+def test_a_freed_name_is_not_given_to_a_block_whose_parts_would_cover_others(operation: str) -> None:
+    memory = offline(SMALL)
+    texts = ["```\n" + "".join(f"code line {n} of {which}\n" for n in range(400)) + "```\n" for which in ("one", "two")]
+    memory.write("# Code\n\n" + texts[0], "code")
+    index = next(path for path, page in pages_of(memory.storage).items() if page.entries and path.startswith("code/"))
+    if operation == "rename":
+        memory.rename(index, f"{index}/inner")
+    else:
+        getattr(memory, operation)(index)
+    memory.write(texts[1], "code")
+    whole(memory, texts[0])
+    whole(memory, texts[1])
+
+
 @pytest.mark.parametrize(("path", "error"), [("ghost", PageNotFound), ("../x", InvalidPath)])
 def test_what_is_no_page_is_not_divided(path: str, error: type[Exception]) -> None:
     memory = full_page(SECTIONS)

@@ -7,8 +7,10 @@ import pytest
 from memory_v2.errors import InvalidPath, InvalidText, ModelError, NotAllowed, PageExists, StorageConflict
 from memory_v2.memory import Memory
 from memory_v2.models.base import Reply, ToolCall
+from memory_v2.tree.block import parse_blocks
 from tests.operations.scenes import SMALL, Crowded, body, call, calls, offline, problems, scripted
-from tests.properties.whole import faults, pages_of, stands
+from tests.properties.whole import faults, missing, pages_of, stands, texts_of
+from tests.tree.texts import EXAMPLES
 
 FACT = "Silica uses pytest 8.3 since 2026-02-03."
 
@@ -79,6 +81,27 @@ def test_a_document_with_its_title_is_recognised_when_it_comes_again() -> None:
     memory.write(text, "alice")
     assert memory.write(text, "alice").outcome == "nothing new"
     assert memory.write(text).outcome == "nothing new"
+
+
+@pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES.keys())
+def test_a_text_of_any_kind_comes_twice_and_the_planner_decides_both_times(text: str) -> None:
+    memory = offline(SMALL)
+    if not text.strip("\ufeff \t\r\n") or not is_text(text):
+        with pytest.raises(InvalidText):
+            memory.write(text)
+        return
+    for _ in range(2):
+        result = memory.write(text)
+        assert (result.decided_by, result.degraded) == ("offline", "")
+        assert faults(pages_of(memory.storage), SMALL) == []
+    assert missing([block.content for block in parse_blocks(text)], texts_of(pages_of(memory.storage))) == []
+
+
+def is_text(text: str) -> bool:
+    try:
+        return bool(text.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def test_a_text_that_is_new_in_part_is_kept_whole() -> None:
@@ -449,5 +472,26 @@ def test_a_text_that_says_nothing_still_leaves_a_whole_tree(unit: str) -> None:
     memory = offline(SMALL)
     text = "\n\n".join(unit * (3 + n % 5) + "." for n in range(80))
     result = memory.write(text)
+    assert result.degraded == ""
+    assert faults(pages_of(memory.storage), SMALL) == []
+
+
+def test_a_little_text_among_many_signs_is_divided_all_the_same() -> None:
+    memory = offline(SMALL)
+    words = "Alice noted fact 47: the kiln costs 329 euros.\n\n## Metadata\n\nlast_updated: 2001-01-01\nowner: 47\n"
+    for text in (words, "\n\n".join("🧠🎉👩‍💻" * (3 + n % 7) for n in range(40))) * 2:
+        result = memory.write(text)
+        assert result.degraded == ""
+        assert faults(pages_of(memory.storage), SMALL) == []
+
+
+@pytest.mark.parametrize("length", [60, 120, 180, 230])
+def test_a_page_with_a_long_path_is_divided_too(length: int) -> None:
+    memory = offline(SMALL)
+    path = "/".join(["a" * 59] * 4)[:length].strip("/")
+    text = "".join(
+        f"- Alice noted fact {n}: the boat costs {n * 7} euros since 2026-0{n % 9 + 1}.\n" for n in range(150)
+    )
+    result = memory.write(text, path)
     assert result.degraded == ""
     assert faults(pages_of(memory.storage), SMALL) == []

@@ -342,7 +342,8 @@ class Run:
     decided: dict[str, int] = field(default_factory=dict)
 
     def note(self, kind: str, *what: str) -> None:
-        self.wrong.setdefault(kind, []).extend(f"operation {self.operations}: {one}" for one in what)
+        if what:
+            self.wrong.setdefault(kind, []).extend(f"operation {self.operations}: {one}" for one in what)
 
 
 def new_text(rng: random.Random, number: int) -> str:

@@ -30,8 +30,8 @@ FULL = 0.75
 MOST_CHILDREN = 12
 MOST_IN_ONE = 0.75
 """The share of the page above which one child is no division."""
-SHORT = 1_200
-"""Bytes below which a month or a day shares a page with the next."""
+SHORT = 0.12
+"""The share of the threshold below which a month or a day shares a page with the next."""
 LISTED = 230
 """Bytes that a child takes among the links, besides the path of its page, about."""
 SMALLEST = 350
@@ -187,7 +187,7 @@ def _full_enough(page: _Page, periods: Mapping[str, Runs]) -> list[list[str]]:
     """The periods in order; neighbours that are too short for a page of their own go together."""
     together: list[list[str]] = []
     size = 0
-    short = max(SHORT, page.size(page.body) / page.most_children)
+    short = max(SHORT * page.brief.threshold, page.size(page.body) / page.most_children)
     for name in sorted(periods):
         own = page.size(n for _, numbers in periods[name] for n in numbers)
         alike = together and together[-1][0][:-3] == name[:-3] and not page.children.intersection([name, *together[-1]])

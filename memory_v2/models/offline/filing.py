@@ -54,7 +54,12 @@ def _known(brief: WriteBrief) -> dict[int, tuple[str, int]]:
         if normal(page.blocks[block - 1].content) == normal(new.content) and not _small_talk(new):
             found[number] = (path, block)
     for number, new in enumerate(brief.blocks, 1):
-        if new.kind == "heading" and number not in found and (place := _heading_place(new, pages, found)):
+        if (
+            new.kind == "heading"
+            and normal(new.content)
+            and number not in found
+            and (place := _heading_place(new, pages, found))
+        ):
             found[number] = place
     return found
 
@@ -76,7 +81,7 @@ def _small_talk(block: Block) -> bool:
 
 
 def _says_nothing(block: Block) -> bool:
-    return block.kind == "rule" or not block.content.strip()
+    return block.kind == "rule"
 
 
 # which page
@@ -211,7 +216,12 @@ def _names(look: _Look) -> list[frozenset[str]]:
 def _own_section(brief: WriteBrief, page: Page) -> tuple[int, int] | None:
     """If the text is one section, and the page has a section of that heading: that heading, and the section's end."""
     first = brief.blocks[0]
-    if first.kind != "heading" or len(brief.blocks) < 2 or any(b.kind == "heading" for b in brief.blocks[1:]):
+    if (
+        first.kind != "heading"
+        or not normal(first.content)
+        or len(brief.blocks) < 2
+        or any(b.kind == "heading" for b in brief.blocks[1:])
+    ):
         return None
     for number, block in enumerate(page.blocks, 1):
         if block.kind == "heading" and block.level == first.level and normal(block.content) == normal(first.content):
