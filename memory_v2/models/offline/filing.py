@@ -13,7 +13,7 @@ from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.text.dates import Span, find_dates, leading_date
 from memory_v2.text.speakers import speaker, speakers
-from memory_v2.text.words import FILLERS, content_words, normal
+from memory_v2.text.words import FILLERS, content_words, normal, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import Page
@@ -51,17 +51,22 @@ def _known(brief: WriteBrief) -> dict[int, tuple[str, int]]:
         page, new = pages.get(path), brief.blocks[number - 1]
         if page is None or block > len(page.blocks) or page.blocks[block - 1].kind == "piece":
             continue
-        if normal(page.blocks[block - 1].content) == normal(new.content) and not _small_talk(new):
+        if _says_the_same(page.blocks[block - 1].content, new.content) and not _small_talk(new):
             found[number] = (path, block)
     for number, new in enumerate(brief.blocks, 1):
         if (
             new.kind == "heading"
-            and normal(new.content)
+            and words(new.content)
             and number not in found
             and (place := _heading_place(new, pages, found))
         ):
             found[number] = place
     return found
+
+
+def _says_the_same(old: str, new: str) -> bool:
+    """Whether two texts are equal but for their dress; signs without a word are all dress, and must be equal."""
+    return normal(old) == normal(new) if words(new) else old == new
 
 
 def _heading_place(
@@ -218,7 +223,7 @@ def _own_section(brief: WriteBrief, page: Page) -> tuple[int, int] | None:
     first = brief.blocks[0]
     if (
         first.kind != "heading"
-        or not normal(first.content)
+        or not words(first.content)
         or len(brief.blocks) < 2
         or any(b.kind == "heading" for b in brief.blocks[1:])
     ):
