@@ -20,9 +20,11 @@ from memory_v2.tree.block import readable
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
-VERSION = 1
+VERSION = 2
 """Raised whenever another index would come of the same pages: an older file is then made anew."""
 
+PASSAGES_BITS = 20
+"""Bits of a passage's number that say which of its page's passages it is."""
 # Neighbours are read as a passage's surroundings, so the passages of a page have ids that follow each other.
 SCHEMA = f"""
 CREATE TABLE pages (
@@ -157,10 +159,10 @@ def prepare_page(entered: Entered) -> Prepared:
 def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
     """Puts in a page, in place of what was there under its path."""
     drop_pages(tables, [page.path])
-    number = tables.execute(f"INSERT INTO pages VALUES (NULL,{_marks(page.head)})", page.head).lastrowid
+    number = _page_number(tables, page.path)
+    tables.execute(f"INSERT INTO pages VALUES (?,{_marks(page.head)})", (number, *page.head))
     tables.execute("UPDATE totals SET places = places + ?, terms = terms + ?", page.head[-2:])
-    first = tables.execute("SELECT coalesce(max(id), 0) + 1 FROM passages").fetchone()[0]
-    for place, row in enumerate(page.passages, first):
+    for place, row in enumerate(page.passages, number << PASSAGES_BITS):
         tables.execute(f"INSERT INTO passages VALUES (?,?,{_marks(row)})", (place, number, *row))
     tables.execute(
         "INSERT INTO words (rowid, own, context) SELECT id, own, context FROM passages WHERE page = ? ORDER BY id",
@@ -169,6 +171,15 @@ def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
     for table, rows in (("voices", page.voices), ("links", page.links), ("blocks", page.blocks)):
         for row in rows:
             tables.execute(f"INSERT INTO {table} VALUES (?,{_marks(row)})", (number, *row))
+
+
+def _page_number(tables: sqlite3.Connection, path: str) -> int:
+    """A number made of the path. Equal scores are ordered by number, so the order in which pages came into the tables
+    must not show in it; and the passages of two pages never have neighbouring numbers."""
+    number = int.from_bytes(blake2b(path.encode("utf-8", "surrogatepass"), digest_size=5).digest())
+    while tables.execute("SELECT 1 FROM pages WHERE id = ?", (number,)).fetchone():
+        number += 1
+    return number
 
 
 def _marks(row: Row) -> str:

@@ -105,6 +105,9 @@ def _page(page: Page, pages: dict[str, Page], threshold: int) -> Iterator[Findin
         else:
             message = f"[[{link.target}]] names no page"
             yield Finding("dangling-link", "notice", page.path, line, message)
+    if page.gathered() is not page:
+        message = "there is text below ## Metadata, so that the section has become text too"
+        yield Finding("misplaced-section", "notice", page.path, 0, message, "move the text above it")
     yield from _not_utf8(page)
 
 
@@ -146,7 +149,8 @@ def _mend(environment: Environment) -> Result:
         work.put(new_page(ROOT, "Memory"))
     known = {fold(path) for path in work.paths()}
     for path in paths:
-        page = work.page(path)
+        page = work.page(path)  # gathered: what a person wrote below the program's sections stands above them
+        work.put(page)
         broken = [entry for entry in page.entries if link_key(entry.target) not in known]
         if broken:
             work.put(_unlist(page, broken))

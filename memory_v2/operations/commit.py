@@ -50,10 +50,10 @@ def _changed(work: Workspace) -> dict[str, Page | None]:
     """The staged pages that are not what is stored, children before parents."""
     changed = {}
     for path, page in work.staged.items():
-        before = work.before(path)
-        if page is None and before is None:
+        stored = work.read.get(path) if work.before(path) else None
+        if page is None and stored is None:
             continue
-        if page is None or before is None or page.text != before.text:
+        if page is None or stored is None or page.data != stored.data:
             changed[path] = page
     return {path: changed[path] for path in _in_order(work, changed)}
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from memory_v2.errors import PageExists, PageNotFound
 from memory_v2.operations.environment import Environment
 from memory_v2.storage.base import Stored
-from memory_v2.tree.block import decode
 from memory_v2.tree.graph import Graph, Node, edges_of
 from memory_v2.tree.link import link_key
-from memory_v2.tree.page import Page, parse_page
+from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold
 
 
@@ -72,7 +71,7 @@ class Workspace:
         if path not in self.read:
             try:
                 self.read[path] = stored = self.environment.storage.read(path)
-                self._pages[path] = parse_page(path, decode(stored.data))
+                self._pages[path] = read_page(path, stored.data).gathered()
             except PageNotFound:
                 self.read[path] = None
         return self._pages.get(path)

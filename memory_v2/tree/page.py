@@ -34,14 +34,7 @@ from memory_v2.tree.block import (
 )
 from memory_v2.tree.link import Link, find_links
 from memory_v2.tree.path import ROOT
-
-_LINKS_HEADING = re.compile(r"## Links[ \t]*(?:\r\n|\r|\n)?\Z")
-_METADATA_HEADING = re.compile(r"## Metadata[ \t]*(?:\r\n|\r|\n)?\Z")
-_ENTRY = re.compile(r"[-*+] \[\[([^\[\]|#\r\n\\]+)[^\[\]\r\n]*\]\](?:[ \t]+(?:[-–—:][ \t]+)?([^\r\n]*))?")
-_PROPERTY = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t]+([^\r\n]*))?[ \t]*(?:\r\n|\r|\n)?\Z")
-LONGEST_LINE = 1_000
-"""Characters up to which an entry, or all metadata, may be the program's: whoever writes more writes text."""
-_OURS = frozenset({"last_updated", "size_bytes", "split_from", "piece"})
+from memory_v2.tree.tails import ENTRY, PROPERTY, part, part_in_the_middle
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +102,13 @@ class Page:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """The children listed under `## Links`."""
-        found = ((line, _ENTRY.match(line)) for line in split_lines(self.links)[1:])
+        found = ((line, ENTRY.match(line)) for line in split_lines(self.links)[1:])
         return tuple(Entry(m[1].strip(), (m[2] or "").strip(), line) for line, m in found if m)
 
     @cached_property
     def properties(self) -> dict[str, str]:
         """What stands under `## Metadata`."""
-        found = (_PROPERTY.match(line) for line in split_lines(self.metadata)[1:])
+        found = (PROPERTY.match(line) for line in split_lines(self.metadata)[1:])
         return {m[1]: (m[2] or "").strip() for m in found if m}
 
     @cached_property
@@ -165,7 +158,7 @@ class Page:
         for line in split_lines(self.links):
             for position, i in enumerate(find_links(Block(line))):
                 place = replace(i, start=start + i.start, end=start + i.end)
-                links.append((place, position == 0 and _ENTRY.match(line) is not None))
+                links.append((place, position == 0 and ENTRY.match(line) is not None))
             start += len(line)
         return tuple(links)
 
@@ -205,6 +198,16 @@ class Page:
             page = replace(page, links="## Links" + 2 * line_end(page.text))
         return parse_page(page.path, page.text)
 
+    def gathered(self) -> Page:
+        """The page with text that a person wrote below the program's sections moved above them; itself, if there is
+        none."""
+        if self.metadata or (parts := part_in_the_middle(self.text)) is None:
+            return self
+        above, links, metadata, below = parts
+        newline = line_end(self.text)
+        body = _closed(_closed(above, newline) + below.lstrip("\r\n"), newline)
+        return Page(self.path, body, links, metadata)
+
     def with_entry(self, target: str, description: str) -> Page:
         """The page with a child listed last under `## Links`."""
         newline = line_end(self.text)
@@ -222,7 +225,7 @@ class Page:
     def without_entries(self, leave_out: Callable[[Entry], bool]) -> Page:
         """The page without some of its entries; the section goes with the last of them."""
         kept = [line for line in split_lines(self.links)[1:] if not self._is_left_out(line, leave_out)]
-        if not any(_ENTRY.match(line) for line in kept):
+        if not any(ENTRY.match(line) for line in kept):
             emptied = replace(self, links="")
             apart = parse_page(self.path, emptied.text).body == self.body
             return emptied if apart else replace(self, links="## Links" + 2 * line_end(self.text))
@@ -241,7 +244,7 @@ class Page:
         lines = split_lines(self.metadata) or [f"## Metadata{newline}", newline]
         kept = []
         for line in lines:
-            found = _PROPERTY.match(line)
+            found = PROPERTY.match(line)
             if found and found[1] in values:
                 value = values.pop(found[1])
                 line = f"{found[1]}: {value}{newline}" if value else ""
@@ -254,10 +257,7 @@ class Page:
 
 def parse_page(path: str, text: str) -> Page:
     """The page that a text is; `parse_page(path, text).text == text`."""
-    lines = split_lines(text)
-    metadata = _metadata_start(lines)
-    links = _links_start(lines[:metadata], metadata < len(lines))
-    return Page(path, "".join(lines[:links]), "".join(lines[links:metadata]), "".join(lines[metadata:]))
+    return Page(path, *part(text))
 
 
 def read_page(path: str, data: bytes) -> Page:
@@ -292,31 +292,3 @@ def _closed(body: str, newline: str) -> str:
 
 def _at_line_start(text: str, place: int) -> bool:
     return place == 0 or text[place - 1] == "\n" or (text[place - 1] == "\r" and text[place : place + 1] != "\n")
-
-
-def _metadata_start(lines: Sequence[str]) -> int:
-    known, length = False, 0
-    for number in range(len(lines) - 1, -1, -1):
-        line = lines[number]
-        length += len(line)
-        if _METADATA_HEADING.match(line):
-            return number if known else len(lines)
-        if length <= LONGEST_LINE and (found := _PROPERTY.match(line)):
-            known = known or found[1] in _OURS
-        elif not is_blank(line):
-            break
-    return len(lines)
-
-
-def _links_start(lines: Sequence[str], noted: bool) -> int:
-    """Where `## Links` begins; an empty one is ours only above `## Metadata`."""
-    listed = False
-    for number in range(len(lines) - 1, -1, -1):
-        line = lines[number]
-        if _LINKS_HEADING.match(line):
-            return number if listed or noted else len(lines)
-        if len(line) <= LONGEST_LINE and _ENTRY.match(line):
-            listed = True
-        elif not is_blank(line):
-            break
-    return len(lines)

@@ -161,3 +161,24 @@ def test_a_write_succeeds_on_whatever_a_person_made(text: str) -> None:
     memory = made_of({"memory": text, "a": "# A\n"})
     memory.write("A new fact about zebras.")
     assert stands(memory, "A new fact about zebras.")
+
+
+def test_what_a_person_writes_below_the_metadata_is_moved_above_it() -> None:
+    memory = made_of({"memory": "# M\n\nFirst.\n"})
+    memory.write("Second.", "memory")
+    memory.storage.write("memory", memory.storage.read("memory").data + b"\nBuy milk.\n")
+    assert ("misplaced-section", "memory", 0) in kinds(memory)
+    assert memory.checkup(apply=True).findings == ()
+    body, _, notes = memory.read().partition("## Metadata")
+    assert "First." in body
+    assert "Buy milk." in body
+    assert notes.count("last_updated") == 1
+
+
+def test_a_write_to_a_page_that_a_person_wrote_below_gathers_it_too() -> None:
+    memory = made_of({"memory": "# M\n\nFirst.\n"})
+    memory.write("Second.", "memory")
+    memory.storage.write("memory", memory.storage.read("memory").data + b"\nBuy milk.\n")
+    memory.write("Third.", "memory")
+    assert memory.check() == []
+    assert memory.read().index("Buy milk.") < memory.read().index("## Metadata")

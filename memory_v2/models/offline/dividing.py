@@ -17,7 +17,7 @@ from memory_v2.text.dates import Span, covers, leading_date
 from memory_v2.text.plain import opening, plain
 from memory_v2.text.words import stem, words
 from memory_v2.tree.block import Block
-from memory_v2.tree.numbers import show_numbers
+from memory_v2.tree.numbers import parse_numbers, show_numbers
 from memory_v2.tree.path import ROOT, child_path
 
 Runs = Sequence[tuple[Span, tuple[int, ...]]]
@@ -107,28 +107,45 @@ class _Page:
 
 def divide(brief: SplitBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
     """The call that divides the page; `plainly`: by size alone."""
-    page = _Page(brief)
     if brief.crowded:
+        page = _Page(brief)
         return (_call(page, "topic", [], group_links(brief, page.names)),)
     strategies: list[Callable[[_Page], tuple[Strategy, list[Group]]]] = [_by_section, _by_date, _by_subject]
     for strategy in [] if plainly else strategies:
+        page = _Page(brief)
         kind, groups = strategy(page)
-        if groups and page.left(groups) <= brief.target:
-            return (_call(page, kind, groups),)
+        if groups and _left_after(brief, call := _call(page, kind, groups)) <= brief.target:
+            return (call,)
     if brief.view.page.size <= brief.threshold:
         return (ToolCall("leave_whole", {"reason": "the page is small and holds together"}),)
-    call = _call(page, "size", _by_size(page))
-    if _left_after(page, call) > brief.target and brief.view.page.entries:
-        call = _call(_Page(brief), "size", _by_size(page), group_links(brief, page.names))
-    return (call,)
+    return (_by_size_and_links(brief),)
 
 
-def _left_after(page: _Page, call: ToolCall) -> int:
+def _by_size_and_links(brief: SplitBrief) -> ToolCall:
+    """By size, into as many children as the page has room to list; if it has none, its links are grouped too."""
+    room = _Page(brief).most_children
+    counts = [room, *(count for count in (4, 3, 2) if count < room)]
+    calls = [_call(page, "size", _by_size(page, count)) for count in counts for page in [_Page(brief)]]
+    if brief.view.page.entries:
+        for count in counts:
+            page = _Page(brief)
+            calls.append(_call(page, "size", _by_size(page, count), group_links(brief, page.names)))
+    fitting = (call for call in calls if call.arguments["children"] and _left_after(brief, call) <= brief.target)
+    return next(fitting, calls[-1])
+
+
+def _left_after(brief: SplitBrief, call: ToolCall) -> int:
     """The bytes that stay on the page when the call is carried out."""
-    lines = sum(len(f"- [[{c['name']}]] - {c['description']}\n".encode()) for c in call.arguments["children"])
-    above = len(page.brief.view.page.path.encode()) + 1
-    stay = page.brief.view.page.size - page.size(page.body) + lines
-    return stay + above * len(call.arguments["children"])
+    page = brief.view.page
+    left = page.size
+    for child in call.arguments["children"]:
+        path = child_path(page.path, child["name"])
+        left += len(f"- [[{path}]] - {child['description']}\n".encode())
+        for number in parse_numbers(child["blocks"], len(page.blocks)) if child.get("blocks") else []:
+            left -= page.blocks[number - 1].size
+        for number in parse_numbers(child["links"], len(page.entries), "l") if child.get("links") else []:
+            left -= len(page.entries[number - 1].line.encode())
+    return left
 
 
 def _by_section(page: _Page) -> tuple[Strategy, list[Group]]:
@@ -260,10 +277,10 @@ def _by_subject(page: _Page) -> tuple[Strategy, list[Group]]:
     return "entity", groups
 
 
-def _by_size(page: _Page) -> list[Group]:
+def _by_size(page: _Page, most: int) -> list[Group]:
     """Runs of neighbours, from the top; the last stays if it is small enough. Of a page many times too large there are
-    as many runs as it has room to list: those that are too large themselves are divided next."""
-    full = max(page.full, page.size(page.body) / page.most_children + 1)
+    at most so many runs: those that are too large themselves are divided next."""
+    full = max(page.full, page.size(page.body) / most + 1)
     groups: list[Group] = []
     run: list[int] = []
     for number in page.body:
