@@ -19,7 +19,7 @@ def group_links(brief: SplitBrief, names: Names) -> list[dict[str, Any]]:
     """The children that take links: by year or month where pages are dated, else by the alphabet."""
     entries = brief.view.page.entries
     children = []
-    for name, title, numbers in _groups(entries, PER_GROUP if brief.crowded else max(2, len(entries) // 3)):
+    for name, title, numbers in _groups(entries, PER_GROUP if brief.crowded else max(2, -(-len(entries) // 2))):
         members = [entries[n - 1] for n in numbers]
         inside = [f"{plain(e.description)} {e.target.rsplit('/', 1)[-1].replace('-', ' ')}" for e in members]
         outside = [plain(e.description) for n, e in enumerate(entries, 1) if n not in numbers]
