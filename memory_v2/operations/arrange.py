@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from memory_v2.errors import NotAllowed, PageExists, StorageConflict
-from memory_v2.operations.commit import commit
+from memory_v2.errors import NotAllowed, PageExists
+from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.environment import Environment
 from memory_v2.operations.results import Result
 from memory_v2.operations.settle import settle
@@ -15,8 +15,6 @@ from memory_v2.tree.edit import appended
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, parse_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold, page_path
-
-CONFLICTS = 4
 
 
 def merge(environment: Environment, path: str) -> Result:
@@ -42,18 +40,8 @@ def delete(environment: Environment, path: str) -> Result:
 
 
 def _committed(environment: Environment, stage: Callable[[Workspace], str]) -> Result:
-    """Stages and commits, again if somebody else was faster; then splits what has grown too large."""
-    for attempt in range(CONFLICTS + 1):
-        environment.index.refresh()
-        work = Workspace(environment)
-        path = stage(work)
-        try:
-            revision = commit(work)
-        except StorageConflict:
-            if attempt == CONFLICTS:
-                raise
-            continue
-        break
+    """Stages and commits; then splits what has grown too large."""
+    path, revision = stage_and_commit(environment, stage)
     splits, problem = settle(environment, [change.path for change in revision.pages])
     return Result(path=path, revisions=(revision,) if revision else ()).with_splits(splits, problem)
 

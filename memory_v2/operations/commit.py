@@ -11,8 +11,10 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable
+from typing import TypeVar
 
 from memory_v2.errors import SilicaError, StorageConflict
+from memory_v2.operations.environment import Environment
 from memory_v2.operations.results import PageChange, Revision
 from memory_v2.operations.workspace import Workspace
 from memory_v2.storage.base import ABSENT, Expected, MemoryStorage, Stored
@@ -21,7 +23,28 @@ from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page, parse_page
 from memory_v2.tree.path import ROOT, fold
 
+T = TypeVar("T")
+
 logger = logging.getLogger(__name__)
+
+CONFLICTS = 4
+"""How often an operation is staged again on what somebody else has changed meanwhile."""
+
+
+def stage_and_commit(environment: Environment, stage: Callable[[Workspace], T]) -> tuple[T, Revision]:
+    """Stages on a fresh view of the tree and commits, again if somebody else was faster; returns what `stage` does.
+    Raises `StorageConflict` if others are faster every time."""
+    conflicts = 0
+    while True:
+        environment.index.refresh()
+        work = Workspace(environment)
+        staged = stage(work)
+        try:
+            return staged, commit(work)
+        except StorageConflict:
+            conflicts += 1
+            if conflicts > CONFLICTS:
+                raise
 
 
 def commit(work: Workspace) -> Revision:

@@ -12,7 +12,7 @@ from memory_v2.agent.loop import Decision, Undecided, decide
 from memory_v2.agent.trace import Trace
 from memory_v2.errors import InvalidText, NotAllowed, StorageConflict
 from memory_v2.models.briefs import PageView, WriteBrief
-from memory_v2.operations.commit import commit
+from memory_v2.operations.commit import CONFLICTS, commit, stage_and_commit
 from memory_v2.operations.environment import Environment
 from memory_v2.operations.results import Revision, WriteResult
 from memory_v2.operations.settle import settle
@@ -36,8 +36,6 @@ PLACES = 12
 LIKELY_PAGES = 2
 LONGEST_OPENING = 100
 """Characters of a text that describe the page which is made for it, until somebody describes it better."""
-CONFLICTS = 4
-"""How often a decision is made again on what somebody else has changed meanwhile."""
 
 
 def write(environment: Environment, text: str, path: str | None = None, mode: Mode = "update") -> WriteResult:
@@ -119,21 +117,14 @@ def _decided(environment: Environment, blocks: tuple[Block, ...], path: str | No
 def _verbatim(
     environment: Environment, blocks: tuple[Block, ...], path: str, mode: Mode, degraded: str = ""
 ) -> WriteResult:
-    for attempt in range(CONFLICTS + 1):
-        environment.index.refresh()
-        work = Workspace(environment)
+    def stage(work: Workspace) -> None:
         page = _ensure_page(work, path, blocks)
         if mode == "append":
             work.put(appended(page, [blocks]))
         else:
             work.put(new_page(page.path, page.title, [blocks]).with_sections_of(page))
-        try:
-            revision = commit(work)
-        except StorageConflict:
-            if attempt == CONFLICTS:
-                raise
-            continue
-        break
+
+    _, revision = stage_and_commit(environment, stage)
     return WriteResult(path=path, revisions=(revision,) if revision else (), degraded=degraded)
 
 
