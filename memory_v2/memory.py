@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from memory_v2.errors import InvalidSetting
-from memory_v2.settings import DEFAULT_THRESHOLD, LEAST_THRESHOLD, Settings
+from memory_v2.settings import DEFAULT_THRESHOLD, LEAST_THRESHOLD, Settings, is_count
 from memory_v2.storage.local import LocalStorage
 from memory_v2.tree.block import readable
 from memory_v2.tree.path import ROOT, page_path
@@ -46,8 +46,8 @@ class Memory:
     ) -> None:
         """A memory on any storage. `model` is a name or a model of your own; `now` is the clock; `threshold` is the
         most bytes that a page may have."""
-        if threshold < LEAST_THRESHOLD:
-            raise InvalidSetting(f"a page has a threshold of at least {LEAST_THRESHOLD} bytes, not {threshold}")
+        if not is_count(threshold, LEAST_THRESHOLD):
+            raise InvalidSetting(f"a page has a threshold of at least {LEAST_THRESHOLD} bytes, not {threshold!r}")
         self.storage = storage
         self._model = model
         self._threshold = threshold

@@ -29,13 +29,22 @@ class Settings:
         """Arguments, else `SILICA_MEMORY_PATH`, `_MODEL`, `_SIZE_THRESHOLD`, else the defaults. An empty variable is as
         none. Raises `InvalidSetting`."""
         folder = str(path) if path is not None else environment.get("SILICA_MEMORY_PATH") or DEFAULT_FOLDER
-        if not folder:
-            raise InvalidSetting("the memory's folder cannot be an empty path")
+        if not folder or "\0" in folder:
+            raise InvalidSetting("the memory's folder cannot be an empty path, nor hold a NUL")
+        try:
+            expanded = Path(folder).expanduser()
+        except RuntimeError as error:
+            raise InvalidSetting(f"the memory's folder {folder!r} names a home that is not known") from error
         return cls(
-            path=Path(folder).expanduser(),
+            path=expanded,
             model=model or environment.get("SILICA_MEMORY_MODEL") or DEFAULT_MODEL,
             threshold=_threshold(environment.get("SILICA_MEMORY_SIZE_THRESHOLD") or str(DEFAULT_THRESHOLD)),
         )
+
+
+def is_count(value: object, least: int) -> bool:
+    """Whether something given from outside is a whole number of at least so much."""
+    return isinstance(value, int) and value >= least
 
 
 def _threshold(text: str) -> int:

@@ -8,13 +8,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from memory_v2.agent.limits import Cost, Limits
 from memory_v2.agent.task import Task
 from memory_v2.agent.trace import Attempt, Trace
 from memory_v2.errors import ModelError, ToolProblem
-from memory_v2.models.base import Answered, Conversation, Model, Prompt, Reply, Returned, Said
+from memory_v2.models.base import Answered, Conversation, Model, Prompt, Reply, Returned, Said, ToolCall, Usage
 
 T = TypeVar("T", bound=Task)
 
@@ -77,6 +77,7 @@ class _Attempt(Generic[T]):
         self.conversation = Conversation(task.system, tuple(task.tools), task.brief, [Said(task.opening)])
         self.started = clock()
         self.problem = ""
+        self.decided = False
 
     def run(self) -> str:
         """Empty when the task is decided, else why this model could not."""
@@ -91,18 +92,21 @@ class _Attempt(Generic[T]):
             except Exception:  # whatever a model of somebody else's does, the operation ends in a correct tree
                 logger.exception("the model %s broke down", self.model.name)
                 return "the model broke down"
-            if not isinstance(reply, Reply):
+            if not isinstance(reply, Reply) or not _is_well_formed(reply):
                 return "the model answered with something that is no reply"
             self._pay(reply)
             self.conversation.messages.append(Answered(reply))
             if reply.stop_reason == "refusal":
                 return "the model refused"
             if not reply.tool_calls:
+                if self.decided and not self.problem and not self.task.objections():
+                    return ""  # it has done all, and says so in words
                 empty += 1
                 if empty >= MAX_EMPTY_REPLIES:
                     return "the model answered without using a tool"
                 self._say(Prompt("no_call", {"tools": list(self.tools), "cut_off": reply.stop_reason == "length"}))
                 continue
+            empty = 0
             if not self._carry_out(reply):
                 continue
             objections = self.task.objections()
@@ -124,6 +128,7 @@ class _Attempt(Generic[T]):
                     raise ToolProblem(f"there is no tool {str(call.name)[:60]!r}; use one of {', '.join(self.tools)}")
                 returned = Returned(call, tool.call(call.arguments))
                 decided = decided or tool.decides
+                self.decided = self.decided or tool.decides
             except ToolProblem as problem:
                 returned = Returned(call, Prompt("problem", {"problem": str(problem)}), is_error=True)
                 self.problem = self.problem or str(problem)
@@ -135,3 +140,15 @@ class _Attempt(Generic[T]):
 
     def _pay(self, reply: Reply) -> None:
         self.cost = Cost(self.cost.calls + 1, self.cost.usage + reply.usage, self.clock() - self.started)
+
+
+def _is_well_formed(reply: Reply) -> bool:
+    """Whether a reply is made of what its types promise: models of other people's make may not keep to them."""
+    usage: Any = reply.usage
+    calls: Any = reply.tool_calls
+    return (
+        isinstance(usage, Usage)
+        and all(isinstance(n, int) for n in (usage.input_tokens, usage.output_tokens, usage.cached_tokens))
+        and isinstance(calls, tuple | list)
+        and all(isinstance(call, ToolCall) for call in calls)
+    )

@@ -57,7 +57,7 @@ def _merge(work: Workspace, path: str) -> str:
     listed = {link_key(entry.target) for entry in merged.entries}
     for entry in page.entries:
         if link_key(entry.target) not in listed | {fold(parent.path)}:
-            merged = merged.with_entry(entry.target, entry.description)
+            merged = merged.with_line(entry.line)
     merged = parse_page(parent.path, merged.text)
     if merged.size > work.environment.threshold:
         raise NotAllowed(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from memory_v2.errors import PageNotFound
@@ -14,14 +15,14 @@ from memory_v2.operations.commit import commit
 from memory_v2.operations.environment import MAX_CHILDREN, Environment
 from memory_v2.operations.results import Finding, Result
 from memory_v2.operations.settle import overgrown, settle
-from memory_v2.operations.workspace import Workspace
+from memory_v2.operations.workspace import Workspace, link_orphans
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.tree.block import Block, split_lines
 from memory_v2.tree.edit import appended
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Entry, Page, new_page, read_page
-from memory_v2.tree.path import ROOT, fold, prefixes
+from memory_v2.tree.path import ROOT, fold
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,11 @@ def _findings(environment: Environment) -> list[Finding]:
     storage = environment.storage
     pages = dict(_pages(storage))
     graph = build_graph(pages.values())
+    known = {fold(path) for path in pages}
     found = [
         *_root(pages),
         *_reach(graph, pages),
-        *(f for page in pages.values() for f in _page(page, pages, environment.threshold)),
+        *(f for page in pages.values() for f in _page(page, known, environment.threshold)),
         *_pieces(pages),
         *_strays(storage),
     ]
@@ -84,8 +86,7 @@ def _reach(graph: Graph, pages: dict[str, Page]) -> Iterator[Finding]:
         )
 
 
-def _page(page: Page, pages: dict[str, Page], threshold: int) -> Iterator[Finding]:
-    known = {fold(path) for path in pages}
+def _page(page: Page, known: AbstractSet[str], threshold: int) -> Iterator[Finding]:
     if page.size > threshold:
         message = f"{page.size:,} bytes, more than the {threshold:,} of a page"
         yield Finding("too-large", "error", page.path, 0, message, "split it")
@@ -154,10 +155,7 @@ def _mend(environment: Environment) -> Result:
         broken = [entry for entry in page.entries if link_key(entry.target) not in known]
         if broken:
             work.put(_unlist(page, broken))
-    while unreachable := work.graph().unreachable:
-        orphan = min(unreachable, key=lambda path: (path.count("/"), path))
-        parent = _page_above(work, orphan, frozenset(unreachable))
-        work.put(work.page(parent).with_entry(orphan, work.page(orphan).title))
+    link_orphans(work)
     revision = commit(work)
     splits, problem = settle(environment, paths)
     return Result(ROOT, (revision,) if revision else ()).with_splits(splits, problem)
@@ -174,8 +172,3 @@ def _unlist(page: Page, broken: list[Entry]) -> Page:
 def _as_code(entry: Entry) -> str:
     start, end = entry.line.index("[["), entry.line.index("]]") + 2
     return f"{entry.line[:start]}`{entry.line[start:end]}`{entry.line[end:]}"
-
-
-def _page_above(work: Workspace, path: str, unreachable: frozenset[str]) -> str:
-    above = [p for p in prefixes(path)[:-1] if p not in unreachable and work.find(p) is not None]
-    return above[-1] if above else ROOT

@@ -21,7 +21,7 @@ from memory_v2.storage.base import ABSENT, Expected, MemoryStorage, Stored
 from memory_v2.tree.block import decode
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page, parse_page
-from memory_v2.tree.path import ROOT, fold
+from memory_v2.tree.path import ROOT, TakenPaths, fold
 
 T = TypeVar("T")
 
@@ -58,6 +58,8 @@ def commit(work: Workspace) -> Revision:
     now = environment.now()
     pages = {path: page and parse_page(path, page.stamped(now).text) for path, page in changed.items()}
     with environment.storage.lock():
+        if _changes_the_tree(work, pages):
+            _check_meanwhile(work, pages)
         _store(environment.storage, work.read, pages)
     try:
         environment.index.update((p for p in pages.values() if p), (path for path, p in pages.items() if p is None))
@@ -67,6 +69,32 @@ def commit(work: Workspace) -> Revision:
         PageChange(path, _text(work.read[path]), page.text if page else None) for path, page in pages.items()
     )
     return Revision(_revision_id(changes), changes)
+
+
+def _changes_the_tree(work: Workspace, pages: dict[str, Page | None]) -> bool:
+    """Whether pages come or go, or links go: then what others did to other pages meanwhile matters too."""
+    return any(
+        page is None or work.before(path) is None or _lost_targets(work, path, page) for path, page in pages.items()
+    )
+
+
+def _check_meanwhile(work: Workspace, pages: dict[str, Page | None]) -> None:
+    """Raises `StorageConflict` if, with what others have stored by now, the change would leave a page out of reach, a
+    link without its page, or two paths that differ in case only. To be called under the lock."""
+    work.environment.index.refresh()
+    work.forget_paths()
+    created = [path for path, page in pages.items() if page is not None and work.before(path) is None]
+    others = TakenPaths(work.paths() - pages.keys())
+    graph = work.graph()
+    kept = set(created) | {t for path, page in pages.items() for t in _lost_targets(work, path, page)}
+    gone = {path for path, page in pages.items() if page is None}
+    stored = work.environment.index.graph()
+    if (
+        any(path in others for path in created)
+        or kept.intersection(graph.unreachable)
+        or any(edge.target in gone and edge.source not in pages for edge in stored.edges)
+    ):
+        raise StorageConflict("the tree was changed by somebody else meanwhile")
 
 
 def _changed(work: Workspace) -> dict[str, Page | None]:

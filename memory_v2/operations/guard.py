@@ -10,7 +10,7 @@ from memory_v2.errors import ToolProblem
 from memory_v2.text.dates import find_dates
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words, has_cjk, words
-from memory_v2.tree.block import Block
+from memory_v2.tree.block import Block, parse_blocks
 from memory_v2.tree.link import find_links
 from memory_v2.tree.path import page_path
 
@@ -25,18 +25,25 @@ SAID_SHARE = 0.6
 
 _NUMBER = re.compile(r"\d+(?:[.,:/\-]\d+)*")
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；]\s|[。！？]|[\r\n]+|\s[-–—]\s")
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nobody|nothing|without|cannot|\w+n['’]t|nicht|kein\w*|nie|niemals|ohne|pas|jamais|sans"
+    r"|nunca|jamás|sin|não|sem|nem)\b|[不没沒無无非]|ない|ません",
+    re.IGNORECASE,
+)
 _CODE = re.compile(r"`([^`\r\n]+)`")
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\w'’])[A-ZÀ-ÖØ-ÞА-Я][\w'’]+", re.M)
 
 
-def details(block: Block) -> set[str]:
-    """What must survive of a block word for word: its numbers, dates and versions, names, code and links."""
-    text = block.content
+def details(text: str) -> set[str]:
+    """What must survive of a text word for word: its numbers, dates and versions, names, code and links; and that it
+    denies something."""
     found = {m[0] for m in _NUMBER.finditer(text)}
-    found |= {m[1].strip() for m in _CODE.finditer(text)}
-    found |= {m[0] for m in _NAME.finditer(text)}
-    found |= {link.target.strip() for link in find_links(block)}
-    return {detail.casefold() for detail in found if detail}
+    found |= {m[1].strip().casefold() for m in _CODE.finditer(text)}
+    found |= {m[0].casefold() for m in _NAME.finditer(text)}
+    found |= {link.target.strip().casefold() for block in parse_blocks(text) for link in find_links(block)}
+    if _NEGATION.search(text):
+        found.add("not")
+    return found - {""}
 
 
 def missing_from(block: Block, said: str) -> list[str]:
@@ -44,15 +51,23 @@ def missing_from(block: Block, said: str) -> list[str]:
     A divider says nothing."""
     if block.kind == "rule":
         return []
-    text = said.casefold()
-    missing = sorted(detail for detail in details(block) if detail not in text)
+    missing = sorted(detail for detail in details(block.content) if not _is_said(detail, said))
     if missing:
         return missing
     own = set(content_words(block.content)) or set(words(block.content))
     if not own:
-        return [] if block.content.strip().casefold() in text else [block.content.strip()[:80]]
+        return [] if block.content.strip().casefold() in said.casefold() else [block.content.strip()[:80]]
     there = set(content_words(said)) | set(words(said))
     return [] if len(own & there) >= SAID_SHARE * len(own) else [block.content.strip()[:80]]
+
+
+def _is_said(detail: str, said: str) -> bool:
+    """Whether a detail stands in a text as a whole: port 80 is not said by port 8080."""
+    if detail == "not":
+        return _NEGATION.search(said) is not None
+    if _NUMBER.fullmatch(detail):
+        return detail in {m[0] for m in _NUMBER.finditer(said)}
+    return re.search(rf"(?<!\w){re.escape(detail)}(?!\w)", said, re.IGNORECASE) is not None
 
 
 def check_own_words(text: str, sources: Iterable[str], what: str) -> str:

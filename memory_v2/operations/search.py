@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from memory_v2.agent.loop import Decision, decide
 from memory_v2.agent.trace import Trace
-from memory_v2.errors import InvalidText
+from memory_v2.errors import InvalidSetting, InvalidText
 from memory_v2.index.base import Hit
 from memory_v2.models.briefs import PageView, SearchBrief
 from memory_v2.operations.environment import Environment
@@ -14,6 +14,7 @@ from memory_v2.operations.results import SearchResult, SearchResults
 from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.workspace import Workspace
 from memory_v2.operations.write import check_encodable
+from memory_v2.settings import is_count
 from memory_v2.text.dates import leading_date
 from memory_v2.tree.block import readable
 from memory_v2.tree.graph import Graph
@@ -21,16 +22,20 @@ from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
 MIN_PLACES = 12
+MOST_RESULTS = 1_000
 
 
 def search(environment: Environment, query: str, max_results: int = 10) -> SearchResults:
     """The best answers to a question, best first, each verbatim with its page and lines; empty only if the memory holds
     none. Raises `InvalidText` for an empty question, `StorageError`."""
+    if not isinstance(query, str):
+        raise InvalidText(f"a question is a string, not {type(query).__name__}")
     if not query.strip():
         raise InvalidText("there is nothing to search for: the query is empty")
     check_encodable(query)
-    if max_results < 1:
-        raise InvalidText(f"at least one result has to be asked for, not {max_results}")
+    if not is_count(max_results, 1):
+        raise InvalidSetting(f"the most results to give is a whole number from 1, not {max_results!r}")
+    max_results = min(max_results, MOST_RESULTS)
     environment.index.refresh()
     work = Workspace(environment)
     graph = work.graph()

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from memory_v2.agent.tools import Arguments, Tool
-from memory_v2.errors import PageNotFound, ToolProblem
+from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, SearchBrief
-from memory_v2.operations.workspace import Workspace
+from memory_v2.operations.workspace import Workspace, known_page
 from memory_v2.tree.numbers import parse_numbers
 from memory_v2.tree.page import Page
 
@@ -60,7 +60,6 @@ class SearchTask:
         self.brief = brief
         self.work = work
         self.opened: dict[str, Page] = {brief.root.page.path: brief.root.page} if brief.root else {}
-        self.read_already: set[str] = set(self.opened)
         self.chosen: list[Chosen] = []
         self.no_answer_because = ""
 
@@ -83,17 +82,12 @@ class SearchTask:
     def open_pages(self, call: ReadPages) -> Prompt:
         graph = self.work.graph()
         views, again = [], []
-        for path in dict.fromkeys(call.paths):
-            if path in self.read_already:
-                again.append(path)
+        for page in [known_page(self.work, asked) for asked in dict.fromkeys(call.paths)]:
+            if page.path in self.opened:
+                again.append(page.path)
                 continue
-            try:
-                page = self.work.page(path)
-            except PageNotFound as error:
-                raise ToolProblem(f"{error}; open pages that are shown in links or places") from error
-            self.read_already.add(path)
-            self.opened[path] = page
-            views.append(PageView(page, graph.breadcrumb(path)))
+            self.opened[page.path] = page
+            views.append(PageView(page, graph.breadcrumb(page.path)))
         if not views:
             raise ToolProblem(f"you have read {', '.join(again)} already; answer, or open other pages")
         return Prompt("pages", {"views": views})

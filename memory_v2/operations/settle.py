@@ -7,8 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
 
-from memory_v2.agent.loop import Undecided
-from memory_v2.errors import PageNotFound, StorageConflict, StorageError
+from memory_v2.errors import PageNotFound, SilicaError, StorageConflict
 from memory_v2.operations.environment import MAX_CHILDREN, Environment
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.split import split
@@ -36,7 +35,9 @@ def settle(environment: Environment, paths: Iterable[str]) -> tuple[list[SplitRe
             if page is None or not overgrown(page, environment.threshold):
                 continue
             result = split(environment, path)
-        except (StorageError, Undecided) as error:
+        except PageNotFound:  # somebody removed it just now
+            continue
+        except SilicaError as error:
             if isinstance(error, StorageConflict) and (conflicts := conflicts + 1) <= CONFLICTS:
                 queue.appendleft(path)
                 continue

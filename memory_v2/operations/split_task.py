@@ -177,7 +177,7 @@ class SplitTask:
             runs = take_runs(self.page.blocks, child.blocks)
             page = appended(work.page(child.path), runs) if child.exists else new_page(child.path, child.title, runs)
             for entry in map(self._entry, child.links):
-                page = page.with_entry(entry.target, entry.description)
+                page = page.with_line(entry.line)
             if not child.exists:
                 page = page.stamped(self.brief.now, split_from=self.page.path)
                 parent = _unlisted(parent, child.path).with_entry(child.path, child.description)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from memory_v2.errors import PageExists, PageNotFound
+import unicodedata
+from collections.abc import Set as AbstractSet
+
+from memory_v2.errors import PageExists, PageNotFound, ToolProblem
 from memory_v2.operations.environment import Environment
 from memory_v2.storage.base import Stored
 from memory_v2.tree.graph import Graph, Node, edges_of
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, read_page
-from memory_v2.tree.path import ROOT, TakenPaths, fold
+from memory_v2.tree.path import ROOT, TakenPaths, fold, prefixes
 
 
 class Workspace:
@@ -43,6 +46,10 @@ class Workspace:
         gone = {path for path, page in self.staged.items() if page is None}
         return (self._listed - gone) | (self.staged.keys() - gone)
 
+    def forget_paths(self) -> None:
+        """The paths are asked for again: others may have made pages."""
+        self._listed = None
+
     def put(self, page: Page) -> None:
         """Stages a page; a new one must not be the same as another but for case."""
         if self.find(page.path) is None and (taken := TakenPaths(self.paths()).clash(page.path)):
@@ -57,6 +64,8 @@ class Workspace:
     def graph(self) -> Graph:
         """The pages and their links with the staged changes."""
         stored = self.environment.index.graph()
+        if not self.staged:
+            return stored
         changed = {path: page for path, page in self.staged.items() if page is not None}
         nodes = {node.path: node for node in stored.nodes if node.path not in self.staged}
         nodes |= {path: Node(path, page.size, page.title) for path, page in changed.items()}
@@ -75,6 +84,45 @@ class Workspace:
             except PageNotFound:
                 self.read[path] = None
         return self._pages.get(path)
+
+
+def known_page(work: Workspace, path: str) -> Page:
+    """The page that a model asks for, in whatever case; raises `ToolProblem` if there is none."""
+    known = TakenPaths(work.paths()).page(unicodedata.normalize("NFC", path.strip()))
+    page = work.find(known) if known else None
+    if page is None:
+        raise ToolProblem(f"there is no page {path[:80]!r}; ask for pages that you were shown")
+    return page
+
+
+def page_above(work: Workspace, path: str, besides: AbstractSet[str] = frozenset()) -> str:
+    """The nearest page whose path is above this one's, other than those; else the root."""
+    above = [p for p in prefixes(path)[:-1] if p not in besides and work.find(p) is not None]
+    return above[-1] if above else ROOT
+
+
+def link_orphans(work: Workspace) -> None:
+    """Lists every page that is out of reach on the page above it; what hangs on it is in reach by that."""
+    graph = work.graph()
+    out: dict[str, list[str]] = {}
+    for edge in graph.edges:
+        out.setdefault(edge.source, []).append(edge.target)
+    lost = set(graph.unreachable)
+    listed: dict[str, list[str]] = {}
+    for orphan in sorted(lost, key=lambda path: (path.count("/"), path)):
+        if orphan in lost:
+            listed.setdefault(page_above(work, orphan, lost), []).append(orphan)
+            queue = [orphan]
+            while queue:
+                path = queue.pop()
+                if path in lost:
+                    lost.remove(path)
+                    queue += out.get(path, ())
+    for parent, orphans in listed.items():
+        page = work.page(parent)
+        for orphan in orphans:
+            page = page.with_entry(orphan, work.page(orphan).title)
+        work.put(page)
 
 
 def relinked(page: Page, moved: dict[str, str]) -> Page:

@@ -10,13 +10,13 @@ from typing import Literal, TypeAlias
 
 from memory_v2.agent.loop import Decision, Undecided, decide
 from memory_v2.agent.trace import Trace
-from memory_v2.errors import InvalidText, NotAllowed, StorageConflict
+from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, StorageConflict
 from memory_v2.models.briefs import PageView, WriteBrief
 from memory_v2.operations.commit import CONFLICTS, commit, stage_and_commit
 from memory_v2.operations.environment import Environment
 from memory_v2.operations.results import Revision, WriteResult
 from memory_v2.operations.settle import settle
-from memory_v2.operations.workspace import Workspace
+from memory_v2.operations.workspace import Workspace, link_orphans, page_above
 from memory_v2.operations.write_task import WriteTask
 from memory_v2.text.dates import leading_date
 from memory_v2.text.plain import opening
@@ -25,7 +25,7 @@ from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended, new_blocks
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page, new_page
-from memory_v2.tree.path import ROOT, page_path, prefixes
+from memory_v2.tree.path import ROOT, page_path
 
 Mode: TypeAlias = Literal["update", "append", "replace"]
 MODES: tuple[Mode, ...] = ("update", "append", "replace")
@@ -49,7 +49,7 @@ def write(environment: Environment, text: str, path: str | None = None, mode: Mo
     if path is not None:
         path = page_path(path)
     if mode not in MODES:
-        raise InvalidText(f"a mode is one of {', '.join(MODES)}, not {mode!r}")
+        raise InvalidSetting(f"a mode is one of {', '.join(MODES)}, not {mode!r}")
     if mode == "update":
         written = _updated(environment, blocks, path)
     else:
@@ -92,7 +92,7 @@ def check_encodable(text: str) -> None:
 def _decided(environment: Environment, blocks: tuple[Block, ...], path: str | None) -> WriteResult:
     environment.index.refresh()
     work = Workspace(environment)
-    _ensure_page(work, path or ROOT, blocks)
+    _ensure_page(work, path, blocks)
     brief = write_brief(work, blocks, path)
     trace = Trace("write", brief.now)
     decision: Decision[WriteTask] = decide(
@@ -152,37 +152,26 @@ def _holder(environment: Environment, blocks: Sequence[Block], paths: Sequence[s
     return pages[0] if pages else None
 
 
-def _ensure_page(work: Workspace, path: str, blocks: Sequence[Block]) -> Page:
+def _ensure_page(work: Workspace, path: str | None, blocks: Sequence[Block]) -> Page:
     """The page, made and linked from the nearest page above it if it is not there; so is the root. A text that begins
     with a title of its own brings it to the page that is made for it."""
+    asked_for, path = path, path or ROOT
     titled = blocks[0].kind == "heading" and blocks[0].level == 1
     if work.find(ROOT) is None:
-        work.put(Page(ROOT, "") if titled and path == ROOT else new_page(ROOT, "Memory"))
-        _adopt_all(work)
+        work.put(Page(ROOT, "") if titled and asked_for == ROOT else new_page(ROOT, "Memory"))
+        link_orphans(work)
     if (page := work.find(path)) is not None:
         if page.piece is not None:
             raise NotAllowed(f"{path!r} holds part of a block too large for one page; write to another page")
         return page
     title = path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ")
     title = title[:1].upper() + title[1:]
-    above = [p for p in prefixes(path)[:-1] if work.find(p) is not None]
-    parent = above[-1] if above else ROOT
+    parent = page_above(work, path)
     page = Page(path, "") if titled else new_page(path, title)
     work.put(page.stamped(work.environment.now(), split_from=parent))
     said = next((b.words for b in blocks if b.kind != "heading" and b.content.strip()), blocks[0].words)
     work.put(work.page(parent).with_entry(path, opening(said, LONGEST_OPENING)))
     return work.page(path)
-
-
-def _adopt_all(work: Workspace) -> None:
-    """A new root leads to whatever pages are there: a folder of Markdown becomes a memory by its first write."""
-    graph = work.graph()
-    root = work.page(ROOT)
-    while graph.unreachable:
-        orphan = min(graph.unreachable, key=lambda path: (path.count("/"), path))
-        root = root.with_entry(orphan, work.page(orphan).title)
-        work.put(root)
-        graph = work.graph()
 
 
 def write_brief(work: Workspace, blocks: tuple[Block, ...], path: str | None) -> WriteBrief:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from memory_v2.agent.tools import Arguments, Tool
-from memory_v2.errors import PageNotFound, ToolProblem
+from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, WriteBrief
 from memory_v2.operations.guard import (
@@ -21,7 +21,7 @@ from memory_v2.operations.guard import (
     missing_from,
     sizes,
 )
-from memory_v2.operations.workspace import Workspace
+from memory_v2.operations.workspace import Workspace, known_page
 from memory_v2.tree.block import Block, take_runs
 from memory_v2.tree.edit import PageEdit, Run, new_blocks
 from memory_v2.tree.link import find_links
@@ -165,13 +165,10 @@ class WriteTask:
     def read_pages(self, call: ReadPages) -> Prompt:
         views = []
         graph = self.work.graph()
-        for path in call.paths:
-            try:
-                page = self.work.page(path)
-            except PageNotFound as error:
-                raise ToolProblem(f"{error}; read pages that are shown in links") from error
-            self.shown[path] = page
-            views.append(PageView(page, graph.breadcrumb(path)))
+        for asked in call.paths:
+            page = known_page(self.work, asked)
+            self.shown[page.path] = page
+            views.append(PageView(page, graph.breadcrumb(page.path)))
         return Prompt("pages", {"views": views})
 
     def place(self, call: Place) -> Prompt:
@@ -209,6 +206,8 @@ class WriteTask:
     def remove(self, call: Remove) -> Prompt:
         page = self._target(call.page)
         old = self._old(page, call.blocks)
+        if 1 in old and 1 in page.fixed:
+            raise ToolProblem(f"block 1 is the title of {page.path} and stays; replace it if it is wrong")
         self._remove(page, old, call.reason)
         return Prompt("done", {"what": f"blocks {show_numbers(old)} of {page.path} are removed"})
 
@@ -244,12 +243,14 @@ class WriteTask:
                 )
             if number not in dropped:
                 kept.remove(block.content)
-        own = "\n".join(c for c in kept if c not in {block.content for block in self.brief.blocks})
+        new_here = {block.content: number for number, block in enumerate(self.brief.blocks, 1)}
+        own = "\n".join(content for content in kept if content not in new_here)
         if own.strip():
             self._own_words(own, [self.brief.text, page.body])
         self._check_removal(page, dropped)
         self.drafts[page.path] = _Draft(removed=dropped, rewritten=new)
-        self.own_words.append(call.text)
+        self.own_words.append(own)
+        self.placed |= {new_here[content]: page.path for content in kept if content in new_here}
         return Prompt("done", {"what": f"{page.path} is rewritten"})
 
     def nothing_new(self, call: NothingNew) -> Prompt:

@@ -27,9 +27,17 @@ class PageEdit:
             if number not in self.removed:
                 kept.append(number)
             if put_in := self.inserted.get(number):
-                runs += [*take_runs(page.blocks, kept), *put_in]
+                runs += [*_closed(take_runs(page.blocks, kept)), *put_in]
                 kept = []
         return page.with_body([*runs, *take_runs(page.blocks, kept)])
+
+
+def _closed(runs: Sequence[Run]) -> list[Run]:
+    """The runs, the last block closed if it would swallow what comes behind it: a fence that a person left open."""
+    if not runs:
+        return []
+    *before, last = runs
+    return [*before, (*last[:-1], close_block(last[-1], line_end(last[-1].text)))]
 
 
 def new_blocks(text: str) -> tuple[Block, ...]:

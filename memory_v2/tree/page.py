@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
+from memory_v2.text.plain import opening
 from memory_v2.tree.block import (
     Block,
     decode,
@@ -60,6 +61,8 @@ class Piece:
         return f"{self.number} of {self.count}, {self.size} bytes of {self.kind}"
 
 
+LONGEST_DESCRIPTION = 240
+"""Characters that are said of a child."""
 LONGEST_TITLE = 500
 """Bytes of a heading at the top of a page up to which it stays there when the page is split."""
 
@@ -209,9 +212,14 @@ class Page:
         return Page(self.path, body, links, metadata)
 
     def with_entry(self, target: str, description: str) -> Page:
-        """The page with a child listed last under `## Links`."""
+        """The page with a child listed last under `## Links`; of a long description the beginning is told."""
+        told = opening(description, LONGEST_DESCRIPTION)
+        return self.with_line(f"- [[{target}]]" + (f" - {told}" if told else ""))
+
+    def with_line(self, line: str) -> Page:
+        """The page with this line, to the letter, last under `## Links`."""
         newline = line_end(self.text)
-        line = f"- [[{target}]]" + (f" - {description}" if description else "") + newline
+        line = line.rstrip("\r\n") + newline
         if not self.links:
             links = f"## Links{newline}{newline}{line}{newline}"
         else:

@@ -67,6 +67,12 @@ class _Page:
         return frozenset(name for target, name in names.items() if child_path(view.path, name) == target)
 
     @cached_property
+    def above(self) -> frozenset[str]:
+        """The stems of what the page and those above it are called: they tell nothing of a part of it."""
+        view = self.brief.view.page
+        return frozenset(stem(word) for word in words(f"{view.title} {view.path.replace('/', ' ').replace('-', ' ')}"))
+
+    @cached_property
     def blocks(self) -> tuple[Block, ...]:
         return self.brief.view.page.blocks
 
@@ -267,9 +273,7 @@ def _whole(span: Span, name: str) -> Span:
 def _by_subject(page: _Page) -> tuple[Strategy, list[Group]]:
     """Who or what recurs, the most frequent first, until enough has left."""
     groups: list[Group] = []
-    view = page.brief.view.page
-    known = frozenset(stem(word) for word in words(f"{view.title} {view.path.replace('/', ' ').replace('-', ' ')}"))
-    for subject, numbers in recurring_subjects(page.blocks, page.body, known):
+    for subject, numbers in recurring_subjects(page.blocks, page.body, page.above):
         if page.left(groups) <= page.goal or len(groups) == MOST_CHILDREN:
             break
         if page.size(numbers) >= SMALLEST:
@@ -308,7 +312,12 @@ def _call(page: _Page, strategy: Strategy, groups: Sequence[Group], links: Seque
 def _child(page: _Page, group: Group) -> dict[str, Any]:
     inside = texts_of(page.blocks[n - 1] for n in group.numbers)
     others = set(page.body) - set(group.numbers)
-    terms = telling_terms(inside, texts_of(page.blocks[n - 1] for n in sorted(others)))
+    above = page.above
+    terms = [
+        term
+        for term in telling_terms(inside, texts_of(page.blocks[n - 1] for n in sorted(others)))
+        if not above.issuperset(map(stem, words(term)))
+    ]
     fallback = opening(page.blocks[group.numbers[0] - 1].content, 40)
     if group.name in page.children:
         name = group.name  # what is older of the same time is there already

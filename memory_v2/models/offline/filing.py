@@ -33,7 +33,9 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
     if plainly:
         return (_place(brief.path or ROOT, everything, None),)
     known = _known(brief)
-    if known and all(number in known or _says_nothing(block) for number, block in enumerate(brief.blocks, 1)):
+    if any(brief.blocks[number - 1].kind != "heading" for number in known) and all(
+        number in known or _says_nothing(block) for number, block in enumerate(brief.blocks, 1)
+    ):
         return tuple(_nothing_new([number], *known[number]) for number in sorted(known))
     page = _page_for(brief)
     section = _own_section(brief, page)
@@ -75,7 +77,7 @@ def _heading_place(
     """The same heading on a page that says what stands below it."""
     for path in dict.fromkeys(path for path, _ in found.values()):
         for number, block in enumerate(pages[path].blocks, 1):
-            if block.kind == "heading" and normal(block.content) == normal(heading.content):
+            if block.kind == "heading" and block.content == heading.content:
                 return path, number
     return None
 
@@ -228,10 +230,10 @@ def _own_section(brief: WriteBrief, page: Page) -> tuple[int, int] | None:
         or any(b.kind == "heading" for b in brief.blocks[1:])
     ):
         return None
-    for number, block in enumerate(page.blocks, 1):
-        if block.kind == "heading" and block.level == first.level and normal(block.content) == normal(first.content):
-            return number, _section_end(page, number)
-    return None
+    same = [n for n, block in enumerate(page.blocks, 1) if block.kind == "heading" and block.content == first.content]
+    titles = sum(1 for block in page.blocks if block.kind == "heading" and block.level == 1)
+    # Where several documents stand on one page, their sections are called alike and are not the same.
+    return (same[0], _section_end(page, same[0])) if len(same) == 1 and titles <= 1 else None
 
 
 def _position(brief: WriteBrief, page: Page) -> int | None:

@@ -12,6 +12,7 @@ from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import Entry
 
 PER_GROUP = 12
+MOST_GROUPS = 14
 _DATED = re.compile(r"(\d{4})(-\d{2})?(-\d{2})?\b")
 
 
@@ -19,7 +20,9 @@ def group_links(brief: SplitBrief, names: Names) -> list[dict[str, Any]]:
     """The children that take links: by year or month where pages are dated, else by the alphabet."""
     entries = brief.view.page.entries
     children = []
-    for name, title, numbers in _groups(entries, PER_GROUP if brief.crowded else max(2, -(-len(entries) // 2))):
+    for name, title, numbers in _groups(
+        entries, max(PER_GROUP, -(-len(entries) // MOST_GROUPS)) if brief.crowded else max(2, -(-len(entries) // 2))
+    ):
         members = [entries[n - 1] for n in numbers]
         inside = [f"{plain(e.description)} {e.target.rsplit('/', 1)[-1].replace('-', ' ')}" for e in members]
         outside = [plain(e.description) for n, e in enumerate(entries, 1) if n not in numbers]
@@ -47,6 +50,7 @@ def _groups(entries: tuple[Entry, ...], per_group: int) -> list[tuple[str, str, 
             dated.setdefault(found[1] if not found[3] else found[1] + found[2], []).append(number)
         else:
             others.append(number)
+    others += [numbers[0] for numbers in dated.values() if len(numbers) == 1]
     groups = [(name, name, numbers) for name, numbers in sorted(dated.items()) if len(numbers) > 1]
     remaining = len(entries) - sum(len(numbers) - 1 for _, _, numbers in groups)
     if remaining <= per_group:

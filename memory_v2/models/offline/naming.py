@@ -78,6 +78,8 @@ class Names:
         self._given = TakenPaths(())
 
     def __contains__(self, name: str) -> bool:
+        if name in self._brief.view.page.path.split("/"):
+            return True  # a child that is called like a page above it tells nothing
         path = child_path(self._brief.view.page.path, name)
         return path in self._brief.taken or path in self._given
 
