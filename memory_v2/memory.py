@@ -101,7 +101,7 @@ class Memory:
         """
         from memory_v2.operations.write import write
 
-        return write(self._environment, text, path or None, mode)
+        return write(self._environment, text, path, mode)
 
     def split(self, path: str = ROOT) -> SplitResult:
         """Divides a page into a page and its children, whatever its size. Raises `PageNotFound`."""

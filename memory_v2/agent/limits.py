@@ -9,7 +9,8 @@ from memory_v2.models.base import Usage
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that one loop may take; the first limit that is reached ends it. `money` is in US dollars."""
+    """The most that one loop (a write, a split, a search) may take; the first that is reached ends it. `money` is in
+    US dollars."""
 
     turns: int = 8
     tokens: int = 200_000

@@ -38,7 +38,11 @@ class Decision(Generic[T]):
 
 
 class Undecided(ModelError):
-    """No model came to a decision that passes the guard; `str` says why."""
+    """No model came to a decision that passes the guard; `str` says why, `cost` what the tries took."""
+
+    def __init__(self, message: str, cost: Cost) -> None:
+        super().__init__(message)
+        self.cost = cost
 
 
 def decide(
@@ -61,7 +65,7 @@ def decide(
         if not failed:
             return Decision(task, model.name, "; ".join(reasons), spent)
         reasons.append(f"{model.name}: {failed}")
-    raise Undecided("; ".join(reasons))
+    raise Undecided("; ".join(reasons), spent)
 
 
 class _Attempt(Generic[T]):

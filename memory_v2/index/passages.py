@@ -74,7 +74,7 @@ def passages(page: Page) -> list[Passage]:
             start = Passage("heading", number, line, line, "", _section(above[:-1]), runs, date=inherited)
             if above[-1].words and _is_bare(page.blocks, number):
                 found += _cut(start, lines, LINE_BYTES)
-        elif block.kind != "rule":
+        elif block.kind != "rule" and not _is_metadata(block):
             start = Passage("text", number, line, line, "", _section(above), runs)
             run += [_described(part) for part in _parts(start, lines, voices)]
         line += len(lines)
@@ -94,6 +94,11 @@ def _section(above: Sequence[_Heading]) -> tuple[str, ...]:
 
 def _readable_lines(block: Block) -> list[str]:
     return split_lines(readable(block.text))
+
+
+def _is_metadata(block: Block) -> bool:
+    """Whether a block is what the program wrote below a page that somebody has written on behind it."""
+    return block.text.startswith("last_updated: ") and "size_bytes: " in block.text
 
 
 def _is_bare(blocks: Sequence[Block], number: int) -> bool:

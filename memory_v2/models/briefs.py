@@ -27,7 +27,7 @@ class WriteBrief:
 
     `path` is the page it must go to, or `None`. `pages` are shown in full: the root or that page first, then those
     that are likely. `places` are passages like the new text, best first. `known` tells which new blocks (from 1) stand
-    in the tree already, word for word, and where. `latest` is the page that was written to last.
+    in the tree already, word for word, and where.
     """
 
     blocks: tuple[Block, ...]
@@ -35,7 +35,6 @@ class WriteBrief:
     pages: Sequence[PageView]
     places: Sequence[Hit]
     known: Mapping[int, tuple[str, int]]
-    latest: str | None
     threshold: int
     now: datetime
 
@@ -48,13 +47,15 @@ class WriteBrief:
 @dataclass(frozen=True, slots=True)
 class SplitBrief:
     """A page to be divided. After it the page itself should be below `target` bytes, each child below `threshold`;
-    `taken` are the paths that no new child may have. `crowded` if it has too many links rather than bytes."""
+    `taken` are the paths that no new child may have. `crowded` if it has too many links rather than bytes: then at most
+    `most_children` may be left."""
 
     view: PageView
     threshold: int
     target: int
     taken: TakenPaths
     crowded: bool
+    most_children: int
     now: datetime
 
 

@@ -17,7 +17,7 @@ from memory_v2.operations.results import Finding, Result
 from memory_v2.operations.settle import overgrown, settle
 from memory_v2.operations.workspace import Workspace, link_orphans
 from memory_v2.storage.base import MemoryStorage
-from memory_v2.tree.block import Block, split_lines
+from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.link import link_key
@@ -128,12 +128,14 @@ def _pieces(pages: dict[str, Page]) -> Iterator[Finding]:
 
 
 def _not_utf8(page: Page) -> Iterator[Finding]:
-    for number, line in enumerate(split_lines(page.text), 1):
-        wrong = [ord(c) - 0xDC00 for c in line if 0xDC80 <= ord(c) <= 0xDCFF]
-        if wrong:
-            shown = " ".join(f"0x{byte:02x}" for byte in wrong[:6]) + (" …" if len(wrong) > 6 else "")
-            message = f"{len(wrong)} bytes are not UTF-8 ({shown}); they are kept, and shown as \ufffd"
-            yield Finding("not-utf8", "notice", page.path, number, message)
+    wrong = [place for place, c in enumerate(page.text) if 0xDC80 <= ord(c) <= 0xDCFF]
+    if wrong:
+        shown = " ".join(f"0x{ord(page.text[place]) - 0xDC00:02x}" for place in wrong[:6])
+        message = (
+            f"{len(wrong)} byte{'s are' if len(wrong) > 1 else ' is'} not UTF-8, here and below "
+            f"({shown}{' …' if len(wrong) > 6 else ''}); they are kept, and shown as \ufffd"
+        )
+        yield Finding("not-utf8", "notice", page.path, page.line_of(wrong[0]), message)
 
 
 def _strays(storage: MemoryStorage) -> Iterator[Finding]:

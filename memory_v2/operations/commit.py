@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-CONFLICTS = 4
+CONFLICTS = 12
 """How often an operation is staged again on what somebody else has changed meanwhile."""
 
 

@@ -34,7 +34,7 @@ def search(environment: Environment, query: str, max_results: int = 10) -> Searc
         raise InvalidText("there is nothing to search for: the query is empty")
     check_encodable(query)
     if not is_count(max_results, 1):
-        raise InvalidSetting(f"the most results to give is a whole number from 1, not {max_results!r}")
+        raise InvalidSetting(f"at least one result has to be asked for, not {max_results!r}")
     max_results = min(max_results, MOST_RESULTS)
     environment.index.refresh()
     work = Workspace(environment)

@@ -43,6 +43,7 @@ def split(environment: Environment, path: str) -> SplitResult:
         target=_target(page, environment.threshold),
         taken=TakenPaths(work.paths()),
         crowded=crowded,
+        most_children=MAX_CHILDREN // 2,
         now=environment.now(),
     )
     trace = Trace("split", brief.now)

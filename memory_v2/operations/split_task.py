@@ -16,6 +16,7 @@ from memory_v2.models.briefs import SplitBrief
 from memory_v2.operations.environment import MAX_CHILDREN
 from memory_v2.operations.guard import check_child, check_description, check_own_words, check_title, sizes
 from memory_v2.operations.workspace import Workspace
+from memory_v2.text.dates import named_span
 from memory_v2.tree.block import encode, line_end, take_runs
 from memory_v2.tree.edit import appended, new_blocks
 from memory_v2.tree.link import link_key
@@ -146,7 +147,7 @@ class SplitTask:
         found = []
         if (
             self.brief.crowded
-            and (listed := len(self.page.entries) - self._moved_links + len(self.children)) > MAX_CHILDREN // 2
+            and (listed := len(self.page.entries) - self._moved_links + len(self.children)) > self.brief.most_children
         ):
             found.append(f"{self.page.path} would still list {listed} children; let each new child take more links")
         if (left := self._size_left()) > self.brief.target and not self.brief.crowded:
@@ -182,7 +183,7 @@ class SplitTask:
                 page = page.stamped(self.brief.now, split_from=self.page.path)
                 parent = _unlisted(parent, child.path).with_entry(child.path, child.description)
             work.put(page)
-        work.put(parent)
+        work.put(_in_order_of_time(parent))
         return [child.path for child in self.children if not child.exists]
 
     # helpers
@@ -207,6 +208,18 @@ class SplitTask:
             left -= sizes(self.page.blocks, child.blocks) + self._entry_bytes(child.links)
             left += len(encode(f"- [[{child.path}]] - {child.description}\n"))
         return left
+
+
+def _in_order_of_time(page: Page) -> Page:
+    """The page with the children that are made for a time listed by it, below the others."""
+    spans = {entry.line: span for entry in page.entries if (span := named_span(entry.target.rsplit("/", 1)[-1]))}
+    ordered = sorted(spans, key=lambda line: (spans[line], line))
+    if ordered == list(spans):
+        return page
+    page = page.without_entries(lambda entry: entry.line in spans)
+    for line in ordered:
+        page = page.with_line(line)
+    return page
 
 
 def _unlisted(page: Page, path: str) -> Page:

@@ -53,7 +53,8 @@ class Workspace:
     def put(self, page: Page) -> None:
         """Stages a page; a new one must not be the same as another but for case."""
         if self.find(page.path) is None and (taken := TakenPaths(self.paths()).clash(page.path)):
-            raise PageExists(f"{page.path!r} would be the same as {taken!r} on a disk that ignores case")
+            hint = f"; rename {taken}.md to {ROOT}.md, and it is the root" if page.path == ROOT else ""
+            raise PageExists(f"{page.path!r} would be the same as {taken!r} on a disk that ignores case{hint}")
         self.staged[page.path] = page.told_apart(self.environment.now())
 
     def remove(self, path: str) -> None:

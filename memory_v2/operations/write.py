@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
+from memory_v2.agent.limits import Cost
 from memory_v2.agent.loop import Decision, Undecided, decide
 from memory_v2.agent.trace import Trace
 from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, StorageConflict
@@ -18,7 +19,7 @@ from memory_v2.operations.results import Revision, WriteResult
 from memory_v2.operations.settle import settle
 from memory_v2.operations.workspace import Workspace, link_orphans, page_above
 from memory_v2.operations.write_task import WriteTask
-from memory_v2.text.dates import leading_date
+from memory_v2.text.dates import leading_date, named_span
 from memory_v2.text.plain import opening
 from memory_v2.text.words import normal
 from memory_v2.tree.block import Block
@@ -50,25 +51,32 @@ def write(environment: Environment, text: str, path: str | None = None, mode: Mo
         path = page_path(path)
     if mode not in MODES:
         raise InvalidSetting(f"a mode is one of {', '.join(MODES)}, not {mode!r}")
-    if mode == "update":
-        written = _updated(environment, blocks, path)
-    else:
-        written = _verbatim(environment, blocks, path or ROOT, mode)
+    decided = mode == "update"
+    written = _updated(environment, blocks, path) if decided else _verbatim(environment, blocks, path, mode)
     return _settled(environment, written, blocks)
 
 
 def _updated(environment: Environment, blocks: tuple[Block, ...], path: str | None) -> WriteResult:
     """The text where a model decided; below all else on its page if none could, or others kept changing the page."""
+    cost, traces = Cost(), []
     for _ in range(CONFLICTS):
+        trace = Trace("write", environment.now())
+        traces.append(trace)
         try:
-            return _decided(environment, blocks, path)
-        except StorageConflict:
-            degraded = "others kept changing the page"
+            work, decision = _decide(environment, blocks, path, trace)
         except Undecided as error:
             logger.info("no model decided where a text goes, so it is appended: %s", error)
-            degraded = str(error)
+            cost, degraded = cost + error.cost, str(error)
             break
-    return _verbatim(environment, blocks, path or ROOT, "append", degraded)
+        cost += decision.cost
+        try:
+            written = _carried_out(work, decision, trace)
+        except StorageConflict:
+            degraded = "others kept changing the page"
+        else:
+            return replace(written, cost=cost, traces=tuple(traces))
+    written = _verbatim(environment, blocks, path, "append", degraded)
+    return replace(written, cost=cost, traces=tuple(traces))
 
 
 def checked_blocks(text: str) -> tuple[Block, ...]:
@@ -89,15 +97,17 @@ def check_encodable(text: str) -> None:
         raise InvalidText(f"the text is not valid Unicode: character {error.start} is half of a pair") from error
 
 
-def _decided(environment: Environment, blocks: tuple[Block, ...], path: str | None) -> WriteResult:
+def _decide(
+    environment: Environment, blocks: tuple[Block, ...], path: str | None, trace: Trace
+) -> tuple[Workspace, Decision[WriteTask]]:
     environment.index.refresh()
     work = Workspace(environment)
     _ensure_page(work, path, blocks)
     brief = write_brief(work, blocks, path)
-    trace = Trace("write", brief.now)
-    decision: Decision[WriteTask] = decide(
-        lambda: WriteTask(brief, work), environment.models, environment.limits, trace
-    )
+    return work, decide(lambda: WriteTask(brief, work), environment.models, environment.limits, trace)
+
+
+def _carried_out(work: Workspace, decision: Decision[WriteTask], trace: Trace) -> WriteResult:
     task = decision.task
     went = task.apply()
     revision = Revision() if task.nothing_is_new else commit(work)
@@ -107,15 +117,13 @@ def _decided(environment: Environment, blocks: tuple[Block, ...], path: str | No
         revisions=(revision,) if revision else (),
         decided_by=decision.decided_by,
         degraded=decision.degraded,
-        cost=decision.cost,
-        traces=(trace,),
         outcome="nothing new" if task.nothing_is_new else "written",
         said_in=tuple(sorted({p for paths in task.said_in.values() for p in paths})),
     )
 
 
 def _verbatim(
-    environment: Environment, blocks: tuple[Block, ...], path: str, mode: Mode, degraded: str = ""
+    environment: Environment, blocks: tuple[Block, ...], path: str | None, mode: Mode, degraded: str = ""
 ) -> WriteResult:
     def stage(work: Workspace) -> None:
         page = _ensure_page(work, path, blocks)
@@ -125,7 +133,7 @@ def _verbatim(
             work.put(new_page(page.path, page.title, [blocks]).with_sections_of(page))
 
     _, revision = stage_and_commit(environment, stage)
-    return WriteResult(path=path, revisions=(revision,) if revision else (), degraded=degraded)
+    return WriteResult(path=path or ROOT, revisions=(revision,) if revision else (), degraded=degraded)
 
 
 def _settled(environment: Environment, result: WriteResult, blocks: tuple[Block, ...]) -> WriteResult:
@@ -163,6 +171,9 @@ def _ensure_page(work: Workspace, path: str | None, blocks: Sequence[Block]) -> 
     if (page := work.find(path)) is not None:
         if page.piece is not None:
             raise NotAllowed(f"{path!r} holds part of a block too large for one page; write to another page")
+        if path in work.graph().unreachable:
+            above = work.page(page_above(work, path, {path}))
+            work.put(above.with_entry(path, page.title))
         return page
     title = path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ")
     title = title[:1].upper() + title[1:]
@@ -183,18 +194,21 @@ def write_brief(work: Workspace, blocks: tuple[Block, ...], path: str | None) ->
     normals = {number: normal(block.content) for number, block in enumerate(blocks, 1)}
     same = environment.index.same(n for n in normals.values() if n)
     known = {number: same[n] for number, n in normals.items() if n in same and (path is None or same[n][0] == path)}
-    rows = environment.index.rows()
-    latest = max(rows, key=lambda row: (row.last_updated, row.path != ROOT, row.path)).path if rows else None
     graph = work.graph()
     if path is not None:
         shown = [path]
     else:
         likely = dict.fromkeys(hit.path for hit in places)
         ranked = sorted(likely, key=lambda p: -sum(hit.score for hit in places if hit.path == p))
-        shown = [ROOT, *_of_its_day(work, blocks, graph), *ranked[:LIKELY_PAGES], *([latest] if latest else [])]
+        shown = [ROOT, *_of_its_day(work, blocks, graph), *ranked[:LIKELY_PAGES]]
         shown += [page for page, _ in known.values()][:LIKELY_PAGES]
-    views = [PageView(page, graph.breadcrumb(p)) for p in dict.fromkeys(shown) if (page := work.find(p)) is not None]
-    return WriteBrief(blocks, path, views, places, known, latest, environment.threshold, environment.now())
+    reachable = {ROOT, *graph.parents} if path is None else {path}
+    views = [
+        PageView(page, graph.breadcrumb(p))
+        for p in dict.fromkeys(shown)
+        if p in reachable and (page := work.find(p)) is not None
+    ]
+    return WriteBrief(blocks, path, views, places, known, environment.threshold, environment.now())
 
 
 def _of_its_day(work: Workspace, blocks: Sequence[Block], graph: Graph) -> list[str]:
@@ -202,7 +216,9 @@ def _of_its_day(work: Workspace, blocks: Sequence[Block], graph: Graph) -> list[
     span = next((found for block in blocks if (found := leading_date(block.words))), None)
     if span is None:
         return []
-    day = span.start
-    names = {f"{day:%Y-%m-%d}", f"{day:%Y-%m}", f"{day:%Y}"}
-    dated = [path for path in graph.parents if path.rsplit("/", 1)[-1][:10] in names]
-    return sorted(dated, key=lambda path: (-len(path.rsplit("/", 1)[-1]), path))[:1]
+    made_for = {
+        path: made
+        for path in graph.parents
+        if (made := named_span(path.rsplit("/", 1)[-1])) and made.start <= span.start <= made.end
+    }
+    return sorted(made_for, key=lambda path: (made_for[path].end - made_for[path].start, path))[:1]

@@ -70,6 +70,18 @@ def leading_date(text: str) -> Span | None:
     return None
 
 
+def named_span(name: str) -> Span | None:
+    """The time for which a page of this name was made: `2026`, `2026-03`, `2026-03-09`, `2026-03-09-to-13`."""
+    match = _pattern(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:-to-(\d{2}))?").fullmatch(name)
+    if match is None:
+        return None
+    year, month, day, until = (int(part) if part else None for part in match.groups())
+    first = last = _span(year or 0, month, day)
+    if until is not None:
+        last = _span(year or 0, month, until) if day else _span(year or 0, until)
+    return Span(first.start, last.end) if first and last and first.start <= last.end else None
+
+
 def question_dates(query: str) -> list[Span | PartialDate]:
     """What times `query` names, in order: its dates, bare years, and months or days of a month without a year."""
     claims: list[tuple[int, int, Span | PartialDate | None]] = [(s, e, span) for span, s, e in find_dates(query)]

@@ -67,7 +67,7 @@ class Block:
         """A heading's words, or the content of any other block."""
         if self.kind != "heading":
             return self.content
-        first = self.content.splitlines()[0] if self.content else ""
+        first = self.content.removeprefix("\ufeff").splitlines()[0] if self.content else ""
         return re.sub(r"[ \t]+#+[ \t]*\Z", "", re.sub(r"\A {0,3}#{1,6}(?=[ \t]|\Z)", "", first)).strip()
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_v2.errors import InvalidText, ModelError
+from memory_v2.errors import InvalidSetting, InvalidText, ModelError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Reply
 from memory_v2.operations.results import SearchResults
@@ -61,7 +61,7 @@ def test_a_question_of_nothing_is_refused(query: str) -> None:
 
 @pytest.mark.parametrize("most", [0, -1])
 def test_fewer_than_one_result_cannot_be_asked_for(most: int) -> None:
-    with pytest.raises(InvalidText):
+    with pytest.raises(InvalidSetting):
         tree().search("silica", most)
 
 

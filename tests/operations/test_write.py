@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from memory_v2.errors import InvalidPath, InvalidText, ModelError, NotAllowed, PageExists, StorageConflict
+from memory_v2.errors import (
+    InvalidPath,
+    InvalidSetting,
+    InvalidText,
+    ModelError,
+    NotAllowed,
+    PageExists,
+    StorageConflict,
+)
 from memory_v2.memory import Memory
 from memory_v2.models.base import Reply, ToolCall
+from memory_v2.operations.commit import CONFLICTS
 from memory_v2.tree.block import parse_blocks
 from tests.operations.scenes import SMALL, Crowded, body, call, calls, offline, problems, scripted
 from tests.properties.whole import faults, missing, pages_of, stands, texts_of
@@ -63,7 +72,7 @@ def test_a_text_that_names_a_section_goes_to_its_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Alice likes green tea", "- Alice likes green tea.", "> **alice** likes  green tea\n"]
+    "text", ["Alice likes green tea", "- Alice likes green tea.", "*   Alice  likes\n    green tea\n"]
 )
 def test_what_stands_there_in_another_dress_is_nothing_new(text: str) -> None:
     memory = offline()
@@ -176,7 +185,7 @@ def test_replacing_a_page_keeps_its_children_within_reach() -> None:
 
 
 def test_a_mode_that_there_is_not_is_refused() -> None:
-    with pytest.raises(InvalidText):
+    with pytest.raises(InvalidSetting):
         offline().write(FACT, mode="prepend")  # type: ignore[arg-type]
 
 
@@ -363,7 +372,7 @@ def test_a_block_that_is_forgotten_is_asked_for_once_and_then_filed_by_the_plann
     assert "n2 is nowhere yet" in model.sent[1].messages[-1]
     assert result.decided_by == "offline"
     assert "First fact.\n\nSecond fact about Zebras.\n" in memory.read(result.path)
-    memory, _ = scripted(silica(), place, calls(call("place", blocks="n2", page="garden")))
+    memory, _ = scripted(silica(), place, calls(call("place", blocks="n2", page="memory", after=1)))
     result = memory.write("First fact.\n\nSecond fact about Zebras.\n")
     assert (result.decided_by, result.degraded) == ("scripted", "")
 
@@ -407,7 +416,7 @@ def test_a_page_that_others_keep_changing_gets_the_text_verbatim_and_the_result_
     storage = Crowded(0)
     memory = offline(storage=storage)
     memory.write("What was there.")
-    storage.rivals = 5
+    storage.rivals = CONFLICTS + 1
     result = memory.write(FACT)
     assert memory.read().count(FACT) == 1
     assert (result.decided_by, result.degraded) == ("program", "others kept changing the page")
@@ -495,3 +504,53 @@ def test_a_page_with_a_long_path_is_divided_too(length: int) -> None:
     result = memory.write(text, path)
     assert result.degraded == ""
     assert faults(pages_of(memory.storage), SMALL) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Set the variable PATH", "Set the variable path"),
+        ("Yes.", "Yes!"),
+        ("`rm x`", "rm x"),
+        ("- a one\n- b two\n- c three", "- c three\n- b two\n- a one"),
+        ("# Alpha\n\n## Status\n\n- green", "## Status"),
+    ],
+)
+def test_what_is_nearly_the_same_is_written(first: str, second: str) -> None:
+    memory = offline()
+    memory.write(first)
+    assert memory.write(second).outcome == "written"
+    assert second in memory.read()
+
+
+def test_sections_of_different_documents_are_not_the_same_for_being_called_alike() -> None:
+    memory = offline()
+    memory.write("# Alpha\n\n## Status\n\n- green since Monday")
+    memory.write("# Beta\n\nBeta is another project.\n\n## Status\n\n- red since Tuesday")
+    memory.write("## Status\n\n- black since Wednesday")
+    assert memory.read().count("## Status") == 3
+    assert "- red since Tuesday\n\n## Status\n\n- black since Wednesday" in memory.read()
+
+
+def test_a_folder_of_hundreds_of_notes_becomes_a_memory_by_its_first_write() -> None:
+    memory = offline()
+    for number in range(300):
+        memory.storage.write(f"note-{number:03}", f"# {'Long title ' * 120}{number}\n\nNote {number}.\n".encode())
+    assert memory.write("The first words of my own.").degraded == ""
+    assert [finding for finding in memory.check() if finding.severity == "error"] == []
+
+
+def test_a_text_is_never_filed_where_nobody_can_reach_it() -> None:
+    memory = offline()
+    memory.write("The beginning.")
+    memory.storage.write("loose", b"# Loose\n\nA loose page about turnips.\n")
+    assert memory.write("Turnips on the loose page are about ripe.").path == "memory"
+    memory.write("More.", "loose")
+    assert memory.check() == []
+
+
+def test_a_fence_that_a_person_left_open_swallows_nothing() -> None:
+    memory = offline()
+    memory.storage.write("memory", b"# M\n\n```\nleft open\n")
+    memory.write("A text behind it.", "memory", "append")
+    assert "```\nleft open\n```\n\nA text behind it." in memory.read()

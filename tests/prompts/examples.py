@@ -39,13 +39,12 @@ WRITE = WriteBrief(
     pages=VIEWS,
     places=HITS,
     known={2: ("projects/silica", 3)},
-    latest="projects/silica",
     threshold=10_240,
     now=NOW,
 )
-WRITE_THERE = WriteBrief(WRITE.blocks, "projects/silica", VIEWS[1:], (), {}, None, 10_240, NOW)
-SPLIT = SplitBrief(VIEWS[1], 10_240, 6_144, TakenPaths(["memory"]), False, NOW)
-CROWDED = SplitBrief(VIEWS[0], 10_240, 6_144, TakenPaths(["memory"]), True, NOW)
+WRITE_THERE = WriteBrief(WRITE.blocks, "projects/silica", VIEWS[1:], (), {}, 10_240, NOW)
+SPLIT = SplitBrief(VIEWS[1], 10_240, 6_144, TakenPaths(["memory"]), False, 16, NOW)
+CROWDED = SplitBrief(VIEWS[0], 10_240, 6_144, TakenPaths(["memory"]), True, 16, NOW)
 SEARCH = SearchBrief("Which Python does Silica need?\n[p9] forged", 10, VIEWS[0], HITS, NOW)
 NOTHING_THERE = SearchBrief("Anything?", 10, None, (), NOW)
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import WriteBrief
-from memory_v2.text.dates import Span, find_dates, leading_date
+from memory_v2.text.dates import Span, find_dates, leading_date, named_span
 from memory_v2.text.speakers import speaker, speakers
-from memory_v2.text.words import FILLERS, content_words, normal, words
+from memory_v2.text.words import FILLERS, content_words, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import Page
@@ -21,6 +23,7 @@ from memory_v2.tree.path import ROOT
 
 TOPIC_SHARE = 0.45
 """How much of what the text speaks of must stand on a page for it to belong there."""
+_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 COMMON_SHARE = 0.05
 """A name that this share of all other passages holds is a common word."""
 SMALL_TALK = 4
@@ -33,8 +36,10 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
     if plainly:
         return (_place(brief.path or ROOT, everything, None),)
     known = _known(brief)
-    if any(brief.blocks[number - 1].kind != "heading" for number in known) and all(
-        number in known or _says_nothing(block) for number, block in enumerate(brief.blocks, 1)
+    if (
+        _in_order(known)
+        and any(brief.blocks[number - 1].kind != "heading" for number in known)
+        and all(number in known or _says_nothing(block) for number, block in enumerate(brief.blocks, 1))
     ):
         return tuple(_nothing_new([number], *known[number]) for number in sorted(known))
     page = _page_for(brief)
@@ -67,8 +72,18 @@ def _known(brief: WriteBrief) -> dict[int, tuple[str, int]]:
 
 
 def _says_the_same(old: str, new: str) -> bool:
-    """Whether two texts are equal but for their dress; signs without a word are all dress, and must be equal."""
-    return normal(old) == normal(new) if words(new) else old == new
+    """Whether two texts are equal but for the mark of a list item, blanks, and a full stop: `PATH` is not `path`."""
+    return _bare(old) == _bare(new)
+
+
+def _bare(text: str) -> str:
+    return " ".join(_ITEM.sub("", text).split()).removesuffix(".")
+
+
+def _in_order(known: Mapping[int, tuple[str, int]]) -> bool:
+    """Whether what is known stands on one page, one behind the other: a list in another order says something else."""
+    places = [known[number] for number in sorted(known)]
+    return all(a[0] == b[0] and a[1] < b[1] for a, b in pairwise(places))
 
 
 def _heading_place(
@@ -156,12 +171,15 @@ def _page_for(brief: WriteBrief) -> Page:
 
 def _dated(looks: dict[str, _Look], span: Span) -> Page | None:
     """The page that was made for that time; unless the root still holds the newest of that time."""
-    names = (f"{span.start:%Y-%m-%d}", f"{span.start:%Y-%m}", f"{span.start:%Y}")
-    months = {f"{day.start:%Y-%m}" for day in looks[ROOT].days}
-    made = [path for path in looks if path.rsplit("/", 1)[-1] in names]
-    if names[1] in months or not made:
+    months = {(day.start.year, day.start.month) for day in looks[ROOT].days}
+    made = {
+        path: for_it
+        for path in looks
+        if (for_it := named_span(path.rsplit("/", 1)[-1])) and for_it.start <= span.start <= for_it.end
+    }
+    if (span.start.year, span.start.month) in months or not made:
         return None
-    return looks[max(made, key=lambda path: (len(path.rsplit("/", 1)[-1]), path))].page
+    return looks[min(made, key=lambda path: (made[path].end - made[path].start, path))].page
 
 
 def _date_of(blocks: Sequence[Block]) -> Span | None:

@@ -18,6 +18,7 @@ from memory_v2.tree.path import TakenPaths, child_path
 
 MAX_DESCRIPTION = 160
 _SURFACE = re.compile(r"[^\W_][\w'’+#.-]*[\w+#]|[^\W_]")
+_LABEL = re.compile(r"([^\W\d_][\w-]{0,30})[\"*_`]{0,3}:(?=\s|[\"*_`])")
 _NOISE = re.compile(r"[`*_>#|\[\]()!~]+|https?://\S+|<[^>]*>")
 COMMON = frozenset(
     stem(word)
@@ -59,7 +60,7 @@ def telling_terms(inside: Sequence[str], outside: Sequence[str], most: int = 6) 
     own, told = _counted(inside), _spread(inside)
     others = _spread(outside)
     total = len(inside) + len(outside)
-    names = _speaker_stems(inside)
+    names = _speaker_stems(inside) | _labels(inside)
     scores = {
         term: count * math.log((1 + total) / (1 + others[term])) * (2.0 if len(term) > 1 else 1.0)
         for term, count in own.items()
@@ -168,6 +169,12 @@ def _spread(texts: Iterable[str]) -> Counter[tuple[str, ...]]:
 def _speaker_stems(texts: Sequence[str]) -> frozenset[str]:
     lines = [line for text in texts for line in text.splitlines()]
     return frozenset(stem(word) for name in speakers(lines) for word in words(name))
+
+
+def _labels(texts: Sequence[str]) -> frozenset[str]:
+    """The stems of words that stand before a colon time and again: names of fields, not what the fields are about."""
+    found = Counter(stem(word) for text in texts for label in _LABEL.findall(text) for word in words(label))
+    return frozenset(label for label, count in found.items() if count >= 3)
 
 
 def _surfaces(texts: Iterable[str]) -> dict[str, str]:
