@@ -3,59 +3,126 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from memory_v2.models.briefs import SplitBrief
-from memory_v2.models.offline.naming import Names, describe, name_for, telling_terms
+from memory_v2.models.offline.naming import COMMON, Names, describe, name_for, telling_terms
 from memory_v2.text.plain import plain
+from memory_v2.text.words import FILLERS, STOPWORDS, stem, words
 from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import Entry
 
-PER_GROUP = 12
-MOST_GROUPS = 14
+FEW = 12
+"""Links among which a reader still chooses: when so many are left, no more groups are made."""
+LEAST_IN_GROUP = 3
 _DATED = re.compile(r"(\d{4})(-\d{2})?(-\d{2})?\b")
 
 
+@dataclass(frozen=True)
+class _Group:
+    """Links by number, and what they have in common, where that is clear."""
+
+    numbers: tuple[int, ...]
+    subject: str = ""
+
+
 def group_links(brief: SplitBrief, names: Names) -> list[dict[str, Any]]:
-    """The children that take links: by year or month where pages are dated, else by the alphabet."""
+    """The children that take links: by time, by folder, by what several are about, and the rest by the alphabet."""
     entries = brief.view.page.entries
-    children = []
-    for name, title, numbers in _groups(
-        entries, max(PER_GROUP, -(-len(entries) // MOST_GROUPS)) if brief.crowded else max(2, -(-len(entries) // 2))
-    ):
-        members = [entries[n - 1] for n in numbers]
-        inside = [f"{plain(e.description)} {e.target.rsplit('/', 1)[-1].replace('-', ' ')}" for e in members]
-        outside = [plain(e.description) for n, e in enumerate(entries, 1) if n not in numbers]
-        terms = telling_terms(inside, outside, 8)
-        chosen = name_for([name] if name else terms, names, plain(members[0].target))
-        shown = title or ", ".join(terms[:3]) or chosen
-        children.append(
-            {
-                "name": chosen,
-                "title": (shown[:1].upper() + shown[1:])[:110],
-                "description": describe(title or terms[0] if terms else chosen, [*terms, *inside]) or chosen,
-                "links": show_numbers(numbers, "L"),
-            }
-        )
-    return children
+    said = frozenset(stem(word) for word in words(brief.view.page.title))
+    groups = _together(entries, brief.most_children, said) if brief.crowded else _halves(len(entries))
+    return [_child(entries, group, names) for group in groups]
 
 
-def _groups(entries: tuple[Entry, ...], per_group: int) -> list[tuple[str, str, list[int]]]:
-    """Name, title and links of each group; links that are few of their kind stay."""
-    dated: dict[str, list[int]] = {}
-    others: list[int] = []
-    for number, entry in enumerate(entries, 1):
+def _together(entries: Sequence[Entry], most: int, said: frozenset[str]) -> list[_Group]:
+    """Groups until a reader can choose among what is left and them; `said` are the stems of what the page is called."""
+    left = list(range(1, len(entries) + 1))
+    groups: list[_Group] = []
+    for kind in (_by_time, _by_folder, partial(_by_subject, said=said)):
+        for group in kind(entries, left):
+            if len(left) + len(groups) > FEW and len(groups) < most - 2 and set(group.numbers) <= set(left):
+                groups.append(group)
+                left = [number for number in left if number not in group.numbers]
+    return groups + _by_alphabet(entries, left, most - len(groups)) if len(left) + len(groups) > most else groups
+
+
+def _halves(count: int) -> list[_Group]:
+    """Two halves in the order of the links: where these are too long rather than too many."""
+    middle = -(-count // 2)
+    return [_Group(tuple(half)) for half in (range(1, middle + 1), range(middle + 1, count + 1)) if half]
+
+
+def _child(entries: Sequence[Entry], group: _Group, names: Names) -> dict[str, Any]:
+    members = [entries[number - 1] for number in group.numbers]
+    called = [entry.target.rsplit("/", 1)[-1].replace("-", " ") for entry in members]
+    inside = [f"{plain(entry.description)} {name}" for entry, name in zip(members, called, strict=True)]
+    outside = [plain(entry.description) for entry in entries if entry not in members]
+    terms = telling_terms(inside, outside, 4)
+    subject = group.subject or ", ".join(terms[:2]) or called[0]
+    name = name_for([group.subject] if group.subject else terms, names, called[0])
+    return {
+        "name": name,
+        "title": (subject[:1].upper() + subject[1:])[:110],
+        "description": describe(subject, called) or name,
+        "links": show_numbers(group.numbers, "L"),
+    }
+
+
+def _by_time(entries: Sequence[Entry], left: Sequence[int]) -> list[_Group]:
+    """Months by year, days by month."""
+
+    def period(entry: Entry) -> str:
         found = _DATED.match(entry.target.rsplit("/", 1)[-1])
-        if found and found[2]:
-            dated.setdefault(found[1] if not found[3] else found[1] + found[2], []).append(number)
-        else:
-            others.append(number)
-    others += [numbers[0] for numbers in dated.values() if len(numbers) == 1]
-    groups = [(name, name, numbers) for name, numbers in sorted(dated.items()) if len(numbers) > 1]
-    remaining = len(entries) - sum(len(numbers) - 1 for _, _, numbers in groups)
-    if remaining <= per_group:
-        return groups
-    others = sorted(others, key=lambda n: (entries[n - 1].target.casefold(), n))
-    parts = max(1, -(-len(others) // per_group))
-    step = -(-len(others) // parts) if others else 1
-    return groups + [("", "", sorted(others[i : i + step])) for i in range(0, len(others), step)]
+        return "" if not found or not found[2] else found[1] + (found[2] if found[3] else "")
+
+    return _alike(entries, left, period, least=2)
+
+
+def _by_folder(entries: Sequence[Entry], left: Sequence[int]) -> list[_Group]:
+    """What lies in one folder was put together by somebody."""
+    return _alike(entries, left, lambda entry: entry.target.rpartition("/")[0].rsplit("/", 1)[-1].replace("-", " "))
+
+
+def _alike(
+    entries: Sequence[Entry], left: Sequence[int], key: Callable[[Entry], str], least: int = LEAST_IN_GROUP
+) -> list[_Group]:
+    together: dict[str, list[int]] = {}
+    for number in left:
+        together.setdefault(key(entries[number - 1]), []).append(number)
+    found = [(name, numbers) for name, numbers in together.items() if name and least <= len(numbers) < len(entries)]
+    return [_Group(tuple(numbers), name) for name, numbers in sorted(found)]
+
+
+def _by_subject(entries: Sequence[Entry], left: Sequence[int], said: frozenset[str]) -> list[_Group]:
+    """What several are about, the most frequent first; not what nearly all are about, nor the page. A page that is made
+    for a time is about that time."""
+    told: dict[int, dict[str, str]] = {}
+    for number in left:
+        entry = entries[number - 1]
+        if _DATED.match(entry.target.rsplit("/", 1)[-1]):
+            continue
+        name = entry.target.rsplit("/", 1)[-1].replace("-", " ")
+        spelled = [word for word in words(f"{plain(entry.description)} {name}") if len(word) > 2 and word.isalpha()]
+        told[number] = {stem(w): w for w in spelled if w not in STOPWORDS | FILLERS and stem(w) not in COMMON | said}
+    groups: list[_Group] = []
+    waiting = set(told)
+    while True:
+        counts = Counter(term for number in waiting for term in told[number])
+        usable = {t: c for t, c in counts.items() if LEAST_IN_GROUP <= c <= max(LEAST_IN_GROUP, 0.5 * len(left))}
+        if not usable:
+            return groups
+        term = min(usable, key=lambda t: (-usable[t], t))
+        numbers = tuple(sorted(number for number in waiting if term in told[number]))
+        groups.append(_Group(numbers, told[numbers[0]][term]))
+        waiting -= set(numbers)
+
+
+def _by_alphabet(entries: Sequence[Entry], left: Sequence[int], most: int) -> list[_Group]:
+    """Runs of neighbours in the alphabet, at most so many."""
+    ordered = sorted(left, key=lambda number: (entries[number - 1].target.casefold(), number))
+    step = max(FEW, -(-len(ordered) // most))
+    return [_Group(tuple(sorted(ordered[i : i + step]))) for i in range(0, len(ordered), step)]
