@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -167,8 +167,10 @@ class FullTextIndex:
     def _take_in(self, tables: sqlite3.Connection, stamps: Iterable[Stamp]) -> set[str]:
         """Reads pages that do not have the stamp they had; gives the paths of those that are other pages now."""
         entered, gone, same = [], [], []
+        seen: dict[str, bytes | None] = {}
         for stamp in stamps:
             known = self._known.get(stamp.path)
+            seen[stamp.path] = known[2] if known else None
             try:
                 data = self._storage.read(stamp.path).data
                 # What is read is at least as new as the stamp, so the stamp can only make it be read once more.
@@ -180,7 +182,7 @@ class FullTextIndex:
                     entered.append(Entered(page, stamp.size, stamp.mark, self._last_updated(page)))
             except PageNotFound:
                 gone.append(stamp.path)
-        self._write(tables, entered, gone, same)
+        self._write(tables, entered, gone, same, seen)
         return {entry.page.path for entry in entered} | set(gone)
 
     def _write(
@@ -189,17 +191,26 @@ class FullTextIndex:
         entered: Collection[Entered],
         gone: Collection[str],
         stamped: Collection[tuple[int, str, str, bytes]] = (),
+        seen: Mapping[str, bytes | None] | None = None,
     ) -> None:
+        """Puts pages in and takes pages out. With `seen`, only those whose digest is still the one that was seen: what
+        another process has put in since then is newer than what was read here, and the next refresh looks at it."""
         prepared = [prepare_page(entry) for entry in entered]  # before the transaction: it is the longer part
         with transaction(tables):
+            if seen is not None:
+                overtaken = {path for path, digest in seen.items() if _digest_of(tables, path) != digest}
+                prepared = [page for page in prepared if page.path not in overtaken]
+                gone = [path for path in gone if path not in overtaken]
             drop_pages(tables, gone)
             for page in prepared:
                 put_page(tables, page)
             tables.executemany("UPDATE pages SET size = ?, mark = ? WHERE path = ? AND digest = ?", stamped)
         for path in gone:
             self._known.pop(path, None)
+        taken = {page.path for page in prepared}
         for entry in entered:
-            self._known[entry.page.path] = (entry.size, entry.mark, entry.digest)
+            if entry.page.path in taken:
+                self._known[entry.page.path] = (entry.size, entry.mark, entry.digest)
         self._changes += len(entered) + len(gone)
 
     def _last_updated(self, page: Page) -> datetime:
@@ -211,6 +222,11 @@ class FullTextIndex:
     def _state(self, tables: sqlite3.Connection) -> tuple[int, int, int]:
         """Equal as long as nobody, here or in another process, has changed the tables."""
         return (self._store.generation, _version(tables), self._changes)
+
+
+def _digest_of(tables: sqlite3.Connection, path: str) -> bytes | None:
+    row = tables.execute("SELECT digest FROM pages WHERE path = ?", (path,)).fetchone()
+    return row[0] if row else None
 
 
 def _version(tables: sqlite3.Connection) -> int:
