@@ -29,11 +29,6 @@ def terms(text: str) -> list[str]:
     return [stems[word] for word in found]
 
 
-def stem(word: str) -> str:
-    """The stem of one word, diacritics removed."""
-    return _stems().of([word])[word]
-
-
 def _spelled(tokens: list[str]) -> Iterator[str]:
     for place, token in enumerate(tokens):
         yield token

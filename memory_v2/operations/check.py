@@ -133,7 +133,7 @@ def _not_utf8(page: Page) -> Iterator[Finding]:
         shown = " ".join(f"0x{ord(page.text[place]) - 0xDC00:02x}" for place in wrong[:6])
         message = (
             f"{len(wrong)} byte{'s are' if len(wrong) > 1 else ' is'} not UTF-8, here and below "
-            f"({shown}{' …' if len(wrong) > 6 else ''}); they are kept, and shown as \ufffd"
+            f"({shown}{' …' if len(wrong) > 6 else ''}); kept, and shown as \ufffd"
         )
         yield Finding("not-utf8", "notice", page.path, page.line_of(wrong[0]), message)
 

@@ -154,7 +154,6 @@ _OF = rf"(?:(?:of|de|del|di|do){_GAP})?"
 _MONTH = r"(?<![^\W\d_])(?P<month>[^\W\d_]{3,10})(?![^\W\d_])"
 _DAY_MONTH = rf"(?<![\w.,:/])(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|[.ºª°])?{_GAP}{_OF}{_MONTH}\.?"
 _MONTH_DAY = rf"{_MONTH}\.?{_GAP}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\w|[.,:]\d)"
-_LONE_MONTH = rf"{_MONTH}|(?<![\d年년])(?<![年년]\s)(?P<number>\d{{1,2}})\s?[月월]"
 _ITS_YEAR = r"(?P<year>\d{4})(?!\d|[-/.]\d)"
 _FORMS = (
     # 2026-02-08, 2026/2/8, 2026.02.08, 20260208, 2026-02. Letters before are refused, but not 于 or an underscore.
