@@ -20,6 +20,7 @@ from memory_v2.tree.block import parse_blocks
 
 HOME = Path(__file__).resolve().parents[1]
 AT_ONCE = 2_500
+SMALL = 3_072
 FOLDER = HOME / ".demo" / "memory"
 OWN = ("README.md", "docs/concepts.md", "docs/format.md", "docs/decisions.md", "CHANGELOG.md")
 OWN_QUESTIONS = (
@@ -39,8 +40,13 @@ NOTES_QUESTIONS = (
 def main() -> None:
     """Writes, shows the tree, asks."""
     shutil.rmtree(FOLDER, ignore_errors=True)
-    memory = Memory.open(FOLDER)
     notes = Path(os.environ.get(VARIABLE) or DEFAULT) / "notes" / "peru-ai"
+    if not notes.is_dir():
+        os.environ["SILICA_MEMORY_SIZE_THRESHOLD"] = str(SMALL)
+        print(
+            f"There is little to write: this project's own pages. So a page is split at {SMALL:,} bytes, not at 10,240."
+        )
+    memory = Memory.open(FOLDER)
     files = [HOME / name for name in OWN if (HOME / name).is_file()]
     if notes.is_dir():
         files += [notes / "MEMORY.md", notes / "USER.md", *sorted((notes / "memory").glob("*.md"))]
