@@ -13,31 +13,37 @@ if TYPE_CHECKING:
 
 def read_memory(path: str | None = None) -> str:
     """A page of the memory; the root if no path is given. Raises `PageNotFound`."""
-    return Memory.open().read(path or ROOT)
+    with Memory.open() as memory:
+        return memory.read(path or ROOT)
 
 
 def write_memory(
     content: str, path: str | None = None, mode: Literal["update", "append", "replace"] = "update"
 ) -> WriteResult:
     """Works new text into the memory, on the page `path` or where it belongs."""
-    return Memory.open().write(content, path, mode)
+    with Memory.open() as memory:
+        return memory.write(content, path, mode)
 
 
 def search_memory(query: str, max_results: int = 10) -> SearchResults:
     """The best answers to a question, each verbatim with page and lines."""
-    return Memory.open().search(query, max_results)
+    with Memory.open() as memory:
+        return memory.search(query, max_results)
 
 
 def split_memory(path: str | None = None) -> SplitResult:
     """Divides a page; the root if no path is given."""
-    return Memory.open().split(path or ROOT)
+    with Memory.open() as memory:
+        return memory.split(path or ROOT)
 
 
 def list_memory_files() -> list[PageInfo]:
     """Every page of the memory."""
-    return Memory.open().list_files()
+    with Memory.open() as memory:
+        return memory.list_files()
 
 
 def get_memory_graph() -> dict[str, Any]:
     """The pages and their links: `{"nodes": [{"id", "size", "label"}], "edges": [{"from", "to", "label"}]}`."""
-    return Memory.open().graph().to_dict()
+    with Memory.open() as memory:
+        return memory.graph().to_dict()

@@ -155,5 +155,16 @@ class Memory:
 
         return check(self._environment, apply)
 
+    def close(self) -> None:
+        """Lets go of the index's file; the next use opens it again."""
+        if "_environment" in self.__dict__:
+            self._environment.index.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def __repr__(self) -> str:
         return f"Memory({readable(self.storage.where)!r})"

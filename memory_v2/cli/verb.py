@@ -93,7 +93,8 @@ def with_memory(verb: Callable[Concatenate[Memory, P], None]) -> Callable[P, Non
     @click.pass_obj
     @wraps(verb)
     def run(chosen: ChosenMemory, /, *args: P.args, **options: P.kwargs) -> None:
-        verb(Memory.open(chosen.path, chosen.model), *args, **options)
+        with Memory.open(chosen.path, chosen.model) as memory:
+            verb(memory, *args, **options)
 
     return run
 

@@ -56,6 +56,9 @@ class PageIndex(Protocol):
     def same(self, texts: Iterable[str]) -> dict[str, tuple[str, int]]:
         """Which of these texts stand in the tree already, in other dress at most: the page and block of each."""
 
+    def close(self) -> None:
+        """Lets go of what it holds open; the next use opens it again."""
+
     def rows(self) -> list[PageRow]:
         """Every page, sorted by path."""
 
