@@ -18,6 +18,7 @@ from memory_v2.settings import is_count
 from memory_v2.text.dates import leading_date
 from memory_v2.tree.block import readable
 from memory_v2.tree.graph import Graph
+from memory_v2.tree.numbers import number_runs
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
@@ -87,14 +88,8 @@ def _from_blocks(chosen: Chosen, graph: Graph) -> Iterator[SearchResult]:
     """One result for each run of blocks that stand together."""
     page = chosen.page
     assert page is not None
-    runs: list[list[int]] = []
-    for number in sorted(chosen.blocks):
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
     starts = [start for start, _ in page.placed_blocks()]
-    for run in runs:
+    for run in number_runs(sorted(chosen.blocks)):
         text = "".join(page.blocks[n - 1].text for n in run)
         body = text.rstrip(" \t\r\n")
         first = page.line_of(starts[run[0] - 1] + len(text) - len(text.lstrip("\r\n")))

@@ -14,10 +14,8 @@ from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, SearchBrief
 from memory_v2.operations.workspace import Workspace, known_page
-from memory_v2.tree.numbers import parse_numbers
+from memory_v2.tree.numbers import Numbers, parse_numbers
 from memory_v2.tree.page import Page
-
-Numbers = int | str | list[int | str]
 
 
 class ReadPages(Arguments):

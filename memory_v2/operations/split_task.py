@@ -20,11 +20,10 @@ from memory_v2.text.dates import named_span
 from memory_v2.tree.block import encode, line_end, take_runs
 from memory_v2.tree.edit import appended, new_blocks
 from memory_v2.tree.link import link_key
-from memory_v2.tree.numbers import parse_numbers
+from memory_v2.tree.numbers import Numbers, parse_numbers
 from memory_v2.tree.page import Entry, Page, new_page
 from memory_v2.tree.path import ROOT, child_path, fold
 
-Numbers = int | str | list[int | str]
 MAX_SUMMARY = 600
 OVERHEAD = 400
 """Bytes for a page's title and metadata."""

@@ -25,11 +25,10 @@ from memory_v2.operations.workspace import Workspace, known_page
 from memory_v2.tree.block import Block, take_runs
 from memory_v2.tree.edit import PageEdit, Run, new_blocks
 from memory_v2.tree.link import find_links
-from memory_v2.tree.numbers import parse_numbers, show_numbers
+from memory_v2.tree.numbers import Numbers, parse_numbers, show_numbers
 from memory_v2.tree.page import Page, new_page
 from memory_v2.tree.path import TakenPaths
 
-Numbers = int | str | list[int | str]
 NewBlocks = Annotated[Numbers, Field(description="blocks of the new text, such as n1 or n2-n5")]
 PageBlocks = Annotated[Numbers, Field(description="blocks of the page as it was shown, such as 4 or 6-8")]
 PagePath = Annotated[str, Field(description="the page's path, as shown")]

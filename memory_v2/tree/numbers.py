@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from memory_v2.errors import ToolProblem
 
 _RANGE = re.compile(r"\[?([a-zA-Z]?)(\d{1,6})\]?(?:-\[?([a-zA-Z]?)(\d{1,6})\]?)?")
 _DASH = re.compile(r"\s*(?:-|–|\bto\b|\.\.)\s*")
+
+
+Numbers: TypeAlias = int | str | list[int | str]
+"""The numbers of blocks or links in the form in which a tool takes them."""
 
 
 def parse_numbers(given: int | str | Sequence[int | str], count: int, prefix: str = "") -> list[int]:
@@ -47,12 +52,19 @@ def _range(part: str, count: int, prefix: str) -> list[int]:
     return list(range(first, last + 1))
 
 
-def show_numbers(numbers: Iterable[int], prefix: str = "") -> str:
-    """`[1, 2, 3, 7]` → `1-3, 7`."""
+def number_runs(numbers: Iterable[int]) -> list[list[int]]:
+    """`[1, 2, 3, 7]` → `[[1, 2, 3], [7]]`."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
             runs[-1].append(number)
         else:
             runs.append([number])
-    return ", ".join(f"{prefix}{run[0]}" if len(run) == 1 else f"{prefix}{run[0]}-{prefix}{run[-1]}" for run in runs)
+    return runs
+
+
+def show_numbers(numbers: Iterable[int], prefix: str = "") -> str:
+    """`[1, 2, 3, 7]` → `1-3, 7`."""
+    return ", ".join(
+        f"{prefix}{run[0]}" if len(run) == 1 else f"{prefix}{run[0]}-{prefix}{run[-1]}" for run in number_runs(numbers)
+    )

@@ -131,13 +131,13 @@ def _by_size_and_links(brief: SplitBrief) -> ToolCall:
     """By size, into as many children as the page has room to list; if it has none, its links are grouped too."""
     room = _Page(brief).most_children
     counts = [room, *(count for count in (4, 3, 2) if count < room)]
-    calls = [_call(page, "size", _by_size(page, count)) for count in counts for page in [_Page(brief)]]
-    if brief.view.page.entries:
+    for links_too in (False, True) if brief.view.page.entries else (False,):
         for count in counts:
             page = _Page(brief)
-            calls.append(_call(page, "size", _by_size(page, count), group_links(brief, page.names)))
-    fitting = (call for call in calls if call.arguments["children"] and _left_after(brief, call) <= brief.target)
-    return next(fitting, calls[-1])
+            call = _call(page, "size", _by_size(page, count), group_links(brief, page.names) if links_too else ())
+            if call.arguments["children"] and _left_after(brief, call) <= brief.target:
+                return call
+    return call
 
 
 def _left_after(brief: SplitBrief, call: ToolCall) -> int:
@@ -167,7 +167,7 @@ def _by_section(page: _Page) -> tuple[Strategy, list[Group]]:
 
 
 def _largest(page: _Page, sections: Sequence[Section]) -> list[Group]:
-    """The largest sections, until enough has left; small neighbours leave together."""
+    """The largest sections, until enough has left; those too small for a page stay."""
     groups: list[Group] = []
     for section in sorted(sections, key=lambda s: (-page.size(s.numbers), s.numbers)):
         if page.left(groups) <= page.goal or len(groups) == MOST_CHILDREN:
