@@ -5,10 +5,12 @@ SilicaError
 │   ├── InvalidPath               (ValueError) a path that no page may have
 │   ├── InvalidText               (ValueError) a text that no page can hold
 │   ├── InvalidSetting            (ValueError) a setting that means nothing
-│   └── PageExists                (FileExistsError) a page is already there
+│   ├── PageExists                (FileExistsError) a page is already there
+│   ├── NotAllowed                an operation that this page does not allow
+│   └── NotRecorded               a recording was asked for what it does not hold
 ├── PageNotFound                  (KeyError) no page is there
 ├── ToolProblem                   shown to the model: says what to do next
-├── ModelError                    the model's provider failed; `retryable` says whether to try again
+├── ModelError                    the model's provider failed; `retryable` says whether to try again, and when
 └── StorageError                  (OSError) the disk or the service failed
     └── StorageConflict           the page is not at the version that was expected
 """
@@ -44,6 +46,10 @@ class NotAllowed(UsageError):
     """An operation that this page does not allow: the root cannot be deleted, a full page takes no other in."""
 
 
+class NotRecorded(UsageError):
+    """A recording was asked for what it does not hold: the tree, a prompt or a tool is not as it was."""
+
+
 class PageNotFound(SilicaError, KeyError):
     """No page is there. Also a `KeyError`, so a memory reads like a mapping."""
 
@@ -60,11 +66,13 @@ class ToolProblem(SilicaError):
 
 
 class ModelError(SilicaError):
-    """The provider behind a model failed; `retryable` says whether the same request may work later."""
+    """The provider behind a model failed; `retryable` says whether the same request may work later, `retry_after` in
+    how many seconds, where the provider tells."""
 
-    def __init__(self, message: str, *, retryable: bool = False) -> None:
+    def __init__(self, message: str, *, retryable: bool = False, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retryable = retryable
+        self.retry_after = retry_after
 
 
 class StorageError(SilicaError, OSError):

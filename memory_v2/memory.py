@@ -7,25 +7,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from datetime import datetime
-from functools import cached_property
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 
-from memory_v2.errors import InvalidSetting
-from memory_v2.settings import DEFAULT_THRESHOLD, LEAST_THRESHOLD, Settings, is_count
+from memory_v2.errors import InvalidSetting, NotAllowed
+from memory_v2.settings import DEFAULT_THRESHOLD, DEFAULT_TRACES, LEAST_THRESHOLD, Limits, Settings, is_count
 from memory_v2.storage.local import LocalStorage
 from memory_v2.tree.block import readable
 from memory_v2.tree.path import ROOT, page_path
 
 if TYPE_CHECKING:
-    from memory_v2.agent.limits import Limits
+    from memory_v2.agent.limits import Cost
+    from memory_v2.agent.trace import Trace
+    from memory_v2.agent.traces import Traces
     from memory_v2.models.base import Model
     from memory_v2.operations.check import Checkup
     from memory_v2.operations.environment import Environment
+    from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import Finding, PageInfo, Result, SearchResults, SplitResult, WriteResult
     from memory_v2.storage.base import MemoryStorage
     from memory_v2.tree.graph import Graph
+
+
+def _same(moment: datetime) -> datetime:
+    return moment
+
+
+class _Result(Protocol):
+    def told(self, cost: Cost, trace: str) -> Self: ...
+
+
+Told = TypeVar("Told", bound=_Result)
 
 
 class Memory:
@@ -43,16 +58,23 @@ class Memory:
         threshold: int = DEFAULT_THRESHOLD,
         limits: Limits | None = None,
         now: Callable[[], datetime] | None = None,
+        traces: int = DEFAULT_TRACES,
+        prices: Path | None = None,
     ) -> None:
-        """A memory on any storage. `model` is a name or a model of your own; `now` is the clock; `threshold` is the
-        most bytes that a page may have."""
+        """A memory on any storage. `model` is a name or a model of your own; `limits` are what an operation may take of
+        it; `now` is the clock; `threshold` is the most bytes that a page may have; `traces` is how many records of
+        operations are kept; `prices` is a file with prices of your own."""
         if not is_count(threshold, LEAST_THRESHOLD):
             raise InvalidSetting(f"a page has a threshold of at least {LEAST_THRESHOLD} bytes, not {threshold!r}")
+        if not is_count(traces, 0):
+            raise InvalidSetting(f"so many traces are kept, from 0, not {traces!r}")
         self.storage = storage
         self._model = model
         self._threshold = threshold
         self._limits = limits
         self._now = now
+        self._traces = traces
+        self._prices = prices
 
     @classmethod
     def open(cls, path: str | Path | None = None, model: str | Model | None = None) -> Memory:
@@ -61,11 +83,18 @@ class Memory:
         name = model if isinstance(model, str) else None
         settings = Settings.from_environment(os.environ, path, name)
         chosen = settings.model if model is None or isinstance(model, str) else model
-        return cls(LocalStorage(settings.path), chosen, threshold=settings.threshold)
+        return cls(
+            LocalStorage(settings.path),
+            chosen,
+            threshold=settings.threshold,
+            limits=settings.limits,
+            traces=settings.traces,
+            prices=settings.prices,
+            now=partial(_same, settings.now) if settings.now else None,
+        )
 
     @cached_property
     def _environment(self) -> Environment:
-        from memory_v2.agent.limits import Limits
         from memory_v2.index.full_text import FullTextIndex
         from memory_v2.models import OFFLINE, load_model
         from memory_v2.operations.environment import Environment, utc_now
@@ -73,16 +102,43 @@ class Memory:
         planner = load_model(OFFLINE)
         model = self._model if not isinstance(self._model, str) else None
         if model is None:
-            model = planner if self._model == OFFLINE else load_model(str(self._model))
+            model = planner if self._model == OFFLINE else load_model(str(self._model), self._prices)
         return Environment(
             storage=self.storage,
             index=FullTextIndex(self.storage, self.storage.cache_folder),
             model=model,
             planner=planner,
             threshold=self._threshold,
-            limits=self._limits or Limits(),
             now=self._now or utc_now,
         )
+
+    def _operate(self, operation: str, act: Callable[[Environment], Told], **arguments: Any) -> Told:
+        """Does one operation: with a budget, a moment and a record of its own. The record is kept whatever happens."""
+        from memory_v2.agent.run import Run
+        from memory_v2.agent.trace import begin
+
+        parts, limits = self._environment, self._limits or Limits()
+        started = parts.now().astimezone(UTC)
+        setting = {"model": parts.model.name, "threshold": parts.threshold, "limits": asdict(limits)}
+        run = Run(limits, begin(operation, arguments, started, **setting))
+        name = ""
+        try:
+            result = act(replace(parts, now=lambda: started, run=run))
+        except BaseException as error:
+            run.trace.add("error", kind=type(error).__name__, message=str(error))
+            raise
+        finally:
+            run.trace.add("end", cost=asdict(run.cost), reads=run.trace.reads)
+            if kept := self._kept_traces:  # asked for now: the first write has made the folder
+                name = kept.save(run.trace, operation, started)
+        return result.told(run.cost, name)
+
+    @property
+    def _kept_traces(self) -> Traces | None:
+        from memory_v2.agent.traces import Traces
+
+        folder = self.storage.cache_folder
+        return Traces(folder / "traces", self._traces) if folder and self._traces else None
 
     def read(self, path: str = ROOT) -> str:
         """The page, as it is stored. Raises `PageNotFound`, `InvalidPath`.
@@ -101,19 +157,23 @@ class Memory:
         """
         from memory_v2.operations.write import write
 
-        return write(self._environment, text, path, mode)
+        return self._operate(
+            "write", lambda environment: write(environment, text, path, mode), text=text, path=path, mode=mode
+        )
 
     def split(self, path: str = ROOT) -> SplitResult:
         """Divides a page into a page and its children, whatever its size. Raises `PageNotFound`."""
         from memory_v2.operations.settle import split_now
 
-        return split_now(self._environment, path or ROOT)
+        return self._operate("split", lambda environment: split_now(environment, path or ROOT), path=path)
 
     def search(self, query: str, max_results: int = 10) -> SearchResults:
         """The best answers to a question, best first, each verbatim with page and lines."""
         from memory_v2.operations.search import search
 
-        return search(self._environment, query, max_results)
+        return self._operate(
+            "search", lambda environment: search(environment, query, max_results), query=query, max_results=max_results
+        )
 
     def list_files(self) -> list[PageInfo]:
         """Every page: path, title, size, when it was changed, what it links to and is linked from."""
@@ -131,19 +191,19 @@ class Memory:
         """Folds a page back into the page above it, to the letter. Raises `PageNotFound`, `NotAllowed`."""
         from memory_v2.operations.arrange import merge
 
-        return merge(self._environment, path)
+        return self._operate("merge", lambda environment: merge(environment, path), path=path)
 
     def rename(self, old: str, new: str) -> Result:
         """Gives a page, and the pages below it, another path; links follow. Raises `PageNotFound`, `PageExists`."""
         from memory_v2.operations.arrange import rename
 
-        return rename(self._environment, old, new)
+        return self._operate("rename", lambda environment: rename(environment, old, new), old=old, new=new)
 
     def delete(self, path: str) -> Result:
         """Takes a page away; what hung on it hangs on the page above. Raises `PageNotFound`, `NotAllowed`."""
         from memory_v2.operations.arrange import delete
 
-        return delete(self._environment, path)
+        return self._operate("delete", lambda environment: delete(environment, path), path=path)
 
     def check(self) -> list[Finding]:
         """What does not hold, errors first, with page and line; empty when all is well."""
@@ -153,7 +213,34 @@ class Memory:
         """The findings; with `apply`, what can be mended is, and the findings are what is left."""
         from memory_v2.operations.check import check
 
-        return check(self._environment, apply)
+        if not apply:
+            return check(self._environment)
+        return self._operate("check", lambda environment: check(environment, apply=True), apply=True)
+
+    def traces(self) -> list[str]:
+        """The names of the records of what was done, oldest first."""
+        return kept.names() if (kept := self._kept_traces) else []
+
+    def trace(self, name: str = "last") -> Trace:
+        """The record of one operation: `name` is its name, a part of it, or `last`. Raises `NotAllowed`."""
+        kept = self._traces_or_refusal()
+        return kept.load(kept.find(name))
+
+    def replay(self, name: str | Path = "last") -> Replay:
+        """Does an operation again, on the tree as it was and with the answers that were given, without touching this
+        memory; tells whether the same bytes come of it. `name` is that of a trace here, or a file that holds one.
+        Raises `NotAllowed`, `InvalidText`."""
+        from memory_v2.agent.traces import load_trace
+        from memory_v2.operations.replay import replay
+
+        kept = self._traces_or_refusal()
+        trace = load_trace(name) if isinstance(name, Path) else kept.load(kept.find(name))
+        return replay(self._environment, trace, kept)
+
+    def _traces_or_refusal(self) -> Traces:
+        if (kept := self._kept_traces) is None:
+            raise NotAllowed(f"no traces are kept of {self.storage.where}")
+        return kept
 
     def close(self) -> None:
         """Lets go of the index's file; the next use opens it again."""

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import logging
-import math
-import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from memory_v2.agent.limits import Cost, Limits
+from memory_v2.agent.ask import ask, checked
+from memory_v2.agent.run import Run
 from memory_v2.agent.task import Task
-from memory_v2.agent.trace import Attempt, Trace
 from memory_v2.errors import ModelError, ToolProblem
-from memory_v2.models.base import Answered, Conversation, Model, Prompt, Reply, Returned, Said, ToolCall, Usage
+from memory_v2.models.base import Answered, Conversation, Model, Prompt, Reply, Returned, Said
 
 T = TypeVar("T", bound=Task)
 
-logger = logging.getLogger(__name__)
-
 MAX_CALLS_IN_A_REPLY = 100
 MAX_EMPTY_REPLIES = 2
-PLANNER_LIMITS = Limits(turns=4, tokens=sys.maxsize, seconds=math.inf, money=math.inf)
+PLANNER_TURNS = 4
 """The planner finishes what a limit has cut short: it costs nothing, so no limit of the user's ends it."""
 
 
@@ -34,52 +28,39 @@ class Decision(Generic[T]):
     task: T
     decided_by: str
     degraded: str
-    cost: Cost
 
 
 class Undecided(ModelError):
-    """No model came to a decision that passes the guard; `str` says why, `cost` what the tries took."""
-
-    def __init__(self, message: str, cost: Cost) -> None:
-        super().__init__(message)
-        self.cost = cost
+    """No model came to a decision that passes the guard; `str` says why."""
 
 
-def decide(
-    new_task: Callable[[], T],
-    models: Sequence[Model],
-    limits: Limits,
-    trace: Trace,
-    clock: Callable[[], float] = time.monotonic,
-) -> Decision[T]:
+def decide(new_task: Callable[[], T], models: Sequence[Model], run: Run) -> Decision[T]:
     """Lets the models try in turn, each on a task of its own, until one decides. The last is the planner, and bound by
-    turns only. Raises `Undecided` if none decides."""
-    spent = Cost()
+    turns only. Raises `Undecided` if none decides, and `UsageError` if a model is set up wrongly."""
     reasons: list[str] = []
     for model in models:
         task = new_task()
-        attempt = _Attempt(task, model, PLANNER_LIMITS if model is models[-1] else limits, clock)
+        attempt = _Attempt(task, model, run, is_planner=model is models[-1])
         failed = attempt.run()
-        spent += attempt.cost
-        trace.attempts.append(Attempt(model.name, tuple(attempt.conversation.messages), failed))
+        attempt.note(failed)
         if not failed:
-            return Decision(task, model.name, "; ".join(reasons), spent)
+            return Decision(task, model.name, "; ".join(reasons))
         reasons.append(f"{model.name}: {failed}")
-    raise Undecided("; ".join(reasons), spent)
+    raise Undecided("; ".join(reasons))
 
 
 class _Attempt(Generic[T]):
     """One model's try at one task."""
 
-    def __init__(self, task: T, model: Model, limits: Limits, clock: Callable[[], float]) -> None:
+    def __init__(self, task: T, model: Model, run: Run, is_planner: bool) -> None:
         self.task = task
         self.model = model
-        self.limits = limits
-        self.clock = clock
-        self.cost = Cost()
+        self.operation = run
+        self.is_planner = is_planner
         self.tools = {tool.name: tool for tool in task.tools}
         self.conversation = Conversation(task.system, tuple(task.tools), task.brief, [Said(task.opening)])
-        self.started = clock()
+        self.noted = 0
+        self.turns = 0
         self.problem = ""
         self.decided = False
 
@@ -87,19 +68,12 @@ class _Attempt(Generic[T]):
         """Empty when the task is decided, else why this model could not."""
         sent_back = empty = 0
         while True:
-            if reached := self.cost.over(self.limits):
+            if reached := self._reached():
                 return f"{reached}, and its last call was no use: {self.problem}" if self.problem else reached
             try:
-                reply: object = self.model.respond(self.conversation)
+                reply = self._ask()
             except ModelError as error:
                 return f"the model failed: {error}"
-            except Exception:  # whatever a model of somebody else's does, the operation ends in a correct tree
-                logger.exception("the model %s broke down", self.model.name)
-                return "the model broke down"
-            if not isinstance(reply, Reply) or not _is_well_formed(reply):
-                return "the model answered with something that is no reply"
-            self._pay(reply)
-            self.conversation.messages.append(Answered(reply))
             if reply.stop_reason == "refusal":
                 return "the model refused"
             if not reply.tool_calls:
@@ -121,6 +95,44 @@ class _Attempt(Generic[T]):
                 return f"its decision did not pass the guard: {objections[0]}"
             self._say(Prompt("objections", {"objections": objections}))
 
+    def note(self, failed: str) -> None:
+        """Notes in the trace how it ended."""
+        self._note_messages()
+        self.operation.trace.add("decided", reason=failed, checked=[] if failed else self.task.checked())
+
+    def _reached(self) -> str | None:
+        if self.is_planner:
+            return f"the limit of {PLANNER_TURNS} turns was reached" if self.turns >= PLANNER_TURNS else None
+        return self.operation.reached
+
+    def _ask(self) -> Reply:
+        """The model's answer, paid and noted. Raises `ModelError`, `UsageError`."""
+        run = self.operation
+        self._note_messages()
+        began = run.clock()
+        reply = self._answer_of_the_planner() if self.is_planner else ask(self.model, self.conversation, run)
+        self.turns += 1
+        run.pay(reply)
+        run.trace.answered(reply, run.clock() - began)
+        self.conversation.messages.append(Answered(reply))
+        return reply
+
+    def _answer_of_the_planner(self) -> Reply:
+        try:
+            answer: object = self.model.respond(self.conversation)
+        except Exception as error:  # noqa: BLE001 - whatever the last model does, the operation ends in a correct tree
+            answer = error
+        return checked(answer)
+
+    def _note_messages(self) -> None:
+        trace, messages = self.operation.trace, self.conversation.messages
+        in_words = not self.is_planner  # which reads the brief; wording what nobody reads would only cost time
+        if not self.noted:
+            trace.asked(self.task.kind, self.model.name, self.conversation, in_words)
+        for message in messages[self.noted :]:
+            trace.said(message, in_words)
+        self.noted = len(messages)
+
     def _carry_out(self, reply: Reply) -> bool:
         """Runs the calls; whether one of them was a decision that could be staged, and none has to be mended."""
         decided, self.problem = False, ""
@@ -128,31 +140,24 @@ class _Attempt(Generic[T]):
             try:
                 if number >= MAX_CALLS_IN_A_REPLY:
                     raise ToolProblem(f"an answer may hold {MAX_CALLS_IN_A_REPLY} calls; this one was not looked at")
+                if reply.stop_reason == "length" and number + 1 == len(reply.tool_calls):
+                    raise ToolProblem("your answer was cut off in this call; make it again, and shorter")
                 if (tool := self.tools.get(str(call.name))) is None:
                     raise ToolProblem(f"there is no tool {str(call.name)[:60]!r}; use one of {', '.join(self.tools)}")
+                if call.malformed:
+                    raise ToolProblem(f"the arguments of {tool.name} are no JSON object; make the call again")
                 returned = Returned(call, tool.call(call.arguments))
                 decided = decided or tool.decides
                 self.decided = self.decided or tool.decides
             except ToolProblem as problem:
-                returned = Returned(call, Prompt("problem", {"problem": str(problem)}), is_error=True)
+                returned = Returned(
+                    call,
+                    Prompt("problem", {"problem": str(problem), "others": len(reply.tool_calls) > 1}),
+                    is_error=True,
+                )
                 self.problem = self.problem or str(problem)
             self.conversation.messages.append(returned)
         return decided and not self.problem
 
     def _say(self, prompt: Prompt) -> None:
         self.conversation.messages.append(Said(prompt))
-
-    def _pay(self, reply: Reply) -> None:
-        self.cost = Cost(self.cost.calls + 1, self.cost.usage + reply.usage, self.clock() - self.started)
-
-
-def _is_well_formed(reply: Reply) -> bool:
-    """Whether a reply is made of what its types promise: models of other people's make may not keep to them."""
-    usage: Any = reply.usage
-    calls: Any = reply.tool_calls
-    return (
-        isinstance(usage, Usage)
-        and all(isinstance(n, int) for n in (usage.input_tokens, usage.output_tokens, usage.cached_tokens))
-        and isinstance(calls, tuple | list)
-        and all(isinstance(call, ToolCall) for call in calls)
-    )

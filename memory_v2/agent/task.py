@@ -15,6 +15,10 @@ class Task(Protocol):
     one starts with a new task."""
 
     @property
+    def kind(self) -> str:
+        """What kind of decision it is: `write`, `split`, `search`."""
+
+    @property
     def brief(self) -> Brief:
         """The task as data."""
 
@@ -37,3 +41,6 @@ class Task(Protocol):
     def objections(self) -> list[str]:
         """The guard: what is wrong with what has been decided so far, each with what to do about it; empty when it can
         be carried out."""
+
+    def checked(self) -> list[str]:
+        """What the guard found to hold of a decision that passed it, for the trace: one sentence each."""

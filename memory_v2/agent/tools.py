@@ -4,19 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from memory_v2.errors import InvalidPath, ToolProblem
 from memory_v2.models.base import Prompt
+from memory_v2.tree.numbers import Numbers
+
+LONGEST = 200_000
+"""Characters of any argument; no model has to be told."""
 
 
 class Arguments(BaseModel):
     """The arguments of a tool: what the schema does not name is refused."""
 
-    model_config = ConfigDict(extra="forbid", str_max_length=200_000)
+    model_config = ConfigDict(extra="forbid", str_max_length=LONGEST)
 
+
+NumberList = Annotated[Numbers, WithJsonSchema({"type": "string"})]
+"""Numbers of blocks, in whatever form they are given; models are told the simplest."""
+
+Description = Annotated[
+    str,
+    Field(
+        description="one line, at most 160 characters, that lets a reader choose: who, what, when",
+        json_schema_extra={"maxLength": 160},  # what is asked for; a little more is taken
+    ),
+]
+"""What a page's parent says of it."""
 
 A = TypeVar("A", bound=Arguments)
 
@@ -42,7 +58,8 @@ class Tool(Generic[A]):
     @property
     def schema(self) -> Mapping[str, Any]:
         """The JSON schema of its arguments."""
-        return self.arguments.model_json_schema()
+        schema: Mapping[str, Any] = _plain(self.arguments.model_json_schema())
+        return schema
 
     def call(self, arguments: Mapping[str, Any]) -> Prompt:
         """Checks the arguments and runs the tool; raises `ToolProblem`."""
@@ -59,3 +76,21 @@ class Tool(Generic[A]):
 def _in_words(name: str, error: ValidationError) -> str:
     faults = (f"{'.'.join(map(str, e['loc'])) or 'the arguments'}: {e['msg']}" for e in error.errors()[:5])
     return f"{name} cannot take these arguments. {'; '.join(faults)}. Call it again with arguments that fit its schema."
+
+
+def _plain(schema: Any) -> Any:
+    """The schema in fewer words: without the titles that pydantic makes of the names, without lengths that nothing has,
+    and without saying of what may be left out that it may be null, too."""
+    if isinstance(schema, list):
+        return [_plain(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    # a title is a string; an argument that is called `title` has a schema of its own
+    plain = {key: _plain(value) for key, value in schema.items() if key != "title" or not isinstance(value, str)}
+    if plain.get("maxLength") == LONGEST:
+        del plain["maxLength"]
+    if plain.get("default", ...) is None:
+        del plain["default"]
+        choices = [choice for choice in plain.pop("anyOf", ()) if choice != {"type": "null"}]
+        plain |= choices[0] if len(choices) == 1 else {"anyOf": choices} if choices else {}
+    return plain

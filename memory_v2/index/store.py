@@ -6,6 +6,7 @@ import logging
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -64,12 +65,16 @@ class Store:
             except OSError as error:
                 raise sqlite3.OperationalError(f"cannot open {self._file}") from error
             self.generation += 1
+            # A memory that nobody closed lets go of its file when it is collected, not with a warning of Python's.
+            self._closing = weakref.finalize(self, _close_here, os.getpid(), self._tables)
+            self._closing.atexit = False
         return self._tables
 
     def _close(self) -> None:
         tables, self._tables = self._tables, None
         if tables is not None:
             tables.close()
+            self._closing.detach()
 
     def _delete_file(self) -> None:
         try:
@@ -80,6 +85,12 @@ class Store:
 
     def _leave_file(self) -> None:
         self._file = None
+
+
+def _close_here(process: int, tables: sqlite3.Connection) -> None:
+    """Closes what this process has opened: a child of it must leave the connection alone."""
+    if os.getpid() == process:
+        tables.close()
 
 
 def _open(file: Path | None) -> sqlite3.Connection:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 from memory_v2.models.briefs import Brief
 
@@ -14,38 +15,58 @@ StopReason: TypeAlias = Literal["end", "tool_use", "length", "refusal", "other"]
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool as a model made it: nothing in it has been checked."""
+    """A call of a tool as a model made it: nothing in it has been checked. Where the arguments were sent as something
+    that is no JSON object, they are empty, and what was sent stands in `malformed`."""
 
     name: str
     arguments: Mapping[str, Any]
     id: str = ""
+    malformed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one request: `input_tokens` is all that was sent, `cached_tokens` the part that a cache held."""
+    """Tokens of one request: `input_tokens` is all that was sent, `cached_tokens` the part of it that a cache held,
+    `cache_write_tokens` the part that a cache was paid to take in."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    cache_write_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.cached_tokens + other.cached_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's answer. `raw` is what the provider sent, where there is such a thing."""
+    """A model's answer. `money` is what the provider charges for it in US dollars, `None` if nobody knows the price;
+    `raw` is the message as the provider sent it, as plain data, where there is such a thing."""
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = Usage()
     stop_reason: StopReason = "end"
+    money: float | None = 0.0
     raw: Any = None
+
+    @property
+    def is_well_formed(self) -> bool:
+        """Whether it is made of what its types promise: models of other people's make may not keep to them."""
+        text, calls, usage, money = (cast(Any, part) for part in (self.text, self.tool_calls, self.usage, self.money))
+        return (
+            isinstance(text, str)
+            and isinstance(calls, tuple | list)
+            and all(isinstance(call, ToolCall) for call in calls)
+            and isinstance(usage, Usage)
+            and all(isinstance(tokens, int) and tokens >= 0 for tokens in astuple(usage))
+            and (money is None or (isinstance(money, int | float) and 0 <= money < math.inf))
+        )
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
@@ -27,7 +27,7 @@ class WriteBrief:
 
     `path` is the page it must go to, or `None`. `pages` are shown in full: the root or that page first, then those
     that are likely. `places` are passages like the new text, best first. `known` tells which new blocks (from 1) stand
-    in the tree already, word for word, and where.
+    in the tree already, word for word, and where. `extent` tells how many blocks a page has.
     """
 
     blocks: tuple[Block, ...]
@@ -37,6 +37,12 @@ class WriteBrief:
     known: Mapping[int, tuple[str, int]]
     threshold: int
     now: datetime
+    extent: Callable[[str], int]
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """The paths of the pages that are shown in full."""
+        return frozenset(view.page.path for view in self.pages)
 
     @property
     def text(self) -> str:
@@ -61,13 +67,15 @@ class SplitBrief:
 
 @dataclass(frozen=True, slots=True)
 class SearchBrief:
-    """A question. `places` are passages from anywhere in the tree, best first; `root` is shown in full."""
+    """A question. `places` are passages from anywhere in the tree, best first; `root` is shown in full. `extent` tells
+    how many blocks a page has."""
 
     query: str
     limit: int
     root: PageView | None
     places: Sequence[Hit]
     now: datetime
+    extent: Callable[[str], int]
 
 
 Brief: TypeAlias = WriteBrief | SplitBrief | SearchBrief

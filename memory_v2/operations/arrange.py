@@ -43,7 +43,8 @@ def _committed(environment: Environment, stage: Callable[[Workspace], str]) -> R
     """Stages and commits; then splits what has grown too large."""
     path, revision = stage_and_commit(environment, stage)
     splits, problem = settle(environment, [change.path for change in revision.pages])
-    return Result(path=path, revisions=(revision,) if revision else ()).with_splits(splits, problem)
+    result = Result(path=path, revisions=(revision,) if revision else ())
+    return result.with_splits(splits, problem)
 
 
 def _merge(work: Workspace, path: str) -> str:

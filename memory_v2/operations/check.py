@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
+from memory_v2.agent.limits import Cost
 from memory_v2.errors import PageNotFound
 from memory_v2.operations.commit import commit
 from memory_v2.operations.environment import MAX_CHILDREN, Environment
@@ -32,6 +34,10 @@ class Checkup:
     findings: tuple[Finding, ...]
     found: tuple[Finding, ...] = ()
     changes: Result | None = None
+
+    def told(self, cost: Cost, trace: str) -> Self:
+        """The checkup with what the mending took, and the name of its record."""
+        return replace(self, changes=self.changes and self.changes.told(cost, trace))
 
     @property
     def mended(self) -> tuple[Finding, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TypeVar
 
 from memory_v2.errors import SilicaError, StorageConflict
@@ -41,7 +42,8 @@ def stage_and_commit(environment: Environment, stage: Callable[[Workspace], T]) 
         staged = stage(work)
         try:
             return staged, commit(work)
-        except StorageConflict:
+        except StorageConflict as conflict:
+            environment.run.trace.add("conflict", error=str(conflict))
             conflicts += 1
             if conflicts > CONFLICTS:
                 raise
@@ -68,7 +70,9 @@ def commit(work: Workspace) -> Revision:
     changes = tuple(
         PageChange(path, _text(work.read[path]), page.text if page else None) for path, page in pages.items()
     )
-    return Revision(_revision_id(changes), changes)
+    revision = Revision(_revision_id(changes), changes)
+    environment.run.trace.add("commit", revision=revision.id, pages=[asdict(change) for change in changes])
+    return revision
 
 
 def _changes_the_tree(work: Workspace, pages: dict[str, Page | None]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from memory_v2.agent.limits import Limits
+from memory_v2.agent.run import Run
 from memory_v2.index.base import PageIndex
 from memory_v2.models.base import Model
 from memory_v2.storage.base import MemoryStorage
@@ -22,15 +22,15 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True)
 class Environment:
-    """The parts an operation is made of. `model` decides; `planner` finishes what it cannot."""
+    """The parts an operation is made of. `model` decides, `planner` finishes what it cannot, `run` is the operation."""
 
     storage: MemoryStorage
     index: PageIndex
     model: Model
     planner: Model
     threshold: int
-    limits: Limits = field(default_factory=Limits)
     now: Callable[[], datetime] = utc_now
+    run: Run = field(default_factory=Run)
 
     @property
     def models(self) -> tuple[Model, ...]:

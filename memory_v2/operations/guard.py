@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from memory_v2.errors import ToolProblem
-from memory_v2.text.dates import find_dates
+from memory_v2.text.dates import find_dates, is_month
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words, has_cjk, words
 from memory_v2.tree.block import Block, parse_blocks
@@ -18,12 +18,13 @@ MAX_TITLE = 120
 MAX_DESCRIPTION = 240
 GROUNDED_SHARE = 0.7
 """How much of what a model says in its own words must be said by the text it speaks of."""
-DESCRIBED_SHARE = 0.4
+DESCRIBED_SHARE = 0.3
 """The same for a description, which may put things in more general words."""
 SAID_SHARE = 0.6
 """How many of a new block's words must stand where a model says that it is said already."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:/\-]\d+)*")
+_DAY = re.compile(r"(\d{4})-(\d{2})(?:-\d{2})?")
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；]\s|[。！？]|[\r\n]+|\s[-–—]\s")
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|without|cannot|\w+n['’]t|nicht|kein\w*|nie|niemals|ohne|pas|jamais|sans"
@@ -73,7 +74,7 @@ def _is_said(detail: str, said: str) -> bool:
 def check_own_words(text: str, sources: Iterable[str], what: str) -> str:
     """A model's own words, if they are made of what the sources say; raises `ToolProblem` otherwise."""
     joined = "\n".join(sources)
-    if invented := sorted({m[0] for m in _NUMBER.finditer(text)} - {m[0] for m in _NUMBER.finditer(joined)}):
+    if invented := sorted({m[0] for m in _NUMBER.finditer(text)} - _numbers_said(joined)):
         raise ToolProblem(f"{what} holds {', '.join(invented[:5])}, which the text does not; use its own numbers only")
     told = _terms(joined)
     sentences = [own for sentence in _SENTENCE_END.split(text) if (own := _terms(sentence))]
@@ -82,6 +83,15 @@ def check_own_words(text: str, sources: Iterable[str], what: str) -> str:
             f"{what} says what the text does not; say only what it says, in its own terms, or place its blocks"
         )
     return text
+
+
+def _numbers_said(text: str) -> set[str]:
+    """The numbers of a text, and of its dates the year and the month by themselves."""
+    numbers = {m[0] for m in _NUMBER.finditer(text)}
+    for number in tuple(numbers):
+        if day := _DAY.fullmatch(number):
+            numbers |= {day[1], f"{day[1]}-{day[2]}"}
+    return numbers
 
 
 def check_title(title: str, sources: Iterable[str]) -> str:
@@ -126,12 +136,14 @@ def _least_grounded(line: str, text: str) -> float:
 
 def _grounded(line: str, text: str) -> float:
     """The share of a line's words that a text has; where either has signs and small words only, of its characters.
-    Dates are passed over: `May 2023` is another way to say `2023-05`."""
+    Dates are passed over: `Apr–May 2023` is another way to say `2023-04` and `2023-05`."""
     undated = line
     for _, start, end in reversed(find_dates(line)):
         undated = f"{undated[:start]} {undated[end:]}"
-    own, told = {term for term in _terms(undated) if not any(map(str.isdigit, term))}, _terms(text)
-    if not own and undated != line:
+    dated = undated != line
+    own = {term for term in _terms(undated) if not any(map(str.isdigit, term)) and not (dated and is_month(term))}
+    told = _terms(text)
+    if not own and dated:
         return 1.0
     if not own or not told:
         own, told = set(line.casefold()) - {" "}, set(text.casefold())

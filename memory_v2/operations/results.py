@@ -9,7 +9,6 @@ from datetime import date, datetime
 from typing import Literal, Self
 
 from memory_v2.agent.limits import Cost
-from memory_v2.agent.trace import Trace
 from memory_v2.tree.block import readable, split_lines
 
 
@@ -43,7 +42,7 @@ class Result:
     """What every operation that changes the tree tells.
 
     `decided_by` is the model whose decision was carried out; `degraded` says why it was not the one that was asked
-    (empty: it was).
+    (empty: it was). `trace` is the name of its record, empty if none is kept.
     """
 
     path: str
@@ -51,7 +50,11 @@ class Result:
     decided_by: str = "program"
     degraded: str = ""
     cost: Cost = field(default_factory=Cost)
-    traces: tuple[Trace, ...] = field(default=(), repr=False)
+    trace: str = ""
+
+    def told(self, cost: Cost, trace: str) -> Self:
+        """The result with what the whole operation took, and the name of its record."""
+        return replace(self, cost=cost, trace=trace)
 
     @property
     def success(self) -> bool:
@@ -69,14 +72,12 @@ class Result:
         return "".join(revision.diff for revision in self.revisions)
 
     def with_splits(self, splits: Sequence[Result], problem: str = "") -> Self:
-        """The result with what the splits after it did and took; `problem` says why one could not be made."""
+        """The result with what the splits after it did; `problem` says why one could not be made."""
         reasons = [self.degraded, *(split.degraded for split in splits), problem]
         return replace(
             self,
             revisions=self.revisions + tuple(r for split in splits for r in split.revisions),
             degraded="; ".join(dict.fromkeys(filter(None, reasons))),
-            cost=sum((split.cost for split in splits), self.cost),
-            traces=self.traces + tuple(t for split in splits for t in split.traces),
         )
 
     @property
@@ -132,7 +133,12 @@ class SearchResults(list[SearchResult]):
     decided_by: str = ""
     degraded: str = ""
     cost: Cost = Cost()
-    trace: Trace | None = None
+    trace: str = ""
+
+    def told(self, cost: Cost, trace: str) -> Self:
+        """The answers with what the whole operation took, and the name of its record."""
+        self.cost, self.trace = cost, trace
+        return self
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memory_v2.agent.loop import Decision, decide
-from memory_v2.agent.trace import Trace
 from memory_v2.errors import InvalidSetting, InvalidText
 from memory_v2.index.base import Hit
 from memory_v2.models.briefs import PageView, SearchBrief
@@ -47,15 +46,14 @@ def search(environment: Environment, query: str, max_results: int = 10) -> Searc
         root=PageView(root, (ROOT,)) if root else None,
         places=environment.index.search(query, max(max_results, MIN_PLACES)),
         now=environment.now(),
+        extent=work.extent,
     )
-    trace = Trace("search", brief.now)
-    decision: Decision[SearchTask] = decide(
-        lambda: SearchTask(brief, work), environment.models, environment.limits, trace
-    )
+    decision: Decision[SearchTask] = decide(lambda: SearchTask(brief, work), environment.models, environment.run)
     results = SearchResults(_cited(decision.task, graph)[:max_results])
-    results.decided_by, results.degraded, results.cost = decision.decided_by, decision.degraded, decision.cost
-    results.trace = trace
-    trace.result = {"results": [f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in results]}
+    results.decided_by, results.degraded = decision.decided_by, decision.degraded
+    for path in dict.fromkeys(result.path for result in results):
+        work.note_read(path)
+    environment.run.trace.add("found", places=[f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in results])
     return results
 
 
@@ -64,7 +62,7 @@ def _cited(task: SearchTask, graph: Graph) -> list[SearchResult]:
     results: list[SearchResult] = []
     for chosen in sorted(task.chosen, key=lambda one: -one.score):
         if chosen.place is not None:
-            found = [_from_place(task.brief.places[chosen.place], chosen, graph)]
+            found = [_from_place(task.places[chosen.place], chosen, graph)]
         else:
             found = list(_from_blocks(chosen, graph))
         results += [one for one in found if not any(one.path == r.path and one.lines == r.lines for r in results)]

@@ -7,25 +7,35 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
-from memory_v2.agent.tools import Arguments, Tool
+from memory_v2.agent.tools import Arguments, NumberList, Tool
 from memory_v2.errors import ToolProblem
+from memory_v2.index.base import Hit
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, SearchBrief
 from memory_v2.operations.workspace import Workspace, known_page
-from memory_v2.tree.numbers import Numbers, parse_numbers
+from memory_v2.tree.numbers import parse_numbers
 from memory_v2.tree.page import Page
+
+LOOKED_UP = 8
+"""Places that are shown for words that a model looks up."""
 
 
 class ReadPages(Arguments):
     paths: Annotated[list[str], Field(min_length=1, max_length=5, description="paths of pages, as shown")]
 
 
+class LookUp(Arguments):
+    words: Annotated[str, Field(min_length=1, max_length=200, description="a few words")]
+
+
 class Found(Arguments):
-    place: Annotated[str | int | None, Field(description="a place that was proposed, such as p3")] = None
-    page: Annotated[str | None, Field(description="or a page that you have read, with its blocks")] = None
-    blocks: Numbers | None = None
+    place: Annotated[
+        str | int | None, WithJsonSchema({"type": "string"}), Field(description="a place that was shown, such as p3")
+    ] = None
+    page: Annotated[str | None, Field(description="or else a page that is open, with its blocks")] = None
+    blocks: Annotated[NumberList | None, Field(description="such as 4, 6-8")] = None
     score: Annotated[float, Field(ge=0, le=1, description="how well it answers, from 0 to 1")]
     context: Annotated[str, Field(max_length=300, description="in a few words, what it says to the question")] = ""
 
@@ -52,12 +62,14 @@ class Chosen:
 class SearchTask:
     """Gathers what a model finds."""
 
+    kind = "search"
     patience = 1
 
     def __init__(self, brief: SearchBrief, work: Workspace) -> None:
         self.brief = brief
         self.work = work
         self.opened: dict[str, Page] = {brief.root.page.path: brief.root.page} if brief.root else {}
+        self.places: list[Hit] = list(brief.places)
         self.chosen: list[Chosen] = []
         self.no_answer_because = ""
 
@@ -73,27 +85,43 @@ class SearchTask:
     def tools(self) -> Sequence[Tool[Any]]:
         return (
             Tool("open_pages", ReadPages, self.open_pages, decides=False),
+            Tool("look_up", LookUp, self.look_up, decides=False),
             Tool("answer", Answer, self.answer),
             Tool("no_answer", NoAnswer, self.no_answer),
         )
 
     def open_pages(self, call: ReadPages) -> Prompt:
         graph = self.work.graph()
-        views, again = [], []
-        for page in [known_page(self.work, asked) for asked in dict.fromkeys(call.paths)]:
+        views, again, missing = [], [], []
+        for asked in dict.fromkeys(call.paths):
+            try:
+                page = known_page(self.work, asked)
+            except ToolProblem as problem:
+                missing.append((asked, problem))
+                continue
             if page.path in self.opened:
                 again.append(page.path)
                 continue
             self.opened[page.path] = page
             views.append(PageView(page, graph.breadcrumb(page.path)))
-        if not views:
+        if again and not views:
             raise ToolProblem(f"you have read {', '.join(again)} already; answer, or open other pages")
-        return Prompt("pages", {"views": views})
+        if not views:
+            raise missing[0][1]
+        return Prompt("pages", {"views": views, "missing": [asked[:80] for asked, _ in missing]})
+
+    def look_up(self, call: LookUp) -> Prompt:
+        known = {(hit.path, hit.block) for hit in self.places}
+        found = self.work.environment.index.search(call.words, LOOKED_UP)
+        hits = [hit for hit in found if (hit.path, hit.block) not in known]
+        first = len(self.places) + 1
+        self.places += hits
+        return Prompt("places", {"hits": hits, "first": first, "extent": self.brief.extent})
 
     def answer(self, call: Answer) -> Prompt:
         self.chosen = [self._chosen(found) for found in call.results]
         self.no_answer_because = ""
-        return Prompt("done", {"what": f"{len(self.chosen)} places are taken as the answer"})
+        return Prompt("done", {"what": "these places are taken as the answer"})
 
     def no_answer(self, call: NoAnswer) -> Prompt:
         self.no_answer_because, self.chosen = call.reason, []
@@ -103,9 +131,15 @@ class SearchTask:
         """Whatever could be staged is grounded."""
         return []
 
+    def checked(self) -> list[str]:
+        """That what is told stands on pages."""
+        if self.no_answer_because:
+            return [f"no answer, because: {self.no_answer_because}"]
+        return [f"places that exist: {len(self.chosen)}; each is quoted to the letter"]
+
     def _chosen(self, found: Found) -> Chosen:
         if found.place is not None:
-            number = parse_numbers(found.place, len(self.brief.places), "p")[0]
+            number = parse_numbers(found.place, len(self.places), "p")[0]
             return Chosen(found.score, found.context, place=number - 1)
         if found.page is None or found.blocks is None:
             raise ToolProblem("each result names a place, or a page with its blocks")

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
 
-from memory_v2.errors import PageNotFound, SilicaError, StorageConflict
+from memory_v2.errors import NotRecorded, PageNotFound, SilicaError, StorageConflict
 from memory_v2.operations.environment import MAX_CHILDREN, Environment
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.split import split
@@ -37,10 +37,15 @@ def settle(environment: Environment, paths: Iterable[str]) -> tuple[list[SplitRe
             result = split(environment, path)
         except PageNotFound:  # somebody removed it just now
             continue
+        except NotRecorded:  # whoever runs on a recording has to know what it does not hold
+            raise
         except SilicaError as error:
-            if isinstance(error, StorageConflict) and (conflicts := conflicts + 1) <= CONFLICTS:
-                queue.appendleft(path)
-                continue
+            if isinstance(error, StorageConflict):
+                environment.run.trace.add("conflict", error=str(error))
+                conflicts += 1
+                if conflicts <= CONFLICTS:
+                    queue.appendleft(path)
+                    continue
             logger.info("the page %s could not be split: %s", path, error)
             problem = f"the page {path!r} could not be split: {error}"
             continue

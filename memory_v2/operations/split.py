@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from memory_v2.agent.loop import Decision, decide
-from memory_v2.agent.trace import Trace
 from memory_v2.models.briefs import PageView, SplitBrief
 from memory_v2.operations.commit import commit
 from memory_v2.operations.environment import MAX_CHILDREN, Environment
@@ -46,19 +45,15 @@ def split(environment: Environment, path: str) -> SplitResult:
         most_children=MAX_CHILDREN // 2,
         now=environment.now(),
     )
-    trace = Trace("split", brief.now)
-    decision: Decision[SplitTask] = decide(lambda: SplitTask(brief), environment.models, environment.limits, trace)
+    decision: Decision[SplitTask] = decide(lambda: SplitTask(brief), environment.models, environment.run)
     task = decision.task
     made += task.apply(work) if not task.left_whole else []
     revision = commit(work)
-    trace.result = {"path": path, "strategy": task.strategy, "new_files": made, "revision": revision.id}
     return SplitResult(
         path=path,
         revisions=(revision,) if revision else (),
         decided_by=decision.decided_by,
         degraded=decision.degraded,
-        cost=decision.cost,
-        traces=(trace,),
         strategy=task.strategy,
         reason=task.left_whole,
         new_files=tuple(made),

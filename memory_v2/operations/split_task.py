@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from memory_v2.agent.tools import Arguments, Tool
-from memory_v2.errors import ToolProblem
+from memory_v2.agent.tools import Arguments, Description, NumberList, Tool
+from memory_v2.errors import InvalidPath, ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.operations.environment import MAX_CHILDREN
@@ -20,7 +20,7 @@ from memory_v2.text.dates import named_span
 from memory_v2.tree.block import encode, line_end, take_runs
 from memory_v2.tree.edit import appended, new_blocks
 from memory_v2.tree.link import link_key
-from memory_v2.tree.numbers import Numbers, parse_numbers
+from memory_v2.tree.numbers import parse_numbers
 from memory_v2.tree.page import Entry, Page, new_page
 from memory_v2.tree.path import ROOT, child_path, fold
 
@@ -35,9 +35,9 @@ root may hand down everything: what it hands down is not the root."""
 class Child(Arguments):
     name: Annotated[str, Field(description="the last part of its path; a child that is listed already is added to")]
     title: str
-    description: Annotated[str, Field(description="one line that lets a reader choose: who, what, when")]
-    blocks: Annotated[Numbers | None, Field(description="blocks that move there, in order, such as 4-9, 12")] = None
-    links: Annotated[Numbers | None, Field(description="links that move there, such as L2-L5")] = None
+    description: Description
+    blocks: Annotated[NumberList | None, Field(description="blocks that move there, in order, such as 4-9, 12")] = None
+    links: Annotated[NumberList | None, Field(description="links that move there, such as L2-L5")] = None
 
 
 class SplitPage(Arguments):
@@ -63,6 +63,7 @@ class _Moved:
 class SplitTask:
     """Gathers what a model decides about a page; `apply` carries it out."""
 
+    kind = "split"
     patience = 2
 
     def __init__(self, brief: SplitBrief) -> None:
@@ -90,7 +91,7 @@ class SplitTask:
     # what the model calls
 
     def split_page(self, call: SplitPage) -> Prompt:
-        children = [self._child(child) for child in call.children]
+        children = self._children(call.children)
         for kind, prefix, numbers in (
             ("block", "", [n for child in children for n in child.blocks]),
             ("link", "L", [n for child in children for n in child.links]),
@@ -100,16 +101,32 @@ class SplitTask:
         keys = [fold(child.path) for child in children]
         if taken := next((child.path for child in children if keys.count(fold(child.path)) > 1), None):
             raise ToolProblem(f"two children are called {taken!r}; give each a name of its own")
-        if call.summary:
-            self.summary = check_own_words(call.summary.strip(), [self.page.text], "the summary")
-        else:
-            self.summary = ""
+        self.summary, note = self._summary(call.summary.strip())
         self.children, self.strategy, self.left_whole = children, call.strategy, ""
-        return Prompt("done", {"what": f"{self.page.path} will have {len(children)} new children"})
+        return Prompt("done", {"what": f"{self.page.path} will have {len(children)} children more{note}"})
 
     def leave_whole(self, call: LeaveWhole) -> Prompt:
         self.left_whole, self.children = call.reason, []
         return Prompt("done", {"what": f"{self.page.path} stays whole"})
+
+    def _summary(self, words: str) -> tuple[str, str]:
+        """The summary, if it says only what the page says; else none, and why: a division is not refused for it."""
+        try:
+            return check_own_words(words, [self.page.text], "the summary") if words else "", ""
+        except ToolProblem as problem:
+            return "", f"; the summary is left out: {problem}"
+
+    def _children(self, given: Sequence[Child]) -> list[_Moved]:
+        """The children; what is wrong with any of them is told at once."""
+        children, problems = [], []
+        for child in given:
+            try:
+                children.append(self._child(child))
+            except (ToolProblem, InvalidPath) as problem:
+                problems.append(f"child {child.name[:40]!r}: {problem}")
+        if problems:
+            raise ToolProblem("\n".join(problems))
+        return children
 
     def _child(self, child: Child) -> _Moved:
         name = child.name.strip()
@@ -154,10 +171,21 @@ class SplitTask:
                 f"{left:,} bytes would stay on {self.page.path}, more than {self.brief.target:,}; move more blocks"
             )
         for child in self.children:
-            size = OVERHEAD + sizes(self.page.blocks, child.blocks) + self._entry_bytes(child.links)
+            size = self._size_of(child)
             if size > self.brief.threshold and size > MOST_IN_ONE * self.page.size and self.page.path != ROOT:
                 found.append(f"{child.path} would hold {size:,} of {self.page.size:,} bytes; divide it")
         return found
+
+    def checked(self) -> list[str]:
+        """That each block went to one place, and how large the pages are."""
+        if self.left_whole:
+            return ["nothing was moved"]
+        moved = sum(len(child.blocks) for child in self.children)
+        return [
+            f"{moved} of {len(self.page.blocks)} blocks go to one child each, the others stay; none is retyped",
+            f"{self._size_left():,} bytes stay on {self.page.path}; at most {self.brief.target:,} may",
+            *(f"{child.path} gets {self._size_of(child) - OVERHEAD:,} bytes" for child in self.children),
+        ]
 
     # carrying it out
 
@@ -200,6 +228,9 @@ class SplitTask:
 
     def _entry_bytes(self, numbers: Sequence[int]) -> int:
         return sum(len(encode(self._entry(n).line)) for n in numbers)
+
+    def _size_of(self, child: _Moved) -> int:
+        return OVERHEAD + sizes(self.page.blocks, child.blocks) + self._entry_bytes(child.links)
 
     def _size_left(self) -> int:
         left = self.page.size + len(encode(self.summary))

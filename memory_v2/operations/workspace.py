@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 
+from memory_v2.agent.trace import digest
 from memory_v2.errors import PageExists, PageNotFound, ToolProblem
 from memory_v2.operations.environment import Environment
 from memory_v2.storage.base import Stored
@@ -57,6 +59,18 @@ class Workspace:
             raise PageExists(f"{page.path!r} would be the same as {taken!r} on a disk that ignores case{hint}")
         self.staged[page.path] = page.told_apart(self.environment.now())
 
+    def extent(self, path: str) -> int:
+        """How many blocks a page has; none if it is not there."""
+        page = self.find(path)
+        return len(page.blocks) if page else 0
+
+    def note_read(self, path: str) -> None:
+        """Notes in the trace what a page is, without taking it apart."""
+        reads = self.environment.run.trace.reads
+        if path not in reads:
+            with suppress(PageNotFound):
+                reads[path] = digest(self.environment.storage.read(path).data)
+
     def remove(self, path: str) -> None:
         """Stages the removal of a page."""
         self.page(path)
@@ -79,11 +93,14 @@ class Workspace:
 
     def _stored(self, path: str) -> Page | None:
         if path not in self.read:
+            reads = self.environment.run.trace.reads
             try:
                 self.read[path] = stored = self.environment.storage.read(path)
                 self._pages[path] = read_page(path, stored.data).gathered()
+                reads.setdefault(path, digest(stored.data))
             except PageNotFound:
                 self.read[path] = None
+                reads.setdefault(path, "")
         return self._pages.get(path)
 
 

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
-from memory_v2.agent.limits import Cost
 from memory_v2.agent.loop import Decision, Undecided, decide
-from memory_v2.agent.trace import Trace
 from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, StorageConflict
 from memory_v2.models.briefs import PageView, WriteBrief
 from memory_v2.operations.commit import CONFLICTS, commit, stage_and_commit
@@ -58,25 +56,19 @@ def write(environment: Environment, text: str, path: str | None = None, mode: Mo
 
 def _updated(environment: Environment, blocks: tuple[Block, ...], path: str | None) -> WriteResult:
     """The text where a model decided; below all else on its page if none could, or others kept changing the page."""
-    cost, traces = Cost(), []
     for _ in range(CONFLICTS):
-        trace = Trace("write", environment.now())
-        traces.append(trace)
         try:
-            work, decision = _decide(environment, blocks, path, trace)
+            work, decision = _decide(environment, blocks, path)
         except Undecided as error:
             logger.info("no model decided where a text goes, so it is appended: %s", error)
-            cost, degraded = cost + error.cost, str(error)
+            degraded = str(error)
             break
-        cost += decision.cost
         try:
-            written = _carried_out(work, decision, trace)
-        except StorageConflict:
+            return _carried_out(work, decision)
+        except StorageConflict as conflict:
+            environment.run.trace.add("conflict", error=str(conflict))
             degraded = "others kept changing the page"
-        else:
-            return replace(written, cost=cost, traces=tuple(traces))
-    written = _verbatim(environment, blocks, path, "append", degraded)
-    return replace(written, cost=cost, traces=tuple(traces))
+    return _verbatim(environment, blocks, path, "append", degraded)
 
 
 def checked_blocks(text: str) -> tuple[Block, ...]:
@@ -98,20 +90,19 @@ def check_encodable(text: str) -> None:
 
 
 def _decide(
-    environment: Environment, blocks: tuple[Block, ...], path: str | None, trace: Trace
+    environment: Environment, blocks: tuple[Block, ...], path: str | None
 ) -> tuple[Workspace, Decision[WriteTask]]:
     environment.index.refresh()
     work = Workspace(environment)
     _ensure_page(work, path, blocks)
     brief = write_brief(work, blocks, path)
-    return work, decide(lambda: WriteTask(brief, work), environment.models, environment.limits, trace)
+    return work, decide(lambda: WriteTask(brief, work), environment.models, environment.run)
 
 
-def _carried_out(work: Workspace, decision: Decision[WriteTask], trace: Trace) -> WriteResult:
+def _carried_out(work: Workspace, decision: Decision[WriteTask]) -> WriteResult:
     task = decision.task
     went = task.apply()
     revision = Revision() if task.nothing_is_new else commit(work)
-    trace.result = {"path": went, "revision": revision.id, "decided_by": decision.decided_by}
     return WriteResult(
         path=went,
         revisions=(revision,) if revision else (),
@@ -208,7 +199,7 @@ def write_brief(work: Workspace, blocks: tuple[Block, ...], path: str | None) ->
         for p in dict.fromkeys(shown)
         if p in reachable and (page := work.find(p)) is not None
     ]
-    return WriteBrief(blocks, path, views, places, known, environment.threshold, environment.now())
+    return WriteBrief(blocks, path, views, places, known, environment.threshold, environment.now(), work.extent)
 
 
 def _of_its_day(work: Workspace, blocks: Sequence[Block], graph: Graph) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from memory_v2.agent.tools import Arguments, Tool
+from memory_v2.agent.tools import Arguments, Description, NumberList, Tool
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, WriteBrief
@@ -22,15 +22,15 @@ from memory_v2.operations.guard import (
     sizes,
 )
 from memory_v2.operations.workspace import Workspace, known_page
-from memory_v2.tree.block import Block, take_runs
+from memory_v2.tree.block import Block, readable, take_runs
 from memory_v2.tree.edit import PageEdit, Run, new_blocks
 from memory_v2.tree.link import find_links
 from memory_v2.tree.numbers import Numbers, parse_numbers, show_numbers
 from memory_v2.tree.page import Page, new_page
 from memory_v2.tree.path import TakenPaths
 
-NewBlocks = Annotated[Numbers, Field(description="blocks of the new text, such as n1 or n2-n5")]
-PageBlocks = Annotated[Numbers, Field(description="blocks of the page as it was shown, such as 4 or 6-8")]
+NewBlocks = Annotated[NumberList, Field(description="blocks of the new text, such as n1, n3-n5")]
+PageBlocks = Annotated[NumberList, Field(description="blocks of the page as it was shown, such as 4, 6-8")]
 PagePath = Annotated[str, Field(description="the page's path, as shown")]
 Reason = Annotated[str, Field(min_length=3, max_length=400, description="why, in one sentence")]
 OwnWords = Annotated[str, Field(min_length=1, max_length=12_000, description="Markdown")]
@@ -40,7 +40,7 @@ FREE_REMOVAL = 1_000
 
 
 class ReadPages(Arguments):
-    paths: Annotated[list[str], Field(min_length=1, max_length=5, description="paths of pages, as shown in links")]
+    paths: Annotated[list[str], Field(min_length=1, max_length=5, description="paths as shown in links and passages")]
 
 
 class Place(Arguments):
@@ -52,8 +52,8 @@ class Place(Arguments):
 class Replace(Arguments):
     page: PagePath
     blocks: PageBlocks
-    new_blocks: NewBlocks | None = None
-    text: OwnWords | None = None
+    new_blocks: Annotated[NumberList | None, Field(description="blocks of the new text, to the letter")] = None
+    text: Annotated[str | None, Field(min_length=1, max_length=12_000, description="or words of your own")] = None
     reason: Reason
 
 
@@ -70,10 +70,10 @@ class Remove(Arguments):
 
 
 class CreatePage(Arguments):
-    path: Annotated[str, Field(description="path of the new page, such as projects/silica")]
+    path: Annotated[str, Field(description="path of the new page, such as projects/webshop; folders need no page")]
     parent: Annotated[str, Field(description="path of the page that is to list it")]
     title: str
-    description: Annotated[str, Field(description="one line that lets a reader choose: who, what, when")]
+    description: Description
     blocks: NewBlocks
 
 
@@ -125,6 +125,7 @@ class _Created:
 class WriteTask:
     """Gathers what a model decides about new text; `apply` carries it out."""
 
+    kind = "write"
     patience = 1
 
     def __init__(self, brief: WriteBrief, work: Workspace) -> None:
@@ -168,9 +169,10 @@ class WriteTask:
             page = known_page(self.work, asked)
             self.shown[page.path] = page
             views.append(PageView(page, graph.breadcrumb(page.path)))
-        return Prompt("pages", {"views": views})
+        return Prompt("pages", {"views": views, "missing": []})
 
     def place(self, call: Place) -> Prompt:
+        self._note_passage(call.page, call.after)
         page = self._target(call.page)
         numbers = self._new(call.blocks)
         after = self._after(page, len(page.blocks) if call.after is None else call.after)
@@ -220,8 +222,11 @@ class WriteTask:
         numbers = self._new(call.blocks)
         runs = take_runs(self.brief.blocks, numbers)
         sources = [block.text for run in runs for block in run]
-        title = check_title(call.title, [*sources, path])
-        description = check_description(call.description, [*sources, title, path])
+        first = runs[0][0]
+        own = first.words if first.kind == "heading" and first.level == 1 else ""
+        title = own or check_title(call.title, [*sources, path])
+        near = [line for page in self.shown.values() for line in (page.title, *(entry.line for entry in page.entries))]
+        description = check_description(call.description, [*sources, title, path, self.brief.text, *near])
         self.created[path] = _Created(path, parent.path, title, description, runs)
         return self._note_placed(numbers, path)
 
@@ -281,6 +286,21 @@ class WriteTask:
                 found.append(f"n{number} is nowhere yet ({', '.join(missing[:5])}): place it, or say where it stands")
         return found
 
+    def checked(self) -> list[str]:
+        """Where the new text went, and what was taken out."""
+        numbers = range(1, len(self.brief.blocks) + 1)
+        there = [n for n in numbers if self.placed.get(n)]
+        said = [n for n in numbers if self.placed.get(n) == ""]
+        told = [n for n in numbers if n not in self.placed]
+        found = [
+            f"in the tree to the letter: {show_numbers(there, 'n')}" if there else "",
+            f"said already by the blocks that are named for it: {show_numbers(said, 'n')}" if said else "",
+            f"in other words, with all names, numbers and dates: {show_numbers(told, 'n')}" if told else "",
+        ]
+        for path, draft in self.drafts.items():
+            found += [f"block {n} of {path} was taken out because: {reason}" for n, reason in draft.removed.items()]
+        return [*filter(None, found), "nothing else was changed"]
+
     # carrying it out
 
     def apply(self) -> str:
@@ -299,6 +319,14 @@ class WriteTask:
         return not self.drafts and not self.created
 
     # helpers
+
+    def _note_passage(self, path: str, after: int | None) -> None:
+        """A page of which a passage was shown counts as shown to who places behind that passage."""
+        place = next((hit for hit in self.brief.places if (hit.path, hit.block) == (path, after) and after), None)
+        if place and path not in self.shown and (page := self.work.find(path)) is not None:
+            block = page.blocks[place.block - 1] if place.block <= len(page.blocks) else None
+            if block and place.text.strip() in readable(block.text):
+                self.shown[path] = page
 
     def _shown(self, path: str) -> Page:
         if path not in self.shown:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
+from pathlib import Path
 
 from memory_v2.errors import PageNotFound, StorageConflict
 from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored
@@ -23,13 +24,16 @@ class _Page:
 
 
 class VolatileStorage:
-    """The contract of `MemoryStorage` without a disk; `clock` gives modified times, in UTC."""
+    """The contract of `MemoryStorage` without a disk; `clock` gives modified times, in UTC. Traces are kept in the
+    `cache_folder`, if one is given."""
 
     where = "in memory"
-    cache_folder = None
 
-    def __init__(self, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(
+        self, clock: Callable[[], datetime] = lambda: datetime.now(UTC), cache_folder: Path | None = None
+    ) -> None:
         self._clock = clock
+        self.cache_folder = cache_folder
         self._pages: dict[str, _Page] = {}
         self._changes = count(1)
         # Two locks, so that reading does not wait for a commit: on a disk it does not either.

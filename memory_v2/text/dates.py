@@ -41,6 +41,11 @@ class PartialDate:
         return any(this is not None and this.start <= span.end and span.start <= this.end for this in these)
 
 
+def is_month(word: str) -> bool:
+    """Whether a word, in small letters and without accents, is the name of a month or short for it."""
+    return word in _MONTHS and word not in _ENGLISH
+
+
 def find_dates(text: str) -> list[tuple[Span, int, int]]:
     """The dates in `text` that name their year, in order, each with where it starts and ends.
 

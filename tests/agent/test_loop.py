@@ -11,17 +11,19 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
+from memory_v2.agent.ask import TRIES
 from memory_v2.agent.limits import Limits
-from memory_v2.agent.loop import MAX_CALLS_IN_A_REPLY, Decision, Undecided, decide
+from memory_v2.agent.loop import MAX_CALLS_IN_A_REPLY, PLANNER_TURNS, Decision, Undecided, decide
+from memory_v2.agent.run import Run
 from memory_v2.agent.tools import Arguments, Tool
-from memory_v2.agent.trace import Trace
-from memory_v2.errors import ModelError, SilicaError, ToolProblem
-from memory_v2.models.base import Conversation, Prompt, Reply, Returned, ToolCall, Usage
+from memory_v2.agent.trace import Event, Trace
+from memory_v2.errors import InvalidSetting, ModelError, SilicaError, ToolProblem
+from memory_v2.models.base import Conversation, Prompt, Reply, ToolCall, Usage
 from memory_v2.models.briefs import SearchBrief
 from memory_v2.models.scripted import Answer, ScriptedModel
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-BRIEF = SearchBrief("anything", 10, None, (), NOW)
+BRIEF = SearchBrief("anything", 10, None, (), NOW, lambda path: 0)
 
 
 class Put(Arguments):
@@ -38,6 +40,7 @@ class Words:
 
     wanted: frozenset[str] = frozenset()
     patience: int = 1
+    kind: str = "words"
     words: list[str] = field(default_factory=list)
     brief: SearchBrief = BRIEF
     system: Prompt = field(default_factory=lambda: Prompt("search/system"))
@@ -54,10 +57,13 @@ class Words:
         return Prompt("done", {"what": f"{call.word} is put down"})
 
     def look(self, _: Look) -> Prompt:
-        return Prompt("pages", {"views": []})
+        return Prompt("pages", {"views": [], "missing": []})
 
     def objections(self) -> list[str]:
         return [f"{word} is missing; put it down" for word in sorted(self.wanted - set(self.words))]
+
+    def checked(self) -> list[str]:
+        return [f"{len(self.words)} words are put down"]
 
 
 def put(*words: str, usage: Usage | None = None) -> Reply:
@@ -74,10 +80,34 @@ def run(
     task: Callable[[], Words] = Words,
     limits: Limits | None = None,
     clock: Callable[[], float] = lambda: 0.0,
-) -> tuple[Decision[Words], ScriptedModel, Trace]:
-    model, trace = ScriptedModel(script), Trace("search", NOW)
+) -> tuple[Decision[Words], ScriptedModel, Run]:
+    model, operation = ScriptedModel(script), run_of(limits, clock)
     planner = ScriptedModel(list(SCRIPT_OF_PLANNER), "offline")
-    return decide(task, (model, planner), limits or Limits(), trace, clock), model, trace
+    return decide(task, (model, planner), operation), model, operation
+
+
+def run_of(limits: Limits | None = None, clock: Callable[[], float] = lambda: 0.0) -> Run:
+    return Run(limits or Limits(), Trace("some name"), clock, sleep=lambda _: None)
+
+
+def endings(operation: Run) -> list[str]:
+    """How each conversation ended."""
+    return [event["reason"] for event in operation.trace.of("decided")]
+
+
+def asked(operation: Run) -> list[str]:
+    """Which models were asked, in order."""
+    return [event["model"] for event in operation.trace.of("ask")]
+
+
+def conversations(operation: Run) -> list[list[Event]]:
+    """The events, from each opening of a conversation to the next."""
+    found: list[list[Event]] = []
+    for event in operation.trace.events:
+        if event["event"] == "ask":
+            found.append([])
+        found[-1].append(event)
+    return found
 
 
 def sent_last(model: ScriptedModel) -> str:
@@ -85,10 +115,10 @@ def sent_last(model: ScriptedModel) -> str:
 
 
 def test_a_decision_in_one_turn_is_carried_out() -> None:
-    decision, model, trace = run([put("a")])
+    decision, model, operation = run([put("a")])
     assert (decision.task.words, decision.decided_by, decision.degraded) == (["a"], "scripted", "")
-    assert decision.cost.calls == len(model.sent) == 1
-    assert [attempt.ended for attempt in trace.attempts] == [""]
+    assert operation.cost.calls == len(model.sent) == 1
+    assert endings(operation) == [""]
 
 
 def test_looking_does_not_end_the_loop() -> None:
@@ -126,20 +156,20 @@ def test_a_call_that_has_to_be_mended_is_sent_back_and_what_was_accepted_stands(
 )
 def test_arguments_that_do_not_fit_are_sent_back(arguments: Any) -> None:
     wrong = Reply(tool_calls=(ToolCall("answer", arguments),), stop_reason="tool_use")
-    decision, model, trace = run([wrong, put("a")])
+    decision, model, operation = run([wrong, put("a")])
     assert decision.task.words == ["a"]
     assert "fit its schema" in sent_last(model)
-    json.dumps(trace.to_dict())
+    json.dumps(operation.trace.events)
 
 
 @pytest.mark.parametrize("name", ["store", "", "answer ", "x" * 5_000, "\ud800", None, ["answer"], {"a": 1}])
 def test_a_tool_that_is_not_there_is_named_with_those_that_are(name: Any) -> None:
-    decision, model, trace = run([Reply(tool_calls=(ToolCall(name, {"word": "a"}),)), put("a")])
+    decision, model, operation = run([Reply(tool_calls=(ToolCall(name, {"word": "a"}),)), put("a")])
     assert decision.task.words == ["a"]
     assert "there is no tool" in sent_last(model)
     assert "use one of answer, open_pages" in sent_last(model)
     assert len(sent_last(model)) < 300
-    json.dumps(trace.to_dict())
+    json.dumps(operation.trace.events)
 
 
 def test_an_answer_without_a_tool_is_asked_for_one_and_then_the_planner_decides() -> None:
@@ -172,15 +202,15 @@ def test_a_refusal_with_calls_is_a_refusal() -> None:
 
 @pytest.mark.parametrize("error", [ModelError("overloaded", retryable=True), ModelError("no key")])
 def test_a_provider_that_fails_is_named_in_the_result(error: ModelError) -> None:
-    decision, _, trace = run([error])
+    decision, _, operation = run([error] * TRIES)
     assert decision.degraded == f"scripted: the model failed: {error}"
-    assert [attempt.model for attempt in trace.attempts] == ["scripted", "offline"]
+    assert asked(operation) == ["scripted", "offline"]
 
 
 @pytest.mark.parametrize("error", [ValueError("x"), KeyError("x"), RecursionError(), TimeoutError(), OSError()])
 def test_a_model_that_breaks_down_does_not_break_the_operation(error: Exception) -> None:
     decision, _, _ = run([error])
-    assert decision.degraded == "scripted: the model broke down"
+    assert decision.degraded == "scripted: the model failed: it broke down"
 
 
 @pytest.mark.parametrize("answer", [None, "text", 3, {"text": "x"}])
@@ -188,7 +218,7 @@ def test_what_is_no_reply_is_no_decision(answer: Any) -> None:
     decision, _, _ = run([answer])
     assert (decision.decided_by, decision.degraded) == (
         "offline",
-        "scripted: the model answered with something that is no reply",
+        "scripted: the model failed: it answered with something that is no reply",
     )
 
 
@@ -206,11 +236,11 @@ def test_a_decision_that_fails_the_guard_is_sent_back_with_what_to_do() -> None:
 
 @pytest.mark.parametrize("patience", [0, 1, 2, 3])
 def test_a_task_is_sent_back_as_often_as_it_has_patience(patience: int) -> None:
-    decision, model, trace = run([put("x")] * 9, lambda: Words(frozenset("a"), patience))
+    decision, model, operation = run([put("x")] * 9, lambda: Words(frozenset("a"), patience))
     assert len(model.sent) == patience + 1
     assert decision.decided_by == "offline"
     assert decision.degraded == "scripted: its decision did not pass the guard: a is missing; put it down"
-    assert trace.attempts[0].ended == "its decision did not pass the guard: a is missing; put it down"
+    assert endings(operation)[0] == "its decision did not pass the guard: a is missing; put it down"
 
 
 # limits
@@ -232,34 +262,47 @@ def test_mending_for_ever_ends_at_the_limit() -> None:
 
 def test_no_more_tokens_are_spent_than_allowed() -> None:
     dear = Reply(tool_calls=LOOK.tool_calls, usage=Usage(600, 100, 500))
-    decision, model, _ = run([dear] * 9, limits=Limits(tokens=1_000))
+    decision, model, operation = run([dear] * 9, limits=Limits(tokens=1_000))
     assert len(model.sent) == 2
     assert decision.degraded == "scripted: the limit of 1,000 tokens was reached"
-    assert decision.cost.usage.input_tokens >= 1_200
+    assert operation.cost.usage.input_tokens >= 1_200
 
 
 def test_no_more_time_is_taken_than_allowed() -> None:
-    clock = Clock(step=3.0)
-    decision, model, _ = run([LOOK] * 99, limits=Limits(turns=99, seconds=10), clock=clock)
+    clock = Clock()
+
+    def slow(_: Conversation) -> Reply:
+        clock.now += 3.0
+        return LOOK
+
+    decision, model, operation = run(slow, limits=Limits(turns=99, seconds=10), clock=clock)
     assert len(model.sent) == 4
     assert decision.degraded == "scripted: the limit of 10 seconds was reached"
+    assert operation.cost.seconds == 12.0
+    assert [event["seconds"] for event in operation.trace.of("reply")] == [3.0, 3.0, 3.0, 3.0, 0.0]
 
 
 @dataclass
 class Clock:
-    """A clock that goes on by a step each time it is read."""
+    """A clock that goes on when it is told to."""
 
-    step: float
     now: float = 0.0
 
     def __call__(self) -> float:
-        self.now += self.step
-        return self.now - self.step
+        return self.now
+
+
+def test_no_more_money_is_spent_than_allowed() -> None:
+    dear = Reply(tool_calls=LOOK.tool_calls, money=0.04)
+    decision, model, operation = run([dear] * 9, limits=Limits(money=0.1))
+    assert len(model.sent) == 3
+    assert decision.degraded == "scripted: the limit of 0.1 dollars was reached"
+    assert operation.cost.money == pytest.approx(0.12)
 
 
 @pytest.mark.parametrize("limits", [Limits(turns=0), Limits(tokens=0), Limits(seconds=0), Limits(money=0)])
 def test_a_limit_of_nothing_asks_no_model_and_the_planner_still_decides(limits: Limits) -> None:
-    decision, model, _ = run([put("a")], limits=limits, clock=Clock(1.0))
+    decision, model, _ = run([put("a")], limits=limits)
     assert model.sent == []
     assert decision.decided_by == "offline"
     assert "was reached" in decision.degraded
@@ -271,9 +314,9 @@ def test_a_decision_on_the_last_turn_counts() -> None:
 
 
 def test_what_a_failed_model_cost_is_told_too() -> None:
-    decision, _, _ = run([LOOK, ModelError("gone")])
-    assert decision.cost.calls == 2
-    assert decision.cost.usage.input_tokens == 20
+    _, _, operation = run([LOOK, ModelError("gone")])
+    assert operation.cost.calls == 2
+    assert operation.cost.usage.input_tokens == 20
 
 
 def test_a_flood_of_calls_is_cut_and_sent_back() -> None:
@@ -283,12 +326,46 @@ def test_a_flood_of_calls_is_cut_and_sent_back() -> None:
 
 
 def test_when_nobody_can_decide_that_is_an_error_of_ours() -> None:
-    trace = Trace("search", NOW)
+    operation = run_of()
     models = (ScriptedModel([ModelError("one")], "a"), ScriptedModel([ModelError("two")], "b"))
     with pytest.raises(Undecided, match="a: the model failed: one; b: the model failed: two") as raised:
-        decide(Words, models, Limits(), trace)
+        decide(Words, models, operation)
     assert isinstance(raised.value, SilicaError)
-    assert [attempt.ended for attempt in trace.attempts] == ["the model failed: one", "the model failed: two"]
+    assert endings(operation) == ["the model failed: one", "the model failed: two"]
+
+
+def test_a_planner_that_decides_nothing_ends_by_its_turns_and_by_no_limit() -> None:
+    operation = run_of(Limits(turns=0, tokens=0, seconds=0, money=0))
+    planner = ScriptedModel([LOOK] * 99, "offline")
+    with pytest.raises(Undecided, match=f"offline: the limit of {PLANNER_TURNS} turns was reached"):
+        decide(Words, (planner,), operation)
+    assert len(planner.sent) == PLANNER_TURNS
+
+
+def test_a_model_that_is_set_up_wrongly_is_an_error_of_the_caller() -> None:
+    operation = run_of()
+    with pytest.raises(InvalidSetting, match="no key"):
+        decide(Words, (ScriptedModel([InvalidSetting("there is no key")]), ScriptedModel([put("a")])), operation)
+    assert asked(operation) == ["scripted"]
+
+
+# calls that came in broken
+
+
+def test_a_call_that_was_cut_off_is_made_again_and_those_before_it_stand() -> None:
+    cut = Reply(tool_calls=put("a", "b").tool_calls, stop_reason="length")
+    decision, model, _ = run([cut, put("c")])
+    assert decision.task.words == ["a", "c"]
+    assert "your answer was cut off in this call; make it again, and shorter" in sent_last(model)
+    assert decision.degraded == ""
+
+
+def test_arguments_that_are_no_json_object_are_sent_back() -> None:
+    broken = Reply(tool_calls=(ToolCall("answer", {}, malformed='{"word": "a'),), stop_reason="tool_use")
+    decision, model, operation = run([broken, put("a")])
+    assert decision.task.words == ["a"]
+    assert "the arguments of answer are no JSON object; make the call again" in sent_last(model)
+    assert operation.trace.of("reply")[0]["calls"][0]["malformed"] == '{"word": "a'
 
 
 # the record
@@ -296,34 +373,58 @@ def test_when_nobody_can_decide_that_is_an_error_of_ours() -> None:
 
 def test_the_trace_holds_every_message_in_order() -> None:
     script: list[Answer] = [Reply("hm"), put("bad"), LOOK, put("a"), put("b")]
-    decision, _, trace = run(script, lambda: Words(frozenset("ab")))
+    decision, _, operation = run(script, lambda: Words(frozenset("ab")))
     assert decision.degraded == ""
-    record = json.loads(json.dumps(trace.to_dict()))
-    messages = record["attempts"][0]["messages"]
-    assert [(m["role"], m.get("template")) for m in messages] == [
-        ("user", "search/task"),
-        ("assistant", None),
-        ("user", "no_call"),
-        ("assistant", None),
-        ("tool", "problem"),
-        ("assistant", None),
-        ("tool", "pages"),
-        ("assistant", None),
-        ("tool", "done"),
-        ("user", "objections"),
-        ("assistant", None),
-        ("tool", "done"),
+    events = json.loads(json.dumps(operation.trace.events))
+    assert [(e["event"], e.get("role"), e.get("template")) for e in events] == [
+        ("ask", None, None),
+        ("message", "user", "search/task"),
+        ("reply", None, None),
+        ("message", "user", "no_call"),
+        ("reply", None, None),
+        ("message", "tool", "problem"),
+        ("reply", None, None),
+        ("message", "tool", "pages"),
+        ("reply", None, None),
+        ("message", "tool", "done"),
+        ("message", "user", "objections"),
+        ("reply", None, None),
+        ("message", "tool", "done"),
+        ("decided", None, None),
     ]
-    assert messages[3]["calls"] == [{"name": "answer", "arguments": {"word": "bad"}}]
-    assert messages[3]["input_tokens"] == 10
-    assert "anything" in messages[0]["text"]
-    assert messages[4]["error"] is True
+    assert (events[0]["task"], events[0]["model"]) == ("words", "scripted")
+    assert "You search the memory" in events[0]["system"]
+    assert [tool["name"] for tool in events[0]["tools"]] == ["answer", "open_pages"]
+    assert events[4]["calls"] == [{"id": "", "name": "answer", "arguments": {"word": "bad"}}]
+    assert events[4]["usage"]["input_tokens"] == 10
+    assert "anything" in events[1]["text"]
+    assert "not this word" in events[5]["text"]
+    assert events[5]["error"] is True
 
 
 def test_the_trace_holds_the_attempt_that_failed_and_the_one_that_did_not() -> None:
-    _, _, trace = run([LOOK, ModelError("gone")])
-    assert [(a.model, a.ended) for a in trace.attempts] == [("scripted", "the model failed: gone"), ("offline", "")]
-    assert any(isinstance(message, Returned) for message in trace.attempts[0].messages)
+    _, _, operation = run([LOOK, ModelError("gone")])
+    assert list(zip(asked(operation), endings(operation), strict=True)) == [
+        ("scripted", "the model failed: gone"),
+        ("offline", ""),
+    ]
+    assert [event["checked"] for event in operation.trace.of("decided")] == [[], ["4 words are put down"]]
+    failed, _ = conversations(operation)
+    assert any(event.get("role") == "tool" for event in failed)
+    assert [event["error"] for event in failed if event["event"] == "failed"] == ["gone"]
+
+
+def test_what_nobody_has_read_is_not_worded_for_the_trace() -> None:
+    class Blind(ScriptedModel):
+        def respond(self, conversation: Conversation) -> Reply:
+            return put("a")
+
+    operation = run_of()
+    decide(Words, (Blind([], "offline"),), operation)
+    ask, opening, _, returned, _ = operation.trace.events
+    assert ask == {"event": "ask", "task": "words", "model": "offline", "template": "search/system"}
+    assert opening == {"event": "message", "template": "search/task", "role": "user"}
+    assert returned == {"event": "message", "template": "done", "role": "tool", "name": "answer", "error": False}
 
 
 def test_the_conversation_is_only_ever_added_to() -> None:

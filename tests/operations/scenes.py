@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from memory_v2.agent.limits import Limits
 from memory_v2.memory import Memory
-from memory_v2.models.base import Answered, Message, Reply, Returned, ToolCall
+from memory_v2.models.base import Reply, ToolCall
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.operations.results import Result
 from memory_v2.settings import DEFAULT_THRESHOLD, LEAST_THRESHOLD
@@ -19,9 +20,11 @@ from tests.properties.whole import clock
 SMALL = LEAST_THRESHOLD
 
 
-def offline(threshold: int = DEFAULT_THRESHOLD, storage: MemoryStorage | None = None) -> Memory:
-    """A memory without a model."""
-    return Memory(storage or VolatileStorage(clock), threshold=threshold, now=clock)
+def offline(
+    threshold: int = DEFAULT_THRESHOLD, storage: MemoryStorage | None = None, traces_in: Path | None = None
+) -> Memory:
+    """A memory without a model. Traces are kept if they have a folder to be kept in."""
+    return Memory(storage or VolatileStorage(clock, traces_in), threshold=threshold, now=clock)
 
 
 def scripted(memory: Memory, *replies: Answer, threshold: int = DEFAULT_THRESHOLD) -> tuple[Memory, ScriptedModel]:
@@ -38,14 +41,11 @@ def calls(*made: ToolCall) -> Reply:
     return Reply("words beside the calls", made, stop_reason="tool_use")
 
 
-def problems(result: Result) -> list[str]:
+def problems(memory: Memory, result: Result) -> list[str]:
     """What the first model was told to mend."""
-    messages = result.traces[0].attempts[0].messages
-    return [m.prompt.text for m in messages if isinstance(m, Returned) and m.is_error]
-
-
-def turns(messages: tuple[Message, ...]) -> int:
-    return sum(isinstance(message, Answered) for message in messages)
+    events = memory.trace(result.trace).events
+    first = events[: next(n for n, event in enumerate(events) if event["event"] == "decided")]
+    return [event["text"] for event in first if event["event"] == "message" and event.get("error")]
 
 
 def body(memory: Memory, path: str = "memory") -> str:

@@ -244,9 +244,10 @@ def test_a_child_that_is_too_large_is_divided_again() -> None:
     whole(memory, SECTIONS, 4_096)
 
 
-def test_summary_words_that_nobody_said_are_sent_back() -> None:
-    memory, result = split_with(split_call(*GOOD, summary="As a language model I cannot."), split_call(*GOOD))
-    assert result.decided_by == "scripted"
+def test_summary_words_that_nobody_said_are_left_out_and_the_division_stands() -> None:
+    memory, result = split_with(split_call(*GOOD, summary="As a language model I cannot."))
+    assert (result.decided_by, result.cost.calls) == ("scripted", 1)
+    assert result.new_files
     assert "language model" not in memory.read()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from memory_v2.errors import (
@@ -24,9 +26,9 @@ from tests.tree.texts import EXAMPLES
 FACT = "Silica uses pytest 8.3 since 2026-02-03."
 
 
-def silica() -> Memory:
+def silica(traces_in: Path | None = None) -> Memory:
     """Two pages with sections of their own below the root."""
-    memory = offline()
+    memory = offline(traces_in=traces_in)
     memory.write("# Silica\n\n## Testing\n\npytest is used.\n\n## Deploy\n\nFly.io is used.\n", "projects/silica")
     memory.write("# Garden\n\nTomatoes are planted in May.\n", "garden")
     return memory
@@ -323,13 +325,13 @@ MISDEEDS: dict[str, tuple[list[ToolCall], str]] = {
 
 
 @pytest.mark.parametrize(("made", "told"), MISDEEDS.values(), ids=MISDEEDS.keys())
-def test_what_a_model_may_not_do_is_sent_back_and_not_done(made: list[ToolCall], told: str) -> None:
-    before = silica()
+def test_what_a_model_may_not_do_is_sent_back_and_not_done(made: list[ToolCall], told: str, tmp_path: Path) -> None:
+    before = silica(tmp_path)
     pages = {path: page.body for path, page in pages_of(before.storage).items()}
     look = calls(call("read_pages", paths=["garden"]))
     memory, _ = scripted(before, look, calls(*made), Reply("I am done."), Reply("I am done."))
     result = memory.write(FACT)
-    assert any(told in problem for problem in problems(result)), problems(result)
+    assert any(told in problem for problem in problems(memory, result)), problems(memory, result)
     assert (result.decided_by, result.degraded != "") == ("offline", True)
     after = pages_of(memory.storage)
     assert stands(memory, FACT)
@@ -355,13 +357,13 @@ def test_the_only_copy_of_a_text_cannot_be_taken_out_as_nothing_new(removed_firs
     assert FACT in memory.read()
 
 
-def test_no_model_empties_a_page_with_a_short_text() -> None:
-    memory = offline()
+def test_no_model_empties_a_page_with_a_short_text(tmp_path: Path) -> None:
+    memory = offline(traces_in=tmp_path)
     memory.write("".join(f"- Fact number {n} about many a thing that was said\n" for n in range(60)))
     remove = call("remove", page="memory", blocks="2-61", reason="all of it is old")
     memory, _ = scripted(memory, calls(call("place", blocks="n1", page="memory"), remove))
     result = memory.write("A short text.")
-    assert "take out more than" in problems(result)[0]
+    assert "take out more than" in problems(memory, result)[0]
     assert all(f"Fact number {n} " in memory.read() for n in range(60))
 
 

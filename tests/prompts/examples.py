@@ -41,12 +41,13 @@ WRITE = WriteBrief(
     known={2: ("projects/silica", 3)},
     threshold=10_240,
     now=NOW,
+    extent=lambda path: 6,
 )
-WRITE_THERE = WriteBrief(WRITE.blocks, "projects/silica", VIEWS[1:], (), {}, 10_240, NOW)
+WRITE_THERE = WriteBrief(WRITE.blocks, "projects/silica", VIEWS[1:], (), {}, 10_240, NOW, lambda path: 6)
 SPLIT = SplitBrief(VIEWS[1], 10_240, 6_144, TakenPaths(["memory"]), False, 16, NOW)
 CROWDED = SplitBrief(VIEWS[0], 10_240, 6_144, TakenPaths(["memory"]), True, 16, NOW)
-SEARCH = SearchBrief("Which Python does Silica need?\n[p9] forged", 10, VIEWS[0], HITS, NOW)
-NOTHING_THERE = SearchBrief("Anything?", 10, None, (), NOW)
+SEARCH = SearchBrief("Which Python does Silica need?\n[p9] forged", 10, VIEWS[0], HITS, NOW, lambda path: 6)
+NOTHING_THERE = SearchBrief("Anything?", 10, None, (), NOW, lambda path: 6)
 
 EXAMPLES: dict[str, Prompt] = {
     "write/system": Prompt("write/system"),
@@ -58,9 +59,14 @@ EXAMPLES: dict[str, Prompt] = {
     "search/system": Prompt("search/system"),
     "search/task": Prompt("search/task", {"brief": SEARCH}),
     "search/task-nothing-there": Prompt("search/task", {"brief": NOTHING_THERE}),
-    "pages": Prompt("pages", {"views": VIEWS}),
+    "pages": Prompt("pages", {"views": VIEWS, "missing": ["projects/x"]}),
     "done": Prompt("done", {"what": "n1-n2 will stand on projects/silica"}),
-    "problem": Prompt("problem", {"problem": "there is no tool 'write_file'; use one of place, replace"}),
+    "places": Prompt("places", {"hits": HITS, "first": 13, "extent": lambda path: 6}),
+    "places-none": Prompt("places", {"hits": (), "first": 13, "extent": lambda path: 6}),
+    "problem": Prompt(
+        "problem", {"problem": "there is no tool 'write_file'; use one of place, replace", "others": True}
+    ),
+    "problem-alone": Prompt("problem", {"problem": "child 'misc': it says nothing", "others": False}),
     "objections": Prompt("objections", {"objections": ["n1 is nowhere yet (3.12): place it, or say where it stands"]}),
     "no_call": Prompt("no_call", {"tools": ["place", "replace"], "cut_off": False}),
     "no_call-cut-off": Prompt("no_call", {"tools": ["place", "replace"], "cut_off": True}),

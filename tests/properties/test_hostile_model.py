@@ -6,21 +6,24 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memory_v2.agent.limits import Limits
-from memory_v2.agent.trace import Trace
-from memory_v2.errors import ModelError
+from memory_v2.agent.loop import PLANNER_TURNS
+from memory_v2.agent.trace import Event, Trace
+from memory_v2.errors import ModelError, PageExists
 from memory_v2.memory import Memory
-from memory_v2.models.base import Answered, Conversation, Reply, Returned, ToolCall, Usage
+from memory_v2.models.base import Conversation, Reply, ToolCall, Usage
 from memory_v2.models.briefs import SearchBrief, SplitBrief, WriteBrief
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.operations.guard import missing_from
 from memory_v2.operations.write_task import FREE_REMOVAL
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import encode, parse_blocks
+from memory_v2.tree.path import TakenPaths
 from tests.properties.whole import clock, faults, missing, pages_of, texts_of
 
 SEEDS = range(20)
@@ -358,19 +361,30 @@ def new_text(rng: random.Random, number: int) -> str:
     )
 
 
+def conversations(trace: Trace) -> list[list[Event]]:
+    """The events of each conversation, from `ask` on, in order."""
+    opened = [number for number, event in enumerate(trace.events) if event["event"] == "ask"]
+    return [trace.events[start:end] for start, end in zip(opened, [*opened[1:], None], strict=True)]
+
+
+def first_decision(trace: Trace) -> list[Event]:
+    """The conversation in which the first task of an operation was decided, by whomever."""
+    found = conversations(trace)
+    decided = [one for one in found if any(e["event"] == "decided" and not e["reason"] for e in one)]
+    return decided[0] if decided else found[-1]
+
+
 def allowed_removal(trace: Trace, text: str) -> int:
     """The bytes that the accepted calls of a write could take out."""
-    calls = [
-        m for attempt in trace.attempts[-1:] for m in attempt.messages if isinstance(m, Returned) and not m.is_error
-    ]
-    taking = any(m.call.name in ("remove", "replace", "rewrite_page") for m in calls)
+    accepted = [e["name"] for e in first_decision(trace) if e.get("role") == "tool" and not e["error"]]
+    taking = any(name in ("remove", "replace", "rewrite_page") for name in accepted)
     return FREE_REMOVAL + 2 * len(encode(text)) + 200 if taking else 0
 
 
-def run(seed: int) -> Run:
+def run(seed: int, folder: Path) -> Run:
     """A hundred operations; everything is checked after each."""
     rng, done = random.Random(seed), Run()
-    storage, hostile = VolatileStorage(clock), Hostile(rng)
+    storage, hostile = VolatileStorage(clock, folder), Hostile(rng)
     model = ScriptedModel(hostile.answer, "hostile")
     memory = Memory(storage, model, threshold=THRESHOLD, limits=LIMITS, now=clock)
     kept: dict[str, None] = {}
@@ -403,12 +417,16 @@ def run(seed: int) -> Run:
 
 def write_one(memory: Memory, rng: random.Random, done: Run, kept: dict[str, None], path: str | None) -> None:
     text = new_text(rng, rng.randrange(200))
+    if path is not None and TakenPaths(memory.storage.list_files()).clash(path):
+        with pytest.raises(PageExists):  # a page that the model made has taken the path in another spelling
+            memory.write(text, path)
+        return
     result = memory.write(text, path)
     pages = pages_of(memory.storage)
     everything = texts_of(pages)
     if gone := missing(kept, everything):
         taken = sum(len(encode(content)) for content in gone)
-        if result.decided_by != "hostile" or taken > allowed_removal(result.traces[0], text):
+        if result.decided_by != "hostile" or taken > allowed_removal(memory.trace(result.trace), text):
             done.note("no loss", *(content[:100] for content in gone))
         for content in gone:
             del kept[content]
@@ -423,15 +441,16 @@ def write_one(memory: Memory, rng: random.Random, done: Run, kept: dict[str, Non
         done.note("the truth", f"{result.path} or {result.new_files} is not there")
     elif result.size_bytes != pages[result.path].size:
         done.note("the truth", f"{result.path} has {pages[result.path].size} bytes, not {result.size_bytes}")
-    check_traces(result.traces, result.traces[0].attempts[-1].model, result.decided_by, result.degraded, done)
+    check_trace(memory.trace(result.trace), result.decided_by, result.degraded, done)
 
 
 def split_one(memory: Memory, rng: random.Random, done: Run) -> None:
     result = memory.split(rng.choice(memory.storage.list_files()))
     if any(not memory.storage.exists(new) for new in result.new_files):
         done.note("the truth", f"{result.new_files} are not there")
-    if result.traces:
-        check_traces(result.traces, result.traces[0].attempts[-1].model, result.decided_by, result.degraded, done)
+    trace = memory.trace(result.trace)
+    if trace.of("ask"):
+        check_trace(trace, result.decided_by, result.degraded, done)
 
 
 def search_one(memory: Memory, rng: random.Random, done: Run) -> None:
@@ -446,26 +465,31 @@ def search_one(memory: Memory, rng: random.Random, done: Run) -> None:
             done.note("grounded answers", f"{found.path}: {found.excerpt[:40]!r} does not stand on {found.lines}")
         if not 0 <= found.relevance_score <= 1:
             done.note("grounded answers", f"a score of {found.relevance_score}")
-    assert results.trace is not None
-    check_traces((results.trace,), results.trace.attempts[-1].model, results.decided_by, results.degraded, done)
+    check_trace(memory.trace(results.trace), results.decided_by, results.degraded, done)
 
 
-def check_traces(traces: tuple[Trace, ...], last: str, decided_by: str, degraded: str, done: Run) -> None:
+def check_trace(trace: Trace, decided_by: str, degraded: str, done: Run) -> None:
     done.decided[decided_by] = done.decided.get(decided_by, 0) + 1
-    if decided_by != last:
+    if decided_by != (last := first_decision(trace)[0]["model"]):
         done.note("the truth", f"decided by {decided_by}, the trace ends with {last}")
     if (decided_by == "offline") and not degraded:
         done.note("the truth", "the planner decided, and nobody is told why")
-    for trace in traces:
-        trace.to_dict()
-        for attempt in trace.attempts:
-            if (turns := sum(isinstance(message, Answered) for message in attempt.messages)) > LIMITS.turns:
-                done.note("the limits", f"{turns} turns of {attempt.model}")
+    turns = {"hostile": 0, "offline": 0}
+    for conversation in conversations(trace):
+        model, replies = conversation[0]["model"], sum(event["event"] == "reply" for event in conversation)
+        turns[model] += replies
+        if model == "offline" and replies > PLANNER_TURNS:
+            done.note("the limits", f"{replies} turns of the planner for one task")
+    if turns["hostile"] > LIMITS.turns:
+        done.note("the limits", f"{turns['hostile']} turns in one operation")
+    if (cost := trace.of("end")[0]["cost"])["calls"] != sum(turns.values()):
+        done.note("the truth", f"{cost['calls']} calls were paid for, {turns} are on record")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_hostile_model_cannot_take_away(seed: int) -> None:
+def test_a_hostile_model_cannot_take_away(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A whole tree, the text, the truth about both, limits and grounded answers; and no chatter is left in it."""
-    done = run(seed)
+    monkeypatch.setattr("memory_v2.agent.ask.FIRST_WAIT", 0.0)  # it fails in earnest, but nobody has to wait for it
+    done = run(seed, tmp_path)
     assert not done.wrong, "\n".join(f"{kind}: {one}" for kind, found in done.wrong.items() for one in found[:9])
     assert min(done.decided["hostile"], done.decided["offline"]) > 8, "one of the two ways was hardly tried"

@@ -1,0 +1,118 @@
+"""Where traces are kept: one JSON-lines file for each operation, so many of them, the oldest removed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from memory_v2.agent.trace import Event, Trace
+from memory_v2.errors import InvalidText, NotAllowed, StorageError
+from memory_v2.models.recorded import FORMAT, SUFFIX, read_events
+
+STAMP = "%Y%m%dT%H%M%S%f"
+
+logger = logging.getLogger(__name__)
+
+LAST = "last"
+MOST_BYTES = 64_000_000
+"""However many traces may be kept, they take no more room than this."""
+
+
+@dataclass(frozen=True)
+class Traces:
+    """The traces in a folder; at most `most` are kept. The folder is made with the first."""
+
+    folder: Path
+    most: int
+
+    def save(self, trace: Trace, operation: str, moment: datetime) -> str:
+        """Writes the trace, removes the oldest, returns its name; names sort by time. A trace that cannot be written
+        is logged, and has no name: the operation it tells of has happened."""
+        lines = (_line({"event": "format", "format": FORMAT}), *map(_line, trace.events))
+        temporary = self.folder / f"{os.urandom(8).hex()}.tmp"
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            name = f"{self._free(moment)}-{operation}-{os.urandom(3).hex()}"
+            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+                stream.write(b"".join(lines))
+            temporary.replace(self._file(name))
+            self._remove_oldest()
+        except OSError as error:
+            logger.info("the trace of this operation could not be kept: %s", error)
+            with suppress(OSError):
+                temporary.unlink()
+            return ""
+        trace.name = name
+        return name
+
+    def names(self) -> list[str]:
+        """The names of all traces, oldest first."""
+        try:
+            return sorted(f.name.removesuffix(SUFFIX) for f in self.folder.iterdir() if f.name.endswith(SUFFIX))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StorageError(f"cannot list the traces in {self.folder}: {error.strerror or error}") from error
+
+    def find(self, given: str) -> str:
+        """The full name of the trace that somebody names by a part of it, or by `last`. Raises `NotAllowed` if there is
+        none, or more than one."""
+        names = self.names()
+        if given == LAST and names:
+            return names[-1]
+        found = [name for name in names if name == given] or [name for name in names if given in name]
+        if len(found) == 1:
+            return found[0]
+        there = f"there are {len(found)} traces with" if found else "there is no trace with"
+        raise NotAllowed(f"{there} {given!r} in the name; 'silica memory trace' lists those there are")
+
+    def load(self, name: str) -> Trace:
+        """The trace of this name, as it was kept. Raises `InvalidText` if the file is no trace."""
+        return load_trace(self._file(name))
+
+    def _free(self, moment: datetime) -> str:
+        """The moment as a name begins with it; or just behind the newest name, for names sort as traces were kept."""
+        newest = next((name.partition("-")[0] for name in reversed(self.names())), "")
+        with suppress(ValueError):  # somebody's own file
+            moment = max(moment, datetime.strptime(newest, STAMP).replace(tzinfo=UTC) + timedelta(microseconds=1))
+        return f"{moment.astimezone(UTC):{STAMP}}"
+
+    def _file(self, name: str) -> Path:
+        return self.folder / f"{name}{SUFFIX}"
+
+    def _remove_oldest(self) -> None:
+        kept = room = 0
+        for name in reversed(self.names()):
+            with suppress(FileNotFoundError):
+                room += self._file(name).stat().st_size
+                if kept and (kept >= self.most or room > MOST_BYTES):
+                    self._file(name).unlink()
+                kept += 1
+
+
+def load_trace(file: Path) -> Trace:
+    """The trace in a file. Raises `StorageError` if it cannot be read, `InvalidText` if it is none."""
+    trace = Trace(file.name.removesuffix(SUFFIX), read_events(file)[1:])
+    if not trace.of("begin"):
+        raise InvalidText(f"{file} is no whole trace: it does not say what was done")
+    for event in trace.of("end"):
+        trace.reads |= event["reads"]
+    return trace
+
+
+def _line(event: Event) -> bytes:
+    """An event as one line. What a model of somebody's own making put into it is kept as far as JSON can hold it."""
+    for readable in (True, False):
+        with suppress(UnicodeEncodeError):  # halves of pairs, which stand for bytes that are not UTF-8
+            try:
+                return json.dumps(event, ensure_ascii=not readable, default=repr, skipkeys=True).encode() + b"\n"
+            except UnicodeEncodeError:
+                raise
+            except Exception:  # noqa: BLE001 - a circle, a depth without end, a `repr` that raises
+                return _line({"event": "unreadable", "was": event["event"]})
+    raise AssertionError("ASCII can be encoded")

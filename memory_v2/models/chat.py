@@ -1,0 +1,97 @@
+"""The chat completions format of OpenAI, which many servers speak: a conversation into it, an answer out of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from memory_v2.errors import ModelError
+from memory_v2.models.base import Answered, Conversation, Reply, Returned, StopReason, ToolCall, Usage
+from memory_v2.models.provider import NOTHING, UNREADABLE, parsed_arguments
+
+_STOP: Mapping[str, StopReason] = {
+    "stop": "end",
+    "tool_calls": "tool_use",
+    "function_call": "tool_use",
+    "length": "length",
+    "content_filter": "refusal",
+}
+
+
+def chat_messages(conversation: Conversation) -> list[dict[str, Any]]:
+    """The system's words and the messages, in order."""
+    return [{"role": "system", "content": conversation.system.text}, *_messages(conversation)]
+
+
+def chat_tools(conversation: Conversation) -> list[dict[str, Any]]:
+    """The tools as functions."""
+    return [
+        {
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema},
+        }
+        for tool in conversation.tools
+    ]
+
+
+def read_chat(completion: Any, price: Callable[[Usage], float | None]) -> Reply:
+    """The answer in a chat completion, given as plain data. Raises `ModelError` if it holds none."""
+    try:
+        choice = completion["choices"][0]
+        message, usage = choice["message"], _usage(completion.get("usage") or {})
+        return Reply(
+            text=message.get("content") or message.get("refusal") or "",
+            tool_calls=tuple(_call(call) for call in message.get("tool_calls") or []),
+            usage=usage,
+            stop_reason="refusal" if message.get("refusal") else _STOP.get(choice["finish_reason"], "other"),
+            money=price(usage),
+            raw=message,
+        )
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise ModelError(f"it {UNREADABLE}", retryable=True) from error
+
+
+def _messages(conversation: Conversation) -> Iterator[dict[str, Any]]:
+    for message in conversation.messages:
+        if isinstance(message, Answered):
+            yield _assistant(message.reply)
+        elif isinstance(message, Returned):
+            yield {"role": "tool", "tool_call_id": message.call.id, "content": message.prompt.text}
+        else:
+            yield {"role": "user", "content": message.prompt.text}
+
+
+def _assistant(reply: Reply) -> dict[str, Any]:
+    """The answer as a message of the conversation: its words, its calls and its signed thoughts as they were sent, and
+    nothing else, for a server need not take back what it adds to its answers."""
+    sent: Mapping[str, Any] = reply.raw or {}
+    message: dict[str, Any] = {"role": "assistant", "content": sent.get("content")}
+    if thoughts := sent.get("thinking_blocks"):  # how LiteLLM hands on those of Claude, which have to be sent back
+        message["thinking_blocks"] = thoughts
+    if calls := sent.get("tool_calls"):
+        return message | {"tool_calls": [_sent_call(call) for call in calls]}
+    return message | {"content": reply.text or NOTHING}
+
+
+def _sent_call(call: Mapping[str, Any]) -> dict[str, Any]:
+    """A call as it was sent; of arguments that are no JSON object in a string, which servers refuse to see again, what
+    could be read."""
+    function = call["function"]
+    sent = function["arguments"]
+    read, malformed = parsed_arguments(sent)
+    arguments = sent if isinstance(sent, str) and not malformed else json.dumps(read)
+    return {"id": call["id"], "type": "function", "function": {"name": function["name"], "arguments": arguments}}
+
+
+def _call(call: Mapping[str, Any]) -> ToolCall:
+    arguments, malformed = parsed_arguments(call["function"]["arguments"])
+    return ToolCall(call["function"]["name"], arguments, call["id"], malformed)
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    """What came from a cache is part of the prompt's tokens; a server that counts nothing is taken at its word."""
+    details = usage.get("prompt_tokens_details") or {}
+    cached = details.get("cached_tokens") or 0
+    written = details.get("cache_write_tokens") or details.get("cache_creation_tokens") or 0  # OpenAI's word, LiteLLM's
+    return Usage(usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0, cached, written)

@@ -1,0 +1,147 @@
+"""Anything that LiteLLM reaches: many providers, and models on one's own machine."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from memory_v2.errors import InvalidSetting
+from memory_v2.models.base import Conversation, Model, Reply, Usage
+from memory_v2.models.chat import chat_messages, chat_tools, read_chat
+from memory_v2.models.prices import load_prices
+from memory_v2.models.provider import (
+    FAILED,
+    MAX_OUTPUT_TOKENS,
+    REQUEST_SECONDS,
+    UNREADABLE,
+    Failure,
+    check_key,
+    needs_key,
+    require,
+    translated,
+)
+
+WITH_KEY = ("openai", "anthropic")
+"""Providers that are not asked without a key; others may have ways of their own to know who asks."""
+CACHED = [{"location": "message", "role": "system"}, {"location": "message", "index": -1}]
+"""Where a cache is told that it should keep what stands before: at the system's words, and at the last message."""
+
+
+class LiteLLMModel:
+    """A model in LiteLLM's words: `<provider>/<model>`. Keys and addresses are the arguments, else the variables that
+    LiteLLM knows for the provider. Raises `InvalidSetting` if the package `litellm` is not installed or no key is
+    found for OpenAI or Anthropic; each failure of a request is a `ModelError`."""
+
+    def __init__(
+        self, model: str, *, api_key: str | None = None, base_url: str | None = None, prices: Path | None = None
+    ) -> None:
+        require("litellm")
+        require("mcp", "litellm")  # which LiteLLM imports when it is given tools
+        self.name = f"litellm:{model}"
+        self._model = model
+        self._api_key = api_key
+        self._base_url = base_url
+        self._prices = load_prices(prices)
+
+    def respond(self, conversation: Conversation) -> Reply:
+        """The next answer."""
+        request: dict[str, Any] = {
+            "model": self._model,
+            "max_tokens": MAX_OUTPUT_TOKENS,
+            "messages": chat_messages(conversation),
+            "tools": chat_tools(conversation),
+        }
+        if self._marks_cache:
+            request["cache_control_injection_points"] = CACHED
+        client = self._client
+        try:
+            completion = client.completion(
+                **request,
+                api_key=self._api_key,
+                api_base=self._base_url,
+                timeout=REQUEST_SECONDS,
+                max_retries=0,
+                num_retries=0,
+                drop_params=True,
+            )
+            answer = completion.model_dump(mode="json", warnings=False)
+        except Exception as error:
+            raise translated(error, failures()) from error
+        return read_chat(answer, self._cost)
+
+    @cached_property
+    def _client(self) -> ModuleType:
+        litellm = _litellm()
+        try:
+            _, provider, _, _ = litellm.get_llm_provider(self._model, api_base=self._base_url)
+        except litellm.BadRequestError as error:
+            raise InvalidSetting(
+                f"LiteLLM knows no provider of {self._model!r}; name one: <provider>/<model>"
+            ) from error
+        check_key(self.name, self._api_key)
+        missing = litellm.validate_environment(self._model)["missing_keys"] if provider in WITH_KEY else ()
+        if missing and not self._api_key:
+            raise needs_key(self.name, ", ".join(missing))
+        return litellm
+
+    @property
+    def _marks_cache(self) -> bool:
+        """Whether the provider's cache has to be told what to keep; others take the prefix by themselves."""
+        return self._model.startswith("anthropic/")
+
+    def _cost(self, usage: Usage) -> float | None:
+        """By our own table, else by LiteLLM's."""
+        name = self._model.removeprefix("anthropic/").removeprefix("openai/")
+        if (own := self._prices.cost(name, usage)) is not None:
+            return own
+        try:
+            prompt, answer = _litellm().cost_per_token(
+                model=self._model,
+                prompt_tokens=usage.input_tokens,
+                completion_tokens=usage.output_tokens,
+                cache_read_input_tokens=usage.cached_tokens,
+                cache_creation_input_tokens=usage.cache_write_tokens,
+            )
+        except Exception:  # noqa: BLE001 - a price that LiteLLM does not know is raised in many forms
+            return None
+        return float(prompt + answer)
+
+
+def failures() -> tuple[Failure, ...]:
+    """LiteLLM's exceptions, the special before the general, and what each means where no HTTP status says it. Most that
+    it cannot read or reach is an error of the server to it, so what it was made of goes before."""
+    known = _litellm().exceptions
+    return (
+        (known.Timeout, "did not answer in time", True),
+        (OSError, "cannot be reached", True),
+        (known.RateLimitError, "is asked too often", True),
+        (known.InternalServerError, UNREADABLE, True),
+        (known.ServiceUnavailableError, UNREADABLE, True),
+        (known.BadGatewayError, UNREADABLE, True),
+        (known.APIConnectionError, UNREADABLE, True),
+        (known.APIResponseValidationError, UNREADABLE, True),
+        (known.AuthenticationError, "does not accept the key", False),
+        (known.PermissionDeniedError, "does not allow this with the key", False),
+        (known.NotFoundError, "does not know the model", False),
+        (known.BudgetExceededError, "has no budget left", False),
+        (known.PaymentRequiredError, "has to be paid first", False),
+        (known.BadRequestError, "does not take the request", False),
+        (known.UnprocessableEntityError, "does not take the request", False),
+        (Exception, FAILED, False),
+    )
+
+
+def _litellm() -> ModuleType:
+    """The package, told to fetch no price list when it is imported, and to print nothing."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_LOG", "CRITICAL")
+    import litellm
+
+    litellm.suppress_debug_info = True
+    return litellm
+
+
+_: type[Model] = LiteLLMModel

@@ -1,0 +1,82 @@
+"""What a request costs: prices are data with a date, and a file of one's own goes before them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from memory_v2.errors import InvalidSetting
+from memory_v2.models.base import Usage
+
+TABLE = Path(__file__).with_name("prices.json")
+MILLION = 1_000_000
+
+_DATED = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2})$")
+
+Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Price(BaseModel):
+    """US dollars for a million tokens; what is cached, or taken into a cache, costs as input where nothing is said."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: Dollars
+    output: Dollars
+    cached: Dollars | None = None
+    cache_write: Dollars | None = None
+
+    def of(self, usage: Usage) -> float:
+        """The price of one request, in US dollars."""
+        cached = self.input if self.cached is None else self.cached
+        written = self.input if self.cache_write is None else self.cache_write
+        fresh = max(usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens, 0)
+        dollars = fresh * self.input + usage.cached_tokens * cached + usage.cache_write_tokens * written
+        return (dollars + usage.output_tokens * self.output) / MILLION
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    models: dict[str, Price]
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices by model, in the words of its provider; a date at the end of a model's name does not matter."""
+
+    models: Mapping[str, Price]
+
+    def cost(self, model: str, usage: Usage) -> float | None:
+        """US dollars for a request, `None` if the model's price is not known."""
+        price = self.models.get(model) or self.models.get(_DATED.sub("", model))
+        return None if price is None else price.of(usage)
+
+
+@cache
+def load_prices(own: Path | None = None) -> Prices:
+    """The prices that come with the program, those of a file of one's own before them: `{"models": {"<model>":
+    {"input": 1.0, "output": 5.0}}}`. Raises `InvalidSetting`."""
+    models = dict(_read(TABLE).models)
+    return Prices(models | _read(own).models if own else models)
+
+
+def _read(file: Path) -> _Table:
+    try:
+        return _Table.model_validate(json.loads(file.read_bytes()))
+    except OSError as error:
+        raise InvalidSetting(f"cannot read the prices in {file}: {error.strerror or error}") from error
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors()[0]["loc"]))
+        raise InvalidSetting(
+            f"the prices in {file} are not as they should be: {where}: {error.errors()[0]['msg']}"
+        ) from error
+    except ValueError as error:
+        raise InvalidSetting(f"the prices in {file} are no JSON: {error}") from error

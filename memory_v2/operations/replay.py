@@ -1,0 +1,159 @@
+"""Doing an operation again: on the tree as it was, with the answers that were given, and away from the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from memory_v2.agent.run import Run
+from memory_v2.agent.trace import Event, Trace, digest
+from memory_v2.agent.traces import Traces
+from memory_v2.errors import NotAllowed, NotRecorded, PageNotFound, SilicaError
+from memory_v2.index.full_text import FullTextIndex
+from memory_v2.models.base import Model
+from memory_v2.models.recorded import RecordedModel
+from memory_v2.operations import arrange
+from memory_v2.operations.check import check
+from memory_v2.operations.environment import Environment
+from memory_v2.operations.search import search
+from memory_v2.operations.settle import split_now
+from memory_v2.operations.write import write
+from memory_v2.settings import Limits
+from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.tree.block import encode
+from memory_v2.tree.path import ROOT
+
+OPERATIONS: Mapping[str, Callable[..., Any]] = {
+    "write": write,
+    "split": lambda environment, path: split_now(environment, path or ROOT),
+    "search": search,
+    "merge": arrange.merge,
+    "rename": arrange.rename,
+    "delete": arrange.delete,
+    "check": check,
+}
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of doing it again. `differences` are one sentence each; `agrees` if there are none: the same pages have
+    the same bytes, and a search found the same lines."""
+
+    trace: str
+    operation: str
+    pages: tuple[str, ...]
+    differences: tuple[str, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether all is as it was."""
+        return not self.differences
+
+
+def replay(environment: Environment, trace: Trace, kept: Traces) -> Replay:
+    """Does the operation of a trace again. The tree as it was is what is stored now, without what the later traces did
+    to it. Raises `NotAllowed` if a page that the operation read cannot be had any more; one that was added by hand
+    since is not known as such, and may show as a difference."""
+    first = trace.of("begin")[0]
+    operation = OPERATIONS.get(first["operation"])
+    if operation is None:
+        raise NotAllowed(f"{trace.name} tells of {first['operation']!r}, which cannot be replayed")
+    if trace.of("conflict"):
+        raise NotAllowed(f"{trace.name} met another writer in its middle, so it cannot be done again alone")
+    again = _again(environment, trace, _rewound(environment, trace, kept))
+    failed_now = ""
+    problems: list[str] = []
+    try:
+        operation(again, **first["arguments"])
+    except NotRecorded as error:
+        problems.append(f"the model was asked for something else: {error}")
+    except SilicaError as error:
+        failed_now = str(error)
+    failed_then = next((str(event["message"]) for event in trace.of("error")), "")
+    if failed_now != failed_then:
+        problems.append(f"it {_ended(failed_now)} now, and {_ended(failed_then)} then")
+    now, before = _outcome(again.run.trace), _outcome(trace)
+    problems += [
+        f"{what} is not what it was" if what in now and what in before else f"{what} was changed only {when}"
+        for what in sorted(now.keys() | before.keys())
+        if now.get(what) != before.get(what)
+        for when in ["now" if what in now else "then"]
+    ]
+    return Replay(trace.name, first["operation"], tuple(sorted(before)), tuple(problems))
+
+
+def _ended(failed: str) -> str:
+    return f"fails ({failed})" if failed else "succeeds"
+
+
+def _again(environment: Environment, trace: Trace, storage: VolatileStorage) -> Environment:
+    first = trace.of("begin")[0]
+    started = datetime.fromisoformat(first["started"])
+    model: Model = environment.planner
+    if any(event["model"] != environment.planner.name for event in trace.of("ask")):
+        model = RecordedModel(trace.events, first["model"])
+    return replace(
+        environment,
+        storage=storage,
+        index=FullTextIndex(storage, None),
+        model=model,
+        threshold=first["threshold"],
+        now=lambda: started,
+        run=Run(replace(Limits(**first["limits"]), seconds=float("inf")), Trace()),
+    )
+
+
+def _rewound(environment: Environment, trace: Trace, kept: Traces) -> VolatileStorage:
+    """The tree as it was before the operation, in memory."""
+    moments: dict[str, datetime] = {}
+    pages: dict[str, bytes | None] = {}
+    for path in environment.storage.list_files():
+        pages[path] = environment.storage.read(path).data
+        moments[path] = environment.storage.get_modified_time(path)
+    for one in [*reversed(list(_later(trace, kept))), trace]:
+        for commit in reversed(one.of("commit")):
+            for change in commit["pages"]:
+                pages[change["path"]] = None if change["before"] is None else encode(change["before"])
+    moment = started = datetime.fromisoformat(trace.of("begin")[0]["started"])
+    storage = VolatileStorage(lambda: moment)
+    for path, data in pages.items():
+        if data is not None:
+            moment = moments.get(path, started)
+            storage.write(path, data)
+    for path, known in trace.reads.items():
+        if _digest(storage, path) != known:
+            raise NotAllowed(
+                f"the tree as it was before {trace.name} cannot be had any more: "
+                f"{path} was changed since by something that left no trace"
+            )
+    return storage
+
+
+def _later(trace: Trace, kept: Traces) -> Iterator[Trace]:
+    """The traces that were kept after this one; it may have been given as a copy, under another name."""
+    names = kept.names()
+    if trace.name in names:
+        yield from (kept.load(name) for name in names if name > trace.name)
+        return
+    begin = trace.of("begin")[0]
+    others = [kept.load(name) for name in names]
+    own = next((number for number, one in enumerate(others) if one.of("begin")[0] == begin), None)
+    if own is None:
+        raise NotAllowed(f"{trace.name} is not among the traces of this memory, so nobody knows what came after it")
+    yield from others[own + 1 :]
+
+
+def _digest(storage: VolatileStorage, path: str) -> str:
+    try:
+        return digest(storage.read(path).data)
+    except PageNotFound:
+        return ""
+
+
+def _outcome(trace: Trace) -> dict[str, Any]:
+    """What the operation left: the last text of each page that it changed, and what it found."""
+    pages = {change["path"]: change["after"] for commit in trace.of("commit") for change in commit["pages"]}
+    found: list[Event] = trace.of("found")
+    return pages | ({"what was found": found[-1]["places"]} if found else {})
