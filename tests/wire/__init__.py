@@ -1,0 +1,1 @@
+"""The adapters against a provider on this machine, over real HTTP."""

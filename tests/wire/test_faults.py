@@ -1,0 +1,344 @@
+"""A hostile model on the wire: whatever it answers, what was to be remembered is stored, and the user is told why
+somebody else decided."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_v2.memory import Memory
+from memory_v2.models.base import Model
+from memory_v2.models.provider import UNREADABLE
+from memory_v2.settings import DEFAULT_THRESHOLD, LEAST_THRESHOLD, Limits
+from memory_v2.storage.local import LocalStorage
+
+from .adapters import ADAPTERS, KEY, Adapter, conversation
+from .dialects import Call, Says
+from .server import HOST, Answer, Fails, Hangs, Provider, Resets, Sends, serving
+
+pytestmark = pytest.mark.allow_hosts([HOST])
+
+MARK = "zqxprovider"
+"""Stands in all that the provider says of its own."""
+THEIRS = f"{MARK} regrets {KEY}"
+TOLD = f"{MARK} regrets …"
+TEXT = "The Kestrel sails from Lübeck on 12 May 2026.\n\n- cargo: “tar”, rope \\ and **oak** 🪵\n- master: Ada\n"
+ONCE = Limits(turns=3)
+LONG = "\n\n".join(f"Day {n}: the Kestrel met the ship number {n * 7_919} off Rügen." for n in range(1, 60)) + "\n"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What the provider answers every time, what the user is told, and how often it is asked."""
+
+    answer: Answer
+    told: str
+    asked: int
+    limits: Limits = ONCE
+
+
+def refused(status: int, words: str, asked: int, **headers: str) -> Fault:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Fault(Fails(status, THEIRS, named), f"the model failed: it {words} (HTTP {status}: {TOLD})", asked)
+
+
+def garbage(body: bytes | Callable[[bytes], bytes], content_type: str = "application/json") -> Fault:
+    return Fault(Sends(body, content_type), "the model failed: it gave no answer that can be read", 4)
+
+
+def no_use(problem: str, *calls: Call, **how: Any) -> Fault:
+    told = f"the limit of 3 turns was reached, and its last call was no use: {problem}"
+    return Fault(Says(MARK, calls, **how), told, 3)
+
+
+PLACE = Call("place", {"blocks": "n1-n3", "page": "memory"})
+INSERT = Call("insert", {"page": "memory", "after": 1, "text": f"{MARK} says so"})
+FAULTS = {
+    "a body cut off": garbage(lambda body: body[: len(body) // 2]),
+    "HTML": garbage(f"<html><body>{THEIRS}</body></html>".encode(), "text/html"),
+    "an empty body": garbage(b""),
+    "a huge answer": Fault(Says(f"{MARK} " * 300_000), "the model answered without using a tool", 2),
+    "words": Fault(Says(MARK), "the model answered without using a tool", 2),
+    "no words": Fault(Says(""), "the model answered without using a tool", 2),
+    "a refusal": Fault(Says(MARK, stop="refusal"), "the model refused", 1),
+    "cut off without a call": Fault(Says(MARK, stop="length"), "the model answered without using a tool", 2),
+    "cut off in a call": no_use(
+        "your answer was cut off in this call; make it again, and shorter", PLACE, stop="length"
+    ),
+    "an unknown tool": no_use("there is no tool 'store_text'", Call("store_text", {"text": MARK})),
+    "arguments that are no JSON": no_use("the arguments of place are no JSON object", Call("place", '{"blocks": "n')),
+    "a text of its own": no_use("the text", INSERT),
+    "400": refused(400, "does not take the request", 1),
+    "401": refused(401, "does not accept the key", 1),
+    "402": refused(402, "has to be paid first", 1),
+    "403": refused(403, "does not allow this with the key", 1),
+    "404": refused(404, "does not know the model, or is not at this address", 1),
+    "408": refused(408, "did not answer in time", 4),
+    "409": refused(409, "was busy with this request", 4),
+    "413": refused(413, "does not take a request of this length", 1),
+    "422": refused(422, "does not take the request", 1),
+    "429": refused(429, "is asked too often", 4),
+    "429, try again soon": refused(429, "is asked too often", 4, retry_after="0.01"),
+    "429, try again tomorrow": refused(429, "is asked too often", 1, retry_after="86400"),
+    "429, do not try again": refused(429, "is asked too often", 1, x_should_retry="false"),
+    "500": refused(500, "is out of order", 4),
+    "503": refused(503, "is out of order", 4),
+    "529": refused(529, "has too much to do", 4),
+    "a connection that is reset": Fault(
+        Resets(), "the model failed: it cannot be reached (Connection reset by peer)", 4
+    ),
+    "an answer that never comes": Fault(
+        Hangs(),
+        "the model failed: there was no answer within the limit of 1 seconds",
+        1,
+        Limits(seconds=1.0),
+    ),
+}
+PASSING: dict[str, tuple[Answer, ...]] = {
+    "429": (Fails(429, THEIRS),),
+    "429, try again soon": (Fails(429, THEIRS, {"retry-after": "0.01"}),),
+    "529, 529": (Fails(529, THEIRS), Fails(529, THEIRS)),
+    "500, a reset, HTML": (Fails(500, THEIRS), Resets(), Sends(b"<html>", "text/html")),
+    "a body cut off": (Sends(lambda body: body[:-1]),),
+}
+MENDED: dict[str, Answer] = {
+    "words": Says(MARK),
+    "no words": Says(""),
+    "cut off in a call": Says(MARK, [PLACE], stop="length"),
+    "an unknown tool": Says("", [Call("store_text", {"text": MARK})]),
+    "arguments that are no JSON": Says("", [Call("place", '{"blocks": "n')]),
+    "a text of its own": Says("", [INSERT]),
+}
+
+adapters = pytest.mark.parametrize("adapter", ADAPTERS.values(), ids=ADAPTERS.keys())
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The waits between two tries take no time; what a provider asks for is waited for."""
+    monkeypatch.setattr("memory_v2.agent.ask.FIRST_WAIT", 0.0)
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory that holds something already, written without a model."""
+    folder = tmp_path_factory.mktemp("begun") / "memory"
+    with opened(folder, "offline") as memory:
+        memory.write("Ada keeps the books of the Kestrel.\n")
+        memory.write("The oak comes from Danzig.\n", "timber")
+    return folder
+
+
+@pytest.fixture
+def folder(begun: Path, tmp_path: Path) -> Path:
+    """The same for each test."""
+    return shutil.copytree(begun, tmp_path / "memory")
+
+
+def opened(folder: Path, model: str | Model, limits: Limits = ONCE, threshold: int = DEFAULT_THRESHOLD) -> Memory:
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    return Memory(LocalStorage(folder), model, limits=limits, threshold=threshold, now=lambda: now)
+
+
+def awake(adapter: Adapter, provider: Provider) -> Model:
+    """The model after its first answer: what it takes to import its package counts against no limit here."""
+    model = adapter(provider.url)
+    provider.script = lambda _: Says("Here.")
+    model.respond(conversation())
+    provider.requests.clear()
+    return model
+
+
+def pages(folder: Path) -> str:
+    """Every page, one after the other."""
+    return "\n".join(file.read_text("utf-8") for file in sorted(folder.rglob("*.md")))
+
+
+def assert_nothing_leaked(folder: Path) -> None:
+    assert MARK not in pages(folder), "what the provider says of its own is no memory"
+    for file in folder.rglob("*"):
+        assert not file.is_file() or KEY.encode() not in file.read_bytes(), f"{file.name} holds the key"
+
+
+@adapters
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_what_was_to_be_remembered_is_whatever_the_provider_does(
+    adapter: Adapter, fault: Fault, provider: Provider, folder: Path
+) -> None:
+    model = awake(adapter, provider)
+    provider.script = lambda _: fault.answer
+    with opened(folder, model, fault.limits) as memory:
+        result = memory.write(TEXT)
+        assert TEXT in memory.read(result.path)
+        assert memory.check() == []
+        assert result.decided_by == "offline"
+        assert result.degraded.startswith(f"{model.name}: {fault.told}")
+        assert len(provider.requests) == fault.asked
+        failed = memory.trace().of("failed")
+    assert len(failed) == (fault.asked if fault.told.startswith("the model failed") else 0)
+    assert all(event["retryable"] == (fault.asked > 1) for event in failed[1:])
+    if not isinstance(fault.answer, Says):  # those carry their words, and the loop goes on after the last
+        assert result.degraded == f"{model.name}: {fault.told}"
+    assert_nothing_leaked(folder)
+
+
+@pytest.mark.parametrize(
+    ("adapter", "size"),
+    [
+        (ADAPTERS["anthropic"], 8_000_000),
+        (ADAPTERS["openai"], 8_000_000),
+        (ADAPTERS["litellm-openai"], 8_000_000),
+        (ADAPTERS["litellm-anthropic"], 80_000),  # LiteLLM looks for keys in it, byte by byte
+    ],
+    ids=["anthropic", "openai", "litellm-openai", "litellm-anthropic"],
+)
+def test_what_was_to_be_remembered_is_though_the_answer_is_a_heap_of_nothing(
+    adapter: Adapter, size: int, provider: Provider, folder: Path
+) -> None:
+    provider.script = lambda _: Sends(MARK.encode() * (size // len(MARK)))
+    model = adapter(provider.url)
+    with opened(folder, model) as memory:
+        result = memory.write(TEXT)
+        assert TEXT in memory.read(result.path)
+        assert memory.check() == []
+    assert result.degraded == f"{model.name}: the model failed: it gave no answer that can be read"
+    assert len(provider.requests) == 4
+    assert_nothing_leaked(folder)
+
+
+@adapters
+def test_what_was_to_be_remembered_is_when_nobody_is_there(adapter: Adapter, folder: Path) -> None:
+    with serving() as gone:
+        pass
+    model = adapter(gone.url)
+    with opened(folder, model) as memory:
+        result = memory.write(TEXT)
+        assert TEXT in memory.read(result.path)
+        assert memory.check() == []
+        assert len(memory.trace().of("failed")) == 4
+    assert result.degraded == f"{model.name}: the model failed: it cannot be reached (Connection refused)"
+    assert (result.decided_by, result.cost.usage.input_tokens, result.cost.money) == ("offline", 0, 0.0)
+
+
+@adapters
+@pytest.mark.parametrize("failing", PASSING.values(), ids=PASSING.keys())
+def test_what_passes_is_waited_for_and_the_model_decides(
+    adapter: Adapter, failing: tuple[Answer, ...], provider: Provider, folder: Path
+) -> None:
+    provider.script = [*failing, Says("", [PLACE])]
+    model = adapter(provider.url)
+    with opened(folder, model) as memory:
+        result = memory.write(TEXT)
+        assert TEXT in memory.read("memory")
+        assert memory.check() == []
+        failed = memory.trace().of("failed")
+    assert (result.path, result.decided_by, result.degraded) == ("memory", model.name, "")
+    assert len(provider.requests) == len(failing) + 1
+    assert len({request.data for request in provider.requests}) == 1, "it is asked the same again"
+    assert [event["retryable"] for event in failed] == [True] * len(failing)
+    assert (result.cost.calls, result.cost.usage.input_tokens) == (1, 10)
+    assert_nothing_leaked(folder)
+
+
+@adapters
+@pytest.mark.parametrize("first", MENDED.values(), ids=MENDED.keys())
+def test_what_the_model_can_mend_is_sent_back_and_the_model_decides(
+    adapter: Adapter, first: Answer, provider: Provider, folder: Path
+) -> None:
+    provider.script = [first, Says("", [PLACE])]
+    model = adapter(provider.url)
+    with opened(folder, model) as memory:
+        result = memory.write(TEXT)
+        assert TEXT in memory.read("memory")
+        assert memory.check() == []
+    assert (result.decided_by, result.degraded, result.cost.calls) == (model.name, "", 2)
+    assert len(provider.requests) == 2
+    assert_nothing_leaked(folder)
+
+
+@adapters
+def test_half_of_a_pair_in_an_answer_brings_nothing_down(adapter: Adapter, provider: Provider, folder: Path) -> None:
+    half = Call("insert", {"page": "memory", "after": 1, "text": "Ada \ud800 \udc80"})
+    provider.script = [Says("\udfff", [half]), Says("", [PLACE])]
+    model = adapter(provider.url)
+    with opened(folder, model) as memory:
+        result = memory.write(TEXT)
+        assert TEXT in memory.read(result.path)
+        assert memory.check() == []
+    told = [f"{model.name}: the model failed: it {words}" for words in ("cannot be asked like this", UNREADABLE)]
+    assert (result.decided_by, result.degraded) in [(model.name, ""), *(("offline", one) for one in told)]
+
+
+SPLITTING = ("401", "a refusal", "a body cut off", "arguments that are no JSON", "an answer that never comes")
+
+
+@adapters
+@pytest.mark.parametrize("name", SPLITTING)
+def test_a_page_that_grows_too_large_is_divided_whatever_the_provider_does(
+    adapter: Adapter, name: str, provider: Provider, folder: Path
+) -> None:
+    fault = FAULTS[name]
+    model = awake(adapter, provider)
+    provider.script = lambda _: fault.answer
+    with opened(folder, model, fault.limits, threshold=LEAST_THRESHOLD) as memory:
+        result = memory.write(LONG)
+        assert result.split_triggered
+        assert memory.check() == []
+        assert max(page.size_bytes for page in memory.list_files()) <= LEAST_THRESHOLD
+    everything = pages(folder)
+    assert [everything.count(line) for line in LONG.split("\n\n")] == [1] * 59
+    assert result.degraded.startswith(f"{model.name}: ")
+    assert_nothing_leaked(folder)
+
+
+@adapters
+def test_a_write_that_the_model_decided_stands_when_its_split_fails(
+    adapter: Adapter, provider: Provider, folder: Path
+) -> None:
+    place = Call("place", {"blocks": "n1-n59", "page": "memory"})
+    provider.script = lambda _: Says("", [place]) if len(provider.requests) == 1 else Fails(403, THEIRS)
+    model = adapter(provider.url)
+    with opened(folder, model, threshold=LEAST_THRESHOLD) as memory:
+        result = memory.write(LONG)
+        assert memory.check() == []
+    assert result.split_triggered
+    assert result.decided_by == model.name
+    assert result.degraded == f"{model.name}: the model failed: it does not allow this with the key (HTTP 403: {TOLD})"
+    assert [pages(folder).count(line) for line in LONG.split("\n\n")] == [1] * 59
+    assert_nothing_leaked(folder)
+
+
+@adapters
+def test_a_search_finds_without_the_provider_and_says_so(adapter: Adapter, provider: Provider, folder: Path) -> None:
+    provider.script = lambda _: Fails(529, THEIRS)
+    model = adapter(provider.url)
+    with opened(folder, model) as memory:
+        results = memory.search("Where does the oak come from?")
+    assert "Danzig" in results[0].excerpt
+    assert results.decided_by == "offline"
+    assert results.degraded == f"{model.name}: the model failed: it has too much to do (HTTP 529: {TOLD})"
+    assert len(provider.requests) == 4
+    assert_nothing_leaked(folder)
+
+
+@adapters
+def test_what_the_model_is_paid_is_told_also_where_it_decided_nothing(
+    adapter: Adapter, provider: Provider, folder: Path
+) -> None:
+    provider.script = lambda _: Says(MARK)
+    priced = {"anthropic": "claude-sonnet-5", "openai": "gpt-5.6"}[provider_of(adapter)]
+    with opened(folder, adapter(provider.url, priced)) as memory:
+        result = memory.write(TEXT)
+    assert (result.cost.calls, result.cost.usage.input_tokens, result.cost.usage.output_tokens) == (3, 20, 10)
+    sent, answered = (2.0, 10.0) if priced.startswith("claude") else (4.0, 20.0)
+    assert result.cost.money == pytest.approx((20 * sent + 10 * answered) / 1_000_000)
+
+
+def provider_of(adapter: Adapter) -> str:
+    return "openai" if adapter.behind else "anthropic"
