@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memory_v2 import __version__
-from memory_v2.cli import looking, pages
+from memory_v2.cli import looking, pages, records
 from memory_v2.cli.edge import Program
 from memory_v2.cli.verb import ChosenMemory, MemoryVerbs
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
@@ -62,12 +62,17 @@ def memory(context: click.Context, path: str | None, model: str | None) -> None:
       SILICA_MEMORY_PATH             the folder, if --path is not given
       SILICA_MEMORY_MODEL            the model, if --model is not given
       SILICA_MEMORY_SIZE_THRESHOLD   bytes that a page may have before it is split
+      SILICA_MEMORY_LIMITS           what one operation may take of a model:
+                                     turns=8,tokens=50000,seconds=60,money=0.05
+      SILICA_MEMORY_TRACES           how many traces are kept (200; 0: none)
+      SILICA_MEMORY_PRICES           a JSON file with prices of your own
       NO_COLOR                       no colours on a terminal
 
     \b
     Exit codes:
-      0 done · 1 findings, where asked to fail on them · 2 wrong use
-      3 not found, or in conflict · 4 storage failed · 5 model failed
+      0 done · 1 findings, where asked to fail on them; a replay that differs
+      2 wrong use · 3 not found, or in conflict · 4 storage failed
+      5 model failed
     """
     context.obj = ChosenMemory(path, model)
     if context.invoked_subcommand is None:
@@ -85,6 +90,8 @@ for verb in (
     pages.rename,
     pages.delete,
     looking.check,
+    records.trace,
+    records.replay,
     looking.graph,
 ):
     memory.add_command(verb)

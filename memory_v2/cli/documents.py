@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from memory_v2.agent.limits import Cost
+    from memory_v2.agent.trace import Trace
+    from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import (
         Finding,
         PageInfo,
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
         SplitResult,
         WriteResult,
     )
+
+LONGEST_ABOUT = 200
+"""Characters that a list of traces shows of a text."""
 
 
 def write_document(result: WriteResult) -> dict[str, Any]:
@@ -52,6 +58,7 @@ def result_document(result: Result) -> dict[str, Any]:
         "decided_by": result.decided_by,
         "degraded": result.degraded,
         "cost": cost_document(result.cost),
+        "trace": result.trace,
         "changes": result.changes,
     }
 
@@ -64,6 +71,7 @@ def search_document(query: str, results: SearchResults) -> dict[str, Any]:
         "decided_by": results.decided_by,
         "degraded": results.degraded,
         "cost": cost_document(results.cost),
+        "trace": results.trace,
     }
 
 
@@ -98,5 +106,56 @@ def finding_document(finding: Finding) -> dict[str, Any]:
 
 
 def cost_document(cost: Cost) -> dict[str, Any]:
-    """Calls, tokens, seconds, and US dollars."""
+    """Calls, tokens, seconds, and US dollars; `money` is null where the price of a call is not known."""
     return {"calls": cost.calls, **asdict(cost.usage), "seconds": round(cost.seconds, 6), "money": cost.money}
+
+
+def summary_document(trace: Trace) -> dict[str, Any]:
+    """What came of one operation, out of its trace. `model` is the one that was asked first; `decided_by` those whose
+    decisions were carried out; `degraded` says why others were not; `found` is how many places, for a search."""
+    first = trace.of("begin")[0]
+    conversations = list(zip(trace.of("ask"), trace.of("decided"), strict=False))
+    commits, found, errors, ends = (trace.of(event) for event in ("commit", "found", "error", "end"))
+    return {
+        "name": trace.name,
+        "started": datetime.fromisoformat(first["started"]).isoformat(),
+        "operation": str(first["operation"]),
+        "about": _about(first["arguments"]),
+        "model": str(first["model"]),
+        "decided_by": list(dict.fromkeys(str(ask["model"]) for ask, decided in conversations if not decided["reason"])),
+        "degraded": [f"{ask['model']}: {decided['reason']}" for ask, decided in conversations if decided["reason"]],
+        "cost": _told_cost(ends[0]["cost"]) if ends else None,
+        "changed_pages": list(dict.fromkeys(change["path"] for commit in commits for change in commit["pages"])),
+        "found": len(found[0]["places"]) if found else None,
+        "error": {"kind": errors[0]["kind"], "message": errors[0]["message"]} if errors else None,
+    }
+
+
+def trace_document(trace: Trace) -> dict[str, Any]:
+    """One trace, its events as they were kept."""
+    return {"trace": trace.name, "events": trace.events}
+
+
+def replay_document(replay: Replay) -> dict[str, Any]:
+    """What came of doing an operation again."""
+    return {
+        "trace": replay.trace,
+        "operation": replay.operation,
+        "agrees": replay.agrees,
+        "pages": list(replay.pages),
+        "differences": list(replay.differences),
+    }
+
+
+def _about(arguments: dict[str, Any]) -> str:
+    """The beginning of what an operation was about, in a line: the question, the page, or the page and the text."""
+    page, text = arguments.get("path"), arguments.get("text") or arguments.get("query")
+    moved = " → ".join(str(arguments[key]) for key in ("old", "new") if key in arguments)
+    told = ": ".join(str(part) for part in (page, moved, text) if part)
+    return " ".join(told.split())[:LONGEST_ABOUT]
+
+
+def _told_cost(cost: dict[str, Any]) -> dict[str, Any]:
+    tokens = {kind: int(count) for kind, count in cost["usage"].items()}
+    money = None if cost["money"] is None else float(cost["money"])
+    return {"calls": int(cost["calls"]), **tokens, "seconds": round(cost["seconds"], 6), "money": money}

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from memory_v2.cli.show import named, on_terminal, out, out_json, plain, plain_lines, size, style, tell, working
+from memory_v2.cli.show import (
+    counted,
+    named,
+    on_terminal,
+    out,
+    out_json,
+    plain,
+    plain_lines,
+    size,
+    spent,
+    style,
+    tell,
+    working,
+)
 from memory_v2.cli.verb import Verb, given_text, json_option, with_memory, word
 from memory_v2.memory import Memory
 from memory_v2.tree.path import ROOT, page_path
@@ -210,7 +223,7 @@ def admit(result: Result | SearchResults) -> None:
 
 
 def price(cost: Cost) -> str:
-    """What it took, where a model was paid in tokens."""
-    tokens = cost.usage.input_tokens + cost.usage.output_tokens
-    money = f", ${cost.money:.4f}" if cost.money else ""
-    return f" · {cost.calls} call{'' if cost.calls == 1 else 's'}, {tokens:,} tokens{money}" if tokens else ""
+    """What it took, where a model was paid."""
+    usage = cost.usage
+    paid = spent(usage.input_tokens, usage.output_tokens, usage.cached_tokens, cost.money)
+    return f" · {counted(cost.calls, 'call')}, {paid}" if paid else ""

@@ -16,7 +16,6 @@ from typing import IO, Literal
 
 import pytest
 
-from memory_v2.agent.limits import Cost
 from memory_v2.agent.loop import Undecided
 from memory_v2.errors import ModelError, StorageConflict
 from memory_v2.memory import Memory
@@ -208,7 +207,7 @@ def test_a_failing_model_and_a_conflict_have_codes_of_their_own(
     assert_sentence(grown.quick("write", "x"), 5, "the provider is down")
     raising(StorageConflict("the page was changed"))
     assert_sentence(grown.quick("write", "x"), 3, "the page was changed")
-    raising(Undecided("no model passed the guard", Cost()))
+    raising(Undecided("no model passed the guard"))
     assert_sentence(grown.quick("write", "x"), 5, "no model passed the guard")
     raising(ZeroDivisionError("a bug"))
     bug = grown.quick("write", "x", "--json")

@@ -8,8 +8,8 @@ import pytest
 
 from .program import Program
 
-RESULT = {"path", "success", "revision", "changed_pages", "decided_by", "degraded", "cost", "changes"}
-COST = {"calls", "input_tokens", "output_tokens", "cached_tokens", "seconds", "money"}
+RESULT = {"path", "success", "revision", "changed_pages", "decided_by", "degraded", "cost", "changes", "trace"}
+COST = {"calls", "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "seconds", "money"}
 
 CALLS = [
     ["write", "Ruff lints it"],
@@ -71,7 +71,7 @@ def test_a_page_is_told_with_its_text_and_size(grown: Program) -> None:
 
 def test_hits_are_told_with_all_they_have(grown: Program) -> None:
     told = grown.quick("search", "--json", "-n", "1", "pytest").json
-    assert told.keys() == {"query", "results", "decided_by", "degraded", "cost"}
+    assert told.keys() == {"query", "results", "decided_by", "degraded", "cost", "trace"}
     (hit,) = told["results"]
     assert hit["path"] == "projects/silica"
     assert hit["lines"] == [3, 3]

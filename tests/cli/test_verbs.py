@@ -8,7 +8,21 @@ import pytest
 
 from .program import Program
 
-VERBS = ["write", "read", "search", "ls", "tree", "split", "merge", "rename", "delete", "check", "graph"]
+VERBS = [
+    "write",
+    "read",
+    "search",
+    "ls",
+    "tree",
+    "split",
+    "merge",
+    "rename",
+    "delete",
+    "check",
+    "trace",
+    "replay",
+    "graph",
+]
 
 
 def test_silica_alone_prints_help_and_so_does_memory(program: Program) -> None:
