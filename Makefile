@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test format lint types unit demo clean
+.PHONY: help setup test format lint types unit record demo clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,8 +34,13 @@ format: $(READY) ## rewrite the code in the house's format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-demo: $(READY) ## watch a memory grow from real Markdown, and ask it questions
+record: $(READY) ## record the model traffic again: ONLY=name WIRE=openai ENDPOINT=http://127.0.0.1:8765
+	$(BIN)/python -m tests.replay.record $(if $(ONLY),--only $(ONLY)) $(if $(WIRE),--wire $(WIRE)) \
+	  $(if $(ENDPOINT),--endpoint $(ENDPOINT)) $(if $(MODEL),--model $(MODEL)) $(if $(HOW),--how "$(HOW)")
+
+demo: $(READY) ## watch a memory grow from real Markdown, then a live model's session played again
 	$(BIN)/python -m bench.demo
+	$(BIN)/python -m bench.session
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
