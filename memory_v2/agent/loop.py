@@ -68,12 +68,16 @@ class _Attempt(Generic[T]):
         """Empty when the task is decided, else why this model could not."""
         sent_back = empty = 0
         while True:
+            if self.operation.given_up and not self.is_planner:
+                return self.operation.given_up
             if reached := self._reached():
                 return f"{reached}, and its last call was no use: {self.problem}" if self.problem else reached
             try:
                 reply = self._ask()
             except ModelError as error:
-                return f"the model failed: {error}"
+                failed = f"the model failed: {error}"
+                self.operation.given_up = self.operation.given_up or failed
+                return failed
             if reply.stop_reason == "refusal":
                 return "the model refused"
             if not reply.tool_calls:

@@ -16,7 +16,8 @@ from memory_v2.models.base import Reply
 class Run:
     """One operation. All that it asks of models counts here: the write, its second try, the splits that follow it.
 
-    `clock` gives seconds, `sleep` waits for them, `chance` gives a number from 0 to 1.
+    `clock` gives seconds, `sleep` waits for them, `chance` gives a number from 0 to 1. `given_up` says why the model is
+    not asked any more: what a provider could not do at one decision, it is not asked to do at the next.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -24,6 +25,7 @@ class Run:
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], object] = time.sleep
     chance: Callable[[], float] = random.random
+    given_up: str = ""
 
     def __post_init__(self) -> None:
         self._spent = Cost()

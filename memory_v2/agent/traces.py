@@ -37,6 +37,8 @@ class Traces:
         temporary = self.folder / f"{os.urandom(8).hex()}.tmp"
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.folder.is_symlink():
+                raise OSError(f"{self.folder} is a symbolic link, and links are not followed")
             name = f"{self._free(moment)}-{operation}-{os.urandom(3).hex()}"
             with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
                 stream.write(b"".join(lines))

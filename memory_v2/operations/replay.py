@@ -70,8 +70,8 @@ def replay(environment: Environment, trace: Trace, kept: Traces) -> Replay:
     except NotRecorded as error:
         problems.append(f"the model was asked for something else: {error}")
     except SilicaError as error:
-        failed_now = str(error)
-    failed_then = next((str(event["message"]) for event in trace.of("error")), "")
+        failed_now = f"{type(error).__name__}: {error}"
+    failed_then = next((f"{event['kind']}: {event['message']}" for event in trace.of("error")), "")
     if failed_now != failed_then:
         problems.append(f"it {_ended(failed_now)} now, and {_ended(failed_then)} then")
     now, before = _outcome(again.run.trace), _outcome(trace)

@@ -10,6 +10,7 @@ import pytest
 
 from memory_v2.agent.limits import Limits
 from memory_v2.agent.run import Run
+from memory_v2.errors import ModelError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply, Usage
 from memory_v2.models.briefs import WriteBrief
@@ -158,3 +159,14 @@ def test_one_operation_has_one_moment() -> None:
         assert changed == {moment}
     assert stands(memory, SECTIONS.splitlines()[2])
     assert next(asked) == moments[2]
+
+
+def test_a_provider_that_failed_is_not_asked_again_for_the_splits_that_follow() -> None:
+    model = ScriptedModel(lambda _: ModelError("the line is dead"))
+    memory = Memory(VolatileStorage(clock), model, threshold=SMALL, now=clock)
+    result = memory.write(SECTIONS)
+    assert result.split_triggered
+    assert len(model.sent) == 1
+    assert result.degraded == "scripted: the model failed: the line is dead"
+    assert memory.write("Another day.\n").degraded  # but at the next operation it is
+    assert len(model.sent) == 2

@@ -546,4 +546,4 @@ def test_an_operation_that_failed_then_and_does_not_now_does_not_agree(tmp_path:
         of(events, "begin")["arguments"]["text"] = FACT  # which is nothing new: no page is changed by it
 
     (difference,) = tampered(memory, other).differences
-    assert re.fullmatch(r"it succeeds now, and fails \(there is nothing to write.*\) then", difference)
+    assert re.fullmatch(r"it succeeds now, and fails \(InvalidText: there is nothing to write.*\) then", difference)
