@@ -135,6 +135,8 @@ class SplitTask:
                 f"{name[:80]!r} is a path; give the last part only, the children go below {self.page.path}"
             )
         path = check_child(child_path(self.page.path, name))
+        if fold(path) == fold(self.page.path):
+            raise ToolProblem(f"{path!r} is the page that is divided; choose another name")
         listed = {link_key(entry.target) for entry in self.page.entries}
         present = self.brief.taken.page(path)
         if present and fold(path) in listed:

@@ -300,3 +300,14 @@ def test_what_is_no_page_is_not_divided(path: str, error: type[Exception]) -> No
 def test_a_deep_list_does_not_swallow_what_stands_behind_it(levels: int) -> None:
     text = "".join(f"{'  ' * n}- level {n}\n" for n in range(levels)) + "\n# After\n\nThe text behind.\n"
     assert [block.kind for block in parse_blocks(text)][-2:] == ["heading", "paragraph"]
+
+
+def test_a_page_that_lists_itself_is_no_child_of_its_own() -> None:
+    memory = offline(SMALL)
+    facts = [f"Roses of sort {n} grow in bed {n}, and need water twice a day in the summer.\n\n" for n in range(1, 31)]
+    page = f"# Memory\n\n{''.join(facts)}## Links\n\n- [[memory]] - itself\n"
+    memory.storage.write("memory", page.encode())
+    asked, _ = scripted(memory, split_call(child("memory", "2-25", "Roses of a sort grow in a bed")))
+    asked.split()
+    held = "".join(found.text for found in pages_of(memory.storage).values())
+    assert [fact for fact in facts if fact.strip() not in held] == []
