@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from memory_v2.agent.loop import Decision, decide
+from memory_v2.errors import SilicaError
 from memory_v2.models.briefs import PageView, SplitBrief
 from memory_v2.operations.commit import commit
 from memory_v2.operations.environment import MAX_CHILDREN, Environment
@@ -47,7 +50,11 @@ def split(environment: Environment, path: str) -> SplitResult:
     )
     decision: Decision[SplitTask] = decide(lambda: SplitTask(brief), environment.models, environment.run)
     task = decision.task
-    made += task.apply(work) if not task.left_whole else []
+    if not task.left_whole:
+        cut = bool(made)  # a large block that was cut stands there in pieces
+        made += task.apply(work)
+        if not cut:
+            _check_lossless(work, path)
     revision = commit(work)
     return SplitResult(
         path=path,
@@ -58,6 +65,19 @@ def split(environment: Environment, path: str) -> SplitResult:
         reason=task.left_whole,
         new_files=tuple(made),
     )
+
+
+def _check_lossless(work: Workspace, path: str) -> None:
+    """The last look before a division is stored: whatever went wrong above, no block may be missing after it."""
+    before: Counter[str] = Counter()
+    after: Counter[str] = Counter()
+    for changed, page in work.staged.items():
+        for counted, one in ((before, work.before(changed)), (after, page)):
+            if one is not None:
+                counted.update(block.content for block in one.blocks if block.kind != "piece")
+    if lost := before - after:
+        first = next(iter(lost))[:60]
+        raise SilicaError(f"{path!r} is left whole: dividing it would lose {len(lost)} blocks, such as {first!r}")
 
 
 def _target(page: Page, threshold: int) -> int:
