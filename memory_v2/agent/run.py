@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Callable
@@ -18,6 +19,7 @@ class Run:
 
     `clock` gives seconds, `sleep` waits for them, `chance` gives a number from 0 to 1. `given_up` says why the model is
     not asked any more: what a provider could not do at one decision, it is not asked to do at the next.
+    `id` is the operation's name in the history, and the end of its trace's.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -26,6 +28,7 @@ class Run:
     sleep: Callable[[float], object] = time.sleep
     chance: Callable[[], float] = random.random
     given_up: str = ""
+    id: str = field(default_factory=lambda: os.urandom(5).hex())
 
     def __post_init__(self) -> None:
         self._spent = Cost()

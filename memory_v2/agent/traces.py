@@ -30,7 +30,7 @@ class Traces:
     folder: Path
     most: int
 
-    def save(self, trace: Trace, operation: str, moment: datetime) -> str:
+    def save(self, trace: Trace, operation: str, moment: datetime, ending: str = "") -> str:
         """Writes the trace, removes the oldest, returns its name; names sort by time. A trace that cannot be written
         is logged, and has no name: the operation it tells of has happened."""
         lines = (_line({"event": "format", "format": FORMAT}), *map(_line, trace.events))
@@ -39,11 +39,11 @@ class Traces:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self.folder.is_symlink():
                 raise OSError(f"{self.folder} is a symbolic link, and links are not followed")
-            name = f"{self._free(moment)}-{operation}-{os.urandom(3).hex()}"
+            name = f"{self._free(moment)}-{operation}-{ending or os.urandom(5).hex()}"
             with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
                 stream.write(b"".join(lines))
             temporary.replace(self._file(name))
-            self._remove_oldest()
+            self._remove_oldest(besides=name)
         except OSError as error:
             logger.info("the trace of this operation could not be kept: %s", error)
             with suppress(OSError):
@@ -80,19 +80,19 @@ class Traces:
     def _free(self, moment: datetime) -> str:
         """The moment as a name begins with it; or just behind the newest name, for names sort as traces were kept."""
         newest = next((name.partition("-")[0] for name in reversed(self.names())), "")
-        with suppress(ValueError):  # somebody's own file
+        with suppress(ValueError, OverflowError):  # the end of time
             moment = max(moment, datetime.strptime(newest, STAMP).replace(tzinfo=UTC) + timedelta(microseconds=1))
         return f"{moment.astimezone(UTC):{STAMP}}"
 
     def _file(self, name: str) -> Path:
         return self.folder / f"{name}{SUFFIX}"
 
-    def _remove_oldest(self) -> None:
+    def _remove_oldest(self, besides: str) -> None:
         kept = room = 0
         for name in reversed(self.names()):
             with suppress(FileNotFoundError):
                 room += self._file(name).stat().st_size
-                if kept and (kept >= self.most or room > MOST_BYTES):
+                if name != besides and (kept >= self.most or room > MOST_BYTES):
                     self._file(name).unlink()
                 kept += 1
 
@@ -100,8 +100,8 @@ class Traces:
 def load_trace(file: Path) -> Trace:
     """The trace in a file. Raises `StorageError` if it cannot be read, `InvalidText` if it is none."""
     trace = Trace(file.name.removesuffix(SUFFIX), read_events(file)[1:])
-    if not trace.of("begin"):
-        raise InvalidText(f"{file} is no whole trace: it does not say what was done")
+    if not trace.of("begin") or not trace.of("end"):
+        raise InvalidText(f"{file} is no whole trace: its beginning or its end is missing")
     for event in trace.of("end"):
         trace.reads |= event["reads"]
     return trace

@@ -95,6 +95,9 @@ def _ended(run: Callable[[], Any], as_json: bool) -> int:
         return PIPE_CLOSED
     except click.Abort:  # click's word for Ctrl-C, and for a question that was not answered
         tell("stopped")
+        if as_json:
+            with suppress(BrokenPipeError, StorageError):
+                out_json({"error": {"kind": "Interrupted", "message": "stopped"}})
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the outermost edge
         return _told(error, as_json)

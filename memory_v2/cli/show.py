@@ -16,6 +16,8 @@ from memory_v2.errors import StorageError
 
 PATIENCE_SECONDS = 0.4
 """How long something may take before a terminal is told that it goes on."""
+LEAST_ROOM = 24
+"""Columns of a terminal that a long text has in a table, before other columns make room for it."""
 
 # Controls but the tab, line separators, what turns the direction of writing round, and halves of pairs.
 _UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -45,7 +47,12 @@ def out_json(document: Any) -> None:
     """Prints one JSON document. What could upset a terminal is written as its number, which means the same."""
     import json
 
-    out(_UNSAFE.sub(_as_json, json.dumps(document, ensure_ascii=False, separators=(", ", ": "))))
+    try:
+        text = json.dumps(document, ensure_ascii=False, separators=(", ", ": "), allow_nan=False)
+    except ValueError:  # a model's number that is none
+        finite = json.loads(json.dumps(document), parse_constant=lambda name: None)
+        text = json.dumps(finite, ensure_ascii=False, separators=(", ", ": "))
+    out(_UNSAFE.sub(_as_json, text))
 
 
 def tell(sentence: str) -> None:
@@ -115,6 +122,33 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[
     for row in rows:
         first, *rest = _cells(row, columns, right)
         yield "  ".join([style(first, fg="cyan"), *rest]).rstrip()
+
+
+def fitted(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    long: str,
+    left_out_first: Sequence[str],
+    right: Collection[str] = (),
+) -> Iterator[str]:
+    """A table as wide as the terminal: columns that hold nothing are left out, then those of `left_out_first` until
+    there is room, and the column `long` is cut. In a pipe all is there."""
+    shown = list(range(len(head)))
+    if columns := screen_width():
+        cut_one = head.index(long)
+        widths = [max(width(row[i]) for row in [head, *rows]) + 2 for i in shown]
+        shown = [i for i in shown if i == cut_one or any(row[i] for row in rows)]
+
+        def room() -> int:
+            return columns - sum(widths[i] for i in shown if i != cut_one)
+
+        for name in left_out_first:
+            if room() < LEAST_ROOM and (i := head.index(name)) in shown:
+                shown.remove(i)
+        most = max(room(), len(long))
+        rows = [[cut(cell, most) if i == cut_one else cell for i, cell in enumerate(row)] for row in rows]
+    places = [place for place, i in enumerate(shown) if head[i] in right]
+    return table([head[i] for i in shown], [[row[i] for i in shown] for row in rows], places)
 
 
 def size(count: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +20,7 @@ from memory_v2.models.provider import (
     check_key,
     needs_key,
     parsed_arguments,
+    read_json,
     require,
     translated,
 )
@@ -65,7 +65,7 @@ class AnthropicModel:
             sent = client.messages.with_raw_response.create(**request)
         except (anthropic.AnthropicError, ValueError) as error:
             raise translated(error, failures()) from error
-        return self._reply(sent.read())
+        return self._reply(sent.read(), client.api_key, client.auth_token)
 
     @cached_property
     def _client(self) -> Anthropic:
@@ -77,6 +77,8 @@ class AnthropicModel:
             )
         except anthropic.AnthropicError as error:  # a profile that is set and cannot be used
             raise InvalidSetting(f"the model {self.name} finds no key: {error}") from error
+        except Exception as error:  # an address, a proxy, a certificate that cannot be used
+            raise InvalidSetting(f"the model {self.name} cannot be set up: {error}") from error
         if not (client.api_key or client.auth_token or client.credentials):
             raise needs_key(self.name, "ANTHROPIC_API_KEY")
         check_key(self.name, client.api_key or client.auth_token)
@@ -96,9 +98,9 @@ class AnthropicModel:
             "messages": messages,
         }
 
-    def _reply(self, body: bytes) -> Reply:
+    def _reply(self, body: bytes, *keys: str | None) -> Reply:
         try:
-            message = json.loads(body)
+            message = read_json(body, *keys)
             content, usage = message["content"] or [], _usage(message.get("usage") or {})
             return Reply(
                 text="".join(block["text"] for block in content if block["type"] == "text"),
@@ -108,7 +110,7 @@ class AnthropicModel:
                 money=self._prices.cost(self._model, usage),
                 raw=message,
             )
-        except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, ArithmeticError, RecursionError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"it {UNREADABLE}", retryable=True) from error
 
 

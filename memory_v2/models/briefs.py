@@ -54,7 +54,7 @@ class WriteBrief:
 class SplitBrief:
     """A page to be divided. After it the page itself should be below `target` bytes, each child below `threshold`;
     `taken` are the paths that no new child may have. `crowded` if it has too many links rather than bytes: then at most
-    `most_children` may be left."""
+    `most_children` may be left. `pieces` are listed pages that hold part of a large block, and take no more."""
 
     view: PageView
     threshold: int
@@ -63,6 +63,7 @@ class SplitBrief:
     crowded: bool
     most_children: int
     now: datetime
+    pieces: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def read_chat(completion: Any, price: Callable[[Usage], float | None]) -> Reply:
             money=price(usage),
             raw=message,
         )
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, AttributeError, ArithmeticError) as error:
         raise ModelError(f"it {UNREADABLE}", retryable=True) from error
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import warnings
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +22,7 @@ from memory_v2.models.provider import (
     Failure,
     check_key,
     needs_key,
+    read_json,
     require,
     translated,
 )
@@ -70,7 +73,8 @@ class LiteLLMModel:
             answer = completion.model_dump(mode="json", warnings=False)
         except Exception as error:
             raise translated(error, failures()) from error
-        return read_chat(answer, self._cost)
+        keys = [self._api_key, *(value for name, value in os.environ.items() if name.endswith("_API_KEY"))]
+        return read_chat(read_json(json.dumps(answer), *keys), self._cost)
 
     @cached_property
     def _client(self) -> ModuleType:
@@ -138,6 +142,8 @@ def _litellm() -> ModuleType:
     """The package, told to fetch no price list when it is imported, and to print nothing."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_LOG", "CRITICAL")
+    # Some of its types are ones of which pydantic warns whenever it first meets them.
+    warnings.filterwarnings("ignore", "Item '.*' on TypedDict class '.*' is using the `ReadOnly`", UserWarning)
     import litellm
 
     litellm.suppress_debug_info = True

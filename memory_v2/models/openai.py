@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_v2.errors import ModelError
+from memory_v2.errors import InvalidSetting, ModelError
 from memory_v2.models.base import Conversation, Model, Reply
 from memory_v2.models.chat import chat_messages, chat_tools, read_chat
 from memory_v2.models.prices import load_prices
@@ -19,6 +18,7 @@ from memory_v2.models.provider import (
     Failure,
     check_key,
     needs_key,
+    read_json,
     require,
     translated,
 )
@@ -58,7 +58,7 @@ class OpenAIModel:
         except (openai.OpenAIError, ValueError) as error:
             raise translated(error, failures()) from error
         try:
-            completion = json.loads(sent.content)
+            completion = read_json(sent.content, client.api_key)
         except (ValueError, RecursionError) as error:
             raise ModelError(f"it {UNREADABLE}", retryable=True) from error
         return read_chat(completion, lambda usage: self._prices.cost(self._model, usage))
@@ -73,6 +73,8 @@ class OpenAIModel:
             )
         except openai.OpenAIError as error:
             raise needs_key(self.name, "OPENAI_API_KEY") from error
+        except Exception as error:  # an address, a proxy, a certificate that cannot be used
+            raise InvalidSetting(f"the model {self.name} cannot be set up: {error}") from error
         check_key(self.name, client.api_key)
         return client
 

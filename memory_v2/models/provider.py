@@ -84,6 +84,15 @@ def translated(error: Exception, table: Sequence[Failure]) -> ModelError:
     return ModelError(f"it {words} ({detail})", retryable=asked, retry_after=_after(response.headers))
 
 
+def read_json(body: bytes | str, *keys: str | None) -> Any:
+    """What a provider sent, without our keys, which some repeat: it is kept in traces. Raises `ValueError`,
+    `RecursionError`."""
+    text = body.decode(json.detect_encoding(body)) if isinstance(body, bytes) else body
+    for key in filter(None, keys):
+        text = text.replace(key, "…")
+    return json.loads(text)
+
+
 def parsed_arguments(sent: object) -> tuple[Mapping[str, Any], str]:
     """The arguments of a tool call that came as text, and that text if it is no JSON object."""
     try:

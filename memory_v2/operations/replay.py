@@ -10,7 +10,7 @@ from typing import Any
 from memory_v2.agent.run import Run
 from memory_v2.agent.trace import Event, Trace, digest
 from memory_v2.agent.traces import Traces
-from memory_v2.errors import NotAllowed, NotRecorded, PageNotFound, SilicaError
+from memory_v2.errors import InvalidText, NotAllowed, NotRecorded, PageNotFound, SilicaError
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.models.base import Model
 from memory_v2.models.recorded import RecordedModel
@@ -34,6 +34,9 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "delete": arrange.delete,
     "check": check,
 }
+
+NOT_AGAIN = ("KeyboardInterrupt", "SystemExit", "InvalidSetting", "NotRecorded")
+"""How an operation may end for reasons that are not in its trace: somebody stopped it, or the model was not set up."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ def replay(environment: Environment, trace: Trace, kept: Traces) -> Replay:
     operation = OPERATIONS.get(first["operation"])
     if operation is None:
         raise NotAllowed(f"{trace.name} tells of {first['operation']!r}, which cannot be replayed")
+    if ended := next((event for event in trace.of("error") if event["kind"] in NOT_AGAIN), None):
+        raise NotAllowed(f"{trace.name} ended in {ended['kind']}, which does not come again by itself")
     if trace.of("conflict"):
         raise NotAllowed(f"{trace.name} met another writer in its middle, so it cannot be done again alone")
     again = _again(environment, trace, _rewound(environment, trace, kept))
@@ -71,8 +76,10 @@ def replay(environment: Environment, trace: Trace, kept: Traces) -> Replay:
         problems.append(f"the model was asked for something else: {error}")
     except SilicaError as error:
         failed_now = f"{type(error).__name__}: {error}"
+    except (TypeError, ValueError, LookupError) as error:
+        raise InvalidText(f"{trace.name} tells of something that cannot be done ({type(error).__name__})") from error
     failed_then = next((f"{event['kind']}: {event['message']}" for event in trace.of("error")), "")
-    if failed_now != failed_then:
+    if failed_now != failed_then and not problems:
         problems.append(f"it {_ended(failed_now)} now, and {_ended(failed_then)} then")
     now, before = _outcome(again.run.trace), _outcome(trace)
     problems += [
@@ -126,7 +133,7 @@ def _rewound(environment: Environment, trace: Trace, kept: Traces) -> VolatileSt
         if _digest(storage, path) != known:
             raise NotAllowed(
                 f"the tree as it was before {trace.name} cannot be had any more: "
-                f"{path} was changed since by something that left no trace"
+                f"{path} was changed by something that left no trace, or by another operation at the same time"
             )
     return storage
 

@@ -10,6 +10,7 @@ from memory_v2.models.briefs import PageView, SplitBrief
 from memory_v2.operations.commit import commit
 from memory_v2.operations.environment import MAX_CHILDREN, Environment
 from memory_v2.operations.pieces import cut_block, too_large
+from memory_v2.operations.record import refresh
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.split_task import SplitTask
 from memory_v2.operations.workspace import Workspace
@@ -31,7 +32,7 @@ def split(environment: Environment, path: str) -> SplitResult:
     """Divides one page. A page below the threshold may be left whole, with the reason. Raises `PageNotFound`,
     `InvalidPath`, `StorageConflict`, `StorageError`; then nothing was changed."""
     path = page_path(path)
-    environment.index.refresh()
+    refresh(environment)
     work = Workspace(environment)
     made = _cut_large_blocks(work, path)
     page = work.page(path)
@@ -47,6 +48,7 @@ def split(environment: Environment, path: str) -> SplitResult:
         crowded=crowded,
         most_children=MAX_CHILDREN // 2,
         now=environment.now(),
+        pieces=_listed_pieces(work, page),
     )
     decision: Decision[SplitTask] = decide(lambda: SplitTask(brief), environment.models, environment.run)
     task = decision.task
@@ -65,6 +67,11 @@ def split(environment: Environment, path: str) -> SplitResult:
         reason=task.left_whole,
         new_files=tuple(made),
     )
+
+
+def _listed_pieces(work: Workspace, page: Page) -> frozenset[str]:
+    listed = (work.find(entry.target) for entry in page.entries)
+    return frozenset(child.path for child in listed if child is not None and child.piece is not None)
 
 
 def _check_lossless(work: Workspace, path: str) -> None:

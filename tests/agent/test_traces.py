@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from memory_v2.agent.limits import Limits
+from memory_v2.agent.limits import Cost, Limits
 from memory_v2.agent.trace import Trace, begin
 from memory_v2.agent.traces import Traces, load_trace
 from memory_v2.errors import InvalidText, NotAllowed, NotRecorded, StorageError
@@ -44,7 +44,9 @@ def files(folder: Path) -> list[Path]:
 
 def keep(traces: Traces, moment: datetime = NOW, operation: str = "write", **arguments: Any) -> str:
     setting = {"model": "offline", "threshold": 10_240, "limits": asdict(Limits())}
-    return traces.save(begin(operation, arguments, moment, **setting), operation, moment)
+    trace = begin(operation, arguments, moment, **setting)
+    trace.add("end", cost=asdict(Cost()), reads={})
+    return traces.save(trace, operation, moment)
 
 
 # one for each operation
@@ -75,7 +77,7 @@ def test_an_operation_leaves_one_trace_and_tells_its_name(
     trace = memory.trace(result.trace)
     assert (trace.name, trace.events[0]["event"], trace.events[-1]["event"]) == (result.trace, "begin", "end")
     assert trace.events[0]["operation"] in kind.replace("append", "write")
-    assert re.fullmatch(r"20260301T\d{12}-[a-z]+-[0-9a-f]{6}", result.trace)
+    assert re.fullmatch(r"20260301T\d{12}-[a-z]+-[0-9a-f]{10}", result.trace)
 
 
 def test_looking_leaves_none(memory: Memory) -> None:
