@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 
 from memory_v2.errors import InvalidSetting, NotAllowed
 from memory_v2.settings import DEFAULT_THRESHOLD, DEFAULT_TRACES, LEAST_THRESHOLD, Limits, Settings, is_count
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.opened import open_storage
 from memory_v2.tree.block import readable
 from memory_v2.tree.path import ROOT, page_path
 
@@ -26,8 +26,17 @@ if TYPE_CHECKING:
     from memory_v2.models.base import Model
     from memory_v2.operations.check import Checkup
     from memory_v2.operations.environment import Environment
+    from memory_v2.operations.past import BlamedLine, Operation
     from memory_v2.operations.replay import Replay
-    from memory_v2.operations.results import Finding, PageInfo, Result, SearchResults, SplitResult, WriteResult
+    from memory_v2.operations.results import (
+        Finding,
+        PageInfo,
+        Result,
+        Revision,
+        SearchResults,
+        SplitResult,
+        WriteResult,
+    )
     from memory_v2.storage.base import MemoryStorage
     from memory_v2.tree.graph import Graph
 
@@ -41,6 +50,15 @@ class _Result(Protocol):
 
 
 Told = TypeVar("Told", bound=_Result)
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What came of packing the history: how many objects lay about, and the bytes on the disk before and after."""
+
+    objects: int
+    bytes_before: int
+    bytes_after: int
 
 
 class Memory:
@@ -79,12 +97,13 @@ class Memory:
     @classmethod
     def open(cls, path: str | Path | None = None, model: str | Model | None = None) -> Memory:
         """The memory in a folder: the arguments, else `SILICA_MEMORY_PATH` and `SILICA_MEMORY_MODEL`, else
-        `~/.silica/memory_v2` and the offline planner. The folder is made by the first write."""
+        `~/.silica/memory_v2` and the offline planner. The folder is made by the first write. Without a `path`,
+        `SILICA_MEMORY_BACKEND=s3` chooses a bucket instead."""
         name = model if isinstance(model, str) else None
         settings = Settings.from_environment(os.environ, path, name)
         chosen = settings.model if model is None or isinstance(model, str) else model
         return cls(
-            LocalStorage(settings.path),
+            open_storage(settings),
             chosen,
             threshold=settings.threshold,
             limits=settings.limits,
@@ -130,7 +149,7 @@ class Memory:
         finally:
             run.trace.add("end", cost=asdict(run.cost), reads=run.trace.reads)
             if kept := self._kept_traces:  # asked for now: the first write has made the folder
-                name = kept.save(run.trace, operation, started)
+                name = kept.save(run.trace, operation, started, run.id)
         return result.told(run.cost, name)
 
     @property
@@ -216,6 +235,60 @@ class Memory:
         if not apply:
             return check(self._environment)
         return self._operate("check", lambda environment: check(environment, apply=True), apply=True)
+
+    def history(self, path: str | None = None) -> list[Operation]:
+        """What was done, newest first, edits by hand among it; only what changed a page, if one is named. Raises
+        `NotAllowed` where no history is kept."""
+        from memory_v2.operations.past import history
+
+        return history(self._environment, path)
+
+    def show(self, revision: str) -> tuple[Operation, Revision]:
+        """One operation of the history, and what it changed. Raises `NotAllowed` if there is none of this name."""
+        from memory_v2.operations.past import changes
+
+        return changes(self._environment, revision)
+
+    def diff(self, old: str, new: str | None = None) -> Revision:
+        """What differs between the trees after two operations; without the second, between then and now."""
+        from memory_v2.operations.past import difference
+
+        return difference(self._environment, old, new)
+
+    def blame(self, path: str = ROOT) -> list[BlamedLine]:
+        """Every line of a page, with what brought it and when. Raises `PageNotFound`, `NotAllowed`."""
+        from memory_v2.operations.past import blame
+
+        return blame(self._environment, path)
+
+    def undo(self, revision: str | None = None) -> Result:
+        """Takes the last operation back, or the one that is named: the pages are as before it, to the byte. Raises
+        `NotAllowed` if what came later stands in its way; then nothing was changed."""
+        from memory_v2.operations.past import undo
+
+        return self._operate("undo", lambda environment: undo(environment, revision), revision=revision)
+
+    def restore(self, revision: str, path: str | None = None) -> Result:
+        """Brings a page, or the whole tree, back to what it was after an operation; what is there now stays in the
+        history. Raises `NotAllowed`, `PageNotFound`."""
+        from memory_v2.operations.past import restore
+
+        return self._operate(
+            "restore", lambda environment: restore(environment, revision, path), revision=revision, path=path
+        )
+
+    def pack_history(self) -> Packed:
+        """Packs what the history has on the disk: many small files become one, and nothing is lost. Raises `NotAllowed`
+        where no history is kept."""
+        from memory_v2.storage.history import GitHistory
+
+        kept = self.storage.history
+        if not isinstance(kept, GitHistory):
+            raise NotAllowed(f"no history is kept of {self.storage.where}")
+        if not kept.begun or not (before := kept.size):  # in memory it has no size, and nothing to pack
+            return Packed(0, 0, 0)
+        with self.storage.lock():
+            return Packed(kept.pack(), before, kept.size)
 
     def traces(self) -> list[str]:
         """The names of the records of what was done, oldest first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from memory_v2.errors import InvalidSetting
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.scripted import ScriptedModel
-from memory_v2.settings import DEFAULT_TRACES, Settings
+from memory_v2.settings import DEFAULT_CACHE_TTL, DEFAULT_TRACES, S3Settings, Settings
 from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.opened import open_storage
 from tests.operations.scenes import call, calls
 
 DEFAULTS = Limits()
@@ -224,3 +226,67 @@ def test_a_model_of_ones_own_goes_before_all(tmp_path: Path, monkeypatch: pytest
 
     assert Memory.open(tmp_path / "memory", ScriptedModel(answer)).write("A fact.").decided_by == "scripted"
     assert len(seen) == 1
+
+
+# where it is
+
+S3 = {"SILICA_MEMORY_BACKEND": "s3", "SILICA_MEMORY_S3_BUCKET": "boats", "XDG_CACHE_HOME": "/cache"}
+
+
+def s3(**variables: str) -> S3Settings | None:
+    given = {f"SILICA_MEMORY_S3_{name}": value for name, value in variables.items()}
+    return Settings.from_environment({**S3, **given}).s3
+
+
+def test_a_bucket_needs_no_more_than_its_name() -> None:
+    assert s3() == S3Settings("boats", Path("/cache/silica"), "memory", None, None, DEFAULT_CACHE_TTL)
+    assert s3(PREFIX="", REGION="", ENDPOINT="", CACHE_TTL="") == s3()
+
+
+def test_what_is_said_of_a_bucket_is_taken() -> None:
+    assert s3(PREFIX="/a/b/", REGION="eu-west-3", ENDPOINT="http://127.0.0.1:9000/", CACHE_TTL="0") == S3Settings(
+        "boats", Path("/cache/silica"), "a/b", "eu-west-3", "http://127.0.0.1:9000", 0
+    )
+    assert (found := s3(PREFIX="/")) and found.prefix == ""
+
+
+@pytest.mark.parametrize("backend", [{}, {"SILICA_MEMORY_BACKEND": ""}, {"SILICA_MEMORY_BACKEND": "local"}])
+def test_a_bucket_that_was_not_chosen_is_not_used(backend: dict[str, str]) -> None:
+    assert Settings.from_environment({"SILICA_MEMORY_S3_BUCKET": "boats", **backend}).s3 is None
+
+
+def test_a_folder_that_is_given_is_used_whatever_the_environment_says(tmp_path: Path) -> None:
+    settings = Settings.from_environment({"SILICA_MEMORY_BACKEND": "s3"}, tmp_path)
+    assert settings.s3 is None
+    assert open_storage(settings).where == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        ("SILICA_MEMORY_BACKEND", "S3"),
+        ("SILICA_MEMORY_BACKEND", "gcs"),
+        ("SILICA_MEMORY_S3_BUCKET", ""),
+        ("SILICA_MEMORY_S3_PREFIX", "a//b"),
+        ("SILICA_MEMORY_S3_PREFIX", "//"),
+        ("SILICA_MEMORY_S3_PREFIX", "a/../b"),
+        ("SILICA_MEMORY_S3_PREFIX", "a\nb"),
+        ("SILICA_MEMORY_S3_ENDPOINT", "127.0.0.1:9000"),
+        ("SILICA_MEMORY_S3_ENDPOINT", "ftp://127.0.0.1"),
+        ("SILICA_MEMORY_S3_ENDPOINT", "http://"),
+        ("SILICA_MEMORY_S3_ENDPOINT", "http://a:port"),
+        ("SILICA_MEMORY_S3_ENDPOINT", "http://[::1"),
+        ("SILICA_MEMORY_S3_ENDPOINT", "http://a b"),
+        ("SILICA_MEMORY_S3_CACHE_TTL", "-1"),
+        ("SILICA_MEMORY_S3_CACHE_TTL", "soon"),
+    ],
+)
+def test_a_place_that_means_nothing_is_refused(variable: str, text: str) -> None:
+    with pytest.raises(InvalidSetting, match=variable):
+        Settings.from_environment({**S3, variable: text})
+
+
+def test_a_backend_whose_package_is_missing_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    with pytest.raises(InvalidSetting, match=r"pip install 'silica-memory\[s3\]'"):
+        open_storage(Settings.from_environment(S3))

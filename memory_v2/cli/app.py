@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memory_v2 import __version__
-from memory_v2.cli import looking, pages, records
+from memory_v2.cli import back, looking, pages, past, records
 from memory_v2.cli.edge import Program
 from memory_v2.cli.verb import ChosenMemory, MemoryVerbs
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
@@ -66,6 +66,13 @@ def memory(context: click.Context, path: str | None, model: str | None) -> None:
                                      turns=8,tokens=50000,seconds=60,money=0.05
       SILICA_MEMORY_TRACES           how many traces are kept (200; 0: none)
       SILICA_MEMORY_PRICES           a JSON file with prices of your own
+      SILICA_MEMORY_BACKEND          local or s3: a bucket, if --path is not given
+      SILICA_MEMORY_S3_BUCKET        its name; credentials as boto3 finds them
+      SILICA_MEMORY_S3_PREFIX        what its keys begin with (memory; /: none)
+      SILICA_MEMORY_S3_REGION        where the bucket is
+      SILICA_MEMORY_S3_ENDPOINT      the address of another S3 server
+      SILICA_MEMORY_S3_CACHE_TTL     seconds for which a page is read from the
+                                     cache unasked (300; 0: always asked)
       NO_COLOR                       no colours on a terminal
 
     \b
@@ -89,6 +96,13 @@ for verb in (
     pages.merge,
     pages.rename,
     pages.delete,
+    past.history,
+    past.show,
+    past.diff,
+    back.undo,
+    back.restore,
+    past.blame,
+    past.gc,
     looking.check,
     records.trace,
     records.replay,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from memory_v2.agent.limits import Cost
     from memory_v2.agent.trace import Trace
+    from memory_v2.memory import Packed
+    from memory_v2.operations.past import BlamedLine, Operation
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import (
         Finding,
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
         SplitResult,
         WriteResult,
     )
+    from memory_v2.storage.history import Entry
 
 LONGEST_ABOUT = 200
 """Characters that a list of traces shows of a text."""
@@ -145,6 +148,54 @@ def replay_document(replay: Replay) -> dict[str, Any]:
         "pages": list(replay.pages),
         "differences": list(replay.differences),
     }
+
+
+def operation_document(operation: Operation) -> dict[str, Any]:
+    """An operation of the history; `undone_by` is the id of the undo that took it back, empty as long as none has."""
+    entries = operation.entries[::-1]
+    return {
+        "id": operation.id,
+        "when": operation.when.isoformat(),
+        "kind": operation.first.kind,
+        "summary": operation.first.summary,
+        "decided_by": list(dict.fromkeys(entry.decided_by for entry in entries if entry.decided_by)),
+        "degraded": [entry.degraded for entry in entries if entry.degraded],
+        "changed_pages": list(operation.paths),
+        "undone_by": operation.undone_by,
+    }
+
+
+def entry_document(entry: Entry) -> dict[str, Any]:
+    """One commit of an operation; `why` are the words of what was decided and checked."""
+    return {
+        "id": entry.id,
+        "when": entry.when.isoformat(),
+        "kind": entry.kind,
+        "summary": entry.summary,
+        "decided_by": entry.decided_by,
+        "degraded": entry.degraded,
+        "undoes": entry.undoes,
+        "why": list(entry.why),
+        "changed_pages": list(entry.paths),
+    }
+
+
+def blame_document(line: BlamedLine) -> dict[str, Any]:
+    """One line of a page, with its end; what is not in the history yet has no commit."""
+    entry = line.entry
+    return {
+        "line": line.number,
+        "text": line.text,
+        "id": entry.id if entry else None,
+        "when": entry.when.isoformat() if entry else None,
+        "kind": entry.kind if entry else None,
+        "decided_by": entry.decided_by if entry else None,
+    }
+
+
+def packed_document(packed: Packed) -> dict[str, Any]:
+    """What came of packing the history."""
+    return asdict(packed)
 
 
 def _about(arguments: dict[str, Any]) -> str:

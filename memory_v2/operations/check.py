@@ -15,6 +15,7 @@ from memory_v2.agent.limits import Cost
 from memory_v2.errors import PageNotFound
 from memory_v2.operations.commit import commit
 from memory_v2.operations.environment import MAX_CHILDREN, Environment
+from memory_v2.operations.record import refresh
 from memory_v2.operations.results import Finding, Result
 from memory_v2.operations.settle import overgrown, settle
 from memory_v2.operations.workspace import Workspace, link_orphans
@@ -151,7 +152,7 @@ def _strays(storage: MemoryStorage) -> Iterator[Finding]:
 
 def _mend(environment: Environment) -> Result:
     """Makes the root, unlists what is not there, links what is out of reach, splits what is too large."""
-    environment.index.refresh()
+    refresh(environment)
     work = Workspace(environment)
     paths = sorted(work.paths())
     if work.find(ROOT) is None and paths:

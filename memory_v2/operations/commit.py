@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from memory_v2.errors import SilicaError, StorageConflict
 from memory_v2.operations.environment import Environment
+from memory_v2.operations.record import begin_history, record, refresh
 from memory_v2.operations.results import PageChange, Revision
 from memory_v2.operations.workspace import Workspace
 from memory_v2.storage.base import ABSENT, Expected, MemoryStorage, Stored
@@ -37,7 +38,7 @@ def stage_and_commit(environment: Environment, stage: Callable[[Workspace], T]) 
     Raises `StorageConflict` if others are faster every time."""
     conflicts = 0
     while True:
-        environment.index.refresh()
+        refresh(environment)
         work = Workspace(environment)
         staged = stage(work)
         try:
@@ -49,20 +50,26 @@ def stage_and_commit(environment: Environment, stage: Callable[[Workspace], T]) 
                 raise
 
 
-def commit(work: Workspace) -> Revision:
-    """Stores what is staged. Raises `StorageConflict` if a page was changed since it was read, `StorageError` if the
-    storage fails; in both cases nothing was changed."""
-    _keep_reachable(work)
+def commit(work: Workspace, exact: bool = False) -> Revision:
+    """Stores what is staged; `exact`: to the byte, without bringing links and metadata up to date. Raises
+    `StorageConflict` if a page was changed since it was read, `StorageError` if the storage fails; in both cases
+    nothing was changed."""
+    if not exact:
+        _keep_reachable(work)
     changed = _changed(work)
     if not changed:
         return Revision()
     environment = work.environment
     now = environment.now()
-    pages = {path: page and parse_page(path, page.stamped(now).text) for path, page in changed.items()}
+    pages = changed
+    if not exact:
+        pages = {path: page and parse_page(path, page.stamped(now).text) for path, page in changed.items()}
     with environment.storage.lock():
         if _changes_the_tree(work, pages):
             _check_meanwhile(work, pages)
+        begin_history(environment)
         _store(environment.storage, work.read, pages)
+        recorded = record(environment, {path: page.data if page else None for path, page in pages.items()})
     try:
         environment.index.update((p for p in pages.values() if p), (path for path, p in pages.items() if p is None))
     except Exception:  # the pages are stored; an index that could not follow catches up at the next refresh
@@ -70,7 +77,7 @@ def commit(work: Workspace) -> Revision:
     changes = tuple(
         PageChange(path, _text(work.read[path]), page.text if page else None) for path, page in pages.items()
     )
-    revision = Revision(_revision_id(changes), changes)
+    revision = Revision(recorded[:12] or _revision_id(changes), changes)
     environment.run.trace.add("commit", revision=revision.id, pages=[asdict(change) for change in changes])
     return revision
 
@@ -85,7 +92,7 @@ def _changes_the_tree(work: Workspace, pages: dict[str, Page | None]) -> bool:
 def _check_meanwhile(work: Workspace, pages: dict[str, Page | None]) -> None:
     """Raises `StorageConflict` if, with what others have stored by now, the change would leave a page out of reach, a
     link without its page, or two paths that differ in case only. To be called under the lock."""
-    work.environment.index.refresh()
+    refresh(work.environment)
     work.forget_paths()
     created = [path for path, page in pages.items() if page is not None and work.before(path) is None]
     others = TakenPaths(work.paths() - pages.keys())

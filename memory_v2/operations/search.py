@@ -9,6 +9,7 @@ from memory_v2.errors import InvalidSetting, InvalidText
 from memory_v2.index.base import Hit
 from memory_v2.models.briefs import PageView, SearchBrief
 from memory_v2.operations.environment import Environment
+from memory_v2.operations.record import refresh
 from memory_v2.operations.results import SearchResult, SearchResults
 from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.workspace import Workspace
@@ -36,7 +37,7 @@ def search(environment: Environment, query: str, max_results: int = 10) -> Searc
     if not is_count(max_results, 1):
         raise InvalidSetting(f"at least one result has to be asked for, not {max_results!r}")
     max_results = min(max_results, MOST_RESULTS)
-    environment.index.refresh()
+    refresh(environment)
     work = Workspace(environment)
     graph = work.graph()
     root = work.find(ROOT)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from memory_v2.operations.environment import Environment
+from memory_v2.operations.record import refresh
 from memory_v2.operations.results import PageInfo
 from memory_v2.tree.graph import Graph
 
 
 def graph(environment: Environment) -> Graph:
     """The pages and their links, as they are now."""
-    environment.index.refresh()
+    refresh(environment)
     return environment.index.graph()
 
 

@@ -13,6 +13,7 @@ from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, StorageCon
 from memory_v2.models.briefs import PageView, WriteBrief
 from memory_v2.operations.commit import CONFLICTS, commit, stage_and_commit
 from memory_v2.operations.environment import Environment
+from memory_v2.operations.record import refresh
 from memory_v2.operations.results import Revision, WriteResult
 from memory_v2.operations.settle import settle
 from memory_v2.operations.workspace import Workspace, link_orphans, page_above
@@ -92,7 +93,7 @@ def check_encodable(text: str) -> None:
 def _decide(
     environment: Environment, blocks: tuple[Block, ...], path: str | None
 ) -> tuple[Workspace, Decision[WriteTask]]:
-    environment.index.refresh()
+    refresh(environment)
     work = Workspace(environment)
     _ensure_page(work, path, blocks)
     brief = write_brief(work, blocks, path)
@@ -129,7 +130,7 @@ def _verbatim(
 
 def _settled(environment: Environment, result: WriteResult, blocks: tuple[Block, ...]) -> WriteResult:
     """The result, after every page that has grown too large is split: the text may have moved on by that."""
-    splits, problem = settle(environment, result.changed_pages)
+    splits, problem = settle(environment, [*result.changed_pages, *result.said_in])
     new_files = tuple(path for split in splits for path in split.new_files)
     page = _holder(environment, blocks, [result.path, *new_files, *result.changed_pages])
     return replace(

@@ -7,7 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from memory_v2.storage.history import History
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,10 @@ class MemoryStorage(Protocol):
     @property
     def where(self) -> str:
         """The place, in words for a person: a folder, a bucket."""
+
+    @property
+    def history(self) -> History | None:
+        """What happened to the pages; `None` where no history is kept."""
 
     @property
     def cache_folder(self) -> Path | None:

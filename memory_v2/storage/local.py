@@ -9,13 +9,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_v2.errors import PageNotFound, StorageConflict, StorageError
 from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored
 from memory_v2.storage.disk import explained, is_file, is_link, lstat, make_folder, read_bytes, store_bytes, sync_folder
 from memory_v2.storage.walk import LINK, SUFFIX, walk
 from memory_v2.tree.path import page_path, prefixes
+
+if TYPE_CHECKING:
+    from memory_v2.storage.history import GitHistory
 
 LOCK_SECONDS = 30.0
 METADATA = ".metadata"
@@ -26,8 +31,9 @@ _UNSETTLED_NS = 50_000_000
 class LocalStorage:
     """Pages on the local disk. The folder need not exist: the first write makes it, reading leaves it unmade."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, history: bool = True) -> None:
         self._folder = folder.absolute()
+        self._keeps_history = history
         with explained("open the memory folder", self._folder), suppress(FileNotFoundError):
             if not stat.S_ISDIR(self._folder.stat().st_mode):
                 raise StorageError(f"the memory folder {self._folder} is a file; name a folder, or move it away")
@@ -35,6 +41,12 @@ class LocalStorage:
     @property
     def where(self) -> str:
         return str(self._folder)
+
+    @cached_property
+    def history(self) -> GitHistory | None:
+        from memory_v2.storage.history import GitHistory
+
+        return GitHistory(self._folder / METADATA) if self._keeps_history else None
 
     @property
     def cache_folder(self) -> Path | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from memory_v2.errors import PageNotFound, StorageConflict
 from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored
+from memory_v2.storage.history import GitHistory
 from memory_v2.tree.path import page_path
 
 
@@ -30,10 +31,14 @@ class VolatileStorage:
     where = "in memory"
 
     def __init__(
-        self, clock: Callable[[], datetime] = lambda: datetime.now(UTC), cache_folder: Path | None = None
+        self,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        cache_folder: Path | None = None,
+        history: bool = False,
     ) -> None:
         self._clock = clock
         self.cache_folder = cache_folder
+        self.history: GitHistory | None = GitHistory(None) if history else None
         self._pages: dict[str, _Page] = {}
         self._changes = count(1)
         # Two locks, so that reading does not wait for a commit: on a disk it does not either.

@@ -1,4 +1,4 @@
-"""Which files in a folder are pages."""
+"""Which files in a folder are pages, and which names files in any store may have to be pages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from memory_v2.errors import InvalidPath
 from memory_v2.storage.disk import explained, is_link
@@ -31,10 +32,29 @@ def walk(root: Path) -> tuple[dict[str, os.DirEntry[str]], list[tuple[str, str]]
                     folders.append(f"{name}/")
                 elif name.endswith(SUFFIX):
                     pages[name.removesuffix(SUFFIX)] = entry
+    return pages, strays + part_clashes(pages)
+
+
+def is_markdown(name: str) -> bool:
+    """Whether one could take a file of this name for a page."""
+    return name[-len(SUFFIX) :].lower() == SUFFIX
+
+
+def name_problem(name: str) -> str | None:
+    """Why no page has this name of a Markdown file."""
+    if not name.endswith(SUFFIX):
+        return f"the name of a page ends in {SUFFIX!r}, in lower case"
+    path = name.removesuffix(SUFFIX)
+    return None if _is_page_path(path) else _broken_rule(path)
+
+
+def part_clashes(pages: dict[str, Any]) -> list[tuple[str, str]]:
+    """Takes those pages out that are the same as others on a disk that ignores case; gives their names, and why."""
+    strays = []
     for path, kept in _case_clashes(pages).items():
         del pages[path]
         strays.append((f"{path}{SUFFIX}", f"its path equals {kept!r} in all but case; rename one of the two"))
-    return pages, strays
+    return strays
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -59,17 +79,14 @@ def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
 
 def _problem(name: str, entry: os.DirEntry[str]) -> str | None:
     """Why an entry that somebody could take for a page, or for a folder of pages, is none."""
-    markdown = name[-len(SUFFIX) :].lower() == SUFFIX
+    markdown = is_markdown(name)
     if _leads_away(entry):
         return LINK if markdown or _leads_to_folder(entry) else None
     if not markdown or entry.is_dir(follow_symlinks=False):
         return None
     if not entry.is_file(follow_symlinks=False):
         return "is not a regular file"
-    if not name.endswith(SUFFIX):
-        return f"the name of a page ends in {SUFFIX!r}, in lower case"
-    path = name.removesuffix(SUFFIX)
-    return None if _is_page_path(path) else _broken_rule(path)
+    return name_problem(name)
 
 
 _is_page_path = lru_cache(maxsize=1 << 20)(is_page_path)  # the same names at every walk: 0.1 µs instead of 7

@@ -1,0 +1,254 @@
+"""Looking back and going back: what was done, what it changed, and taking it back to the byte."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory_v2.errors import NotAllowed, PageNotFound, StorageConflict
+from memory_v2.operations.commit import commit
+from memory_v2.operations.environment import Environment
+from memory_v2.operations.record import begin_history, refresh
+from memory_v2.operations.results import PageChange, Result, Revision
+from memory_v2.operations.settle import settle
+from memory_v2.operations.workspace import Workspace, page_above
+from memory_v2.storage.history import OUTSIDE, Entry, History
+from memory_v2.tree.block import decode, split_lines
+from memory_v2.tree.page import parse_page
+from memory_v2.tree.path import ROOT, page_path
+
+UNDO = "undo"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What was done at once: its commits, newest first. `id` is that of the newest; `undone_by` the id of the undo that
+    took it back, empty as long as none has."""
+
+    entries: tuple[Entry, ...]
+    undone_by: str = ""
+
+    @property
+    def id(self) -> str:
+        """What names it: `undo <id>`, `show <id>`."""
+        return self.entries[0].id[:12]
+
+    @property
+    def first(self) -> Entry:
+        """What began it: the write, before the splits that followed it."""
+        return self.entries[-1]
+
+    @property
+    def when(self) -> datetime:
+        """When it was done."""
+        return self.entries[0].when
+
+    @property
+    def is_beginning(self) -> bool:
+        """Whether nobody did it: it is what was found when the history began."""
+        return self.first.kind == OUTSIDE and self.first.is_first
+
+    @property
+    def is_next(self) -> bool:
+        """Whether it is what an undo without a name takes back, if nothing newer is."""
+        return self.first.kind != UNDO and not self.undone_by and bool(self.paths) and not self.is_beginning
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The pages it changed."""
+        return tuple(sorted({path for entry in self.entries for path in entry.paths}))
+
+
+@dataclass(frozen=True, slots=True)
+class BlamedLine:
+    """A line of a page, and what brought it; the operation is `None` for a line that is not in the history yet."""
+
+    number: int
+    text: str
+    entry: Entry | None
+
+
+def history(environment: Environment, path: str | None = None) -> list[Operation]:
+    """What was done, newest first; only what changed a page, if one is named. Edits by hand are among it. Raises
+    `NotAllowed` where no history is kept."""
+    kept = _kept(environment)
+    path = page_path(path) if path else None
+    refresh(environment)
+    operations = _operations(kept)
+    return [one for one in operations if path is None or path in one.paths]
+
+
+def changes(environment: Environment, revision: str) -> tuple[Operation, Revision]:
+    """An operation, and its changes. Raises `NotAllowed` if there is none of this name."""
+    kept = _kept(environment)
+    refresh(environment)
+    operation = _find(kept, revision)
+    return operation, Revision(operation.id, _page_changes(kept, operation))
+
+
+def difference(environment: Environment, old: str, new: str | None = None) -> Revision:
+    """What differs between two moments, each named by an operation: after the one and after the other; without the
+    other, as it is now. Raises `NotAllowed`."""
+    kept = _kept(environment)
+    refresh(environment)
+    before = kept.pages(_find(kept, old).entries[0].id)
+    after = kept.pages(_find(kept, new).entries[0].id) if new else _stored(environment)
+    return Revision(new or "now", _compared(before, after))
+
+
+def undo(environment: Environment, revision: str | None = None) -> Result:
+    """Takes an operation back: the pages that it changed are as they were before it, to the byte. Without a name, the
+    newest that is no undo and was not undone; an undo that is named can be undone itself. Raises `NotAllowed` if the
+    pages were changed since, or others now depend on them; then nothing was changed."""
+    kept = _kept(environment)
+    refresh(environment)
+    operation = _find(kept, revision) if revision else _newest(kept)
+    if operation.is_beginning:
+        raise NotAllowed(f"{operation.id} is where the history begins; there is nothing before it to go back to")
+    if operation.undone_by:
+        raise NotAllowed(f"{operation.id} was undone already, by {operation.undone_by[:12]}")
+    changed = _page_changes(kept, operation)
+    work = Workspace(environment)
+    for change in changed:
+        work.before(change.path)
+        now = work.read[change.path]
+        if (decode(now.data) if now else None) != change.after:
+            raise NotAllowed(
+                f"{change.path!r} was changed after {operation.id}; undo what came later first, or restore the page"
+            )
+        work.staged[change.path] = None if change.before is None else parse_page(change.path, change.before)
+    environment.run.trace.add("undo", of=operation.first.operation or operation.entries[0].id)
+    try:
+        made = commit(work, exact=True)
+    except StorageConflict as error:
+        raise NotAllowed(f"{operation.id} cannot be undone: other pages link to what it made, or hang on it") from error
+    return Result(changed[0].path if changed else ROOT, (made,) if made else ())
+
+
+def restore(environment: Environment, revision: str, path: str | None = None) -> Result:
+    """Brings a page, or the whole tree, back to what it was after an operation. What is there now stays in the history.
+    Raises `NotAllowed`, `PageNotFound` if the page was not there then."""
+    kept = _kept(environment)
+    refresh(environment)
+    then = kept.pages(_find(kept, revision).entries[0].id)
+    work = Workspace(environment)
+    if path is not None:
+        path = page_path(path)
+        if path not in then:
+            raise PageNotFound(path)
+        page = parse_page(path, decode(then[path]))
+        if work.find(path) is None:
+            above = work.page(page_above(work, path))
+            work.put(above.with_entry(path, page.title))
+        work.put(page)
+        made = commit(work)
+        splits, problem = settle(environment, [change.path for change in made.pages])
+        return Result(path, (made,) if made else ()).with_splits(splits, problem)
+    for gone in work.paths() - then.keys():
+        work.staged[gone] = None
+    for there, data in then.items():
+        work.before(there)
+        work.staged[there] = parse_page(there, decode(data))
+    made = commit(work, exact=True)
+    return Result(ROOT, (made,) if made else ())
+
+
+def blame(environment: Environment, path: str) -> list[BlamedLine]:
+    """Every line of a page with the commit that brought it. Raises `PageNotFound`, `NotAllowed`."""
+    kept = _kept(environment)
+    path = page_path(path)
+    refresh(environment)
+    now = split_lines(decode(environment.storage.read(path).data))
+    lines: list[str] = []
+    brought: list[Entry | None] = []
+    for entry in reversed(list(kept.entries(path))):
+        data = kept.read(entry.id, path)
+        lines, brought = _brought(lines, brought, split_lines(decode(data)) if data is not None else [], entry)
+    lines, brought = _brought(lines, brought, now, None)
+    return [BlamedLine(number, line, entry) for number, (line, entry) in enumerate(zip(lines, brought, strict=True), 1)]
+
+
+def _brought(
+    lines: list[str], brought: list[Entry | None], after: list[str], entry: Entry | None
+) -> tuple[list[str], list[Entry | None]]:
+    """Who brought each line after a change: as before, where the line was there before."""
+    told: list[Entry | None] = [entry] * len(after)
+    for block in difflib.SequenceMatcher(None, lines, after, autojunk=False).get_matching_blocks():
+        told[block.b : block.b + block.size] = brought[block.a : block.a + block.size]
+    return after, told
+
+
+def _kept(environment: Environment) -> History:
+    kept = environment.storage.history
+    if kept is None:
+        raise NotAllowed(f"no history is kept of {environment.storage.where}")
+    if not kept.begun and environment.storage.list_files():
+        with environment.storage.lock():
+            begin_history(environment)
+    return kept
+
+
+def _operations(kept: History) -> list[Operation]:
+    """The commits, those of one operation together, newest first; what an undo took back is marked."""
+    groups: list[list[Entry]] = []
+    for entry in kept.entries() if kept.begun else ():
+        if groups and entry.operation and groups[-1][0].operation == entry.operation:
+            groups[-1].append(entry)
+        else:
+            groups.append([entry])
+    undone: dict[str, str] = {}
+    operations = []
+    for group in groups:
+        names = {group[0].operation or group[0].id}
+        by = next((undone[name] for name in names if name in undone), "")
+        operations.append(Operation(tuple(group), by))
+        if group[0].undoes and not by:
+            undone[group[0].undoes] = group[0].id
+    return operations
+
+
+def _newest(kept: History) -> Operation:
+    for operation in _operations(kept):
+        if operation.is_next:
+            return operation
+    raise NotAllowed("there is nothing to undo")
+
+
+def _find(kept: History, revision: str) -> Operation:
+    """The operation with a commit whose id begins so."""
+    wanted = revision.strip().lower()
+    found = [one for one in _operations(kept) if len(wanted) >= 4 and any(e.id.startswith(wanted) for e in one.entries)]
+    if len(found) != 1:
+        there = f"there are {len(found)} operations" if found else "there is no operation"
+        raise NotAllowed(f"{there} whose id begins with {revision!r}; 'silica memory history' lists them")
+    return found[0]
+
+
+def _page_changes(kept: History, operation: Operation) -> tuple[PageChange, ...]:
+    """Each page before and after an operation."""
+    old, new = kept.before(operation.first.id), operation.entries[0].id
+    sides = ((path, kept.read(old, path) if old else None, kept.read(new, path)) for path in operation.paths)
+    return tuple(PageChange(path, _text(before), _text(after)) for path, before, after in sides if before != after)
+
+
+def _compared(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[PageChange, ...]:
+    paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+    return tuple(PageChange(path, _text(before.get(path)), _text(after.get(path))) for path in paths)
+
+
+def _stored(environment: Environment) -> dict[str, bytes]:
+    return dict(_pages(environment))
+
+
+def _pages(environment: Environment) -> Iterator[tuple[str, bytes]]:
+    for path in environment.storage.list_files():
+        try:
+            yield path, environment.storage.read(path).data
+        except PageNotFound:  # somebody removed it just now
+            continue
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else decode(data)

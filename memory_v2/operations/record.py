@@ -1,0 +1,110 @@
+"""How operations come into the history, and what was done outside of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Mapping
+
+from memory_v2.agent.trace import Event
+from memory_v2.errors import PageNotFound, StorageError
+from memory_v2.operations.environment import Environment
+from memory_v2.storage.base import MemoryStorage
+from memory_v2.storage.history import OUTSIDE, Entry, HistoryDamaged
+from memory_v2.text.plain import opening
+
+logger = logging.getLogger(__name__)
+
+LONGEST_SUMMARY = 80
+
+
+def refresh(environment: Environment) -> None:
+    """Takes in what was changed outside since the last look, and puts it into the history."""
+    changed = environment.index.refresh()
+    history = environment.storage.history
+    if changed and history is not None and history.begun:
+        _note_outside(environment, changed)
+
+
+def record(environment: Environment, changes: Mapping[str, bytes | None]) -> str:
+    """Puts what a commit stores into the history; returns the commit's id, empty if no history is kept. To be called
+    under the lock, after the pages are stored: a history that fails does not take back what is done, it is told."""
+    history = environment.storage.history
+    if history is None:
+        return ""
+    try:
+        return history.record(changes, _entry(environment, changes.keys()))
+    except HistoryDamaged:
+        try:
+            history.set_aside()
+            everything = _pages(environment.storage, environment.storage.list_files())
+            begun_anew = "pages as they were when a damaged history was set aside"
+            return history.record(everything, Entry(OUTSIDE, begun_anew, when=environment.now()))
+        except StorageError:
+            logger.exception("this change did not come into the history")
+    except StorageError:
+        logger.exception("this change did not come into the history")
+    return ""
+
+
+def begin_history(environment: Environment) -> None:
+    """Puts the pages that were there before the history began into it. To be called under the lock, before the first
+    change."""
+    history = environment.storage.history
+    if history is None or history.begun:
+        return
+    if pages := _pages(environment.storage, environment.storage.list_files()):
+        entry = Entry(OUTSIDE, "pages that were there before the history began", when=environment.now())
+        history.record(pages, entry)
+
+
+def _note_outside(environment: Environment, paths: Collection[str]) -> None:
+    storage, history = environment.storage, environment.storage.history
+    assert history is not None
+    try:
+        if not history.stale(_pages(storage, paths)):
+            return
+        with storage.lock():
+            if stale := history.stale(_pages(storage, paths)):
+                names = opening(", ".join(sorted(stale)), LONGEST_SUMMARY)
+                history.record(stale, Entry(OUTSIDE, f"edited by hand: {names}", when=environment.now()))
+    except HistoryDamaged:
+        logger.info("the history is damaged; the next change begins a new one")
+    except StorageError as error:  # a disk that cannot be written: who only reads need not mind
+        logger.info("what was edited by hand did not come into the history: %s", error)
+
+
+def _pages(storage: MemoryStorage, paths: Iterable[str]) -> dict[str, bytes | None]:
+    """These pages as they are stored; `None` for one that is not there."""
+    pages: dict[str, bytes | None] = {}
+    for path in paths:
+        try:
+            pages[path] = storage.read(path).data
+        except PageNotFound:
+            pages[path] = None
+        except UnicodeEncodeError:  # the locale of this process cannot spell it: nobody knows what became of it
+            continue
+    return pages
+
+
+def _entry(environment: Environment, paths: Collection[str]) -> Entry:
+    """What is going on, as the trace tells it: the operation, or the split that follows it; who decided, and why."""
+    run = environment.run
+    events = run.trace.events
+    begin: Event = next(iter(run.trace.of("begin")), {"operation": "change", "arguments": {}})
+    since = max((number for number, event in enumerate(events, 1) if event["event"] == "commit"), default=0)
+    asked = [event for event in events[since:] if event["event"] == "ask"]
+    ended = [event for event in events[since:] if event["event"] == "decided"]
+    kind = asked[-1]["task"] if asked else begin["operation"]
+    about = next((str(value) for value in begin["arguments"].values() if value), "")
+    if kind != begin["operation"] or not about:
+        about = ", ".join(sorted(paths))
+    return Entry(
+        kind=kind,
+        summary=opening(about, LONGEST_SUMMARY),
+        operation=run.id,
+        decided_by=asked[-1]["model"] if asked else "",
+        degraded="; ".join(event["reason"] for event in ended if event["reason"]),
+        undoes=next((str(event["of"]) for event in run.trace.of("undo")), ""),
+        why=tuple(ended[-1]["checked"]) if ended else (),
+        when=environment.now(),
+    )

@@ -1,0 +1,25 @@
+"""Which storage the settings choose."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from memory_v2.errors import InvalidSetting
+from memory_v2.settings import Settings
+from memory_v2.storage.base import MemoryStorage
+from memory_v2.storage.local import LocalStorage
+
+
+def open_storage(settings: Settings) -> MemoryStorage:
+    """The folder, or the bucket, that the settings name; nothing is made and nothing is connected to. Raises
+    `InvalidSetting` if a package is missing."""
+    if settings.s3 is None:
+        return LocalStorage(settings.path)
+    if find_spec("boto3") is None:
+        raise InvalidSetting(
+            "the backend s3 needs the package boto3, which is not installed: pip install 'silica-memory[s3]'"
+        )
+    from memory_v2.storage.s3 import S3Storage
+
+    chosen = settings.s3
+    return S3Storage(chosen.bucket, chosen.prefix, chosen.region, chosen.endpoint, chosen.cache, chosen.cache_ttl)

@@ -1,0 +1,286 @@
+"""Pages as objects of a bucket: `projects/silica` is the object `<prefix>/projects/silica.md`, as on a disk.
+
+The version of a page is that of its bytes, as in every store; what a request expects is told to the server by the tag
+of an object that was read, or written, and had that version. So a page that somebody else has changed is never
+overwritten, whatever the cache holds, and whoever holds the lock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory_v2.errors import PageNotFound, StorageConflict, StorageError
+from memory_v2.settings import DEFAULT_CACHE_TTL
+from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored
+from memory_v2.storage.s3_bucket import Bucket, Info, Object
+from memory_v2.storage.s3_cache import PageCache, version_of
+from memory_v2.storage.s3_errors import Refused, Uncertain
+from memory_v2.storage.s3_lease import Lease
+from memory_v2.storage.walk import SUFFIX, is_markdown, name_problem, part_clashes
+from memory_v2.tree.path import page_path
+
+if TYPE_CHECKING:
+    from memory_v2.storage.history import History
+
+LOCK = ".metadata/s3.lock"
+"""Not the name of the lock on a disk: that one is copied along with a folder, and would look as if it were held."""
+
+_TRIES = 3
+_NO_TAG = "0" * 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """What a listing told, and when it was asked for, in nanoseconds."""
+
+    asked: int
+    pages: dict[str, Info]
+
+
+class S3Storage:
+    """Pages in a bucket. `endpoint` is the address of another server that speaks like S3; credentials are found as
+    boto3 finds them. `cache` is a folder of this machine for pages and for what is derived from them, below which each
+    store has its own. For `ttl` seconds a page is read from there without asking; with 0 the server is always asked
+    whether it is still the same; `clock` gives nanoseconds. Nothing is connected to before the first use."""
+
+    history: History | None = None
+
+    def __init__(
+        self,
+        bucket: str,
+        prefix: str = "",
+        region: str | None = None,
+        endpoint: str | None = None,
+        cache: Path | None = None,
+        ttl: float = DEFAULT_CACHE_TTL,
+        clock: Callable[[], int] = time.time_ns,
+    ) -> None:
+        prefix = prefix.strip("/")
+        self._prefix = f"{prefix}/" if prefix else ""
+        self.where = f"s3://{bucket}/{prefix}".rstrip("/") + (f" at {endpoint}" if endpoint else "")
+        self._bucket = Bucket(bucket, region, endpoint)
+        identity = "\n".join((endpoint or "", bucket, prefix))
+        own = f"s3-{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+        self._cache = PageCache(cache and cache.absolute() / own)
+        self._ttl = int(ttl * 1e9)
+        self._clock = clock
+        self._lease = Lease(self._bucket, self._prefix + LOCK)
+        self._tags: dict[str, tuple[str, str]] = {}
+        """For each page the tag and the version of an object that it was."""
+        self._listing = _Listing(0, {})
+        self._is_pruned = False
+        self._keeps_conditions = False
+
+    @property
+    def cache_folder(self) -> Path | None:
+        return self._cache.folder
+
+    def read(self, path: str) -> Stored:
+        self._lease.keep()
+        path = page_path(path)
+        kept = self._cache.find(path)
+        # Under the lock nothing is taken on trust: what is about to be changed is looked at as it is.
+        if kept and not self._lease.is_mine and self._is_fresh(path, kept.found.etag, kept.as_of):
+            self._tags[path] = (kept.found.etag, kept.version)
+            return Stored(kept.found.data, kept.version)
+        found = self._ask(path, kept.found if kept else None)
+        return Stored(found.data, version_of(found.data))
+
+    def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
+        path = page_path(path)
+        self._lease.before_change()
+        with self._certain():
+            if expected == ABSENT:
+                try:
+                    etag = self._bucket.create(self._key(path), data)
+                except Refused as error:
+                    self._forget(path)
+                    raise _conflict(path, expected) from error
+            elif isinstance(expected, str):
+                etag = self._replace(path, data, expected)
+            else:
+                etag = self._bucket.put(self._key(path), data)
+        return self._remember(path, Object(etag, data), self._clock())
+
+    def delete(self, path: str, expected: Expected = ANY) -> None:
+        path = page_path(path)
+        self._lease.before_change()
+        with self._certain():
+            if expected == ABSENT:
+                if self._bucket.head(self._key(path)):
+                    raise _conflict(path, expected)
+            elif isinstance(expected, str):
+                self._remove(path, expected)
+            else:
+                self._bucket.delete(self._key(path))
+        self._forget(path)
+
+    def exists(self, path: str) -> bool:
+        self._lease.keep()
+        return self._bucket.head(self._key(page_path(path))) is not None
+
+    def list_files(self) -> list[str]:
+        return sorted(self._list()[0])
+
+    def get_size(self, path: str) -> int:
+        return self._info(path).size
+
+    def get_modified_time(self, path: str) -> datetime:
+        return self._info(path).modified
+
+    def stamps(self) -> Iterator[Stamp]:
+        for path, info in self._list()[0].items():
+            yield Stamp(path, info.size, info.etag)
+
+    def strays(self) -> list[tuple[str, str]]:
+        return sorted(self._list()[1])
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """An object in the bucket, see `s3_lease`. Raises `StorageError` when others have held it for too long."""
+        with self._lease.held():
+            self._expect_conditions()
+            yield
+
+    def _key(self, path: str) -> str:
+        return f"{self._prefix}{path}{SUFFIX}"
+
+    def _is_fresh(self, path: str, etag: str, as_of: int) -> bool:
+        """Whether a page that is kept may be taken for what it is, without asking."""
+        listing = self._listing
+        if listing.asked >= as_of:
+            if path not in listing.pages or listing.pages[path].etag != etag:
+                return False
+            as_of = listing.asked
+        return 0 <= self._clock() - as_of < self._ttl
+
+    def _ask(self, path: str, kept: Object | None) -> Object:
+        """The page as it is; `kept` is what it was. Raises `PageNotFound`."""
+        asked = self._clock()
+        found = self._bucket.get(self._key(path), kept)
+        if found is None:
+            self._tags.pop(path, None)
+            self._cache.drop(path, asked)
+            raise PageNotFound(path)
+        self._remember(path, found, asked)
+        return found
+
+    def _remember(self, path: str, found: Object, as_of: int) -> str:
+        version = version_of(found.data)
+        self._tags[path] = (found.etag, version)
+        self._cache.keep(path, found, as_of)
+        return version
+
+    def _forget(self, path: str) -> None:
+        self._tags.pop(path, None)
+        self._cache.drop(path, self._clock())
+
+    def _replace(self, path: str, data: bytes, expected: str) -> str:
+        """Writes over the object that has the version, however often it is stored anew with the same bytes meanwhile:
+        then its tag may be another one, but what is overwritten is what was expected."""
+        etag, version = self._tags.get(path, ("", ""))
+        for _ in range(_TRIES):
+            if version != expected:
+                etag = self._expect(path, expected)
+            try:
+                return self._bucket.replace(self._key(path), data, etag)
+            except Refused:
+                self._forget(path)
+                version = ""
+        raise _conflict(path, expected)
+
+    def _remove(self, path: str, expected: str) -> None:
+        for _ in range(_TRIES):
+            etag = self._expect(path, expected, is_needed=True)
+            try:
+                self._bucket.delete(self._key(path), etag)
+                return
+            except Refused:
+                self._forget(path)
+        raise _conflict(path, expected)
+
+    def _expect(self, path: str, expected: str, is_needed: bool = False) -> str:
+        """The tag of the object, which has to have this version; if there is none, `PageNotFound` where the page
+        `is_needed`, else `StorageConflict`."""
+        kept = self._cache.find(path)
+        try:
+            found = self._ask(path, kept.found if kept else None)
+        except PageNotFound as error:
+            if is_needed:
+                raise
+            raise _conflict(path, expected) from error
+        if version_of(found.data) != expected:
+            raise _conflict(path, expected)
+        return found.etag
+
+    @contextmanager
+    def _certain(self) -> Iterator[None]:
+        """After a change of which nobody knows whether it was made, none that follows from it may be made."""
+        try:
+            yield
+        except Uncertain as error:
+            self._lease.end(str(error))
+            raise
+
+    def _info(self, path: str) -> Info:
+        path = page_path(path)
+        if found := self._bucket.head(self._key(path)):
+            return found
+        raise PageNotFound(path)
+
+    def _list(self) -> tuple[dict[str, Info], list[tuple[str, str]]]:
+        self._lease.keep()
+        asked = self._clock()
+        pages: dict[str, Info] = {}
+        strays = []
+        for key, info in self._bucket.list(self._prefix):
+            name = key.removeprefix(self._prefix)
+            if not is_markdown(name) or any(part.startswith(".") for part in name.split("/")):
+                continue
+            if problem := name_problem(name):
+                strays.append((name, problem))
+            else:
+                pages[name.removesuffix(SUFFIX)] = info
+        if asked > self._listing.asked:
+            self._listing = _Listing(asked, pages.copy())
+        if not self._is_pruned:
+            self._is_pruned = True
+            self._cache.prune(set(pages))
+        return pages, strays + part_clashes(pages)
+
+    def _expect_conditions(self) -> None:
+        """Raises `StorageError` if the server takes no notice of the conditions of a write; asked once by a machine."""
+        folder = self._cache.folder
+        known = folder and folder / "keeps-conditions"
+        if self._keeps_conditions or (known and known.exists()):
+            return
+        key = self._prefix + LOCK
+        with suppress(Refused):
+            self._bucket.create(key, b"")
+            raise self._careless()
+        with suppress(Refused):
+            self._bucket.replace(key, b"", _NO_TAG)
+            raise self._careless()
+        self._keeps_conditions = True
+        with suppress(OSError):
+            if known:
+                known.touch(mode=0o600)
+
+    def _careless(self) -> StorageError:
+        self._bucket.delete(self._prefix + LOCK)  # which is not what the lock knows it to be any more
+        return StorageError(
+            f"the server of {self.where} takes no notice of If-Match and If-None-Match, so that what several machines "
+            "write would get lost; use one that honours conditional writes"
+        )
+
+
+def _conflict(path: str, expected: Expected) -> StorageConflict:
+    happened = "is there already" if expected == ABSENT else "is no longer as it was when it was read"
+    return StorageConflict(f"the page {path!r} {happened}; read it and try again")

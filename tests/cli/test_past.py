@@ -1,0 +1,567 @@
+"""Looking back at what happened to the pages, and going back to it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memory_v2.cli.show import width
+from memory_v2.errors import ModelError, NotAllowed
+from memory_v2.memory import Memory, Packed
+from memory_v2.storage.history import Entry, GitHistory
+from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.volatile import VolatileStorage
+from tests.house.test_import import HEAVY, ONLY_WHEN_WRITING, loaded_by
+
+from .program import PROGRAM, Ended, Program
+from .test_failures import assert_sentence
+from .test_json import COST, RESULT
+from .test_records import EVIL, HARMFUL, PLACED, scripted
+from .test_terminal import seen
+
+OPERATION = {"id", "when", "kind", "summary", "decided_by", "degraded", "changed_pages", "undone_by"}
+ID = re.compile("[0-9a-f]{12}")
+
+
+def rows(program: Program, *options: str) -> list[list[str]]:
+    return [line.split("\t") for line in program.done("history", *options).splitlines()]
+
+
+def newest(program: Program) -> str:
+    return rows(program)[0][0]
+
+
+@pytest.fixture
+def written(program: Program) -> Program:
+    """The program on a memory of two writes: one to the root, one to `people`."""
+    program.done("write", "Grace writes compilers")
+    program.done("write", "--to", "people", "Ada keeps the books")
+    return program
+
+
+# history
+
+
+def test_where_nothing_was_done_yet_that_is_said_and_nothing_is_made(program: Program) -> None:
+    for options in ([], ["--json"]):
+        shown = program.quick("history", *options)
+        assert shown.code == 0
+        assert shown.err.startswith(f"silica: nothing was done in {program.folder} yet")
+    assert program.done("history") == ""
+    assert program.quick("history", "--json").json == {"operations": []}
+    assert program.done("gc") == "nothing to pack: the history takes 0 bytes\n"
+    assert not program.folder.exists()
+
+
+def test_in_a_pipe_each_operation_is_a_line_the_newest_first(grown: Program) -> None:
+    grown.done("write", "--to", "people", "Grace writes\tcompilers\nand naval history")
+    grown.done("search", "Who keeps the books?")
+    grown.done("rename", "people", "persons")
+    grown.quick("merge", "nowhere")
+    listed = rows(grown)
+    assert all(ID.fullmatch(row[0]) for row in listed)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row[1]) for row in listed)
+    assert [row[2:] for row in listed] == [
+        ["rename", "people", "", "memory, people, persons", ""],
+        ["write", "Grace writes compilers and naval history", "offline", "people", ""],
+        [
+            "outside",
+            "pages that were there before the history began",
+            "",
+            "memory, people, projects, projects/silica",
+            "",
+        ],
+    ]
+
+
+def test_what_was_edited_by_hand_is_listed_and_can_be_undone(written: Program) -> None:
+    before = written.files()
+    written.page("people", before["people.md"] + b"Linus likes penguins\n")
+    assert rows(written)[0][2:] == ["outside", "edited by hand: people", "", "people", ""]
+    assert written.done("undo").splitlines()[1:] == ["  as before: people"]
+    assert written.files() == before
+
+
+def test_only_what_changed_a_page_is_listed_and_only_as_many_as_asked_for(written: Program) -> None:
+    assert [row[3] for row in rows(written)] == ["Ada keeps the books", "Grace writes compilers"]
+    assert [row[3] for row in rows(written, "people")] == ["Ada keeps the books"]
+    assert [row[3] for row in rows(written, "-n", "1")] == ["Ada keeps the books"]
+    assert len(written.quick("history", "--json", "-n", "1").json["operations"]) == 1
+    nothing = written.quick("history", "nowhere")
+    assert (nothing.code, nothing.out, nothing.err) == (0, b"", "silica: nothing was done to nowhere yet\n")
+    assert_sentence(written.quick("history", "-n", "0"), 2, "-n")
+    assert_sentence(written.quick("history", "../secrets"), 2, "dot")
+    assert "1 older not shown; -n 2 lists all" in seen(written.on_terminal("history", "-n", "1").text)
+    assert "older" not in seen(written.on_terminal("history").text)
+
+
+def test_what_was_undone_is_marked(written: Program) -> None:
+    written.done("undo")
+    assert [(row[2], row[6]) for row in rows(written)] == [("undo", ""), ("write", "undone"), ("write", "")]
+    undo, write, _ = written.quick("history", "--json").json["operations"]
+    assert write["undone_by"].startswith(undo["id"])
+
+
+@pytest.mark.parametrize("columns", [160, 80, 60])
+def test_on_a_terminal_the_list_has_room_and_lines_up(grown: Program, columns: int) -> None:
+    scripted(grown, PLACED, name="somebody:with-a-long-name").write("日本語 " + "long " * 60)
+    grown.done("undo")
+    head, *lines = seen(grown.on_terminal("history", columns=columns).text).splitlines()
+    assert len(lines) == 3
+    assert all(width(line) <= columns for line in [head, *lines])
+    assert lines[1].endswith("  1  undone") == (columns > 60)
+    assert lines[1].endswith("  undone")
+    assert width(head.split("undone")[0]) == width(lines[1].split("undone")[0])
+    assert ("somebody:with-a-long-name" in lines[1]) == (columns > 80)
+    assert "日本語 lon" in lines[1]
+    assert "…" in lines[1]
+
+
+def test_columns_that_hold_nothing_are_not_on_the_terminal(program: Program) -> None:
+    program.done("write", "--mode", "append", "One more")
+    shown = program.on_terminal("history", columns=160).text
+    assert seen(shown).splitlines()[0].split() == ["id", "when", "(UTC)", "what", "about", "pages"]
+    assert f"\x1b[36m{newest(program)}\x1b[0m" in shown
+
+
+# show
+
+
+def test_an_operation_is_shown_with_who_decided_why_and_the_diff(written: Program) -> None:
+    name = newest(written)
+    first, *told = written.done("show", name[:4].upper()).splitlines()
+    assert re.fullmatch(rf"{name}  \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d UTC", first)
+    assert told[:5] == [
+        "",
+        "write: Ada keeps the books",
+        f"  {name}, decided by offline",
+        "  in the tree to the letter: n1",
+        "  nothing else was changed",
+    ]
+    diff = told[told.index("--- a/memory.md") :]
+    assert "+- [[people]] - Ada keeps the books" in diff
+    assert diff[diff.index("--- /dev/null") :][:4] == [
+        "--- /dev/null",
+        "+++ b/people.md",
+        "@@ -0,0 +1,9 @@",
+        "+# People",
+    ]
+
+
+def test_a_write_is_shown_with_the_splits_that_followed_in_the_order_in_which_they_were_done(program: Program) -> None:
+    sections = [f"## {name}\n\n" + f"All of {name.lower()}. " * 300 for name in ("Kitchen", "Garden", "Cellar")]
+    result = program.quick("write", "--mode", "append", "--json", "\n\n".join(sections)).json
+    assert result["split_triggered"]
+    shown = program.quick("show", newest(program), "--json").json
+    assert shown.keys() == OPERATION | {"entries", "changes"}
+    kinds = [entry["kind"] for entry in shown["entries"]]
+    assert (kinds[0], set(kinds[1:])) == ("write", {"split"})
+    assert shown["entries"][-1]["id"].startswith(shown["id"])
+    assert (shown["kind"], len(rows(program))) == ("write", 1)
+    told = program.done("show", newest(program))
+    assert told.index("\nwrite: ") < told.index("\nsplit: ") < told.index("--- /dev/null")
+    program.done("undo")
+    assert program.files() == {}
+
+
+def test_why_another_model_decided_is_shown(written: Program) -> None:
+    scripted(written, ModelError("the key is no good")).write("Linus likes penguins", "people")
+    assert "  degraded: the model failed: the key is no good\n" in written.done("show", newest(written))
+    shown = written.quick("show", newest(written), "--json").json
+    assert (shown["decided_by"], shown["degraded"]) == (["offline"], ["the model failed: the key is no good"])
+    assert shown["entries"][0]["why"] == ["in the tree to the letter: n1", "nothing else was changed"]
+
+
+def test_an_undo_and_what_it_took_back_name_each_other(written: Program) -> None:
+    name = newest(written)
+    written.done("undo")
+    assert written.done("show", name).splitlines()[0].endswith(f" UTC, undone by {newest(written)}")
+    shown = written.quick("show", newest(written), "--json").json
+    (entry,) = shown["entries"]
+    trace = written.quick("trace", "--json").json["traces"][1]["name"]
+    assert f"  undoes {entry['undoes']}\n" in written.done("show", newest(written))
+    assert trace.endswith(entry["undoes"])
+
+
+@pytest.mark.parametrize("verb", ["show", "diff", "undo", "restore"])
+@pytest.mark.parametrize("name", ["0000", "zzzz", "abc", "", "x" * 5_000], ids=lambda name: name[:4])
+def test_a_name_that_names_nothing_is_refused(written: Program, verb: str, name: str) -> None:
+    before = written.files()
+    assert_sentence(written.quick(verb, name), 2, "there is no operation whose id begins with", "silica memory history")
+    assert written.files() == before
+
+
+# diff
+
+
+def test_what_differs_between_two_moments_is_a_unified_diff(written: Program) -> None:
+    write, first = (row[0] for row in rows(written))
+    written.page("people", (written.folder / "people.md").read_bytes().replace(b"Ada", b"Grace"))
+    assert written.done("diff", write).splitlines() == [
+        "--- a/people.md",
+        "+++ b/people.md",
+        "@@ -1,6 +1,6 @@",
+        " # People",
+        " ",
+        "-Ada keeps the books",
+        "+Grace keeps the books",
+        " ",
+        " ## Metadata",
+        " ",
+    ]
+    assert "+Ada keeps the books\n" in written.done("diff", first, write)
+    assert "-Ada keeps the books\n" in written.done("diff", write, first)
+    same = written.quick("diff", write, write)
+    assert (same.code, same.out, same.err) == (0, b"", "silica: nothing differs\n")
+    told = written.quick("diff", first, write, "--json").json
+    assert (told["old"], told["new"], told["changed_pages"]) == (first, write, ["memory", "people"])
+    assert "+Ada keeps the books\n" in told["changes"]
+    assert written.quick("diff", write, "--json").json["new"] is None
+
+
+def test_a_diff_is_coloured_on_a_terminal_only(written: Program) -> None:
+    write, first = (row[0] for row in rows(written))
+    for call in (["diff", first, write], ["show", write]):
+        shown = written.on_terminal(*call).text
+        assert "\x1b[32m+Ada keeps the books\x1b[0m" in shown
+        assert "\x1b[31m---" in shown
+        assert "\x1b[36m@@ " in shown
+        assert "\x1b[" not in written.on_terminal(*call, env={"NO_COLOR": "1"}).text
+        assert b"\x1b" not in written.run(*call).out
+
+
+def test_line_ends_that_are_all_that_differs_are_visible(written: Program) -> None:
+    data = (written.folder / "people.md").read_bytes()
+    written.page("people", data.replace(b"books\n", b"books\r\n"))
+    told = written.done("diff", rows(written)[1][0])
+    assert "-Ada keeps the books\n+Ada keeps the books\\x0d\n" in told
+
+
+# undo
+
+
+def test_the_newest_is_undone_to_the_byte_and_then_the_one_before(program: Program) -> None:
+    states = [program.files()]
+    for text in ("Grace writes compilers", "Linus likes penguins"):
+        program.done("write", "--to", "people", text)
+        states.append(program.files())
+    second, first = (row[0] for row in rows(program))
+    assert program.done("undo").splitlines() == [
+        f"undone: {second} (write: Linus likes penguins)",
+        "  as before: people",
+    ]
+    assert program.files() == states[1]
+    assert program.done("undo").splitlines() == [
+        f"undone: {first} (write: Grace writes compilers)",
+        f"  removed: {'memory, people' if 'memory.md' in states[1] else 'people'}",
+    ]
+    assert program.files() == states[0] == {}
+    assert_sentence(program.quick("undo"), 2, "there is nothing to undo")
+
+
+def test_what_was_there_before_the_history_began_is_not_undone(grown: Program) -> None:
+    before = grown.files()
+    assert_sentence(grown.quick("undo"), 2, "there is nothing to undo")
+    assert_sentence(grown.quick("undo", newest(grown)), 2, newest(grown))
+    assert grown.files() == before
+    grown.done("write", "--to", "people", "Grace writes compilers")
+    grown.done("undo")
+    assert grown.files() == before
+    assert_sentence(grown.quick("undo"), 2, "there is nothing to undo")
+    assert grown.files() == before
+
+
+def test_an_undo_is_undone_by_its_name(written: Program) -> None:
+    before = written.files()
+    written.done("undo")
+    assert written.files() != before
+    written.done("undo", newest(written))
+    assert written.files() == before
+
+
+def test_what_cannot_be_undone_is_refused_in_one_sentence_and_nothing_is_changed(written: Program) -> None:
+    write, first = (row[0] for row in rows(written))
+    before = written.files()
+    assert_sentence(written.quick("undo", first), 2, "'memory' was changed after", "undo what came later first")
+    told = written.quick("undo", first, "--json")
+    assert (told.code, told.json["error"]["kind"]) == (2, "NotAllowed")
+    assert written.files() == before
+    written.done("undo", write)
+    before = written.files()
+    assert_sentence(written.quick("undo", write), 2, f"{write} was undone already, by {newest(written)}")
+    assert written.files() == before
+
+
+def test_undoing_is_asked_about_on_a_terminal_only(written: Program) -> None:
+    before, name = written.files(), newest(written)
+    kept = written.on_terminal("undo", keys=(b"]: ", b"n\n"))
+    assert kept.code == 0
+    asked = " ".join(kept.text.split())
+    assert f"Undo {name} (write: Ada keeps the books), with 2 pages?" in asked
+    assert "nothing was undone" in kept.text
+    assert written.on_terminal("undo", name, keys=(b"]: ", b"\x03")).code == 130
+    assert written.files() == before
+    assert "undone: " in written.on_terminal("undo", keys=(b"]: ", b"y\n")).text
+    assert "people.md" not in written.files()
+    refused = written.on_terminal("undo", name)
+    assert (refused.code, "Undo" in refused.text) == (2, False)
+    assert "?" not in written.on_terminal("undo", "--yes").text
+    empty = written.on_terminal("undo")
+    assert (empty.code, "there is nothing to undo" in empty.text) == (2, True)
+    assert written.files() == {}
+
+
+def test_an_undo_is_told_as_json(written: Program) -> None:
+    name = newest(written)
+    told = written.quick("undo", "--json").json
+    assert told.keys() == RESULT | {"operation"}
+    assert told["cost"].keys() == COST
+    assert told["operation"].keys() == OPERATION
+    assert (told["operation"]["id"], told["operation"]["summary"]) == (name, "Ada keeps the books")
+    assert told["changed_pages"] == ["memory", "people"]
+    assert told["revision"] == newest(written)
+    assert "-Ada keeps the books\n" in told["changes"]
+
+
+# restore
+
+
+def test_a_page_is_brought_back_and_the_others_stay(written: Program) -> None:
+    name = newest(written)
+    written.done("write", "--mode", "replace", "--to", "people", "Nobody")
+    written.done("write", "--mode", "append", "The root goes on")
+    assert written.done("restore", name, "people").splitlines() == [
+        f"people is as it was after {name} (write: Ada keeps the books)",
+        "  brought back: people",
+    ]
+    assert "Ada keeps the books\n" in written.done("read", "people")
+    assert "The root goes on\n" in written.done("read")
+    assert rows(written)[0][2] == "restore"
+    written.done("undo")
+    assert "Nobody\n" in written.done("read", "people")
+
+
+def test_a_page_that_was_deleted_is_brought_back_by_its_name(written: Program) -> None:
+    name = newest(written)
+    written.done("delete", "people")
+    written.done("restore", name, "people")
+    assert "Ada keeps the books\n" in written.done("read", "people")
+    assert written.done("check") == "all is well: 2 pages\n"
+
+
+def test_all_pages_are_brought_back_to_the_byte(written: Program) -> None:
+    name, before = newest(written), written.files()
+    written.done("rename", "people", "persons")
+    written.done("write", "--mode", "replace", "Nothing but this")
+    assert written.done("restore", name).splitlines() == [
+        f"all pages are as they were after {name} (write: Ada keeps the books)",
+        "  brought back: memory, people",
+        "  removed: persons",
+    ]
+    assert written.files() == before
+    again = written.done("restore", name)
+    assert again == f"all pages are as they were after {name} (write: Ada keeps the books) already\n"
+
+
+def test_a_page_that_was_not_there_then_is_not_found(written: Program) -> None:
+    first = rows(written)[1][0]
+    before = written.files()
+    assert_sentence(written.quick("restore", first, "people"), 3, "'people'")
+    assert_sentence(written.quick("restore", first, "../people"), 2, "dot")
+    assert written.files() == before
+
+
+def test_restoring_is_asked_about_on_a_terminal_only(written: Program) -> None:
+    before, first = written.files(), rows(written)[1][0]
+    kept = written.on_terminal("restore", first, keys=(b"]: ", b"n\n"))
+    assert kept.code == 0
+    assert "Bring all pages back, as they were after" in kept.text
+    assert "nothing was restored" in kept.text
+    assert "Bring memory back, as it was after" in written.on_terminal("restore", first, "memory").text
+    assert written.on_terminal("restore", "zzzz").code == 2
+    assert written.files() == before
+    assert written.on_terminal("restore", first, keys=(b"]: ", b"y\n")).code == 0
+    assert written.files().keys() == {"memory.md"}
+    assert "?" not in written.on_terminal("restore", "--yes", first).text
+
+
+def test_a_restore_is_told_as_json(written: Program) -> None:
+    first = rows(written)[1][0]
+    told = written.quick("restore", first, "--json").json
+    assert told.keys() == RESULT | {"operation"}
+    assert told["operation"]["id"] == first
+    assert sorted(told["changed_pages"]) == ["memory", "people"]
+
+
+# blame
+
+
+def test_each_line_is_told_with_what_brought_it(written: Program) -> None:
+    write = newest(written)
+    written.page("people", (written.folder / "people.md").read_bytes() + b"by\thand")
+    outside = newest(written)
+    lines = [line.split("\t", 5) for line in written.done("blame", "people").splitlines()]
+    page = (written.folder / "people.md").read_text("utf-8").splitlines()
+    assert [line[5] for line in lines] == page
+    assert [line[4] for line in lines] == [str(number) for number in range(1, len(page) + 1)]
+    assert [line[0] for line in lines] == [*[write] * (len(page) - 1), outside]
+    assert (lines[0][2:4], lines[-1][2:4]) == (["write", "offline"], ["outside", ""])
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", line[1]) for line in lines)
+    told = written.quick("blame", "people", "--json").json
+    assert told["path"] == "people"
+    assert "".join(line["text"] for line in told["lines"]) == (written.folder / "people.md").read_text("utf-8")
+    assert told["lines"][0].keys() == {"line", "text", "id", "when", "kind", "decided_by"}
+    assert told["lines"][-1]["id"].startswith(outside)
+    assert "Grace writes compilers" in written.done("blame")
+    assert_sentence(written.quick("blame", "nowhere"), 3, "'nowhere'")
+
+
+def test_on_a_terminal_long_lines_of_a_page_are_cut(written: Program) -> None:
+    written.done("write", "--mode", "append", "--to", "people", "long " * 60)
+    lines = seen(written.on_terminal("blame", "people", columns=60).text).splitlines()
+    assert lines[0].split() == ["id", "date", "line", "text"]
+    assert all(width(line) <= 60 for line in lines)
+    (long,) = [line for line in lines if "long long" in line]
+    assert long.endswith("…")
+
+
+# gc
+
+
+def test_the_history_is_packed_and_tells_the_same(written: Program) -> None:
+    before = written.done("history"), written.done("show", newest(written)), written.done("blame", "people")
+    loose = written.folder / ".metadata" / "history.git" / "objects"
+    assert [file for file in loose.glob("??/*") if file.is_file()]
+    packed = written.done("gc")
+    assert re.fullmatch(r"the history is packed: [\d,]+ → [\d,]+ bytes, \d+ objects\n", packed)
+    assert not [file for file in loose.glob("??/*") if file.is_file()]
+    assert (written.done("history"), written.done("show", newest(written)), written.done("blame", "people")) == before
+    told = written.quick("gc", "--json").json
+    assert told == {"objects": 0, "bytes_before": told["bytes_after"], "bytes_after": told["bytes_after"]}
+    assert written.done("gc") == f"nothing to pack: the history takes {told['bytes_after']:,} bytes\n"
+    written.done("write", "--mode", "append", "One more")
+    written.done("undo")
+
+
+def test_a_long_history_takes_less_room_once_it_is_packed(program: Program) -> None:
+    def room() -> int:
+        files = (program.folder / ".metadata" / "history.git").rglob("*")
+        return sum(file.stat().st_blocks for file in files if file.is_file())
+
+    with Memory(LocalStorage(program.folder)) as memory:
+        for number in range(40):
+            memory.write(f"- Fact {number}: " + "and so on " * 20, mode="append")
+        before = room()
+        packed = memory.pack_history()
+        after = room()
+    assert packed.objects > 100
+    assert after < before / 2
+
+
+def test_where_no_history_is_kept_or_none_on_a_disk_nothing_is_packed(program: Program) -> None:
+    for storage in (LocalStorage(program.folder, history=False), VolatileStorage()):
+        with Memory(storage) as memory, pytest.raises(NotAllowed, match="no history is kept of"):
+            memory.pack_history()
+    with Memory(VolatileStorage(history=True)) as memory:
+        memory.write("Grace writes compilers")
+        assert memory.pack_history() == Packed(0, 0, 0)
+
+
+# all of them
+
+CALLS = [["history"], ["show", "{}"], ["diff", "{}"], ["undo"], ["restore", "{}"], ["blame"], ["gc"]]
+
+
+def called(program: Program, call: list[str], *more: str) -> Ended:
+    return program.quick(*(part.format(newest(program)) for part in call), *more)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+def test_every_verb_prints_exactly_one_document(written: Program, call: list[str]) -> None:
+    ended = called(written, call, "--json")
+    assert (ended.code, ended.err) == (0, "")
+    assert isinstance(ended.json, dict)
+    assert ended.text.count("\n") == 1
+
+
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+def test_every_verb_prints_one_document_for_an_error_too(program: Program, call: list[str]) -> None:
+    program.folder.write_text("a file where the folder should be")
+    ended = program.quick(*(part.format("abcdef") for part in call), "--json")
+    assert ended.code == 4
+    assert ended.json["error"]["kind"] == "StorageError"
+    assert ended.err == f"silica: {ended.json['error']['message']}\n"
+
+
+@pytest.mark.parametrize("call", CALLS[:-1], ids=" ".join)
+def test_what_others_wrote_does_nothing_to_the_terminal(program: Program, call: list[str]) -> None:
+    program.done("write", "--mode", "append", "quiet")
+    data = f"# Root {EVIL}\n\nneedle {EVIL}\r\n".encode()
+    program.page("memory", data)
+    entry = Entry(f"evil{EVIL}", EVIL, "", EVIL, EVIL, EVIL, (EVIL,), datetime(2026, 5, 4, tzinfo=UTC))
+    GitHistory(program.folder / ".metadata").record({"memory": data}, entry)
+    after, before = (row[0] for row in rows(program))
+    call = [part.format(before if call == ["diff", "{}"] else after) for part in call]
+    asks = ["--yes"] if call[0] in ("undo", "restore") else []
+    if asks:
+        shown = [seen(program.on_terminal(*call, keys=(b"]: ", b"n\n")).text)]
+        shown += [seen(program.on_terminal(*call, *asks).text)]
+    else:
+        shown = [seen(program.on_terminal(*call).text), program.run(*call).text, program.run(*call, "--json").text]
+    for text in shown:
+        assert not HARMFUL.search(text)
+        assert "\\x1b" in text or "\\u001b" in text
+
+
+@pytest.mark.parametrize("call", CALLS[:-1], ids=" ".join)
+def test_a_history_that_is_damaged_is_told_in_one_sentence(written: Program, call: list[str]) -> None:
+    name = newest(written)
+    for file in (written.folder / ".metadata" / "history.git" / "objects").glob("??/*"):
+        file.chmod(0o600)
+        file.write_bytes(file.read_bytes()[:7])
+    before = written.files()
+    ended = written.run(*(part.format(name) for part in call))
+    assert_sentence(ended, 4, "history.git is damaged")
+    assert written.files() == before
+
+
+def test_looking_back_loads_no_more_than_it_needs(written: Program) -> None:
+    import_only = loaded_by("from memory_v2.cli.app import silica")
+    assert not import_only.intersection((*HEAVY, *ONLY_WHEN_WRITING, "dulwich", "difflib"))
+    for verb in ("history", "blame"):
+        code = (
+            "from memory_v2.cli.app import silica\ntry:\n"
+            f"    silica.main(['memory', '--path', {str(written.folder)!r}, {verb!r}])\n"
+            "except SystemExit as end:\n    assert end.code == 0"
+        )
+        loaded = loaded_by(code)
+        assert "dulwich" in loaded
+        assert not loaded.intersection((*HEAVY, "jinja2"))
+
+
+def test_a_reader_that_has_had_enough_hears_nothing(program: Program) -> None:
+    program.done("write", "--mode", "append", "Grace writes compilers.\n" * 300)
+    for call in (["history"], ["blame"], ["show", newest(program)]):
+        command = [*PROGRAM, "memory", "--path", str(program.folder), *call]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=program.environment()
+        ) as run:
+            assert run.stdout is not None
+            assert run.stderr is not None
+            run.stdout.close()
+            assert (run.stderr.read(), run.wait(timeout=60)) == (b"", 141)
+
+
+def test_names_in_any_script_are_told_as_they_are(program: Program) -> None:
+    for name in ("日本語/メモ", "cafe\u0301"):
+        program.done("write", "--to", name, "--mode", "append", f"Text of {name}")
+    assert "日本語/メモ" in program.done("history", "日本語/メモ")
+    assert "café" in program.done("history", "cafe\u0301")
+    assert "+++ b/café.md\n" in program.done("show", newest(program))
+    assert json.loads(program.run("history", "--json", env={"LC_ALL": "C"}).out)["operations"][0]["changed_pages"][0]
+    assert Path(program.folder / "café.md").exists()

@@ -1,0 +1,499 @@
+"""The history as a git repository: what is recorded is told again, plain git reads it, and damage is named."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import subprocess
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_v2.errors import StorageError
+from memory_v2.storage.history import BRANCH, FOLDER, OUTSIDE, Entry, GitHistory, HistoryDamaged
+
+BEGUN = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
+GIT = shutil.which("git")
+ODD = ("日本語/メモ", "café", "emoji 🎉/a b", "עברית", "a", "a/b", "a-b", "a.b", '"quoted"', "tab\u00a0", "x" * 200)
+"""Paths that plain git quotes, or sorts otherwise than one would think: `a.md` stands between `a-b.md` and `a/`."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+@pytest.fixture(params=["on a disk", "in memory"])
+def history(request: pytest.FixtureRequest, folder: Path) -> GitHistory:
+    return GitHistory(folder if request.param == "on a disk" else None)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_open() -> Iterator[None]:
+    before = open_files()
+    yield
+    gc.collect()  # what is open and forgotten complains now: a warning is an error
+    assert open_files() <= before
+
+
+def open_files() -> int:
+    return len(os.listdir("/dev/fd"))
+
+
+def entry(number: int = 0, **told: Any) -> Entry:
+    return Entry("write", f"fact {number}", f"op{number}", when=BEGUN + timedelta(minutes=number), **told)
+
+
+def three(history: GitHistory) -> list[str]:
+    """Three commits: two pages, one of them changed, the other removed."""
+    return [
+        history.record({"memory": b"# Memory\n", "people/ada": b"Ada\n"}, entry(0)),
+        history.record({"memory": b"# Memory\n\nMore.\n"}, entry(1)),
+        history.record({"people/ada": None}, entry(2)),
+    ]
+
+
+def git(folder: Path, *args: str | Path, env: dict[str, str] | None = None) -> str:
+    """Plain git on the repository, with no settings of whoever runs the tests."""
+    assert GIT is not None
+    own = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
+    command = [GIT, "--git-dir", folder / FOLDER, *args]
+    done = subprocess.run(command, capture_output=True, env={**own, **(env or {})}, cwd=folder)
+    assert done.returncode == 0, done.stderr.decode()
+    return (done.stdout + done.stderr).decode()
+
+
+def complaints(folder: Path) -> list[str]:
+    """What is wrong with the repository: as dulwich checks every object, and as git does where it is installed."""
+    from dulwich import porcelain
+
+    found = [f"{sha!r}: {error}" for sha, error in porcelain.fsck(str(folder / FOLDER))]
+    if GIT:
+        found += git(folder, "fsck", "--full", "--strict", "--no-dangling", "--no-progress").splitlines()
+    return found
+
+
+def commit_by_others(folder: Path, files: dict[str, bytes], message: str, link: str = "") -> None:
+    """A commit as plain git makes it of a working tree; where git is not installed, by dulwich in its place."""
+    tree = folder / "tree"
+    for name, data in files.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_bytes(data)
+    if link:
+        (tree / link).symlink_to("memory.md")
+    if GIT:
+        who = {f"GIT_{role}_{what}": "ann@there" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        git(folder, "--work-tree", tree, "add", "--all")
+        git(folder, "--work-tree", tree, "commit", "--quiet", "--message", message, env=who)
+        return
+    from dulwich.index import commit_tree
+    from dulwich.objects import Blob
+    from dulwich.repo import Repo
+
+    with Repo(str(folder / FOLDER)) as repo:
+        blobs = []
+        for file in sorted(file for file in tree.rglob("*") if file.is_symlink() or file.is_file()):
+            mode = 0o120000 if file.is_symlink() else 0o100644
+            blob = Blob.from_string(os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes())
+            repo.object_store.add_object(blob)
+            blobs.append((os.fsencode(file.relative_to(tree)), blob.id, mode))
+        top = commit_tree(repo.object_store, blobs)
+        repo.get_worktree().commit(message.encode(), tree=top, author=b"Ann <ann@there>", committer=b"Ann <ann@there>")
+
+
+def damage(folder: Path, data: bytes | None, *patterns: str) -> None:
+    """Puts other bytes in the place of files of the repository; `None` cuts them in half."""
+    files = [file for pattern in patterns for file in (folder / FOLDER).glob(pattern)]
+    assert files
+    for file in files:
+        file.chmod(0o600)
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2] if data is None else data)
+
+
+# what is recorded is told
+
+
+def test_what_is_recorded_is_told_newest_first(history: GitHistory) -> None:
+    ids = three(history)
+    assert [one.id for one in history.entries()] == ids[::-1]
+    assert list(history.entries()) == [
+        replace(entry(2), id=ids[2], paths=("people/ada",)),
+        replace(entry(1), id=ids[1], paths=("memory",)),
+        replace(entry(0), id=ids[0], paths=("memory", "people/ada")),
+    ]
+    assert [one.id for one in history.entries("people/ada")] == [ids[2], ids[0]]
+    assert list(history.entries("people")) == []
+    assert [history.before(one) for one in ids] == ["", ids[0], ids[1]]
+
+
+def test_pages_are_told_as_they_were_after_each_commit(history: GitHistory) -> None:
+    first, second, third = three(history)
+    assert history.pages(first) == {"memory": b"# Memory\n", "people/ada": b"Ada\n"}
+    assert history.pages(second) == {"memory": b"# Memory\n\nMore.\n", "people/ada": b"Ada\n"}
+    assert history.pages(third) == {"memory": b"# Memory\n\nMore.\n"}
+    assert history.read(first, "memory") == b"# Memory\n"
+    assert history.read(second, "people/ada") == b"Ada\n"
+    assert history.read(third, "people/ada") is None
+    assert history.read(third, "people") is None
+    assert history.read(third, "memory/below") is None
+
+
+def test_a_commit_is_found_by_the_beginning_of_its_id(history: GitHistory) -> None:
+    ids = three(history)
+    for one in ids:
+        for name in (one, one[:12], f" {one[:12].upper()}\n"):
+            found = history.find(name)
+            assert found is not None
+            assert found.id == one
+    for name in ("", ids[0][:3], "zzzz", "é" * 4, ids[0] + "0", "-" * 4):
+        assert history.find(name) is None
+
+
+def test_nothing_is_there_before_the_first_record(history: GitHistory, folder: Path) -> None:
+    assert not history.begun
+    assert not (folder / FOLDER).exists()
+    assert list(history.entries()) == []
+    assert history.find("abcdef") is None
+    assert history.stale({"memory": None}) == {}
+    assert history.stale({"memory": b"x"}) == {"memory": b"x"}
+
+
+def test_a_history_has_begun_once_something_is_recorded(history: GitHistory) -> None:
+    history.record({"memory": b"x"}, entry())
+    assert history.begun
+
+
+def test_what_differs_from_the_newest_commit_is_stale(history: GitHistory) -> None:
+    three(history)
+    same: dict[str, bytes | None] = {"memory": b"# Memory\n\nMore.\n", "people/ada": None, "nowhere": None}
+    assert history.stale(same) == {}
+    other: dict[str, bytes | None] = {"memory": None, "people/ada": b"", "people": b"x"}
+    assert history.stale({**other, "nowhere": None}) == other
+
+
+def test_removing_the_last_page_leaves_an_empty_tree_that_goes_on(history: GitHistory) -> None:
+    history.record({"a/b/c": b"x"}, entry(0))
+    gone = history.record({"a/b/c": None}, entry(1))
+    assert history.pages(gone) == {}
+    again = history.record({"a": b"y"}, entry(2))
+    assert history.pages(again) == {"a": b"y"}
+
+
+def test_a_commit_that_changes_nothing_is_an_entry_without_pages(history: GitHistory) -> None:
+    history.record({"memory": b"x"}, entry(0))
+    history.record({"memory": b"x", "nowhere": None}, entry(1))
+    assert [one.paths for one in history.entries()] == [(), ("memory",)]
+
+
+def test_paths_in_any_script_come_back_as_they_are(history: GitHistory, folder: Path) -> None:
+    pages = {path: f"# {path}\n".encode() for path in ODD}
+    for number, (path, data) in enumerate(pages.items()):
+        history.record({path: data}, entry(number))
+    newest = next(history.entries())
+    assert history.pages(newest.id) == pages
+    assert {path: history.read(newest.id, path) for path in ODD} == pages
+    assert {one.paths for one in history.entries()} == {(path,) for path in ODD}
+    assert all(len(list(history.entries(path))) == 1 for path in ODD)
+    assert history.stale(dict(pages)) == {}
+    assert complaints(folder) == [] if (folder / FOLDER).exists() else history.size == 0
+
+
+@pytest.mark.parametrize("data", [b"", b"\0", b"\xff\xfe", b"a\r\nb", b"no end", bytes(range(256)) * 4_000], ids=len)
+def test_bytes_come_back_as_they_are(history: GitHistory, data: bytes) -> None:
+    one = history.record({"memory": data}, entry())
+    assert history.read(one, "memory") == data
+    assert history.pages(one) == {"memory": data}
+
+
+def test_two_at_once_and_one_after_the_other_see_the_same(folder: Path) -> None:
+    one, other = GitHistory(folder), GitHistory(folder)
+    one.record({"memory": b"1"}, entry(0))
+    assert other.begun
+    other.record({"memory": b"2"}, entry(1))
+    assert [entry.summary for entry in one.entries()] == ["fact 1", "fact 0"]
+
+
+def test_threads_record_and_read_side_by_side(history: GitHistory) -> None:
+    history.record({"memory": b"0"}, entry(0))
+    failed: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            for turn in range(5):
+                history.record({f"page-{number}": b"%d" % turn}, entry(number))
+                assert next(history.entries()).id
+        except BaseException as error:  # noqa: BLE001 - a thread's failure has to reach the test
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert len(list(history.entries())) == 21
+    assert len(history.pages(next(history.entries()).id)) == 5
+
+
+def test_reading_can_be_left_off_in_the_middle(history: GitHistory) -> None:
+    ids = three(history)
+    entries = history.entries()
+    assert next(entries).id == ids[2]
+    assert history.read(ids[0], "memory") == b"# Memory\n"
+    history.record({"memory": b"meanwhile"}, entry(3))
+    assert [one.id for one in entries] == [ids[1], ids[0]]
+    abandoned = history.entries()
+    next(abandoned)
+    del abandoned
+
+
+# messages
+
+words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
+lines = words.map(lambda text: " ".join(text.split()))
+told = lines.filter(bool)
+
+
+@given(kind=st.sampled_from(["write", "split", OUTSIDE]), summary=told, trailers=st.tuples(told, lines, lines, lines))
+def test_a_message_tells_an_entry_and_is_read_back(
+    kind: str, summary: str, trailers: tuple[str, str, str, str]
+) -> None:
+    history = GitHistory(None)
+    operation, decided_by, degraded, undoes = trailers
+    why = ("in the tree to the letter: n1", "Operation: not this one", "nothing else was changed")
+    one = Entry(kind, summary, operation, decided_by, degraded, undoes, why, BEGUN)
+    name = history.record({"memory": b"x"}, one)
+    assert list(history.entries()) == [replace(one, id=name, paths=("memory",))]
+
+
+@pytest.mark.parametrize("why", ["Operation: pretended", "Undoes: 3fa09c123456", "Degraded: no"])
+def test_a_reason_is_never_taken_for_a_trailer(history: GitHistory, why: str) -> None:
+    one = Entry("write", "fact", why=(why,), when=BEGUN)
+    name = history.record({"memory": b"x"}, one)
+    assert list(history.entries()) == [replace(one, id=name, paths=("memory",))]
+
+
+def test_what_takes_several_lines_is_told_in_one(history: GitHistory) -> None:
+    history.record(
+        {"memory": b"x"}, Entry("write", "one\n\ntwo", "op", "m", "a\r\nOperation: b", "", ("c\u2028d",), BEGUN)
+    )
+    (found,) = history.entries()
+    assert (found.summary, found.operation, found.degraded, found.why) == ("one two", "op", "a Operation: b", ("c d",))
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\udcff", "half \ud83d of a pair"], ids=ascii)
+def test_words_that_are_no_utf8_do_not_keep_a_change_out_of_the_history(history: GitHistory, text: str) -> None:
+    history.record({"memory": b"x"}, entry(degraded=f"the model failed: {text}"))
+    (found,) = history.entries()
+    assert found.degraded.startswith("the model failed: ")
+    assert found.operation == "op0"
+
+
+# plain git
+
+
+def test_plain_git_accepts_the_repository_and_reads_the_log(folder: Path) -> None:
+    history = GitHistory(folder)
+    ids = three(history)
+    history.record({"日本語/メモ": b"x"}, Entry("write", "日本語", "op", "m", "", "", ("why", "and why"), BEGUN))
+    for _ in range(2):
+        assert complaints(folder) == []
+        assert history.pack() in (14, 0)
+    if GIT:
+        assert git(folder, "log", "--format=%s").splitlines() == [
+            "write: 日本語",
+            "write: fact 2",
+            "write: fact 1",
+            "write: fact 0",
+        ]
+        assert git(folder, "log", "-1", "--format=%an %ct%n%b").splitlines() == [
+            f"Silica Memory {BEGUN.timestamp():.0f}",
+            "- why",
+            "- and why",
+            "",
+            "Operation: op",
+            "Decided-by: m",
+            "",
+        ]
+        assert git(folder, "log", "-1", "--format=%(trailers:key=Operation,valueonly)").strip() == "op"
+        assert git(folder, "show", f"{ids[0]}:people/ada.md") == "Ada\n"
+
+
+def test_a_commit_that_plain_git_made_is_told_and_gone_on_from(folder: Path) -> None:
+    history = GitHistory(folder)
+    three(history)
+    commit_by_others(folder, {"memory.md": b"by Ann\n", "new/page.md": b"new\n"}, "tidied up\n\nfor good\n\nand all")
+    found = next(history.entries())
+    assert (found.kind, found.summary, found.why) == (OUTSIDE, "tidied up", ("for good", "and all"))
+    assert (found.operation, found.decided_by, found.undoes) == ("", "", "")
+    assert found.paths == ("memory", "new/page")
+    assert history.pages(found.id) == {"memory": b"by Ann\n", "new/page": b"new\n"}
+    name = history.record({"memory": b"and on\n"}, entry(5))
+    assert history.before(name) == found.id
+    assert complaints(folder) == []
+
+
+def test_what_others_committed_and_is_no_page_is_none(folder: Path) -> None:
+    history = GitHistory(folder)
+    three(history)
+    files = {"memory.md": b"by Ann\n", "notes.txt": b"x", "Big.MD": b"x", "folder.md/inner": b"x"}
+    commit_by_others(folder, files, "odd things", link="link.md")
+    found = next(history.entries())
+    assert found.paths == ("memory",)
+    assert history.pages(found.id) == {"memory": b"by Ann\n"}
+    assert history.read(found.id, "link") is None
+
+
+def test_a_branch_that_git_has_packed_is_still_there(folder: Path) -> None:
+    ids = three(GitHistory(folder))
+    branch = folder / FOLDER / "refs" / "heads" / "main"
+    if GIT:
+        git(folder, "gc", "--quiet")
+        assert not branch.exists()
+    else:
+        (folder / FOLDER / "packed-refs").write_bytes(b"%s %s\n" % (ids[-1].encode(), BRANCH))
+        branch.unlink()
+    history = GitHistory(folder)
+    assert history.begun
+    assert [one.id for one in history.entries()] == ids[::-1]
+    name = history.record({"memory": b"on"}, entry(3))
+    assert history.before(name) == ids[-1]
+
+
+def test_packing_changes_nothing_but_where_things_are(folder: Path) -> None:
+    history = GitHistory(folder)
+    ids = three(history)
+    before = list(history.entries()), [history.pages(one) for one in ids]
+    assert history.size > 0
+    assert history.pack() == 3 + 4 + 3  # commits, trees, blobs
+    assert not list((folder / FOLDER / "objects").glob("??/*"))
+    assert history.pack() == 0
+    assert (list(history.entries()), [history.pages(one) for one in ids]) == before
+    history.record({"memory": b"on"}, entry(3))
+    assert history.pack() == 3
+    assert len(list(GitHistory(folder).entries())) == 4
+
+
+# damage
+
+DAMAGES = {
+    "objects cut in half": (None, ["objects/??/*"]),
+    "objects of no byte": (b"", ["objects/??/*"]),
+    "objects of one byte": (b"x", ["objects/??/*"]),
+    "objects of noise": (b"\xff" * 80, ["objects/??/*"]),
+    "objects that say they are commits": (zlib.compress(b"commit 5\0hello"), ["objects/??/*"]),
+    "a branch cut in half": (None, ["refs/heads/main"]),
+    "a branch of nothing": (b"", ["refs/heads/main"]),
+    "a branch of words": (b"nowhere\n", ["refs/heads/main"]),
+    "a branch that names what is not there": (b"12" * 20 + b"\n", ["refs/heads/main"]),
+    "a branch that is itself": (b"ref: refs/heads/main\n", ["refs/heads/main"]),
+    "settings of noise": (b"\xff\xfe", ["config"]),
+}
+PACKED = {
+    "a pack cut in half": (None, ["objects/pack/*.pack"]),
+    "a pack of nothing": (b"", ["objects/pack/*.pack"]),
+    "an index cut in half": (None, ["objects/pack/*.idx"]),
+    "an index of nothing": (b"", ["objects/pack/*.idx"]),
+}
+
+
+@pytest.mark.parametrize("how", [*DAMAGES, *PACKED])
+def test_a_repository_that_cannot_be_read_is_damaged_and_set_aside(folder: Path, how: str) -> None:
+    history = GitHistory(folder)
+    ids = three(history)
+    if how in PACKED:
+        history.pack()
+    data, patterns = {**DAMAGES, **PACKED}[how]
+    damage(folder, data, *patterns)
+    with pytest.raises(HistoryDamaged, match="is damaged"):
+        list(history.entries())
+    with pytest.raises(HistoryDamaged):
+        history.record({"memory": b"on"}, entry(3))
+    with pytest.raises(HistoryDamaged):
+        history.stale({"memory": b"on"})
+    broken = {file.name for file in (folder / FOLDER).rglob("*")}
+    history.set_aside()
+    assert not history.begun
+    assert {file.name for file in (folder / "history-damaged-1.git").rglob("*")} == broken
+    name = history.record({"memory": b"anew"}, entry(4))
+    assert [one.id for one in history.entries()] == [name]
+    assert name not in ids
+    assert complaints(folder) == []
+
+
+@pytest.mark.parametrize("kind", ["commit", "tree", "blob"])
+@pytest.mark.parametrize("ask", ["entries", "pages", "read"])
+def test_one_object_that_is_cut_off_is_told_where_it_is_needed(folder: Path, kind: str, ask: str) -> None:
+    from dulwich.repo import Repo
+
+    history = GitHistory(folder)
+    newest = three(history)[-1]
+    with Repo(str(folder / FOLDER)) as repo:
+        store: Any = repo.object_store
+        names = [name.decode() for name in store if store[name].type_name == kind.encode()]
+    damage(folder, None, *(f"objects/{name[:2]}/{name[2:]}" for name in names))
+    asks: dict[str, Callable[[], object]] = {
+        "entries": lambda: list(history.entries()),
+        "pages": lambda: history.pages(newest),
+        "read": lambda: history.read(newest, "memory"),
+    }
+    if (kind, ask) == ("blob", "entries"):
+        assert len(list(history.entries())) == 3
+    else:
+        with pytest.raises(HistoryDamaged):
+            asks[ask]()
+
+
+def test_an_object_that_is_gone_is_damage_too(folder: Path) -> None:
+    history = GitHistory(folder)
+    three(history)
+    shutil.rmtree(folder / FOLDER / "objects")
+    (folder / FOLDER / "objects").mkdir()
+    with pytest.raises(HistoryDamaged):
+        list(history.entries())
+
+
+def test_each_that_is_set_aside_is_kept(folder: Path) -> None:
+    history = GitHistory(folder)
+    for number in range(1, 4):
+        three(history)
+        history.set_aside()
+        assert (folder / f"history-damaged-{number}.git" / "HEAD").is_file()
+    assert not (folder / FOLDER).exists()
+
+
+def test_a_history_in_memory_cannot_be_set_aside() -> None:
+    history = GitHistory(None)
+    three(history)
+    with pytest.raises(StorageError, match="in memory"):
+        history.set_aside()
+    assert len(list(history.entries())) == 3
+
+
+def test_a_folder_that_cannot_be_written_is_a_storage_error_and_no_damage(folder: Path) -> None:
+    (folder / "file").write_text("where a folder should be")
+    history = GitHistory(folder / "file")
+    with pytest.raises(StorageError, match="cannot reach the history") as told:
+        history.record({"memory": b"x"}, entry())
+    assert not isinstance(told.value, HistoryDamaged)
+
+
+def test_a_branch_that_somebody_else_moves_meanwhile_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dulwich.refs import DiskRefsContainer
+
+    history = GitHistory(folder)
+    ids = three(history)
+    monkeypatch.setattr(DiskRefsContainer, "set_if_equals", lambda *_, **__: False)
+    with pytest.raises(StorageError, match="changed by somebody else") as told:
+        history.record({"memory": b"x"}, entry(3))
+    assert not isinstance(told.value, HistoryDamaged)
+    assert next(history.entries()).id == ids[-1]
