@@ -1,10 +1,21 @@
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from .program import Program
+
+
+@pytest.fixture(scope="session", autouse=True)
+def heeds_ctrl_c() -> Iterator[None]:
+    """The program's processes heed Ctrl-C although whoever runs the tests, in the background say, does not: that one is
+    ignored is inherited."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
