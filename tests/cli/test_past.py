@@ -382,7 +382,10 @@ def test_restoring_is_asked_about_on_a_terminal_only(written: Program) -> None:
     assert kept.code == 0
     assert "Bring all pages back, as they were after" in kept.text
     assert "nothing was restored" in kept.text
-    assert "Bring memory back, as it was after" in written.on_terminal("restore", first, "memory").text
+    assert (
+        "Bring memory back, as it was after"
+        in written.on_terminal("restore", first, "memory", keys=(b"]: ", b"n\n")).text
+    )
     assert written.on_terminal("restore", "zzzz").code == 2
     assert written.files() == before
     assert written.on_terminal("restore", first, keys=(b"]: ", b"y\n")).code == 0
