@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -331,20 +332,26 @@ def test_a_holder_that_died_is_overtaken_after_its_lease(bucket: str, other: S3S
 def test_a_holder_that_is_alive_is_not_overtaken(
     storage: S3Storage, other: S3Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(s3_lease, "LEASE_SECONDS", 1.5)
-    monkeypatch.setattr(s3_lease, "WAIT_SECONDS", 2.5)
+    monkeypatch.setattr(s3_lease, "LEASE_SECONDS", 5.0)  # much longer than any request takes on a busy machine
+    monkeypatch.setattr(s3_lease, "WAIT_SECONDS", 7.0)
+    taken, refused = threading.Event(), threading.Event()
 
     def work(worker: int) -> None:
         if worker == 0:
             with storage.lock():
-                until = time.monotonic() + 4
-                while time.monotonic() < until:
+                taken.set()
+                while not refused.wait(0.05):
                     storage.exists("memory")
-                    time.sleep(0.05)
         else:
-            time.sleep(0.5)
-            with pytest.raises(StorageError, match=f"process {os.getpid()} on .* has held the memory"), other.lock():
-                pass
+            assert taken.wait(60)
+            try:
+                with (
+                    pytest.raises(StorageError, match=f"process {os.getpid()} on .* has held the memory"),
+                    other.lock(),
+                ):
+                    pass
+            finally:
+                refused.set()
 
     at_once(2, work)
 
