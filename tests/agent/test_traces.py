@@ -476,3 +476,12 @@ def test_a_file_that_cannot_be_read_is_a_failure_of_the_storage(tmp_path: Path, 
 
 def test_a_trace_that_is_not_kept_has_no_name() -> None:
     assert Trace().name == begin("write", {}, NOW).name == ""
+
+
+def test_a_trace_that_was_cut_short_is_refused(tmp_path: Path) -> None:
+    traces = Traces(tmp_path, 100)
+    name = keep(traces)
+    file = tmp_path / f"{name}.jsonl"
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:2]))
+    with pytest.raises(InvalidText, match="its beginning or its end is missing"):
+        traces.load(name)
