@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from memory_v2.errors import NotAllowed, PageNotFound, StorageConflict
 from memory_v2.operations.commit import commit
 from memory_v2.operations.environment import Environment
-from memory_v2.operations.record import begin_history, refresh
+from memory_v2.operations.record import begin_history, refresh, stored_pages
 from memory_v2.operations.results import PageChange, Result, Revision
 from memory_v2.operations.settle import settle
 from memory_v2.operations.workspace import Workspace, page_above
@@ -94,7 +94,7 @@ def difference(environment: Environment, old: str, new: str | None = None) -> Re
     kept = _kept(environment)
     refresh(environment)
     before = kept.pages(_find(kept, old).entries[0].id)
-    after = kept.pages(_find(kept, new).entries[0].id) if new else _stored(environment)
+    after = kept.pages(_find(kept, new).entries[0].id) if new else _now(environment)
     return Revision(new or "now", _compared(before, after))
 
 
@@ -238,16 +238,10 @@ def _compared(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[
     return tuple(PageChange(path, _text(before.get(path)), _text(after.get(path))) for path in paths)
 
 
-def _stored(environment: Environment) -> dict[str, bytes]:
-    return dict(_pages(environment))
-
-
-def _pages(environment: Environment) -> Iterator[tuple[str, bytes]]:
-    for path in environment.storage.list_files():
-        try:
-            yield path, environment.storage.read(path).data
-        except PageNotFound:  # somebody removed it just now
-            continue
+def _now(environment: Environment) -> dict[str, bytes]:
+    """All pages as they are stored."""
+    pages = stored_pages(environment.storage, environment.storage.list_files())
+    return {path: data for path, data in pages.items() if data is not None}
 
 
 def _text(data: bytes | None) -> str | None:

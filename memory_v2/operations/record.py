@@ -36,7 +36,7 @@ def record(environment: Environment, changes: Mapping[str, bytes | None]) -> str
     except HistoryDamaged:
         try:
             history.set_aside()
-            everything = _pages(environment.storage, environment.storage.list_files())
+            everything = stored_pages(environment.storage, environment.storage.list_files())
             begun_anew = "pages as they were when a damaged history was set aside"
             return history.record(everything, Entry(OUTSIDE, begun_anew, when=environment.now()))
         except StorageError:
@@ -52,7 +52,7 @@ def begin_history(environment: Environment) -> None:
     history = environment.storage.history
     if history is None or history.begun:
         return
-    if pages := _pages(environment.storage, environment.storage.list_files()):
+    if pages := stored_pages(environment.storage, environment.storage.list_files()):
         entry = Entry(OUTSIDE, "pages that were there before the history began", when=environment.now())
         history.record(pages, entry)
 
@@ -61,10 +61,10 @@ def _note_outside(environment: Environment, paths: Collection[str]) -> None:
     storage, history = environment.storage, environment.storage.history
     assert history is not None
     try:
-        if not history.stale(_pages(storage, paths)):
+        if not history.stale(stored_pages(storage, paths)):
             return
         with storage.lock():
-            if stale := history.stale(_pages(storage, paths)):
+            if stale := history.stale(stored_pages(storage, paths)):
                 names = opening(", ".join(sorted(stale)), LONGEST_SUMMARY)
                 history.record(stale, Entry(OUTSIDE, f"edited by hand: {names}", when=environment.now()))
     except HistoryDamaged:
@@ -73,7 +73,7 @@ def _note_outside(environment: Environment, paths: Collection[str]) -> None:
         logger.info("what was edited by hand did not come into the history: %s", error)
 
 
-def _pages(storage: MemoryStorage, paths: Iterable[str]) -> dict[str, bytes | None]:
+def stored_pages(storage: MemoryStorage, paths: Iterable[str]) -> dict[str, bytes | None]:
     """These pages as they are stored; `None` for one that is not there."""
     pages: dict[str, bytes | None] = {}
     for path in paths:
