@@ -5,7 +5,9 @@ The rooms are imported when they are first used: reading a page must not wait fo
 
 from __future__ import annotations
 
+import logging
 import os
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -13,8 +15,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 
-from memory_v2.errors import InvalidSetting, NotAllowed
+from memory_v2.errors import InvalidSetting, NotAllowed, StorageError
 from memory_v2.settings import DEFAULT_THRESHOLD, DEFAULT_TRACES, LEAST_THRESHOLD, Limits, Settings, is_count
+from memory_v2.storage.base import JOURNAL, PENDING
+from memory_v2.storage.format import is_current
 from memory_v2.storage.opened import open_storage
 from memory_v2.tree.block import readable
 from memory_v2.tree.path import ROOT, page_path
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from memory_v2.operations.check import Checkup
     from memory_v2.operations.environment import Environment
     from memory_v2.operations.past import BlamedLine, Operation
+    from memory_v2.operations.recovery import Recovered
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import (
         Finding,
@@ -39,6 +44,9 @@ if TYPE_CHECKING:
     )
     from memory_v2.storage.base import MemoryStorage
     from memory_v2.tree.graph import Graph
+
+
+logger = logging.getLogger(__name__)
 
 
 def _same(moment: datetime) -> datetime:
@@ -93,6 +101,9 @@ class Memory:
         self._now = now
         self._traces = traces
         self._prices = prices
+        self._look_again = 0.0
+        self.recovered: list[Recovered] = []
+        """What this memory has finished of what was interrupted before."""
 
     @classmethod
     def open(cls, path: str | Path | None = None, model: str | Model | None = None) -> Memory:
@@ -113,7 +124,7 @@ class Memory:
         )
 
     @cached_property
-    def _environment(self) -> Environment:
+    def _parts(self) -> Environment:
         from memory_v2.index.full_text import FullTextIndex
         from memory_v2.models import OFFLINE, load_model
         from memory_v2.operations.environment import Environment, utc_now
@@ -131,16 +142,53 @@ class Memory:
             now=self._now or utc_now,
         )
 
+    @property
+    def _environment(self) -> Environment:
+        """The parts, after what an interrupted run has left undone is finished."""
+        self._recover()
+        return self._parts
+
+    def _recover(self) -> None:
+        """Finishes what an interrupted run has left undone. What cannot be finished waits for the next time: nobody who
+        only wants to read is kept from it. Raises `StorageError` for a store in a newer format."""
+        notes, now = self.storage.notes, time.monotonic()
+        if now < self._look_again:
+            return
+        is_current(notes)
+        if not self._look_again:
+            notes.sweep()
+        self._look_again = now + notes.look_again
+        try:
+            if notes.read(JOURNAL) is None and not notes.names(PENDING):
+                return
+            from memory_v2.operations.recovery import recover
+
+            self.recovered += recover(self._parts, self._do)
+        except StorageError as error:
+            logger.warning("what an interrupted run has left undone could not be finished: %s", error)
+
     def _operate(self, operation: str, act: Callable[[Environment], Told], **arguments: Any) -> Told:
-        """Does one operation: with a budget, a moment and a record of its own. The record is kept whatever happens."""
+        return self._do(self._environment, operation, act, arguments)
+
+    def _do(
+        self,
+        parts: Environment,
+        operation: str,
+        act: Callable[[Environment], Told],
+        arguments: dict[str, Any],
+        name: str = "",
+    ) -> Told:
+        """Does one operation: with a budget, a moment and a record of its own. The record is kept whatever happens.
+        `name` is that of an operation which goes on."""
         from memory_v2.agent.run import Run
         from memory_v2.agent.trace import begin
 
-        parts, limits = self._environment, self._limits or Limits()
+        limits = self._limits or Limits()
         started = parts.now().astimezone(UTC)
         setting = {"model": parts.model.name, "threshold": parts.threshold, "limits": asdict(limits)}
-        run = Run(limits, begin(operation, arguments, started, **setting))
-        name = ""
+        trace = begin(operation, arguments, started, **setting)
+        run = Run(limits, trace, id=name) if name else Run(limits, trace)
+        kept_as = ""
         try:
             result = act(replace(parts, now=lambda: started, run=run))
         except BaseException as error:
@@ -149,8 +197,8 @@ class Memory:
         finally:
             run.trace.add("end", cost=asdict(run.cost), reads=run.trace.reads)
             if kept := self._kept_traces:  # asked for now: the first write has made the folder
-                name = kept.save(run.trace, operation, started, run.id)
-        return result.told(run.cost, name)
+                kept_as = kept.save(run.trace, operation, started, run.id)
+        return result.told(run.cost, kept_as)
 
     @property
     def _kept_traces(self) -> Traces | None:
@@ -164,6 +212,7 @@ class Memory:
 
         Bytes that are not UTF-8 are shown as U+FFFD; they stay as they are on the disk.
         """
+        self._recover()
         return self.storage.read(page_path(path or ROOT)).data.decode("utf-8", "replace")
 
     def write(
@@ -282,6 +331,7 @@ class Memory:
         where no history is kept."""
         from memory_v2.storage.history import GitHistory
 
+        self._recover()
         kept = self.storage.history
         if not isinstance(kept, GitHistory):
             raise NotAllowed(f"no history is kept of {self.storage.where}")
@@ -292,6 +342,7 @@ class Memory:
 
     def traces(self) -> list[str]:
         """The names of the records of what was done, oldest first."""
+        self._recover()
         return kept.names() if (kept := self._kept_traces) else []
 
     def trace(self, name: str = "last") -> Trace:
@@ -311,14 +362,15 @@ class Memory:
         return replay(self._environment, trace, kept)
 
     def _traces_or_refusal(self) -> Traces:
+        self._recover()
         if (kept := self._kept_traces) is None:
             raise NotAllowed(f"no traces are kept of {self.storage.where}")
         return kept
 
     def close(self) -> None:
         """Lets go of the index's file; the next use opens it again."""
-        if "_environment" in self.__dict__:
-            self._environment.index.close()
+        if "_parts" in self.__dict__:
+            self._parts.index.close()
 
     def __enter__(self) -> Memory:
         return self

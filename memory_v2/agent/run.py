@@ -19,7 +19,9 @@ class Run:
 
     `clock` gives seconds, `sleep` waits for them, `chance` gives a number from 0 to 1. `given_up` says why the model is
     not asked any more: what a provider could not do at one decision, it is not asked to do at the next.
-    `id` is the operation's name in the history, and the end of its trace's.
+    `id` is the operation's name in the history, and the end of its trace's. What it is to write is noted on the disk
+    while it `is_noted`; a change of it is under way while it `is_storing`; and while it `is_unsettled`, pages that it
+    has stored may be too large.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -29,6 +31,9 @@ class Run:
     chance: Callable[[], float] = random.random
     given_up: str = ""
     id: str = field(default_factory=lambda: os.urandom(5).hex())
+    is_noted: bool = False
+    is_storing: bool = False
+    is_unsettled: bool = False
 
     def __post_init__(self) -> None:
         self._spent = Cost()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,6 +20,7 @@ STAMP = "%Y%m%dT%H%M%S%f"
 logger = logging.getLogger(__name__)
 
 LAST = "last"
+TORN_SECONDS = 3600.0
 MOST_BYTES = 64_000_000
 """However many traces may be kept, they take no more room than this."""
 
@@ -88,6 +90,10 @@ class Traces:
         return self.folder / f"{name}{SUFFIX}"
 
     def _remove_oldest(self, besides: str) -> None:
+        for torn in self.folder.glob("*.tmp"):  # of a process that was killed while it wrote
+            with suppress(FileNotFoundError):
+                if time.time() - torn.stat().st_mtime > TORN_SECONDS:
+                    torn.unlink()
         kept = room = 0
         for name in reversed(self.names()):
             with suppress(FileNotFoundError):

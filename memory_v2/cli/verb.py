@@ -11,13 +11,18 @@ from typing import Any, BinaryIO, Concatenate, ParamSpec
 
 import click
 
+from memory_v2.cli.show import tell
 from memory_v2.errors import InvalidText
 from memory_v2.memory import Memory
+from memory_v2.text.plain import opening
 
 P = ParamSpec("P")
 
 _SHIELD = "\0"
 """Stands before an argument that is text although it begins like an option; no argument can hold it of its own."""
+
+LONGEST_SAID = 60
+"""Characters of a text by which somebody knows it again."""
 
 _WHICH_MEMORY = "The memory is chosen before the verb: silica memory [--path FOLDER] [--model NAME] {verb} …"
 
@@ -94,9 +99,19 @@ def with_memory(verb: Callable[Concatenate[Memory, P], None]) -> Callable[P, Non
     @wraps(verb)
     def run(chosen: ChosenMemory, /, *args: P.args, **options: P.kwargs) -> None:
         with Memory.open(chosen.path, chosen.model) as memory:
-            verb(memory, *args, **options)
+            try:
+                verb(memory, *args, **options)
+            finally:
+                _tell_of_recovered(memory)
 
     return run
+
+
+def _tell_of_recovered(memory: Memory) -> None:
+    for one in memory.recovered:
+        said, when = opening(one.waiting.text, LONGEST_SAID), f"{one.waiting.since:%Y-%m-%d %H:%M}"
+        where = "it stood there already" if one.result.outcome == "nothing new" else "it is done now"
+        tell(f"a write of {when} UTC was interrupted; {where}: {one.result.path}: {said}")
 
 
 def given_text(words: tuple[str, ...], file: Path | None) -> str:

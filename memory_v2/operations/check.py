@@ -8,18 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Self
 
 from memory_v2.agent.limits import Cost
-from memory_v2.errors import PageNotFound
+from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.operations.commit import commit
-from memory_v2.operations.environment import MAX_CHILDREN, Environment
+from memory_v2.operations.environment import MAX_CHILDREN, Environment, overgrown
 from memory_v2.operations.record import refresh
 from memory_v2.operations.results import Finding, Result
-from memory_v2.operations.settle import overgrown, settle
+from memory_v2.operations.settle import settle
 from memory_v2.operations.workspace import Workspace, link_orphans
-from memory_v2.storage.base import MemoryStorage
+from memory_v2.storage.base import JOURNAL, PENDING, MemoryStorage
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended
 from memory_v2.tree.graph import Graph, build_graph
@@ -67,6 +68,7 @@ def _findings(environment: Environment) -> list[Finding]:
         *(f for page in pages.values() for f in _page(page, known, environment.threshold)),
         *_pieces(pages),
         *_strays(storage),
+        *_unfinished(storage),
     ]
     return sorted(found, key=lambda f: (f.severity, f.path != ROOT, f.path, f.line))
 
@@ -148,6 +150,20 @@ def _not_utf8(page: Page) -> Iterator[Finding]:
 def _strays(storage: MemoryStorage) -> Iterator[Finding]:
     for name, reason in storage.strays():
         yield Finding("stray-file", "notice", name, 0, f"this file is no page: {reason}")
+
+
+def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
+    """What an interrupted run has left undone, and could not be finished when the memory was opened."""
+    notes = storage.notes
+    for name in [JOURNAL, *notes.names(PENDING)]:
+        if notes.read(name) is None:
+            continue
+        held = storage.lock() if name == JOURNAL else notes.claim(name)
+        with suppress(StorageError), held as is_free:  # where nobody can write, nobody is at work on it
+            if is_free is False or notes.read(name) is None:
+                continue
+        message = "what is noted here was interrupted, and could not be finished; look into the note"
+        yield Finding("unfinished", "error", f".metadata/{name}.json", 0, message)
 
 
 def _mend(environment: Environment) -> Result:

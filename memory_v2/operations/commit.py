@@ -2,8 +2,8 @@
 
 Before: pages that would lose their last link are linked again, and the metadata is brought up to date. Then, under
 one short lock: the versions are checked, new pages are written, then the pages that link to them, then pages are
-removed; so a reader never meets a dangling link, and a crash leaves at worst a page that nothing links to. A failure in
-the middle is taken back.
+removed; so a reader never meets a dangling link. A failure in the middle is taken back, and what a crash cuts short is
+finished by whoever comes next (`operations.journal`).
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import TypeVar
 
-from memory_v2.errors import SilicaError, StorageConflict
-from memory_v2.operations.environment import Environment
-from memory_v2.operations.record import begin_history, record, refresh
+from memory_v2.errors import StorageConflict
+from memory_v2.operations.environment import Environment, overgrown
+from memory_v2.operations.journal import carry_out, finish_interrupted
+from memory_v2.operations.pending import expect_noted
+from memory_v2.operations.record import begin, refresh
 from memory_v2.operations.results import PageChange, Revision
 from memory_v2.operations.workspace import Workspace
-from memory_v2.storage.base import ABSENT, Expected, MemoryStorage, Stored
+from memory_v2.storage.base import Stored
 from memory_v2.tree.block import decode
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page, parse_page
@@ -31,29 +34,35 @@ logger = logging.getLogger(__name__)
 
 CONFLICTS = 12
 """How often an operation is staged again on what somebody else has changed meanwhile."""
+PATIENCE = 3
+"""After so many conflicts it is staged under the lock."""
 
 
 def stage_and_commit(environment: Environment, stage: Callable[[Workspace], T]) -> tuple[T, Revision]:
     """Stages on a fresh view of the tree and commits, again if somebody else was faster; returns what `stage` does.
     Raises `StorageConflict` if others are faster every time."""
-    conflicts = 0
-    while True:
-        refresh(environment)
-        work = Workspace(environment)
-        staged = stage(work)
-        try:
-            return staged, commit(work)
-        except StorageConflict as conflict:
-            environment.run.trace.add("conflict", error=str(conflict))
-            conflicts += 1
-            if conflicts > CONFLICTS:
-                raise
+    for attempt in range(CONFLICTS + 1):
+        # Nobody thinks while this is staged: whoever was too slow several times does it with the others held back.
+        with environment.storage.lock() if attempt >= PATIENCE else nullcontext():
+            refresh(environment)
+            work = Workspace(environment)
+            staged = stage(work)
+            try:
+                return staged, commit(work)
+            except StorageConflict as conflict:
+                environment.run.trace.add("conflict", error=str(conflict))
+                if attempt == CONFLICTS:
+                    raise
+    raise AssertionError("the last attempt returns or raises")
 
 
-def commit(work: Workspace, exact: bool = False) -> Revision:
-    """Stores what is staged; `exact`: to the byte, without bringing links and metadata up to date. Raises
-    `StorageConflict` if a page was changed since it was read, `StorageError` if the storage fails; in both cases
-    nothing was changed."""
+def commit(
+    work: Workspace, exact: bool = False, may_be_large: bool = False, may_be_out_of_reach: bool = False
+) -> Revision:
+    """Stores what is staged; `exact`: to the byte, without bringing links and metadata up to date. Pages that are too
+    large are noted, so that they are split whatever happens, unless they `may_be_large`. Raises `StorageConflict` if a
+    page was changed since it was read, or would be out of reach with what others did meanwhile, and `StorageError` if
+    the storage fails; then nothing was changed."""
     if not exact:
         _keep_reachable(work)
     changed = _changed(work)
@@ -65,11 +74,17 @@ def commit(work: Workspace, exact: bool = False) -> Revision:
     if not exact:
         pages = {path: page and parse_page(path, page.stamped(now).text) for path, page in changed.items()}
     with environment.storage.lock():
+        begin(environment)
+        finish_interrupted(environment)
+        expect_noted(environment)
         if _changes_the_tree(work, pages):
-            _check_meanwhile(work, pages)
-        begin_history(environment)
-        _store(environment.storage, work.read, pages)
-        recorded = record(environment, {path: page.data if page else None for path, page in pages.items()})
+            _check_meanwhile(work, pages, may_be_out_of_reach)
+        recorded = carry_out(
+            environment,
+            work.read,
+            {path: page.data if page else None for path, page in pages.items()},
+            () if may_be_large else tuple(p.path for p in pages.values() if p and overgrown(p, environment.threshold)),
+        )
     try:
         environment.index.update((p for p in pages.values() if p), (path for path, p in pages.items() if p is None))
     except Exception:  # the pages are stored; an index that could not follow catches up at the next refresh
@@ -89,7 +104,7 @@ def _changes_the_tree(work: Workspace, pages: dict[str, Page | None]) -> bool:
     )
 
 
-def _check_meanwhile(work: Workspace, pages: dict[str, Page | None]) -> None:
+def _check_meanwhile(work: Workspace, pages: dict[str, Page | None], may_be_out_of_reach: bool) -> None:
     """Raises `StorageConflict` if, with what others have stored by now, the change would leave a page out of reach, a
     link without its page, or two paths that differ in case only. To be called under the lock."""
     refresh(work.environment)
@@ -102,7 +117,7 @@ def _check_meanwhile(work: Workspace, pages: dict[str, Page | None]) -> None:
     stored = work.environment.index.graph()
     if (
         any(path in others for path in created)
-        or kept.intersection(graph.unreachable)
+        or (not may_be_out_of_reach and kept.intersection(graph.unreachable))
         or any(edge.target in gone and edge.source not in pages for edge in stored.edges)
     ):
         raise StorageConflict("the tree was changed by somebody else meanwhile")
@@ -123,7 +138,10 @@ def _changed(work: Workspace) -> dict[str, Page | None]:
 def _in_order(work: Workspace, changed: dict[str, Page | None]) -> list[str]:
     created = [path for path, page in changed.items() if page is not None and work.before(path) is None]
     updated = [path for path, page in changed.items() if page is not None and work.before(path) is not None]
+    updated.sort(key=lambda path: _lets_go(work, path))  # a block that moves stands in both places for a moment
     removed = [path for path, page in changed.items() if page is None]
+    respelled = TakenPaths(created)
+    first = [path for path in removed if respelled.clash(path)]  # the disk may take them for the same as new ones
     keys = {fold(path): path for path in created}
     ordered: list[str] = []
     seen: set[str] = set()
@@ -141,7 +159,14 @@ def _in_order(work: Workspace, changed: dict[str, Page | None]) -> list[str]:
     for path in created:
         if path not in seen:
             visit(path)
-    return [*ordered, *updated, *removed]
+    return [*first, *ordered, *updated, *(path for path in removed if path not in first)]
+
+
+def _lets_go(work: Workspace, path: str) -> bool:
+    """Whether a staged page has not got some block any more."""
+    before, after = work.before(path), work.staged[path]
+    kept = {block.content for block in after.blocks} if after else set()
+    return before is not None and any(block.content not in kept for block in before.blocks)
 
 
 def _keep_reachable(work: Workspace) -> None:
@@ -194,46 +219,6 @@ def _below(graph: Graph, path: str) -> set[str]:
                 found.add(edge.target)
                 queue.append(edge.target)
     return found
-
-
-def _store(storage: MemoryStorage, read: dict[str, Stored | None], pages: dict[str, Page | None]) -> None:
-    for path in pages:
-        _expect(storage, path, read[path])
-    undo: list[Callable[[], object]] = []
-    try:
-        for path, page in pages.items():
-            _store_one(storage, path, page, read[path], undo)
-    except SilicaError:
-        for step in reversed(undo):
-            try:
-                step()
-            except SilicaError:
-                logger.exception("a change could not be taken back")
-        raise
-
-
-def _store_one(
-    storage: MemoryStorage, path: str, page: Page | None, old: Stored | None, undo: list[Callable[[], object]]
-) -> None:
-    expected: Expected = ABSENT if old is None else old.version
-    if page is None:
-        storage.delete(path, expected)
-    else:
-        version = storage.write(path, page.data, expected)
-        if old is None:
-            undo.append(lambda: storage.delete(path, version))
-            return
-        expected = version
-    if old is not None:
-        data = old.data
-        after: Expected = ABSENT if page is None else expected
-        undo.append(lambda: storage.write(path, data, after))
-
-
-def _expect(storage: MemoryStorage, path: str, old: Stored | None) -> None:
-    present = storage.read(path).version if storage.exists(path) else None
-    if present != (old.version if old else None):
-        raise StorageConflict(f"the page {path!r} was changed by somebody else meanwhile")
 
 
 def _text(stored: Stored | None) -> str | None:

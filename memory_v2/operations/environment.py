@@ -10,9 +10,15 @@ from memory_v2.agent.run import Run
 from memory_v2.index.base import PageIndex
 from memory_v2.models.base import Model
 from memory_v2.storage.base import MemoryStorage
+from memory_v2.tree.page import Page
 
 MAX_CHILDREN = 32
 """A page that lists more children than this is divided, however few bytes it has: nobody can choose among them."""
+
+
+def overgrown(page: Page, threshold: int) -> bool:
+    """Whether a page has to be split: too many bytes, or too many children for anybody to choose among."""
+    return page.size > threshold or len(page.entries) > MAX_CHILDREN
 
 
 def utc_now() -> datetime:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory_v2.errors import NotAllowed, PageNotFound, StorageConflict
+from memory_v2.errors import NotAllowed, PageNotFound, StorageConflict, StorageError
 from memory_v2.operations.commit import commit
 from memory_v2.operations.environment import Environment
-from memory_v2.operations.record import begin_history, refresh, stored_pages
+from memory_v2.operations.record import begin, refresh, stored_pages
 from memory_v2.operations.results import PageChange, Result, Revision
 from memory_v2.operations.settle import settle
 from memory_v2.operations.workspace import Workspace, page_above
@@ -20,6 +21,10 @@ from memory_v2.tree.page import parse_page
 from memory_v2.tree.path import ROOT, page_path
 
 UNDO = "undo"
+SPLIT = "split"
+CHECK = "check"
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +104,10 @@ def difference(environment: Environment, old: str, new: str | None = None) -> Re
 
 
 def undo(environment: Environment, revision: str | None = None) -> Result:
-    """Takes an operation back: the pages that it changed are as they were before it, to the byte. Without a name, the
-    newest that is no undo and was not undone; an undo that is named can be undone itself. Raises `NotAllowed` if the
-    pages were changed since, or others now depend on them; then nothing was changed."""
+    """Takes an operation back: the pages that it changed are as they were before it, to the byte; one that was too
+    large is split, unless it is a split that is undone. Without a name, the newest that is no undo and was not undone;
+    an undo that is named can be undone itself. Raises `NotAllowed` if the pages were changed since, or others now
+    depend on them; then nothing was changed."""
     kept = _kept(environment)
     refresh(environment)
     operation = _find(kept, revision) if revision else _newest(kept)
@@ -112,6 +118,8 @@ def undo(environment: Environment, revision: str | None = None) -> Result:
     changed = _page_changes(kept, operation)
     work = Workspace(environment)
     for change in changed:
+        if change.path in work.staged:
+            raise NotAllowed(f"{change.path!r} was changed by others in the middle of {operation.id}; restore the page")
         work.before(change.path)
         now = work.read[change.path]
         if (decode(now.data) if now else None) != change.after:
@@ -120,11 +128,13 @@ def undo(environment: Environment, revision: str | None = None) -> Result:
             )
         work.staged[change.path] = None if change.before is None else parse_page(change.path, change.before)
     environment.run.trace.add("undo", of=operation.first.operation or operation.entries[0].id)
-    try:
-        made = commit(work, exact=True)
+    is_split = operation.first.kind == SPLIT
+    try:  # what was not whole before it, and made whole by it, may be as it was
+        made = commit(work, exact=True, may_be_large=is_split, may_be_out_of_reach=operation.first.kind == CHECK)
     except StorageConflict as error:
         raise NotAllowed(f"{operation.id} cannot be undone: other pages link to what it made, or hang on it") from error
-    return Result(changed[0].path if changed else ROOT, (made,) if made else ())
+    result = Result(changed[0].path if changed else ROOT, (made,) if made else ())
+    return result if is_split else _settled(environment, result)
 
 
 def restore(environment: Environment, revision: str, path: str | None = None) -> Result:
@@ -144,15 +154,20 @@ def restore(environment: Environment, revision: str, path: str | None = None) ->
             work.put(above.with_entry(path, page.title))
         work.put(page)
         made = commit(work)
-        splits, problem = settle(environment, [change.path for change in made.pages])
-        return Result(path, (made,) if made else ()).with_splits(splits, problem)
+        return _settled(environment, Result(path, (made,) if made else ()))
     for gone in work.paths() - then.keys():
         work.staged[gone] = None
     for there, data in then.items():
         work.before(there)
         work.staged[there] = parse_page(there, decode(data))
     made = commit(work, exact=True)
-    return Result(ROOT, (made,) if made else ())
+    return _settled(environment, Result(ROOT, (made,) if made else ()))
+
+
+def _settled(environment: Environment, result: Result) -> Result:
+    """The result, after what is too large by it is split: others may have written in the middle of what is undone."""
+    splits, problem = settle(environment, result.changed_pages)
+    return result.with_splits(splits, problem)
 
 
 def blame(environment: Environment, path: str) -> list[BlamedLine]:
@@ -163,8 +178,7 @@ def blame(environment: Environment, path: str) -> list[BlamedLine]:
     now = split_lines(decode(environment.storage.read(path).data))
     lines: list[str] = []
     brought: list[Entry | None] = []
-    for entry in reversed(list(kept.entries(path))):
-        data = kept.read(entry.id, path)
+    for entry, data in kept.states(path):
         lines, brought = _brought(lines, brought, split_lines(decode(data)) if data is not None else [], entry)
     lines, brought = _brought(lines, brought, now, None)
     return [BlamedLine(number, line, entry) for number, (line, entry) in enumerate(zip(lines, brought, strict=True), 1)]
@@ -185,28 +199,25 @@ def _kept(environment: Environment) -> History:
     if kept is None:
         raise NotAllowed(f"no history is kept of {environment.storage.where}")
     if not kept.begun and environment.storage.list_files():
-        with environment.storage.lock():
-            begin_history(environment)
+        try:
+            with environment.storage.lock():
+                begin(environment)
+        except StorageError as error:  # a disk that cannot be written: who only looks back need not mind
+            logger.info("the history could not be begun: %s", error)
     return kept
 
 
 def _operations(kept: History) -> list[Operation]:
-    """The commits, those of one operation together, newest first; what an undo took back is marked."""
-    groups: list[list[Entry]] = []
+    """The commits, those of one operation together wherever others came between, the newest first; what an undo took
+    back is marked."""
+    groups: dict[str, list[Entry]] = {}
     for entry in kept.entries() if kept.begun else ():
-        if groups and entry.operation and groups[-1][0].operation == entry.operation:
-            groups[-1].append(entry)
-        else:
-            groups.append([entry])
+        groups.setdefault(entry.operation or entry.id, []).append(entry)
     undone: dict[str, str] = {}
-    operations = []
-    for group in groups:
-        names = {group[0].operation or group[0].id}
-        by = next((undone[name] for name in names if name in undone), "")
-        operations.append(Operation(tuple(group), by))
-        if group[0].undoes and not by:
-            undone[group[0].undoes] = group[0].id
-    return operations
+    for name, group in groups.items():
+        if group[-1].undoes and name not in undone:
+            undone[group[-1].undoes] = group[0].id
+    return [Operation(tuple(group), undone.get(name, "")) for name, group in groups.items()]
 
 
 def _newest(kept: History) -> Operation:
@@ -227,10 +238,19 @@ def _find(kept: History, revision: str) -> Operation:
 
 
 def _page_changes(kept: History, operation: Operation) -> tuple[PageChange, ...]:
-    """Each page before and after an operation."""
-    old, new = kept.before(operation.first.id), operation.entries[0].id
-    sides = ((path, kept.read(old, path) if old else None, kept.read(new, path)) for path in operation.paths)
-    return tuple(PageChange(path, _text(before), _text(after)) for path, before, after in sides if before != after)
+    """Each page before and after an operation; one that others changed in its middle has a change for each part."""
+    changes: dict[str, list[PageChange]] = {}
+    for entry in reversed(operation.entries):
+        before = kept.before(entry.id)
+        for path in entry.paths:
+            old = _text(kept.read(before, path)) if before else None
+            new = _text(kept.read(entry.id, path))
+            parts = changes.setdefault(path, [])
+            if parts and parts[-1].after == old:
+                parts[-1] = PageChange(path, parts[-1].before, new)
+            else:
+                parts.append(PageChange(path, old, new))
+    return tuple(one for path in sorted(changes) for one in changes[path] if one.before != one.after)
 
 
 def _compared(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[PageChange, ...]:

@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterable, Mapping
 from memory_v2.agent.trace import Event
 from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.operations.environment import Environment
-from memory_v2.storage.base import MemoryStorage
-from memory_v2.storage.history import OUTSIDE, Entry, HistoryDamaged
+from memory_v2.storage.base import JOURNAL, MemoryStorage
+from memory_v2.storage.format import FORMAT, is_current, note_format
+from memory_v2.storage.history import OUTSIDE, Entry, History, HistoryDamaged
 from memory_v2.text.plain import opening
 
 logger = logging.getLogger(__name__)
@@ -22,17 +23,17 @@ def refresh(environment: Environment) -> None:
     changed = environment.index.refresh()
     history = environment.storage.history
     if changed and history is not None and history.begun:
-        _note_outside(environment, changed)
+        note_outside(environment, changed)
 
 
-def record(environment: Environment, changes: Mapping[str, bytes | None]) -> str:
+def record(environment: Environment, changes: Mapping[str, bytes | None], entry: Entry) -> str:
     """Puts what a commit stores into the history; returns the commit's id, empty if no history is kept. To be called
     under the lock, after the pages are stored: a history that fails does not take back what is done, it is told."""
     history = environment.storage.history
     if history is None:
         return ""
     try:
-        return history.record(changes, _entry(environment, changes.keys()))
+        return history.record(changes, entry)
     except HistoryDamaged:
         try:
             history.set_aside()
@@ -46,31 +47,71 @@ def record(environment: Environment, changes: Mapping[str, bytes | None]) -> str
     return ""
 
 
-def begin_history(environment: Environment) -> None:
-    """Puts the pages that were there before the history began into it. To be called under the lock, before the first
-    change."""
+def record_if_missing(environment: Environment, changes: Mapping[str, bytes | None], entry: Entry) -> None:
+    """As `record`, where nobody knows whether it was recorded already."""
     history = environment.storage.history
-    if history is None or history.begun:
+    if history is None:
         return
-    if pages := stored_pages(environment.storage, environment.storage.list_files()):
-        entry = Entry(OUTSIDE, "pages that were there before the history began", when=environment.now())
-        history.record(pages, entry)
+    try:
+        if not history.stale(changes):
+            return
+    except StorageError as error:
+        logger.info("whether the history knows of a change cannot be told: %s", error)
+    record(environment, changes, entry)
 
 
-def _note_outside(environment: Environment, paths: Collection[str]) -> None:
+def begin(environment: Environment) -> None:
+    """What comes before the first change: pages that were there before the history began, or before the store came into
+    this format, are put into it as they were. To be called under the lock. Raises `StorageError`, also for a store in a
+    newer format."""
+    storage, history = environment.storage, environment.storage.history
+    current = is_current(storage.notes)
+    if history is not None and not (current and history.begun):
+        try:
+            _record_as_it_was(environment, history)
+        except HistoryDamaged:
+            logger.info("the history is damaged; the next change begins a new one")
+    if not current:
+        note_format(storage.notes)
+
+
+def _record_as_it_was(environment: Environment, history: History) -> None:
+    storage = environment.storage
+    pages = stored_pages(storage, storage.list_files())
+    if history.begun:
+        summary = f"the memory as it was before it came into format {FORMAT}"
+        history.record(history.stale(pages), Entry(OUTSIDE, summary, when=environment.now()))
+    elif pages:
+        summary = "pages that were there before the history began"
+        history.record(pages, Entry(OUTSIDE, summary, when=environment.now()))
+
+
+def note_outside(environment: Environment, paths: Collection[str]) -> None:
+    """Puts into the history what somebody did to these pages by hand."""
     storage, history = environment.storage, environment.storage.history
     assert history is not None
     try:
         if not history.stale(stored_pages(storage, paths)):
             return
         with storage.lock():
-            if stale := history.stale(stored_pages(storage, paths)):
-                names = opening(", ".join(sorted(stale)), LONGEST_SUMMARY)
-                history.record(stale, Entry(OUTSIDE, f"edited by hand: {names}", when=environment.now()))
-    except HistoryDamaged:
-        logger.info("the history is damaged; the next change begins a new one")
+            if storage.notes.read(JOURNAL) is None:  # else that was no hand, but a change that was interrupted
+                record_outside(environment, stored_pages(storage, paths))
     except StorageError as error:  # a disk that cannot be written: who only reads need not mind
         logger.info("what was edited by hand did not come into the history: %s", error)
+
+
+def record_outside(environment: Environment, pages: Mapping[str, bytes | None]) -> None:
+    """Puts those of these pages into the history which it has otherwise: who came before us could not. To be called
+    under the lock."""
+    history = environment.storage.history
+    if history is None or not history.begun:
+        return
+    try:
+        if stale := history.stale(pages):
+            names = opening(", ".join(sorted(stale)), LONGEST_SUMMARY)
+            history.record(stale, Entry(OUTSIDE, f"edited by hand: {names}", when=environment.now()))
+    except HistoryDamaged:
+        logger.info("the history is damaged; the next change begins a new one")
 
 
 def stored_pages(storage: MemoryStorage, paths: Iterable[str]) -> dict[str, bytes | None]:
@@ -86,7 +127,7 @@ def stored_pages(storage: MemoryStorage, paths: Iterable[str]) -> dict[str, byte
     return pages
 
 
-def _entry(environment: Environment, paths: Collection[str]) -> Entry:
+def entry_of(environment: Environment, paths: Collection[str]) -> Entry:
     """What is going on, as the trace tells it: the operation, or the split that follows it; who decided, and why."""
     run = environment.run
     events = run.trace.events

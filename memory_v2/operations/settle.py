@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from memory_v2.errors import NotRecorded, PageNotFound, SilicaError, StorageConflict
-from memory_v2.operations.environment import MAX_CHILDREN, Environment
+from memory_v2.operations.environment import Environment, overgrown
+from memory_v2.operations.pending import settling
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.split import split
 from memory_v2.tree.page import Page, read_page
@@ -24,6 +25,11 @@ def settle(environment: Environment, paths: Iterable[str]) -> tuple[list[SplitRe
     Returns the splits in order and, if a page could not be split, why: what was committed before stays true, so that is
     no error of the operation that is settled.
     """
+    with settling(environment):
+        return _settled(environment, paths)
+
+
+def _settled(environment: Environment, paths: Iterable[str]) -> tuple[list[SplitResult], str]:
     done: list[SplitResult] = []
     problem = ""
     queue = deque(dict.fromkeys(paths))
@@ -52,11 +58,6 @@ def settle(environment: Environment, paths: Iterable[str]) -> tuple[list[SplitRe
         done.append(result)
         queue.extend(p for p in result.changed_pages if p not in queue)
     return done, problem
-
-
-def overgrown(page: Page, threshold: int) -> bool:
-    """Whether a page has to be split: too many bytes, or too many children for anybody to choose among."""
-    return page.size > threshold or len(page.entries) > MAX_CHILDREN
 
 
 def _find(environment: Environment, path: str) -> Page | None:

@@ -13,6 +13,7 @@ from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, StorageCon
 from memory_v2.models.briefs import PageView, WriteBrief
 from memory_v2.operations.commit import CONFLICTS, commit, stage_and_commit
 from memory_v2.operations.environment import Environment
+from memory_v2.operations.pending import noted
 from memory_v2.operations.record import refresh
 from memory_v2.operations.results import Revision, WriteResult
 from memory_v2.operations.settle import settle
@@ -50,6 +51,12 @@ def write(environment: Environment, text: str, path: str | None = None, mode: Mo
         path = page_path(path)
     if mode not in MODES:
         raise InvalidSetting(f"a mode is one of {', '.join(MODES)}, not {mode!r}")
+    with noted(environment, text, path, mode):
+        return write_noted(environment, blocks, path, mode)
+
+
+def write_noted(environment: Environment, blocks: tuple[Block, ...], path: str | None, mode: Mode) -> WriteResult:
+    """Works the blocks of a text into the tree that is noted already; see `write`."""
     decided = mode == "update"
     written = _updated(environment, blocks, path) if decided else _verbatim(environment, blocks, path, mode)
     return _settled(environment, written, blocks)

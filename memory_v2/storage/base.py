@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,6 +29,12 @@ Expected: TypeAlias = Absent | Anything | str
 """What a write or a delete expects to find: nothing, whatever, or this version."""
 
 
+JOURNAL: Final = "journal"
+"""The note of the change that is being stored, see `operations.journal`."""
+PENDING: Final = "pending"
+"""The first part of the names of notes about what is not done yet, see `operations.pending`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """The bytes of a page, and the version they are: equal versions mean equal bytes."""
@@ -46,6 +52,37 @@ class Stamp:
     mark: str
 
 
+class Notes(Protocol):
+    """Small things that the program notes beside the pages: a change that is under way, a text that waits.
+
+    A name is `journal` or `pending/1f3a`: one part or two, of ASCII letters, digits and hyphens. A note is whole or not
+    there, and durable when the call returns. A failure is a `StorageError`.
+    """
+
+    @property
+    def look_again(self) -> float:
+        """The seconds after which it is worth while to look for what others have left."""
+
+    def read(self, name: str) -> bytes | None:
+        """The note; `None` if there is none."""
+
+    def write(self, name: str, data: bytes) -> None:
+        """Makes the note what it should be, whatever it was."""
+
+    def remove(self, name: str) -> None:
+        """Removes the note, if it is there."""
+
+    def names(self, folder: str) -> list[str]:
+        """The notes whose names begin with that part, sorted."""
+
+    def claim(self, name: str) -> AbstractContextManager[bool]:
+        """Whether nobody else is at work on what is noted there; as long as it is held, others are told that somebody
+        is. A process that dies lets go of it. A courtesy, by which work is not done twice: nothing may depend on it."""
+
+    def sweep(self) -> None:
+        """Removes what processes that died have left of notes and claims; what cannot be removed stays."""
+
+
 class MemoryStorage(Protocol):
     """Bytes under page paths.
 
@@ -61,6 +98,10 @@ class MemoryStorage(Protocol):
     @property
     def history(self) -> History | None:
         """What happened to the pages; `None` where no history is kept."""
+
+    @property
+    def notes(self) -> Notes:
+        """What the program notes for itself."""
 
     @property
     def cache_folder(self) -> Path | None:
@@ -92,6 +133,10 @@ class MemoryStorage(Protocol):
 
     def strays(self) -> list[tuple[str, str]]:
         """Markdown files that are no pages, with the reason: (name as it is stored, one sentence)."""
+
+    def tidy(self, paths: Iterable[str]) -> None:
+        """Removes temporary files which writes that did not end have left beside these pages. To be called under the
+        lock; what cannot be removed stays."""
 
     def lock(self) -> AbstractContextManager[None]:
         """Held by one commit at a time, among all threads and processes on this store; never while a model thinks."""

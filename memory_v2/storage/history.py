@@ -8,23 +8,29 @@ truth, and the history tells how they came about.
 from __future__ import annotations
 
 import logging
+import os
 import re
+import shutil
 import threading
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from memory_v2.errors import SilicaError, StorageError
+from memory_v2.storage.disk import make_folder
 from memory_v2.storage.walk import SUFFIX
 
 FOLDER = "history.git"
 BRANCH = b"refs/heads/main"
 AUTHOR = b"Silica Memory <silica@localhost>"
-SHORTEST = 4
-"""Characters of an id that name a commit at least."""
+MAKING = "history-making-"
+"""How the name of a repository begins that is not whole yet."""
+GIT_SECONDS = 0.2
+"""For longer plain git does not lock a branch."""
 OUTSIDE = "outside"
 """The kind of what was not done by this program: edits by hand."""
 
@@ -55,17 +61,32 @@ class Entry:
     is_first: bool = field(default=False, compare=False)
 
     @property
+    def in_lines(self) -> Entry:
+        """The same with everything in one line each, and without what UTF-8 cannot spell."""
+        return replace(
+            self,
+            kind=_line(self.kind),
+            summary=_line(self.summary),
+            operation=_line(self.operation),
+            decided_by=_line(self.decided_by),
+            degraded=_line(self.degraded),
+            undoes=_line(self.undoes),
+            why=tuple(_line(why) for why in self.why),
+        )
+
+    @property
     def message(self) -> str:
         """The commit's message, as git shows it."""
+        told = self.in_lines
         trailers = [
-            f"Operation: {self.operation}",
-            f"Decided-by: {self.decided_by}",
-            f"Degraded: {self.degraded}",
-            f"Undoes: {self.undoes}",
+            f"Operation: {told.operation}",
+            f"Decided-by: {told.decided_by}",
+            f"Degraded: {told.degraded}",
+            f"Undoes: {told.undoes}",
         ]
-        body = "".join(f"- {_line(why)}\n" for why in self.why)
-        told = [_line(trailer) for trailer in trailers if not trailer.endswith(": ")]
-        return "\n\n".join(filter(None, [f"{self.kind}: {_line(self.summary)}", body.rstrip(), "\n".join(told)])) + "\n"
+        why = "\n".join(f"- {why}" for why in told.why)
+        named = "\n".join(trailer for trailer in trailers if not trailer.endswith(": "))
+        return "\n\n".join(filter(None, [f"{told.kind}: {told.summary}", why, named])) + "\n"
 
 
 class History(Protocol):
@@ -73,7 +94,7 @@ class History(Protocol):
 
     @property
     def begun(self) -> bool:
-        """Whether something was recorded already; asks no repository, so it costs nothing."""
+        """Whether something was recorded already; once that is known it costs nothing."""
 
     def set_aside(self) -> None:
         """Puts what cannot be read out of the way; the next record begins anew."""
@@ -84,11 +105,11 @@ class History(Protocol):
     def entries(self, path: str | None = None) -> Iterator[Entry]:
         """The commits, newest first; only those that changed a page, if one is named."""
 
-    def find(self, revision: str) -> Entry | None:
-        """The commit whose id begins so."""
-
     def read(self, revision: str, path: str) -> bytes | None:
         """A page as it was after a commit; `None` if it was not there."""
+
+    def states(self, path: str) -> Iterator[tuple[Entry, bytes | None]]:
+        """The commits that changed a page, oldest first, each with the page as it was after it."""
 
     def pages(self, revision: str) -> dict[str, bytes]:
         """All pages as they were after a commit."""
@@ -110,8 +131,15 @@ class GitHistory:
         self._lock = threading.RLock()
 
     def record(self, changes: Mapping[str, bytes | None], entry: Entry) -> str:
-        """See `History`. Nothing is waited for: what a crash of the machine takes of the history, it leaves of the
-        pages."""
+        """See `History`. To be called under the commit's lock. Nothing is waited for: what a crash of the machine takes
+        of the history, it leaves of the pages."""
+        try:
+            return self._recorded(changes, entry)
+        except _Locked:
+            self._unlock()
+            return self._recorded(changes, entry)
+
+    def _recorded(self, changes: Mapping[str, bytes | None], entry: Entry) -> str:
         from dulwich.objects import Blob, Commit
 
         with self._explained():
@@ -130,7 +158,7 @@ class GitHistory:
             commit.author_time = commit.commit_time = int(entry.when.timestamp())
             commit.author_timezone = commit.commit_timezone = 0
             commit.encoding = b"UTF-8"
-            commit.message = entry.message.encode("utf-8", "replace")
+            commit.message = entry.message.encode()
             store.add_object(commit)
             if not self._repo.refs.set_if_equals(BRANCH, parent, commit.id):
                 raise StorageError("the history was changed by somebody else meanwhile")
@@ -150,18 +178,15 @@ class GitHistory:
                     yield entry
                 commit_id = parent
 
-    def find(self, revision: str) -> Entry | None:
-        """See `History`."""
-        wanted = revision.strip().lower()
-        if len(wanted) < SHORTEST or not re.fullmatch("[0-9a-f]+", wanted):
-            return None
-        return next((entry for entry in self.entries() if entry.id.startswith(wanted)), None)
-
     def read(self, revision: str, path: str) -> bytes | None:
         """See `History`."""
         with self._explained():
             blob = self._blob(self._commit(revision.encode()).tree, _parts(path))
             return None if blob is None else self._data(blob)
+
+    def states(self, path: str) -> Iterator[tuple[Entry, bytes | None]]:
+        """See `History`."""
+        return ((entry, self.read(entry.id, path)) for entry in reversed(list(self.entries(path))))
 
     def pages(self, revision: str) -> dict[str, bytes]:
         """See `History`."""
@@ -229,11 +254,35 @@ class GitHistory:
             if self._place is None:
                 self._opened = MemoryRepo()
             elif (self._place / "objects").is_dir():
+                with suppress(OSError):  # folders without a file, which git, zip and S3 leave out of a copy
+                    for name in ("refs/heads", "objects/pack"):
+                        (self._place / name).mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._opened = Repo(str(self._place))
             else:
-                self._place.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._opened = Repo.init_bare(str(self._place), default_branch=b"main")
+                self._make(self._place)
+                self._opened = Repo(str(self._place))
         return self._opened
+
+    def _make(self, place: Path) -> None:
+        """Makes the repository beside its place, and puts it there when it is whole: a half one would stay for ever."""
+        from dulwich.repo import Repo
+
+        make_folder(place.parent)
+        for half in place.parent.glob(f"{MAKING}*"):
+            shutil.rmtree(half, ignore_errors=True)
+        made = place.with_name(f"{MAKING}{os.urandom(4).hex()}.git")
+        made.mkdir(mode=0o700)
+        Repo.init_bare(str(made), default_branch=b"main").close()
+        made.rename(place)
+
+    def _unlock(self) -> None:
+        """Removes the locks of a process that died while it recorded. None of ours is alive, for we hold the commit's
+        lock; plain git, which locks no objects, is done with a branch at once."""
+        time.sleep(GIT_SECONDS)
+        if self._place is not None:
+            for lock in (*self._place.glob("objects/??/*.lock"), *self._place.glob("refs/heads/*.lock")):
+                with suppress(OSError):
+                    lock.unlink()
 
     def _close(self) -> None:
         if self._opened is not None and self._place is not None:
@@ -351,11 +400,17 @@ class GitHistory:
             except OSError as error:
                 raise StorageError(f"cannot reach the history in {self._place}: {error.strerror or error}") from error
             except Exception as error:
+                if type(error).__name__ == "FileLocked":  # of a room that is not imported before it is needed
+                    raise _Locked(f"the history in {self._place} is locked: {error}") from error
                 raise HistoryDamaged(f"the history in {self._place} is damaged ({type(error).__name__})") from error
             finally:
                 self._users -= 1
                 if not self._users:
                     self._close()
+
+
+class _Locked(StorageError):
+    """A file that is to be written is locked: by git at this moment, or by a process that died over it."""
 
 
 class HistoryDamaged(StorageError):
@@ -372,7 +427,7 @@ def _parts(path: str) -> tuple[bytes, ...]:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(text.encode("utf-8", "replace").decode().split())
 
 
 def _read_message(message: str) -> Entry:

@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
@@ -15,7 +15,20 @@ from typing import TYPE_CHECKING
 
 from memory_v2.errors import PageNotFound, StorageConflict, StorageError
 from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored
-from memory_v2.storage.disk import explained, is_file, is_link, lstat, make_folder, read_bytes, store_bytes, sync_folder
+from memory_v2.storage.disk import (
+    explained,
+    is_file,
+    is_link,
+    is_temporary,
+    lstat,
+    make_folder,
+    new_temporary,
+    read_bytes,
+    spelling,
+    store_bytes,
+    sync_folder,
+)
+from memory_v2.storage.local_notes import LocalNotes
 from memory_v2.storage.walk import LINK, SUFFIX, walk
 from memory_v2.tree.path import page_path, prefixes
 
@@ -24,6 +37,10 @@ if TYPE_CHECKING:
 
 LOCK_SECONDS = 30.0
 METADATA = ".metadata"
+
+GITIGNORE = b"""# The program's own data, not for the git repository around it; the pages may well be.
+*
+"""
 
 _UNSETTLED_NS = 50_000_000
 
@@ -34,6 +51,9 @@ class LocalStorage:
     def __init__(self, folder: Path, history: bool = True) -> None:
         self._folder = folder.absolute()
         self._keeps_history = history
+        self._listed: frozenset[str] = frozenset()
+        """The paths of the last walk, which are spelled as on the disk."""
+        self.notes = LocalNotes(self._folder / METADATA, self._metadata)
         with explained("open the memory folder", self._folder), suppress(FileNotFoundError):
             if not stat.S_ISDIR(self._folder.stat().st_mode):
                 raise StorageError(f"the memory folder {self._folder} is a file; name a folder, or move it away")
@@ -51,10 +71,9 @@ class LocalStorage:
     @property
     def cache_folder(self) -> Path | None:
         try:
-            folder = self._metadata() if self._folder.is_dir() else None
+            return self._metadata() if self._folder.is_dir() else None
         except OSError:
             return None
-        return folder if folder and os.access(folder, os.W_OK | os.X_OK) else None
 
     def read(self, path: str) -> Stored:
         file, found = self._look(path)
@@ -68,14 +87,15 @@ class LocalStorage:
         return Stored(data, _version(data))
 
     def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
-        file, found = self._look(path)
+        file, found = self._look(path, to_write=True)
         if found is not None and not is_file(found):
             raise StorageError(f"cannot write {file}: a folder or a device is there; move it away")
-        temporary = file.parent / f".silica-{os.urandom(8).hex()}.tmp"
+        temporary = new_temporary(file.parent)
         with explained("write", file):
+            there = next(folder for folder in file.parents if folder == self._folder or folder.is_dir())
             try:
                 make_folder(file.parent)
-                store_bytes(temporary, data)
+                store_bytes(temporary, data, found)
                 if expected == ABSENT:
                     _create(temporary, file, path)
                 else:
@@ -84,7 +104,7 @@ class LocalStorage:
             finally:
                 with suppress(OSError):
                     temporary.unlink()
-                self._prune(file.parent)  # after a failure; a folder that holds a page is not empty and stays
+                self._prune(file.parent, there)  # after a failure; a folder that holds a page is not empty and stays
             sync_folder(file.parent)
         return _version(data)
 
@@ -97,7 +117,7 @@ class LocalStorage:
         with explained("delete", file):
             self._expect(path, expected)
             file.unlink(missing_ok=True)
-            sync_folder(self._prune(file.parent))
+            sync_folder(self._prune(file.parent, self._folder))
 
     def exists(self, path: str) -> bool:
         try:
@@ -106,7 +126,7 @@ class LocalStorage:
             return False
 
     def list_files(self) -> list[str]:
-        return sorted(walk(self._folder)[0])
+        return sorted(self._walk())
 
     def get_size(self, path: str) -> int:
         return self._info(path).st_size
@@ -117,7 +137,7 @@ class LocalStorage:
     def stamps(self) -> Iterator[Stamp]:
         now = time.time_ns()
         with explained("list", self._folder):
-            for path, entry in walk(self._folder)[0].items():
+            for path, entry in self._walk().items():
                 try:
                     info = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:  # removed since the walk
@@ -127,6 +147,14 @@ class LocalStorage:
     def strays(self) -> list[tuple[str, str]]:
         return sorted(walk(self._folder)[1])
 
+    def tidy(self, paths: Iterable[str]) -> None:
+        for folder in {(self._folder / f"{path}{SUFFIX}").parent for path in paths}:
+            with suppress(OSError):
+                for file in folder.iterdir():
+                    if is_temporary(file.name):
+                        file.unlink(missing_ok=True)
+            self._prune(folder, self._folder)
+
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Re-entrant in a thread; raises `StorageError` when others have held it for `LOCK_SECONDS`."""
@@ -135,7 +163,7 @@ class LocalStorage:
         file = self._folder / METADATA / "lock"
         with explained("lock", file):
             self._metadata()
-            lock = FileLock(file, mode=0o600, is_singleton=True)
+            lock = FileLock(file, mode=0o600, is_singleton=True, fallback_to_soft=False)
             try:
                 lock.acquire(timeout=LOCK_SECONDS, poll_interval=0.005)
             except Timeout as error:
@@ -147,18 +175,29 @@ class LocalStorage:
         finally:
             lock.release()
 
-    def _look(self, path: str) -> tuple[Path, os.stat_result | None]:
-        """The file of the page and what is there, if anything; refuses a symbolic link on the way to it."""
+    def _walk(self) -> dict[str, os.DirEntry[str]]:
+        pages = walk(self._folder)[0]
+        self._listed = frozenset(pages)
+        return pages
+
+    def _look(self, path: str, to_write: bool = False) -> tuple[Path, os.stat_result | None]:
+        """The file of the page and what is there, if anything; refuses a symbolic link on the way to it. On a disk that
+        ignores case a page has one name all the same; what stands in the way of another cannot be written over."""
         path = page_path(path)  # the last door before the disk: nothing above it is trusted to have looked
         file = self._folder / f"{path}{SUFFIX}"
         found = None
         for place in (*(self._folder / folder for folder in prefixes(path)[:-1]), file):
             with explained("look at", place):
                 found = lstat(place)
+                other = spelling(place) if found is not None and path not in self._listed else place.name
             if found is None:
                 break
             if is_link(found):
                 raise _Link(f"{place} {LINK}")
+            if other != place.name:
+                if to_write:
+                    raise StorageError(f"cannot write {place}: to this disk that is {other!r}, which is there already")
+                return file, None
         return file, found
 
     def _info(self, path: str) -> os.stat_result:
@@ -177,9 +216,9 @@ class LocalStorage:
         if expected != (version or ABSENT):
             raise _conflict(path, expected)
 
-    def _prune(self, folder: Path) -> Path:
-        """Removes `folder` and those above it while they are empty; returns the first that stays."""
-        while folder != self._folder:
+    def _prune(self, folder: Path, top: Path) -> Path:
+        """Removes `folder` and those above it up to `top` while they are empty; returns the first that stays."""
+        while folder != top:
             try:
                 folder.rmdir()
             except FileNotFoundError:
@@ -195,6 +234,9 @@ class LocalStorage:
         if found is not None and is_link(found):
             raise _Link(f"{folder} {LINK}")
         make_folder(folder)
+        if found is None:  # later it is left alone: who has removed it wants it so
+            with suppress(OSError):
+                store_bytes(folder / ".gitignore", GITIGNORE)
         return folder
 
 

@@ -9,31 +9,43 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_v2.errors import PageNotFound, StorageConflict, StorageError
 from memory_v2.settings import DEFAULT_CACHE_TTL
 from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored
-from memory_v2.storage.s3_bucket import Bucket, Info, Object
+from memory_v2.storage.s3_bucket import Bucket, Info, Object, Written
 from memory_v2.storage.s3_cache import PageCache, version_of
 from memory_v2.storage.s3_errors import Refused, Uncertain
 from memory_v2.storage.s3_lease import Lease
+from memory_v2.storage.s3_notes import S3Notes
 from memory_v2.storage.walk import SUFFIX, is_markdown, name_problem, part_clashes
 from memory_v2.tree.path import page_path
 
 if TYPE_CHECKING:
     from memory_v2.storage.history import History
 
-LOCK = ".metadata/s3.lock"
+METADATA = ".metadata"
+LOCK = f"{METADATA}/s3.lock"
 """Not the name of the lock on a disk: that one is copied along with a folder, and would look as if it were held."""
 
 _TRIES = 3
 _NO_TAG = "0" * 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """An object that a page was: its tag, the version of its bytes, and the id under which the bucket keeps them."""
+
+    etag: str
+    version: str
+    version_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +61,6 @@ class S3Storage:
     boto3 finds them. `cache` is a folder of this machine for pages and for what is derived from them, below which each
     store has its own. For `ttl` seconds a page is read from there without asking; with 0 the server is always asked
     whether it is still the same; `clock` gives nanoseconds. Nothing is connected to before the first use."""
-
-    history: History | None = None
 
     def __init__(
         self,
@@ -72,11 +82,18 @@ class S3Storage:
         self._ttl = int(ttl * 1e9)
         self._clock = clock
         self._lease = Lease(self._bucket, self._prefix + LOCK)
-        self._tags: dict[str, tuple[str, str]] = {}
-        """For each page the tag and the version of an object that it was."""
+        self.notes = S3Notes(self._bucket, f"{self._prefix}{METADATA}/", self._lease.before_change)
+        self._known: dict[str, _Known] = {}
         self._listing = _Listing(0, {})
         self._is_pruned = False
         self._keeps_conditions = False
+
+    @cached_property
+    def history(self) -> History:
+        """Nothing is asked for before it is used."""
+        from memory_v2.storage.s3_history import S3History
+
+        return S3History(self._bucket, self._prefix, self._cache, self._version_id, self._lease.keep)
 
     @property
     def cache_folder(self) -> Path | None:
@@ -88,7 +105,7 @@ class S3Storage:
         kept = self._cache.find(path)
         # Under the lock nothing is taken on trust: what is about to be changed is looked at as it is.
         if kept and not self._lease.is_mine and self._is_fresh(path, kept.found.etag, kept.as_of):
-            self._tags[path] = (kept.found.etag, kept.version)
+            self._known[path] = _Known(kept.found.etag, kept.version, kept.found.version_id)
             return Stored(kept.found.data, kept.version)
         found = self._ask(path, kept.found if kept else None)
         return Stored(found.data, version_of(found.data))
@@ -99,15 +116,15 @@ class S3Storage:
         with self._certain():
             if expected == ABSENT:
                 try:
-                    etag = self._bucket.create(self._key(path), data)
+                    written = self._bucket.create(self._key(path), data)
                 except Refused as error:
                     self._forget(path)
                     raise _conflict(path, expected) from error
             elif isinstance(expected, str):
-                etag = self._replace(path, data, expected)
+                written = self._replace(path, data, expected)
             else:
-                etag = self._bucket.put(self._key(path), data)
-        return self._remember(path, Object(etag, data), self._clock())
+                written = self._bucket.put(self._key(path), data)
+        return self._remember(path, Object(written.etag, data, written.version_id), self._clock())
 
     def delete(self, path: str, expected: Expected = ANY) -> None:
         path = page_path(path)
@@ -142,6 +159,9 @@ class S3Storage:
     def strays(self) -> list[tuple[str, str]]:
         return sorted(self._list()[1])
 
+    def tidy(self, paths: Iterable[str]) -> None:
+        """There are no temporary objects."""
+
     @contextmanager
     def lock(self) -> Iterator[None]:
         """An object in the bucket, see `s3_lease`. Raises `StorageError` when others have held it for too long."""
@@ -166,7 +186,7 @@ class S3Storage:
         asked = self._clock()
         found = self._bucket.get(self._key(path), kept)
         if found is None:
-            self._tags.pop(path, None)
+            self._known.pop(path, None)
             self._cache.drop(path, asked)
             raise PageNotFound(path)
         self._remember(path, found, asked)
@@ -174,26 +194,37 @@ class S3Storage:
 
     def _remember(self, path: str, found: Object, as_of: int) -> str:
         version = version_of(found.data)
-        self._tags[path] = (found.etag, version)
+        self._known[path] = _Known(found.etag, version, found.version_id)
         self._cache.keep(path, found, as_of)
         return version
 
     def _forget(self, path: str) -> None:
-        self._tags.pop(path, None)
+        self._known.pop(path, None)
         self._cache.drop(path, self._clock())
 
-    def _replace(self, path: str, data: bytes, expected: str) -> str:
+    def _version_id(self, path: str, version: str) -> str:
+        """The id under which the bucket keeps these bytes of a page; empty if it does not. What was read or written
+        here is not asked for."""
+        known = self._known.get(path)
+        if known is None or known.version != version:
+            with suppress(PageNotFound):
+                kept = self._cache.find(path)
+                self._ask(path, kept.found if kept else None)
+            known = self._known.get(path)
+        return known.version_id if known and known.version == version else ""
+
+    def _replace(self, path: str, data: bytes, expected: str) -> Written:
         """Writes over the object that has the version, however often it is stored anew with the same bytes meanwhile:
         then its tag may be another one, but what is overwritten is what was expected."""
-        etag, version = self._tags.get(path, ("", ""))
+        known = self._known.get(path)
         for _ in range(_TRIES):
-            if version != expected:
-                etag = self._expect(path, expected)
+            is_it = known is not None and known.version == expected
+            etag = known.etag if known and is_it else self._expect(path, expected)
             try:
                 return self._bucket.replace(self._key(path), data, etag)
             except Refused:
                 self._forget(path)
-                version = ""
+                known = None
         raise _conflict(path, expected)
 
     def _remove(self, path: str, expected: str) -> None:
@@ -240,7 +271,7 @@ class S3Storage:
         asked = self._clock()
         pages: dict[str, Info] = {}
         strays = []
-        for key, info in self._bucket.list(self._prefix):
+        for key, info in self._bucket.list(self._prefix, besides=f"{self._prefix}{METADATA}/"):
             name = key.removeprefix(self._prefix)
             if not is_markdown(name) or any(part.startswith(".") for part in name.split("/")):
                 continue

@@ -10,8 +10,8 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,11 @@ READ_SECONDS = 10
 CONFLICT_SECONDS = (0.05, 0.2, 0.5)
 """The pauses before a request is sent again that met another one on the same object: what S3 asks for then."""
 MARK = "silica-write"
+FIRST_KEYS, MOST_KEYS = 50, 1_000
+"""How many keys a listing asks for at first, where there are some to pass over, and how many S3 gives at most."""
 
+_NO_VERSION = ("NoSuchVersion", "MethodNotAllowed", "InvalidArgument")
+"""What S3 says to the id of a version that is gone, of a version that is a deletion, and of none that can be."""
 _CUT_OFF = (
     exceptions.ResponseStreamingError,
     exceptions.IncompleteReadError,
@@ -44,21 +48,32 @@ _CUT_OFF = (
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """What an object is known by: its entity tag (of one object, equal tags mean equal bytes) and, where the bucket
+    keeps them, the id of its version, by which these bytes are found for good."""
+
+    etag: str
+    version_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Object:
-    """The bytes of an object, and its entity tag: of one object, equal tags mean equal bytes."""
+    """The bytes of an object, and what it is known by."""
 
     etag: str
     data: bytes
+    version_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What is known of an object without reading it."""
+    """What is known of an object without reading it; a listing tells no mark and no version."""
 
     etag: str
     size: int
     modified: datetime
     mark: str = ""
+    version_id: str = ""
 
 
 class Bucket:
@@ -72,17 +87,20 @@ class Bucket:
         self._made: tuple[int, S3Client] | None = None
         self._is_there = False
 
-    def get(self, key: str, kept: Object | None = None) -> Object | None:
-        """The object, `kept` itself if that is what it still is; `None` if there is none."""
-        condition: dict[str, Any] = {"IfNoneMatch": f'"{kept.etag}"'} if kept else {}
+    def get(self, key: str, kept: Object | None = None, version_id: str = "") -> Object | None:
+        """The object, `kept` if its bytes are what they were; with `version_id`, that version of it. `None` if there is
+        none."""
+        more: dict[str, Any] = {"IfNoneMatch": f'"{kept.etag}"'} if kept else {}
+        if version_id:
+            more["VersionId"] = version_id
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                answer = self._client().get_object(Bucket=self.name, Key=key, **condition)
-                return Object(_bare(answer["ETag"]), answer["Body"].read())
+                answer = self._client().get_object(Bucket=self.name, Key=key, **more)
+                return Object(_bare(answer["ETag"]), answer["Body"].read(), _version_id(answer))
             except ClientError as error:
                 if kept and status_of(error) == 304:
-                    return kept
-                if code_of(error) == "NoSuchKey":
+                    return replace(kept, version_id=_version_id_beside(error, kept.version_id))
+                if code_of(error) == "NoSuchKey" or (version_id and code_of(error) in _NO_VERSION):
                     return None
                 raise told(error, "read", self._place(key)) from error
             except (BotoCoreError, ResponseParserError) as error:
@@ -102,29 +120,44 @@ class Bucket:
             raise told(error, "look at", self._place(key)) from error
         except (BotoCoreError, ResponseParserError) as error:
             raise told(error, "look at", self._place(key)) from error
-        mark = answer.get("Metadata", {}).get(MARK, "")
-        return Info(_bare(answer["ETag"]), answer["ContentLength"], answer["LastModified"].astimezone(UTC), mark)
+        modified, mark = answer["LastModified"].astimezone(UTC), answer.get("Metadata", {}).get(MARK, "")
+        return Info(_bare(answer["ETag"]), answer["ContentLength"], modified, mark, _version_id(answer))
 
-    def list(self, prefix: str) -> Iterator[tuple[str, Info]]:
-        """The objects whose keys begin so, however many there are."""
-        try:
-            for page in self._client().get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=prefix):
-                for found in page.get("Contents", ()):
-                    modified = found["LastModified"].astimezone(UTC)
-                    yield found["Key"], Info(_bare(found["ETag"]), found["Size"], modified)
-        except (ClientError, BotoCoreError, ResponseParserError) as error:
-            raise told(error, "list", self._place(prefix)) from error
+    def list(
+        self, prefix: str, *, after: str = "", besides: str = "", flat: bool = False
+    ) -> Iterator[tuple[str, Info]]:
+        """The objects whose keys begin so, sorted, however many there are. `after`: only those behind this key;
+        `besides`: what is in this folder is passed over, not walked through; `flat`: nor is what is in any folder."""
+        more: dict[str, Any] = {"Delimiter": "/"} if flat else {}
+        start: dict[str, Any] = {"StartAfter": after} if after else {}
+        most, key = FIRST_KEYS if besides else MOST_KEYS, ""
+        while True:
+            try:
+                answer = self._client().list_objects_v2(Bucket=self.name, Prefix=prefix, MaxKeys=most, **more, **start)
+            except (ClientError, BotoCoreError, ResponseParserError) as error:
+                raise told(error, "list", self._place(prefix)) from error
+            for found in answer.get("Contents", ()):
+                key = found["Key"]
+                if not besides or not key.startswith(besides):
+                    yield key, Info(_bare(found["ETag"]), found["Size"], found["LastModified"].astimezone(UTC))
+            if not answer["IsTruncated"]:
+                return
+            if besides and key.startswith(besides):
+                start = {"StartAfter": besides.removesuffix("/") + "0"}  # the character behind the slash
+            else:
+                start = {"ContinuationToken": answer["NextContinuationToken"]}
+            most = MOST_KEYS
 
-    def create(self, key: str, data: bytes) -> str:
-        """Makes the object and gives its tag; `Refused` if one is there."""
+    def create(self, key: str, data: bytes) -> Written:
+        """Makes the object; `Refused` if one is there."""
         return self._put(key, data, {"IfNoneMatch": "*"})
 
-    def replace(self, key: str, data: bytes, etag: str) -> str:
-        """Makes the object with this tag another one and gives its tag; `Refused` if there is none with this tag."""
+    def replace(self, key: str, data: bytes, etag: str) -> Written:
+        """Makes the object with this tag another one; `Refused` if there is none with this tag."""
         return self._put(key, data, {"IfMatch": f'"{etag}"'})
 
-    def put(self, key: str, data: bytes) -> str:
-        """Makes the object what it should be, whatever it was, and gives its tag."""
+    def put(self, key: str, data: bytes) -> Written:
+        """Makes the object what it should be, whatever it was."""
         return self._put(key, data, {})
 
     def delete(self, key: str, etag: str | None = None) -> None:
@@ -150,7 +183,7 @@ class Bucket:
                     return
                 raise _failed(error, "delete", place) from error
 
-    def _put(self, key: str, data: bytes, condition: dict[str, Any]) -> str:
+    def _put(self, key: str, data: bytes, condition: dict[str, Any]) -> Written:
         mark, place = uuid.uuid4().hex, self._place(key)
         for pause in (*CONFLICT_SECONDS, None):
             try:
@@ -158,11 +191,11 @@ class Bucket:
                     Bucket=self.name,
                     Key=key,
                     Body=data,
-                    ContentType="text/markdown; charset=utf-8",
+                    ContentType="application/json" if key.endswith(".json") else "text/markdown; charset=utf-8",
                     Metadata={MARK: mark},
                     **condition,
                 )
-                return _bare(answer["ETag"])
+                return Written(_bare(answer["ETag"]), _version_id(answer))
             except ClientError as error:
                 if status_of(error) == 409 and pause:
                     time.sleep(pause)
@@ -170,14 +203,14 @@ class Bucket:
                 if was_retried(error) or status_of(error) >= 500:
                     found = self._settled(key, error)
                     if found and found.mark == mark:
-                        return found.etag
+                        return Written(found.etag, found.version_id)
                     if not _is_refusal(error):
                         raise Uncertain(str(told(error, "write", place))) from error
                 raise _refused(error, place) if _is_refusal(error) else told(error, "write", place) from error
             except (BotoCoreError, ResponseParserError) as error:
                 found = self._settled(key, error) if _was_sent(error) else None
                 if found and found.mark == mark:
-                    return found.etag
+                    return Written(found.etag, found.version_id)
                 raise _failed(error, "write", place) from error
         raise AssertionError("the last attempt returns or raises")
 
@@ -236,6 +269,18 @@ class Bucket:
 
 def _bare(etag: str) -> str:
     return etag.strip('"')  # some servers quote it in one answer and not in another
+
+
+def _version_id(answer: Mapping[str, Any]) -> str:
+    """The id of the object's version; none where the bucket keeps only one, which the next write replaces."""
+    found = str(answer.get("VersionId") or "")
+    return "" if found == "null" else found
+
+
+def _version_id_beside(error: ClientError, known: str) -> str:
+    """The same where an object was not sent again; what is `known` if the server does not tell."""
+    headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+    return _version_id({"VersionId": headers.get("x-amz-version-id", known)})
 
 
 def _is_refusal(error: ClientError) -> bool:

@@ -1,4 +1,5 @@
-"""Pages of a bucket on the local disk, each with its tag and the moment at which it was known to be so.
+"""What is kept on the local disk of a bucket: pages, each with its tag and the moment at which it was known to be so,
+and the records of the history, which are for good.
 
 All of it can be fetched again: a file that is torn, tampered with or unwritable costs a request and nothing else.
 """
@@ -9,6 +10,7 @@ import hashlib
 import json
 import os
 import threading
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +54,8 @@ class PageCache:
         try:
             head, _, data = read_bytes(self._file(self._folder, path)).partition(b"\n")
             known = json.loads(head)
-            kept = Kept(Object(str(known["etag"]), data), str(known["version"]), int(known["as_of"]))
+            found = Object(str(known["etag"]), data, str(known.get("version_id", "")))
+            kept = Kept(found, str(known["version"]), int(known["as_of"]))
             is_it = known["path"] == path and kept.version == version_of(data)
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -66,7 +69,13 @@ class PageCache:
                 return
             self._changed[path] = as_of
             file = self._file(folder, path)
-            known = {"path": path, "etag": found.etag, "version": version_of(found.data), "as_of": as_of}
+            known = {
+                "path": path,
+                "etag": found.etag,
+                "version_id": found.version_id,
+                "version": version_of(found.data),
+                "as_of": as_of,
+            }
             temporary = file.with_name(f"{file.name}-{os.urandom(8).hex()}.tmp")
             with suppress(OSError):
                 make_folder(file.parent)
@@ -98,6 +107,70 @@ class PageCache:
 
     def _file(self, folder: Path, path: str) -> Path:
         return folder / "pages" / hashlib.sha256(path.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class CachedRecord:
+    """A record of the history: its number, the tag of its object, its bytes."""
+
+    number: int
+    etag: str
+    data: bytes
+
+
+class RecordCache:
+    """The records of the history that this machine has seen: one file, a line for each. `folder` gives the folder, if
+    there is one that can be written."""
+
+    def __init__(self, folder: Callable[[], Path | None]) -> None:
+        self._folder = folder
+
+    def load(self) -> dict[int, CachedRecord]:
+        """The records by number. A line that is torn, or not what its sum says, is left out."""
+        file = self._file()
+        try:
+            lines = read_bytes(file).split(b"\n") if file else []
+        except OSError:
+            return {}
+        read = [record for line in lines if line and (record := _read_line(line))]
+        found = {record.number: record for record in read}
+        if len(lines) > 4 * len(found) + 200:  # others of this machine have added the same ones, or much is torn
+            self.forget()
+            self.add(found.values())
+        return found
+
+    def add(self, records: Iterable[CachedRecord]) -> None:
+        """Keeps these as well. Each begins a line of its own, whatever somebody before has left unfinished."""
+        lines = b"".join(_line(record) for record in records)
+        with suppress(OSError):
+            if lines and (file := self._file()):
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+                with os.fdopen(os.open(file, flags, 0o600), "wb", 0) as stream:
+                    stream.write(lines)
+
+    def forget(self) -> None:
+        """Keeps none any more."""
+        with suppress(OSError):
+            if file := self._file():
+                file.unlink(missing_ok=True)
+
+    def _file(self) -> Path | None:
+        folder = self._folder()
+        return folder and folder / "history.jsonl"
+
+
+def _line(record: CachedRecord) -> bytes:
+    known = {"number": record.number, "etag": record.etag, "sum": version_of(record.data)}
+    return b"\n" + json.dumps({**known, "record": record.data.decode("utf-8")}, ensure_ascii=False).encode()
+
+
+def _read_line(line: bytes) -> CachedRecord | None:
+    try:
+        known = json.loads(line)
+        record = CachedRecord(int(known["number"]), str(known["etag"]), str(known["record"]).encode())
+        return record if known["sum"] == version_of(record.data) else None
+    except (ValueError, KeyError, TypeError, OverflowError):
+        return None
 
 
 def version_of(data: bytes) -> str:

@@ -26,7 +26,10 @@ _REGION = (
     "the bucket is in another region{region}; set SILICA_MEMORY_S3_REGION, or SILICA_MEMORY_S3_ENDPOINT if it is "
     "another server's"
 )
-_DENIED = "permission is denied; these credentials must be allowed to list the bucket and to get, put and delete in it"
+_DENIED = (
+    "permission is denied; these credentials must be allowed to list the bucket and to get, put and delete in it, and "
+    "to get old versions if it keeps them"
+)
 _EXPIRED = "the session of these credentials has expired; sign in again"
 _OUT_OF_ORDER = "the server is out of order or has too much to do; try again later"
 _NO_CREDENTIALS = (

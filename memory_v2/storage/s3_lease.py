@@ -77,7 +77,7 @@ class Lease:
             return
         now = time.time()
         try:
-            self._etag = self._bucket.replace(self._key, _token(), self._etag)
+            self._etag = self._bucket.replace(self._key, _token(), self._etag).etag
         except Refused as error:
             if not self._has_changed:
                 raise StorageConflict("this commit took so long that another one went first; try again") from error
@@ -105,7 +105,7 @@ class Lease:
         while True:
             asked = time.time()
             try:
-                etag = self._bucket.create(self._key, _token())
+                etag = self._bucket.create(self._key, _token()).etag
                 break
             except Refused:
                 now = time.monotonic()
@@ -115,7 +115,7 @@ class Lease:
                     seen, since = found.etag, now
                 elif found and now - since >= LEASE_SECONDS:
                     try:
-                        etag = self._bucket.replace(self._key, _token(), seen)
+                        etag = self._bucket.replace(self._key, _token(), seen).etag
                         break
                     except Refused:
                         continue

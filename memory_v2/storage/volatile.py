@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +24,43 @@ class _Page:
     mark: str
 
 
+class VolatileNotes:
+    """The contract of `Notes` without a disk."""
+
+    look_again = 0.0
+
+    def __init__(self) -> None:
+        self._notes: dict[str, bytes] = {}
+        self._claimed: set[str] = set()
+        self._claiming = threading.Lock()
+
+    def read(self, name: str) -> bytes | None:
+        return self._notes.get(name)
+
+    def write(self, name: str, data: bytes) -> None:
+        self._notes[name] = data
+
+    def remove(self, name: str) -> None:
+        self._notes.pop(name, None)
+
+    def names(self, folder: str) -> list[str]:
+        return sorted(name for name in self._notes.copy() if name.startswith(f"{folder}/"))
+
+    @contextmanager
+    def claim(self, name: str) -> Iterator[bool]:
+        with self._claiming:
+            is_free = name not in self._claimed
+            self._claimed.add(name)
+        try:
+            yield is_free
+        finally:
+            if is_free:
+                self._claimed.discard(name)
+
+    def sweep(self) -> None:
+        """There is nothing that could be left."""
+
+
 class VolatileStorage:
     """The contract of `MemoryStorage` without a disk; `clock` gives modified times, in UTC. Traces are kept in the
     `cache_folder`, if one is given."""
@@ -37,6 +74,7 @@ class VolatileStorage:
         history: bool = False,
     ) -> None:
         self._clock = clock
+        self.notes = VolatileNotes()
         self.cache_folder = cache_folder
         self.history: GitHistory | None = GitHistory(None) if history else None
         self._pages: dict[str, _Page] = {}
@@ -81,6 +119,9 @@ class VolatileStorage:
 
     def strays(self) -> list[tuple[str, str]]:
         return []
+
+    def tidy(self, paths: Iterable[str]) -> None:
+        """There is nothing that could be left."""
 
     @contextmanager
     def lock(self) -> Iterator[None]:

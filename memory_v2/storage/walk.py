@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from memory_v2.errors import InvalidPath
-from memory_v2.storage.disk import explained, is_link
+from memory_v2.storage.disk import explained, is_link, lstat
 from memory_v2.tree.path import fold, is_page_path, page_path, prefixes
 
 SUFFIX = ".md"
@@ -24,8 +25,9 @@ def walk(root: Path) -> tuple[dict[str, os.DirEntry[str]], list[tuple[str, str]]
     while folders:
         above = folders.pop()
         with explained("list", root / above):
-            for entry in _entries(root / above):
-                name = above + entry.name
+            entries = _entries(root / above)
+            for entry in entries:
+                name = above + _name(entry, entries)
                 if problem := _problem(name, entry):
                     strays.append((name, problem))
                 elif entry.is_dir(follow_symlinks=False):
@@ -63,6 +65,17 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
             return [entry for entry in entries if not entry.name.startswith(".")]
     except FileNotFoundError:  # an absent memory, or a folder that has just been removed
         return []
+
+
+def _name(entry: os.DirEntry[str], entries: Sequence[os.DirEntry[str]]) -> str:
+    """The name of an entry; in NFC, if the disk takes that for the same: on a Mac, names are written in either form."""
+    name = entry.name
+    if unicodedata.is_normalized("NFC", name):
+        return name
+    composed = unicodedata.normalize("NFC", name)
+    if any(other.name == composed for other in entries) or lstat(Path(entry.path).with_name(composed)) is None:
+        return name
+    return composed
 
 
 def _leads_away(entry: os.DirEntry[str]) -> bool:

@@ -77,7 +77,7 @@ def test_an_operation_leaves_one_trace_and_tells_its_name(
     trace = memory.trace(result.trace)
     assert (trace.name, trace.events[0]["event"], trace.events[-1]["event"]) == (result.trace, "begin", "end")
     assert trace.events[0]["operation"] in kind.replace("append", "write")
-    assert re.fullmatch(r"20260301T\d{12}-[a-z]+-[0-9a-f]{10}", result.trace)
+    assert re.fullmatch(r"2026\d{4}T\d{12}-[a-z]+-[0-9a-f]{10}", result.trace)
 
 
 def test_looking_leaves_none(memory: Memory) -> None:

@@ -14,7 +14,7 @@ from .storage_suite import StorageConformance
 
 @pytest.mark.allow_hosts([HOST])
 class TestS3Storage(StorageConformance):
-    @pytest.fixture
-    def storage(self, tmp_path: Path) -> Iterator[MemoryStorage]:
-        with new_bucket() as bucket:
+    @pytest.fixture(params=["without versions", "with versions"])
+    def storage(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MemoryStorage]:
+        with new_bucket(versions=request.param == "with versions") as bucket:
             yield S3Storage(bucket, "team/memory", endpoint=server(), cache=tmp_path / "cache")

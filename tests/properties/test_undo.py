@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +13,10 @@ from memory_v2.memory import Memory
 from memory_v2.operations.past import Operation
 from memory_v2.operations.results import Result
 from memory_v2.storage.base import MemoryStorage
+from memory_v2.storage.s3 import S3Storage
 from memory_v2.storage.volatile import VolatileStorage
 from tests.properties.whole import clock, faults, pages_of
+from tests.storage.s3_server import HOST, new_bucket, server
 
 WORDS = [
     "alice",
@@ -28,8 +32,43 @@ WORDS = [
     "kiln",
     "ledger",
 ]
-SEEDS = range(12)
 STEPS = 30
+STEPS_ON_S3 = 12
+VOLATILE = [("in memory", seed) for seed in range(12)]
+ON_S3 = [
+    pytest.param((place, seed), marks=pytest.mark.allow_hosts([HOST]))
+    for place, seed in (("a bucket with versions", 0), ("a bucket with versions", 1), ("a bucket without", 2))
+]
+
+
+@pytest.fixture
+def place_and_seed(request: pytest.FixtureRequest) -> tuple[str, int]:
+    """Where the pages live, and where chance begins."""
+    found: tuple[str, int] = request.param
+    return found
+
+
+@pytest.fixture
+def storage(place_and_seed: tuple[str, int], tmp_path: Path) -> Iterator[MemoryStorage]:
+    place, _ = place_and_seed
+    if place == "in memory":
+        yield VolatileStorage(clock, history=True)
+    else:
+        with new_bucket(versions=place == "a bucket with versions") as bucket:
+            yield S3Storage(bucket, "p", endpoint=server(), cache=tmp_path)
+
+
+@pytest.fixture
+def seed(place_and_seed: tuple[str, int]) -> int:
+    return place_and_seed[1]
+
+
+@pytest.fixture
+def steps(storage: MemoryStorage) -> int:
+    return STEPS if isinstance(storage, VolatileStorage) else STEPS_ON_S3
+
+
+everywhere = pytest.mark.parametrize("place_and_seed", [*VOLATILE, *ON_S3], indirect=True, ids=str)
 
 
 def tree_of(storage: MemoryStorage) -> dict[str, bytes]:
@@ -68,13 +107,12 @@ def step(memory: Memory, rng: random.Random) -> Result | None:
         return None
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_undo_gives_back_the_tree_to_the_byte(seed: int) -> None:
+@everywhere
+def test_undo_gives_back_the_tree_to_the_byte(storage: MemoryStorage, seed: int, steps: int) -> None:
     rng = random.Random(seed)
-    storage = VolatileStorage(clock, history=True)
     memory = Memory(storage, threshold=2_048, now=clock)
     undone = 0
-    for _ in range(STEPS):
+    for _ in range(steps):
         before = tree_of(storage)
         result = step(memory, rng)
         after = tree_of(storage)
@@ -86,17 +124,16 @@ def test_undo_gives_back_the_tree_to_the_byte(seed: int) -> None:
         if rng.random() < 0.7:
             memory.undo(memory.history()[0].id)
             assert tree_of(storage) == after
-    assert undone > STEPS / 3
+    assert undone > steps / 3
     assert not faults(pages_of(storage), 2_048)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_all_of_it_can_be_undone_one_by_one(seed: int) -> None:
+@everywhere
+def test_all_of_it_can_be_undone_one_by_one(storage: MemoryStorage, seed: int, steps: int) -> None:
     rng = random.Random(100 + seed)
-    storage = VolatileStorage(clock, history=True)
     memory = Memory(storage, threshold=2_048, now=clock)
     trees = [tree_of(storage)]
-    for _ in range(STEPS // 2):
+    for _ in range(steps // 2):
         step(memory, rng)
         if tree_of(storage) != trees[-1]:
             trees.append(tree_of(storage))
@@ -108,12 +145,13 @@ def test_all_of_it_can_be_undone_one_by_one(seed: int) -> None:
         memory.undo()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_an_earlier_operation_is_undone_or_refused_and_the_tree_is_whole_either_way(seed: int) -> None:
+@everywhere
+def test_an_earlier_operation_is_undone_or_refused_and_the_tree_is_whole_either_way(
+    storage: MemoryStorage, seed: int, steps: int
+) -> None:
     rng = random.Random(200 + seed)
-    storage = VolatileStorage(clock, history=True)
     memory = Memory(storage, threshold=2_048, now=clock)
-    for _ in range(STEPS // 2):
+    for _ in range(steps // 2):
         step(memory, rng)
     done: list[Operation] = memory.history()
     for operation in rng.sample(done, min(6, len(done))):
@@ -125,12 +163,12 @@ def test_an_earlier_operation_is_undone_or_refused_and_the_tree_is_whole_either_
         assert [finding for finding in memory.check() if finding.severity == "error"] == []
 
 
-def test_any_moment_can_be_restored_and_nothing_of_later_is_lost() -> None:
-    rng = random.Random(7)
-    storage = VolatileStorage(clock, history=True)
+@pytest.mark.parametrize("place_and_seed", [VOLATILE[7], ON_S3[1]], indirect=True, ids=str)
+def test_any_moment_can_be_restored_and_nothing_of_later_is_lost(storage: MemoryStorage, seed: int, steps: int) -> None:
+    rng = random.Random(seed)
     memory = Memory(storage, threshold=2_048, now=clock)
     moments: dict[str, dict[str, bytes]] = {}
-    for _ in range(STEPS):
+    for _ in range(steps):
         if step(memory, rng) is not None and (done := memory.history()):
             moments.setdefault(done[0].id, tree_of(storage))
     for name, tree in moments.items():

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 import boto3
 from moto.server import ThreadedMotoServer
 from mypy_boto3_s3 import S3Client
+from mypy_boto3_s3.literals import BucketVersioningStatusType
 
 HOST = "127.0.0.1"
 CONDITIONS = ("if-match", "if-none-match")
@@ -45,14 +46,17 @@ def server() -> str:
 
 
 @contextmanager
-def new_bucket() -> Iterator[str]:
-    """The name of an empty bucket, with credentials and nothing else of this machine's configuration around it."""
+def new_bucket(versions: bool = False) -> Iterator[str]:
+    """The name of an empty bucket, with credentials and nothing else of this machine's configuration around it; it
+    keeps old versions, if that is wanted."""
     gone = {name: "" for name in os.environ if name.startswith("AWS_") and name not in ENVIRONMENT}
     with patch.dict(os.environ, ENVIRONMENT):
         for name in gone:
             del os.environ[name]
         name = f"memory-{uuid.uuid4().hex[:12]}"
         client().create_bucket(Bucket=name)
+        if versions:
+            keep_versions(name)
         yield name
 
 
@@ -66,6 +70,12 @@ def client() -> S3Client:
         aws_access_key_id="somebody",
         aws_secret_access_key="else",
     )
+
+
+def keep_versions(bucket: str, on: bool = True) -> None:
+    """Turns the versioning of the bucket on; or suspends it, which is all that can be done about it then."""
+    status: BucketVersioningStatusType = "Enabled" if on else "Suspended"
+    client().put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": status})
 
 
 def keys(bucket: str) -> dict[str, bytes]:

@@ -6,11 +6,9 @@ import gc
 import os
 import shutil
 import subprocess
-import threading
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError
-from memory_v2.storage.history import BRANCH, FOLDER, OUTSIDE, Entry, GitHistory, HistoryDamaged
+from memory_v2.storage.history import BRANCH, FOLDER, MAKING, OUTSIDE, Entry, GitHistory, HistoryDamaged
+from tests.conformance.history_suite import BEGUN, ODD, HistoryConformance, entry, three
 
-BEGUN = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 GIT = shutil.which("git")
-ODD = ("日本語/メモ", "café", "emoji 🎉/a b", "עברית", "a", "a/b", "a-b", "a.b", '"quoted"', "tab\u00a0", "x" * 200)
-"""Paths that plain git quotes, or sorts otherwise than one would think: `a.md` stands between `a-b.md` and `a/`."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path
-
-
-@pytest.fixture(params=["on a disk", "in memory"])
-def history(request: pytest.FixtureRequest, folder: Path) -> GitHistory:
-    return GitHistory(folder if request.param == "on a disk" else None)
 
 
 @pytest.fixture(autouse=True)
@@ -47,19 +38,6 @@ def nothing_is_left_open() -> Iterator[None]:
 
 def open_files() -> int:
     return len(os.listdir("/dev/fd"))
-
-
-def entry(number: int = 0, **told: Any) -> Entry:
-    return Entry("write", f"fact {number}", f"op{number}", when=BEGUN + timedelta(minutes=number), **told)
-
-
-def three(history: GitHistory) -> list[str]:
-    """Three commits: two pages, one of them changed, the other removed."""
-    return [
-        history.record({"memory": b"# Memory\n", "people/ada": b"Ada\n"}, entry(0)),
-        history.record({"memory": b"# Memory\n\nMore.\n"}, entry(1)),
-        history.record({"people/ada": None}, entry(2)),
-    ]
 
 
 def git(folder: Path, *args: str | Path, env: dict[str, str] | None = None) -> str:
@@ -119,141 +97,25 @@ def damage(folder: Path, data: bytes | None, *patterns: str) -> None:
         file.write_bytes(file.read_bytes()[: file.stat().st_size // 2] if data is None else data)
 
 
-# what is recorded is told
+class TestGitHistory(HistoryConformance):
+    @pytest.fixture(params=["on a disk", "in memory"])
+    def place(self, request: pytest.FixtureRequest, folder: Path) -> Path | None:
+        return folder if request.param == "on a disk" else None
+
+    @pytest.fixture
+    def history(self, place: Path | None) -> GitHistory:
+        return GitHistory(place)
+
+    @pytest.fixture
+    def another(self, place: Path | None, history: GitHistory) -> Callable[[], GitHistory]:
+        return lambda: GitHistory(place) if place else history
 
 
-def test_what_is_recorded_is_told_newest_first(history: GitHistory) -> None:
-    ids = three(history)
-    assert [one.id for one in history.entries()] == ids[::-1]
-    assert list(history.entries()) == [
-        replace(entry(2), id=ids[2], paths=("people/ada",)),
-        replace(entry(1), id=ids[1], paths=("memory",)),
-        replace(entry(0), id=ids[0], paths=("memory", "people/ada")),
-    ]
-    assert [one.id for one in history.entries("people/ada")] == [ids[2], ids[0]]
-    assert list(history.entries("people")) == []
-    assert [history.before(one) for one in ids] == ["", ids[0], ids[1]]
-
-
-def test_pages_are_told_as_they_were_after_each_commit(history: GitHistory) -> None:
-    first, second, third = three(history)
-    assert history.pages(first) == {"memory": b"# Memory\n", "people/ada": b"Ada\n"}
-    assert history.pages(second) == {"memory": b"# Memory\n\nMore.\n", "people/ada": b"Ada\n"}
-    assert history.pages(third) == {"memory": b"# Memory\n\nMore.\n"}
-    assert history.read(first, "memory") == b"# Memory\n"
-    assert history.read(second, "people/ada") == b"Ada\n"
-    assert history.read(third, "people/ada") is None
-    assert history.read(third, "people") is None
-    assert history.read(third, "memory/below") is None
-
-
-def test_a_commit_is_found_by_the_beginning_of_its_id(history: GitHistory) -> None:
-    ids = three(history)
-    for one in ids:
-        for name in (one, one[:12], f" {one[:12].upper()}\n"):
-            found = history.find(name)
-            assert found is not None
-            assert found.id == one
-    for name in ("", ids[0][:3], "zzzz", "é" * 4, ids[0] + "0", "-" * 4):
-        assert history.find(name) is None
-
-
-def test_nothing_is_there_before_the_first_record(history: GitHistory, folder: Path) -> None:
+def test_before_the_first_record_there_is_no_repository(folder: Path) -> None:
+    history = GitHistory(folder)
     assert not history.begun
-    assert not (folder / FOLDER).exists()
     assert list(history.entries()) == []
-    assert history.find("abcdef") is None
-    assert history.stale({"memory": None}) == {}
-    assert history.stale({"memory": b"x"}) == {"memory": b"x"}
-
-
-def test_a_history_has_begun_once_something_is_recorded(history: GitHistory) -> None:
-    history.record({"memory": b"x"}, entry())
-    assert history.begun
-
-
-def test_what_differs_from_the_newest_commit_is_stale(history: GitHistory) -> None:
-    three(history)
-    same: dict[str, bytes | None] = {"memory": b"# Memory\n\nMore.\n", "people/ada": None, "nowhere": None}
-    assert history.stale(same) == {}
-    other: dict[str, bytes | None] = {"memory": None, "people/ada": b"", "people": b"x"}
-    assert history.stale({**other, "nowhere": None}) == other
-
-
-def test_removing_the_last_page_leaves_an_empty_tree_that_goes_on(history: GitHistory) -> None:
-    history.record({"a/b/c": b"x"}, entry(0))
-    gone = history.record({"a/b/c": None}, entry(1))
-    assert history.pages(gone) == {}
-    again = history.record({"a": b"y"}, entry(2))
-    assert history.pages(again) == {"a": b"y"}
-
-
-def test_a_commit_that_changes_nothing_is_an_entry_without_pages(history: GitHistory) -> None:
-    history.record({"memory": b"x"}, entry(0))
-    history.record({"memory": b"x", "nowhere": None}, entry(1))
-    assert [one.paths for one in history.entries()] == [(), ("memory",)]
-
-
-def test_paths_in_any_script_come_back_as_they_are(history: GitHistory, folder: Path) -> None:
-    pages = {path: f"# {path}\n".encode() for path in ODD}
-    for number, (path, data) in enumerate(pages.items()):
-        history.record({path: data}, entry(number))
-    newest = next(history.entries())
-    assert history.pages(newest.id) == pages
-    assert {path: history.read(newest.id, path) for path in ODD} == pages
-    assert {one.paths for one in history.entries()} == {(path,) for path in ODD}
-    assert all(len(list(history.entries(path))) == 1 for path in ODD)
-    assert history.stale(dict(pages)) == {}
-    assert complaints(folder) == [] if (folder / FOLDER).exists() else history.size == 0
-
-
-@pytest.mark.parametrize("data", [b"", b"\0", b"\xff\xfe", b"a\r\nb", b"no end", bytes(range(256)) * 4_000], ids=len)
-def test_bytes_come_back_as_they_are(history: GitHistory, data: bytes) -> None:
-    one = history.record({"memory": data}, entry())
-    assert history.read(one, "memory") == data
-    assert history.pages(one) == {"memory": data}
-
-
-def test_two_at_once_and_one_after_the_other_see_the_same(folder: Path) -> None:
-    one, other = GitHistory(folder), GitHistory(folder)
-    one.record({"memory": b"1"}, entry(0))
-    assert other.begun
-    other.record({"memory": b"2"}, entry(1))
-    assert [entry.summary for entry in one.entries()] == ["fact 1", "fact 0"]
-
-
-def test_threads_record_and_read_side_by_side(history: GitHistory) -> None:
-    history.record({"memory": b"0"}, entry(0))
-    failed: list[BaseException] = []
-
-    def work(number: int) -> None:
-        try:
-            for turn in range(5):
-                history.record({f"page-{number}": b"%d" % turn}, entry(number))
-                assert next(history.entries()).id
-        except BaseException as error:  # noqa: BLE001 - a thread's failure has to reach the test
-            failed.append(error)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
-    assert len(list(history.entries())) == 21
-    assert len(history.pages(next(history.entries()).id)) == 5
-
-
-def test_reading_can_be_left_off_in_the_middle(history: GitHistory) -> None:
-    ids = three(history)
-    entries = history.entries()
-    assert next(entries).id == ids[2]
-    assert history.read(ids[0], "memory") == b"# Memory\n"
-    history.record({"memory": b"meanwhile"}, entry(3))
-    assert [one.id for one in entries] == [ids[1], ids[0]]
-    abandoned = history.entries()
-    next(abandoned)
-    del abandoned
+    assert not (folder / FOLDER).exists()
 
 
 # messages
@@ -273,29 +135,6 @@ def test_a_message_tells_an_entry_and_is_read_back(
     one = Entry(kind, summary, operation, decided_by, degraded, undoes, why, BEGUN)
     name = history.record({"memory": b"x"}, one)
     assert list(history.entries()) == [replace(one, id=name, paths=("memory",))]
-
-
-@pytest.mark.parametrize("why", ["Operation: pretended", "Undoes: 3fa09c123456", "Degraded: no"])
-def test_a_reason_is_never_taken_for_a_trailer(history: GitHistory, why: str) -> None:
-    one = Entry("write", "fact", why=(why,), when=BEGUN)
-    name = history.record({"memory": b"x"}, one)
-    assert list(history.entries()) == [replace(one, id=name, paths=("memory",))]
-
-
-def test_what_takes_several_lines_is_told_in_one(history: GitHistory) -> None:
-    history.record(
-        {"memory": b"x"}, Entry("write", "one\n\ntwo", "op", "m", "a\r\nOperation: b", "", ("c\u2028d",), BEGUN)
-    )
-    (found,) = history.entries()
-    assert (found.summary, found.operation, found.degraded, found.why) == ("one two", "op", "a Operation: b", ("c d",))
-
-
-@pytest.mark.parametrize("text", ["\ud800", "\udcff", "half \ud83d of a pair"], ids=ascii)
-def test_words_that_are_no_utf8_do_not_keep_a_change_out_of_the_history(history: GitHistory, text: str) -> None:
-    history.record({"memory": b"x"}, entry(degraded=f"the model failed: {text}"))
-    (found,) = history.entries()
-    assert found.degraded.startswith("the model failed: ")
-    assert found.operation == "op0"
 
 
 # plain git
@@ -326,6 +165,11 @@ def test_plain_git_accepts_the_repository_and_reads_the_log(folder: Path) -> Non
         ]
         assert git(folder, "log", "-1", "--format=%(trailers:key=Operation,valueonly)").strip() == "op"
         assert git(folder, "show", f"{ids[0]}:people/ada.md") == "Ada\n"
+
+
+def test_plain_git_accepts_paths_in_any_script(folder: Path) -> None:
+    GitHistory(folder).record({path: path.encode() for path in ODD}, entry())
+    assert complaints(folder) == []
 
 
 def test_a_commit_that_plain_git_made_is_told_and_gone_on_from(folder: Path) -> None:
@@ -497,3 +341,48 @@ def test_a_branch_that_somebody_else_moves_meanwhile_is_told(folder: Path, monke
         history.record({"memory": b"x"}, entry(3))
     assert not isinstance(told.value, HistoryDamaged)
     assert next(history.entries()).id == ids[-1]
+
+
+# What a process that was killed, or a copy, has left
+
+
+def test_a_copy_without_its_empty_folders_is_the_same_history(folder: Path) -> None:
+    ids = three(GitHistory(folder))
+    place = folder / FOLDER
+    (place / "packed-refs").write_bytes(b"%s %s\n" % (ids[-1].encode(), BRANCH))
+    (place / "refs" / "heads" / "main").unlink()
+    empty = [path for path in sorted(place.rglob("*"), reverse=True) if path.is_dir() and not any(path.iterdir())]
+    assert {"heads", "pack"} <= {path.name for path in empty}
+    for path in empty:
+        path.rmdir()
+    shutil.rmtree(place / "refs")
+    history = GitHistory(folder)
+    assert [one.id for one in history.entries()] == ids[::-1]
+    assert history.before(history.record({"memory": b"on"}, entry(3))) == ids[-1]
+    assert history.pack() > 0
+
+
+@pytest.mark.parametrize("lock", ["refs/heads/main.lock", "object"])
+def test_a_lock_that_a_killed_process_left_keeps_nothing_out_of_the_history(folder: Path, lock: str) -> None:
+    history = GitHistory(folder)
+    first = history.record({"memory": b"one"}, entry(1))
+    if lock == "object":
+        from dulwich.objects import Blob
+
+        sha = Blob.from_string(b"two").id.decode()
+        lock = f"objects/{sha[:2]}/{sha[2:]}.lock"
+    left = folder / FOLDER / lock
+    left.parent.mkdir(exist_ok=True)
+    left.touch()
+    second = history.record({"memory": b"two"}, entry(2))
+    assert [one.id for one in history.entries()] == [second, first]
+    assert not left.exists()
+
+
+def test_a_repository_whose_making_was_cut_short_is_made_anew(folder: Path) -> None:
+    half = folder / f"{MAKING}1f3a.git"
+    (half / "branches").mkdir(parents=True)
+    history = GitHistory(folder)
+    history.record({"memory": b"one"}, entry(1))
+    assert [one.summary for one in history.entries()] == [entry(1).summary]
+    assert [path.name for path in folder.iterdir()] == [FOLDER]

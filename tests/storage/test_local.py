@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -140,10 +141,7 @@ def test_a_memory_that_was_removed_meanwhile_is_made_again(storage: LocalStorage
         with storage.lock():
             storage.write("memory", b"x")
         assert storage.list_files() == ["memory"]
-        (folder / ".metadata" / "lock").unlink()
-        (folder / ".metadata").rmdir()
-        (folder / "memory.md").unlink()
-        folder.rmdir()
+        shutil.rmtree(folder)
 
 
 # Failures

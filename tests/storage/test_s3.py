@@ -12,10 +12,11 @@ from moto.s3.models import s3_backends
 
 from memory_v2.errors import PageNotFound, StorageConflict
 from memory_v2.memory import Memory
+from memory_v2.storage import s3_bucket
 from memory_v2.storage.base import ABSENT, ANY
 from memory_v2.storage.local import LocalStorage
 from memory_v2.storage.s3 import S3Storage
-from memory_v2.storage.s3_bucket import Object
+from memory_v2.storage.s3_bucket import Bucket, Object
 from memory_v2.storage.s3_cache import PageCache
 from tests.conformance.storage_suite import at_once
 
@@ -110,8 +111,37 @@ def test_more_pages_than_one_answer_holds_are_listed(bucket: str, machine: Machi
     assert {stamp.path: stamp.size for stamp in storage.stamps()} == {
         f"notes/{number:04}": number % 7 for number in range(1_500)
     }
-    assert entrance.count("GET") == 4
+    assert entrance.count("GET") == 2 * 3  # a few to see what there is to pass over, then a thousand at once
     assert storage.read("notes/1499").data == b"x"
+
+
+def test_what_lies_beside_the_pages_is_passed_over(bucket: str, machine: Machine, entrance: Door) -> None:
+    backend = s3_backends["123456789012"]["aws"]
+    for number in range(1_200):
+        backend.put_object(bucket, f"team/memory/.metadata/history/{number:010}.json", b"{}")
+    names = ["(old) notes", "+1", "-", "0", "memory", "ä"]
+    for name in (*names, ".metadata", ".metadata.md/x", ".metadata-2/x", ".metadata0/x", ".a", ".z"):
+        put(bucket, f"team/memory/{name}.md", b"x")
+    storage = machine(url=entrance.url)
+    assert storage.list_files() == names
+    assert storage.strays() == []
+    assert entrance.count("GET") == 2 * 2
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 7])
+def test_a_listing_is_the_same_however_much_an_answer_holds(
+    bucket: str, machine: Machine, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(s3_bucket, "FIRST_KEYS", 1)
+    monkeypatch.setattr(s3_bucket, "MOST_KEYS", most)
+    names = ["(old)", "+1", "a", "a/b", "memory", "z"]
+    for name in (*names, ".metadata/a", ".metadata/b/c", ".metadata/d"):
+        put(bucket, f"team/memory/{name}.md", b"x")
+    assert machine().list_files() == names
+    listed = Bucket(bucket, endpoint=server()).list("team/memory/", flat=True)
+    assert [key.removeprefix("team/memory/") for key, _ in listed] == ["(old).md", "+1.md", "a.md", "memory.md", "z.md"]
+    behind = Bucket(bucket, endpoint=server()).list("team/memory/", after="team/memory/a.md", flat=True)
+    assert [key.removeprefix("team/memory/") for key, _ in behind] == ["memory.md", "z.md"]
 
 
 def test_a_plain_copy_of_a_folder_is_a_memory_and_so_is_the_copy_back(
@@ -377,7 +407,7 @@ def test_the_environment_chooses_a_bucket_and_a_path_that_is_given_does_not(
         memory.write("The boat is blue.")
         assert memory.storage.where == f"s3://{bucket}/memory at {server()}"
         assert len(memory.traces()) == 1
-    assert list(keys(bucket)) == ["memory/memory.md"]
+    assert [key for key in keys(bucket) if "/.metadata/" not in key] == ["memory/memory.md"]
     assert list((tmp_path / "cache" / "silica").iterdir()) == [memory.storage.cache_folder]
     with Memory.open(tmp_path / "other") as memory:
         memory.write("The boat is red.")

@@ -1,0 +1,198 @@
+"""What is about to be stored is noted first: a change of several pages is made as a whole, also when it is cut short.
+
+The note is written under the commit's lock, before the first page, and removed behind the last. Whoever finds it under
+the lock finds a change that was interrupted, and finishes it before doing anything else: by a crash nothing is half
+done, and what was noted comes into the tree and into the history just once.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from memory_v2.errors import PageNotFound, SilicaError, StorageConflict, StorageError
+from memory_v2.operations import pending
+from memory_v2.operations.environment import Environment
+from memory_v2.operations.record import entry_of, note_outside, record, record_if_missing, record_outside
+from memory_v2.storage.base import ABSENT, JOURNAL, MemoryStorage, Stored
+from memory_v2.storage.history import Entry
+from memory_v2.tree.block import decode, encode
+from memory_v2.tree.path import page_path
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PageStep:
+    """A page of a change: the version that it has before (empty: none), and the bytes that it has after."""
+
+    path: str
+    before: str
+    after: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Pages in the order in which they are stored, and how the history tells of them; `overgrown` are those of them
+    that are still to be split."""
+
+    steps: tuple[PageStep, ...]
+    entry: Entry
+    overgrown: tuple[str, ...] = ()
+
+    def to_json(self) -> bytes:
+        """The change as it is noted."""
+        pages = [{**asdict(s), "after": None if s.after is None else decode(s.after)} for s in self.steps]
+        told = {"kind", "summary", "operation", "decided_by", "degraded", "undoes", "why"}
+        entry = {name: value for name, value in asdict(self.entry).items() if name in told}
+        entry["when"] = self.entry.when.isoformat()
+        return json.dumps({"pages": pages, "entry": entry, "overgrown": self.overgrown}, indent=1).encode()
+
+    @classmethod
+    def from_json(cls, data: bytes) -> Change:
+        """The change that was noted. Raises `ValueError`, `TypeError` or `LookupError` if it is none."""
+        noted: dict[str, Any] = json.loads(data)
+        entry = dict(noted["entry"])
+        entry |= {"why": tuple(entry["why"]), "when": datetime.fromisoformat(entry["when"])}
+        steps = (
+            PageStep(page_path(p["path"]), str(p["before"]), None if p["after"] is None else encode(p["after"]))
+            for p in noted["pages"]
+        )
+        return cls(tuple(steps), Entry(**entry), tuple(map(page_path, noted["overgrown"])))
+
+
+def carry_out(
+    environment: Environment,
+    read: Mapping[str, Stored | None],
+    pages: Mapping[str, bytes | None],
+    overgrown: tuple[str, ...],
+) -> str:
+    """Stores the pages (`None`: removes them), each of which has to be as it was `read`; puts it into the history and
+    returns the id there. To be called under the lock, after `finish_interrupted`. Raises `StorageConflict` or
+    `StorageError`; then nothing was changed, or, as the error says, what is left to do is done later."""
+    storage, run = environment.storage, environment.run
+    _expect(storage, read, pages)
+    _record_before(environment, {path: read[path] for path in pages})
+    steps = tuple(PageStep(path, _version(read[path]), data) for path, data in pages.items())
+    change = Change(steps, entry_of(environment, pages.keys()), overgrown)
+    run.is_storing = True
+    try:
+        storage.notes.write(JOURNAL, change.to_json())
+        for step in steps:
+            _store(storage, step)
+    except SilicaError as error:
+        if not _taken_back(storage, steps, read):
+            raise StorageError(
+                f"{error}; the change was stopped in its middle, and what is left of it is done when the memory is "
+                "used next: do not make it again"
+            ) from error
+        run.is_storing = False
+        raise
+    recorded = record(environment, pages, change.entry)
+    if storage.history is not None and not recorded:
+        return ""  # the note stays: whoever finds it records the change
+    try:
+        _conclude(environment, change)
+        run.is_storing = False
+    except SilicaError:
+        logger.exception("a change is stored, and its note could not be removed; the next one does it")
+    return recorded
+
+
+def finish_interrupted(environment: Environment) -> bool:
+    """Finishes the change that somebody began and did not end; tells whether there was one. To be called under the
+    lock. If one of its pages was changed by hand meanwhile, all pages stay as they are, and what the change was to do
+    is done anew."""
+    notes, storage = environment.storage.notes, environment.storage
+    noted = notes.read(JOURNAL)
+    if noted is None:
+        return False
+    try:
+        change = Change.from_json(noted)
+    except (ValueError, TypeError, LookupError):
+        notes.write(f"{JOURNAL}-damaged", noted)
+        notes.remove(JOURNAL)
+        logger.warning("a change that was interrupted cannot be read; its note is kept beside the others")
+        return True
+    left = [step for step in change.steps if _data(storage, step.path) != step.after]
+    if any(_version(_find(storage, step.path)) != step.before for step in left):
+        logger.warning("a page of an interrupted change was edited by hand, so all pages stay as they are")
+        pending.leave(notes, f"{change.entry.operation}-left", [step.path for step in change.steps])
+        notes.remove(JOURNAL)
+        note_outside(environment, [step.path for step in change.steps])
+        return True
+    for step in left:
+        _store(storage, step)
+    storage.tidy(step.path for step in change.steps)
+    record_if_missing(environment, {step.path: step.after for step in change.steps}, change.entry)
+    _conclude(environment, change)
+    logger.info("a change that was interrupted is finished: %s %s", change.entry.kind, change.entry.summary)
+    return True
+
+
+def _conclude(environment: Environment, change: Change) -> None:
+    """What follows when the pages are stored and recorded; it may have been done before."""
+    stored = [step.path for step in change.steps]
+    pending.advance(environment, change.entry.operation, stored, change.overgrown)
+    environment.storage.notes.remove(JOURNAL)
+
+
+def _expect(storage: MemoryStorage, read: Mapping[str, Stored | None], pages: Mapping[str, bytes | None]) -> None:
+    for path in pages:
+        if _version(_find(storage, path)) != _version(read[path]):
+            raise StorageConflict(f"the page {path!r} was changed by somebody else meanwhile")
+
+
+def _record_before(environment: Environment, read: Mapping[str, Stored | None]) -> None:
+    """What the pages are now is in the history before they change: an edit by hand is no part of this change, also if
+    whoever noticed it was killed before it could be recorded."""
+    try:
+        record_outside(environment, {path: stored.data if stored else None for path, stored in read.items()})
+    except StorageError:
+        logger.exception("an edit by hand did not come into the history")
+
+
+def _store(storage: MemoryStorage, step: PageStep) -> None:
+    expected = step.before or ABSENT
+    if step.after is None:
+        storage.delete(step.path, expected)
+    else:
+        storage.write(step.path, step.after, expected)
+
+
+def _taken_back(storage: MemoryStorage, steps: tuple[PageStep, ...], read: Mapping[str, Stored | None]) -> bool:
+    """Puts the pages back that are as they should become, and removes the note; tells whether that could be done."""
+    try:
+        for step in reversed(steps):
+            now, before = _find(storage, step.path), read[step.path]
+            if _version(now) == step.before or (now.data if now else None) != step.after:
+                continue
+            if before is None:
+                storage.delete(step.path, _version(now) or ABSENT)
+            else:
+                storage.write(step.path, before.data, _version(now) or ABSENT)
+        storage.notes.remove(JOURNAL)
+    except SilicaError:
+        logger.exception("a change could not be taken back")
+        return False
+    return True
+
+
+def _find(storage: MemoryStorage, path: str) -> Stored | None:
+    try:
+        return storage.read(path)
+    except PageNotFound:
+        return None
+
+
+def _data(storage: MemoryStorage, path: str) -> bytes | None:
+    found = _find(storage, path)
+    return found.data if found else None
+
+
+def _version(stored: Stored | None) -> str:
+    return stored.version if stored else ""

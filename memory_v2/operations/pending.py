@@ -1,0 +1,150 @@
+"""What was asked for and is not done yet, noted before anybody is asked: a crash does not take it along.
+
+The note of an operation tells first the text that is to be written, then the pages that are still to be split. The
+commit turns it from one into the other, or removes it, together with what it stores; so a text that was noted comes
+into the tree just once, whoever finishes it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from memory_v2.errors import PageNotFound, SilicaError, StorageError
+from memory_v2.operations.environment import Environment
+from memory_v2.storage.base import PENDING, Notes
+from memory_v2.tree.path import ROOT, page_path
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A text that is to be written, as somebody asked for it. `over` is the version of the page that was there."""
+
+    text: str
+    path: str | None
+    mode: str
+    since: datetime
+    over: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsettled:
+    """Pages that are stored, and may be too large."""
+
+    pages: tuple[str, ...]
+
+
+def name_of(operation: str) -> str:
+    """What the note of an operation is called."""
+    return f"{PENDING}/{operation}"
+
+
+@contextmanager
+def noted(environment: Environment, text: str, path: str | None, mode: str) -> Iterator[None]:
+    """The text is noted as long as it is being written. Whatever ends that in another way than a crash ends the note:
+    then somebody was told that nothing was written; unless the storing had begun. Raises `StorageError`."""
+    notes, run = environment.storage.notes, environment.run
+    name = name_of(run.id)
+    over = _version(environment, path or ROOT) if mode == "replace" else ""
+    waiting = Waiting(text, path, mode, environment.now(), over)
+    with notes.claim(name):
+        try:
+            run.is_noted = True
+            notes.write(name, _to_json(waiting))
+            yield
+        except BaseException as error:
+            if run.is_noted and not run.is_storing and not forget(notes, name):
+                raise StorageError(
+                    f"{error}; the text is noted, and comes into the memory when it is used next: do not write it again"
+                ) from error
+            raise
+        forget(notes, name)
+
+
+@contextmanager
+def settling(environment: Environment) -> Iterator[None]:
+    """While pages are split that have grown too large; when that has ended, the note has too."""
+    notes, name = environment.storage.notes, name_of(environment.run.id)
+    if not environment.run.is_unsettled:
+        yield
+        return
+    with notes.claim(name):
+        yield
+        forget(notes, name)
+    environment.run.is_unsettled = False
+
+
+def expect_noted(environment: Environment) -> None:
+    """Raises `StorageError` if somebody else has finished what this operation was to write. To be called under the
+    lock."""
+    if environment.run.is_noted and environment.storage.notes.read(name_of(environment.run.id)) is None:
+        raise StorageError(
+            "somebody else took this write for interrupted and has finished it: the text is in the memory, "
+            "so do not write it again"
+        )
+
+
+def advance(environment: Environment, operation: str, stored: Collection[str], overgrown: Collection[str]) -> None:
+    """These pages are stored: what is left to be done are those that have grown too large, if any have."""
+    notes, name = environment.storage.notes, name_of(operation)
+    before = left(notes, name)
+    waiting = [path for path in before.pages if path not in stored] if isinstance(before, Unsettled) else []
+    if unsettled := [*waiting, *overgrown]:
+        leave(notes, operation, unsettled)
+    else:
+        notes.remove(name)
+    if environment.run.id == operation:
+        environment.run.is_noted, environment.run.is_unsettled = False, bool(unsettled)
+
+
+def leave(notes: Notes, operation: str, pages: Collection[str]) -> None:
+    """Leaves it to whoever comes next to look after these pages."""
+    notes.write(name_of(operation), json.dumps({"unsettled": list(pages)}, indent=1).encode())
+
+
+def left(notes: Notes, name: str) -> Waiting | Unsettled | None:
+    """What a note says is left to be done; `None` if there is none any more. Raises `StorageError` if it says nothing
+    that can be done: it is kept then."""
+    data = notes.read(name)
+    if data is None:
+        return None
+    try:
+        told: dict[str, Any] = json.loads(data)
+        if "unsettled" in told:
+            return Unsettled(tuple(map(page_path, told["unsettled"])))
+        path = None if told["path"] is None else page_path(told["path"])
+        since = datetime.fromisoformat(told["since"])
+        return Waiting(str(told["text"]), path, str(told["mode"]), since, str(told["over"]))
+    except (ValueError, TypeError, LookupError) as error:
+        raise StorageError(f"the note .metadata/{name}.json of an interrupted write cannot be read") from error
+
+
+def _to_json(waiting: Waiting) -> bytes:
+    return json.dumps({**asdict(waiting), "since": waiting.since.isoformat()}, indent=1).encode()
+
+
+def _version(environment: Environment, path: str) -> str:
+    try:
+        return environment.storage.read(path).version
+    except PageNotFound:
+        return ""
+
+
+def forget(notes: Notes, name: str) -> bool:
+    """Removes a note of which nothing is left to be done; tells whether it is gone."""
+    try:
+        notes.remove(name)
+        return True
+    except SilicaError as error:
+        logger.info("a note of which nothing is left to be done could not be removed: %s", error)
+    try:
+        return notes.read(name) is None
+    except SilicaError:
+        return False

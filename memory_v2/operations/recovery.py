@@ -1,0 +1,103 @@
+"""What an interrupted run has left undone is finished by whoever uses the memory next."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from memory_v2.errors import SilicaError, UsageError
+from memory_v2.operations.commit import commit
+from memory_v2.operations.environment import Environment
+from memory_v2.operations.journal import finish_interrupted
+from memory_v2.operations.pending import Unsettled, Waiting, forget, left
+from memory_v2.operations.record import refresh
+from memory_v2.operations.results import Result, WriteResult
+from memory_v2.operations.settle import settle
+from memory_v2.operations.workspace import Workspace, link_orphans
+from memory_v2.operations.write import Mode, checked_blocks, write_noted
+from memory_v2.storage.base import JOURNAL, PENDING, MemoryStorage
+from memory_v2.tree.path import ROOT
+
+INTERRUPTED = "it was interrupted, and is finished now"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """A text that somebody had asked to be written when the program was killed, and what came of it."""
+
+    waiting: Waiting
+    result: WriteResult
+
+
+def recover(environment: Environment, operate: Callable[..., Result]) -> list[Recovered]:
+    """Finishes what others have left undone, without a model: a change in its middle, then texts that waited and pages
+    that are too large. Each is done by `operate` in the name of the operation that left it. What somebody is still at
+    work on is left alone; what cannot be finished stays noted. Raises `StorageError`."""
+    notes = environment.storage.notes
+    if notes.read(JOURNAL) is not None:
+        with environment.storage.lock():
+            finish_interrupted(environment)
+    environment = replace(environment, model=environment.planner)
+    recovered = []
+    for name in notes.names(PENDING):
+        with notes.claim(name) as is_free:
+            try:
+                undone = left(notes, name) if is_free else None
+                if undone is None:
+                    continue
+                result = _finished(environment, name, undone, operate)
+            except SilicaError as error:
+                logger.warning("what an interrupted run has left undone could not be finished: %s", error)
+                continue
+        if isinstance(undone, Waiting) and isinstance(result, WriteResult):
+            recovered.append(Recovered(undone, result))
+    return recovered
+
+
+def _finished(
+    environment: Environment, name: str, undone: Waiting | Unsettled, operate: Callable[..., Result]
+) -> Result:
+    operation = name.rpartition("/")[2]
+    if isinstance(undone, Waiting):
+        mode = _mode(environment.storage, undone)
+        arguments = {"text": undone.text, "path": undone.path, "mode": mode}
+        result = operate(environment, "write", partial(_write, undone=undone, mode=mode), arguments, operation)
+    else:
+        pages = {"pages": list(undone.pages)}
+        result = operate(environment, "settle", partial(_settle, undone=undone), pages, operation)
+    forget(environment.storage.notes, name)
+    return replace(result, degraded="; ".join(filter(None, [INTERRUPTED, result.degraded])))
+
+
+def _write(environment: Environment, undone: Waiting, mode: Mode) -> WriteResult:
+    environment.run.is_noted = True
+    blocks = checked_blocks(undone.text)
+    try:
+        return write_noted(environment, blocks, undone.path, mode)
+    except UsageError as error:  # the page that it was meant for takes nothing in any more
+        logger.info("a text that waited goes where it belongs: %s", error)
+        return write_noted(environment, blocks, None, "update")
+
+
+def _mode(storage: MemoryStorage, undone: Waiting) -> Mode:
+    """How the text is written now. What others wrote meanwhile is not replaced by what was to be written before it."""
+    path = undone.path or ROOT
+    if undone.mode == "replace":
+        now = storage.read(path).version if storage.exists(path) else ""
+        return "replace" if now == undone.over else "append"
+    return "append" if undone.mode == "append" else "update"
+
+
+def _settle(environment: Environment, undone: Unsettled) -> Result:
+    """Links what is out of reach, and splits what is too large."""
+    environment.run.is_unsettled = True
+    refresh(environment)
+    work = Workspace(environment)
+    link_orphans(work)
+    revision = commit(work)
+    splits, problem = settle(environment, undone.pages)
+    return Result(ROOT, (revision,) if revision else ()).with_splits(splits, problem)

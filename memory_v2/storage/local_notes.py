@@ -1,0 +1,100 @@
+"""What the program notes on the local disk: the note `pending/1f3a` is the file `.metadata/pending/1f3a.json`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from memory_v2.storage.base import PENDING
+from memory_v2.storage.disk import explained, is_temporary, lstat, make_folder, read_bytes, replace_bytes, sync_folder
+
+SUFFIX = ".json"
+CLAIM = ".lock"
+STALE_SECONDS = 60.0
+"""A temporary file that nobody has touched for so long belongs to a write that did not end."""
+
+
+class LocalNotes:
+    """The notes below a folder; `make` makes that folder, and refuses one that leads elsewhere."""
+
+    look_again = 0.0
+
+    def __init__(self, folder: Path, make: Callable[[], Path]) -> None:
+        self._folder = folder
+        self._make = make
+
+    def read(self, name: str) -> bytes | None:
+        """See `Notes`."""
+        file = self._file(name)
+        with explained("read", file):
+            try:
+                return read_bytes(file)
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def write(self, name: str, data: bytes) -> None:
+        """See `Notes`."""
+        file = self._file(name)
+        with explained("write", file):
+            self._make()
+            replace_bytes(file, data)
+
+    def remove(self, name: str) -> None:
+        """See `Notes`."""
+        file = self._file(name)
+        with explained("delete", file):
+            if lstat(file) is not None:  # a read-only disk refuses to remove also what is not there
+                file.unlink(missing_ok=True)
+                sync_folder(file.parent)
+
+    def names(self, folder: str) -> list[str]:
+        """See `Notes`."""
+        with explained("list", self._folder / folder):
+            try:
+                files = [file.name for file in (self._folder / folder).iterdir()]
+            except (FileNotFoundError, NotADirectoryError):
+                return []
+        return sorted(f"{folder}/{name.removesuffix(SUFFIX)}" for name in files if name.endswith(SUFFIX))
+
+    @contextmanager
+    def claim(self, name: str) -> Iterator[bool]:
+        """See `Notes`. The lock of a file is let go of by the system when its process dies, however it dies."""
+        from filelock import FileLock, Timeout  # 40 ms of start-up, which reading should not pay
+
+        file = self._folder / f"{name}{CLAIM}"
+        lock = FileLock(file, mode=0o600, fallback_to_soft=False)
+        with explained("lock", file):
+            self._make()
+            make_folder(file.parent)
+            try:
+                lock.acquire(timeout=0)
+                is_free = True
+            except Timeout:
+                is_free = False
+            except OSError:
+                with suppress(OSError):
+                    file.unlink()  # a disk without locks has made it all the same
+                raise
+        try:
+            yield is_free
+        finally:
+            if is_free:
+                with suppress(OSError):
+                    file.unlink()  # before others can hold it; where an open file cannot be removed, it stays
+                lock.release()
+
+    def sweep(self) -> None:
+        """See `Notes`. What somebody is still at work on is younger, or locked."""
+        oldest = time.time() - STALE_SECONDS
+        with suppress(OSError):
+            for file in (*self._folder.iterdir(), *(self._folder / PENDING).iterdir()):
+                if is_temporary(file.name) and file.lstat().st_mtime < oldest:
+                    file.unlink(missing_ok=True)
+                elif file.suffix == CLAIM and file.parent.name == PENDING and not file.with_suffix(SUFFIX).exists():
+                    with self.claim(f"{PENDING}/{file.stem}"):
+                        pass  # letting go of a claim removes its file
+
+    def _file(self, name: str) -> Path:
+        return self._folder / f"{name}{SUFFIX}"

@@ -1,0 +1,197 @@
+"""What every history promises: inherit `HistoryConformance` and say in fixtures how to make one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from memory_v2.storage.history import Entry, History
+
+from .storage_suite import at_once
+
+BEGUN = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
+ODD = ("日本語/メモ", "café", "emoji 🎉/a b", "עברית", "a", "a/b", "a-b", "a.b", '"quoted"', "tab\u00a0", "x" * 200)
+"""Paths that plain git quotes, or sorts otherwise than one would think: `a.md` stands between `a-b.md` and `a/`."""
+
+
+def entry(number: int = 0, **told: Any) -> Entry:
+    return Entry("write", f"fact {number}", f"op{number}", when=BEGUN + timedelta(minutes=number), **told)
+
+
+def three(history: History) -> list[str]:
+    """Three commits: two pages, one of them changed, the other removed."""
+    return [
+        history.record({"memory": b"# Memory\n", "people/ada": b"Ada\n"}, entry(0)),
+        history.record({"memory": b"# Memory\n\nMore.\n"}, entry(1)),
+        history.record({"people/ada": None}, entry(2)),
+    ]
+
+
+class HistoryConformance:
+    """The conformance suite; the test class of a history inherits it and overrides the fixtures."""
+
+    @pytest.fixture
+    def history(self) -> History:
+        """An empty history of its own for each test."""
+        raise NotImplementedError("a conformance test says how to make its history")
+
+    @pytest.fixture
+    def another(self, history: History) -> Callable[[], History]:
+        """Makes another one that is kept in the same place, as another process sees it."""
+        raise NotImplementedError("a conformance test says how to make its history")
+
+    def test_what_is_recorded_is_told_newest_first(self, history: History) -> None:
+        ids = three(history)
+        assert [one.id for one in history.entries()] == ids[::-1]
+        assert list(history.entries()) == [
+            replace(entry(2), id=ids[2], paths=("people/ada",)),
+            replace(entry(1), id=ids[1], paths=("memory",)),
+            replace(entry(0), id=ids[0], paths=("memory", "people/ada")),
+        ]
+        assert [one.is_first for one in history.entries()] == [False, False, True]
+        assert [one.id for one in history.entries("people/ada")] == [ids[2], ids[0]]
+        assert list(history.entries("people")) == []
+        assert [history.before(one) for one in ids] == ["", ids[0], ids[1]]
+
+    def test_ids_are_hexadecimal_and_differ(self, history: History) -> None:
+        ids = [history.record({"memory": b"x"}, entry()) for _ in range(3)]
+        assert len(set(ids)) == 3
+        assert all(len(one) == 40 and set(one) <= set("0123456789abcdef") for one in ids)
+
+    def test_pages_are_told_as_they_were_after_each_commit(self, history: History) -> None:
+        first, second, third = three(history)
+        assert history.pages(first) == {"memory": b"# Memory\n", "people/ada": b"Ada\n"}
+        assert history.pages(second) == {"memory": b"# Memory\n\nMore.\n", "people/ada": b"Ada\n"}
+        assert history.pages(third) == {"memory": b"# Memory\n\nMore.\n"}
+        assert history.read(first, "memory") == b"# Memory\n"
+        assert history.read(second, "people/ada") == b"Ada\n"
+        assert history.read(third, "people/ada") is None
+        assert history.read(third, "people") is None
+        assert history.read(third, "memory/below") is None
+
+    def test_the_states_of_a_page_are_told_oldest_first(self, history: History) -> None:
+        first, second, third = three(history)
+        told = [(one.id, data) for one, data in history.states("people/ada")]
+        assert told == [(first, b"Ada\n"), (third, None)]
+        assert [(one.id, data) for one, data in history.states("memory")] == [
+            (first, b"# Memory\n"),
+            (second, b"# Memory\n\nMore.\n"),
+        ]
+        assert list(history.states("nowhere")) == []
+
+    def test_nothing_is_there_before_the_first_record(self, history: History) -> None:
+        assert not history.begun
+        assert list(history.entries()) == []
+        assert history.stale({"memory": None}) == {}
+        assert history.stale({"memory": b"x"}) == {"memory": b"x"}
+        assert not history.begun
+
+    def test_a_history_has_begun_once_something_is_recorded(self, history: History) -> None:
+        history.record({"memory": b"x"}, entry())
+        assert history.begun
+
+    def test_what_differs_from_the_newest_commit_is_stale(self, history: History) -> None:
+        three(history)
+        same: dict[str, bytes | None] = {"memory": b"# Memory\n\nMore.\n", "people/ada": None, "nowhere": None}
+        assert history.stale(same) == {}
+        other: dict[str, bytes | None] = {"memory": None, "people/ada": b"", "people": b"x"}
+        assert history.stale({**other, "nowhere": None}) == other
+
+    def test_removing_the_last_page_leaves_nothing_and_goes_on(self, history: History) -> None:
+        history.record({"a/b/c": b"x"}, entry(0))
+        gone = history.record({"a/b/c": None}, entry(1))
+        assert history.pages(gone) == {}
+        again = history.record({"a": b"y"}, entry(2))
+        assert history.pages(again) == {"a": b"y"}
+
+    def test_a_commit_that_changes_nothing_is_an_entry_without_pages(self, history: History) -> None:
+        history.record({"memory": b"x"}, entry(0))
+        history.record({"memory": b"x", "nowhere": None}, entry(1))
+        assert [one.paths for one in history.entries()] == [(), ("memory",)]
+
+    def test_paths_in_any_script_come_back_as_they_are(self, history: History) -> None:
+        pages = {path: f"# {path}\n".encode() for path in ODD}
+        for number, (path, data) in enumerate(pages.items()):
+            history.record({path: data}, entry(number))
+        newest = next(history.entries())
+        assert history.pages(newest.id) == pages
+        assert {path: history.read(newest.id, path) for path in ODD} == pages
+        assert {one.paths for one in history.entries()} == {(path,) for path in ODD}
+        assert all(len(list(history.entries(path))) == 1 for path in ODD)
+        assert history.stale(dict(pages)) == {}
+
+    @pytest.mark.parametrize(
+        "data", [b"", b"\0", b"\xff\xfe", b"a\r\nb", b"no end", bytes(range(256)) * 4_000], ids=len
+    )
+    def test_bytes_come_back_as_they_are(self, history: History, data: bytes) -> None:
+        one = history.record({"memory": data}, entry())
+        assert history.read(one, "memory") == data
+        assert history.pages(one) == {"memory": data}
+
+    def test_two_at_once_and_one_after_the_other_see_the_same(
+        self, history: History, another: Callable[[], History]
+    ) -> None:
+        other = another()
+        history.record({"memory": b"1"}, entry(0))
+        assert other.begun
+        other.record({"memory": b"2"}, entry(1))
+        assert [entry.summary for entry in history.entries()] == ["fact 1", "fact 0"]
+        assert history.stale({"memory": b"2"}) == {}
+        assert list(another().entries()) == list(history.entries())
+
+    def test_threads_record_and_read_side_by_side(self, history: History) -> None:
+        history.record({"memory": b"0"}, entry(0))
+
+        def work(number: int) -> None:
+            for turn in range(5):
+                history.record({f"page-{number}": b"%d" % turn}, entry(number))
+                assert next(history.entries()).id
+
+        at_once(4, work)
+        assert len(list(history.entries())) == 21
+        assert len(history.pages(next(history.entries()).id)) == 5
+
+    def test_reading_can_be_left_off_in_the_middle(self, history: History) -> None:
+        ids = three(history)
+        entries = history.entries()
+        assert next(entries).id == ids[2]
+        assert history.read(ids[0], "memory") == b"# Memory\n"
+        history.record({"memory": b"meanwhile"}, entry(3))
+        assert [one.id for one in entries] == [ids[1], ids[0]]
+        abandoned = history.entries()
+        next(abandoned)
+        del abandoned
+        states = history.states("memory")
+        next(states)
+        del states
+
+    # What is told
+
+    def test_all_that_is_known_of_an_operation_is_told(self, history: History) -> None:
+        one = Entry("write", "日本語", "op", "a model", "the model failed: no key", "op0", ("n1: kept", "all"), BEGUN)
+        name = history.record({"memory": b"x"}, one)
+        assert list(history.entries()) == [replace(one, id=name, paths=("memory",))]
+
+    @pytest.mark.parametrize("why", ["Operation: pretended", "Undoes: 3fa09c123456", "Degraded: no"])
+    def test_a_reason_is_never_taken_for_something_else(self, history: History, why: str) -> None:
+        one = Entry("write", "fact", why=(why,), when=BEGUN)
+        name = history.record({"memory": b"x"}, one)
+        assert list(history.entries()) == [replace(one, id=name, paths=("memory",))]
+
+    def test_what_takes_several_lines_is_told_in_one(self, history: History) -> None:
+        several = Entry("write", "one\n\ntwo", "op", "m", "a\r\nOperation: b", "", ("c\u2028d",), BEGUN)
+        history.record({"memory": b"x"}, several)
+        (found,) = history.entries()
+        told = (found.summary, found.operation, found.degraded, found.why)
+        assert told == ("one two", "op", "a Operation: b", ("c d",))
+
+    @pytest.mark.parametrize("text", ["\ud800", "\udcff", "half \ud83d of a pair"], ids=ascii)
+    def test_words_that_are_no_utf8_do_not_keep_a_change_out_of_the_history(self, history: History, text: str) -> None:
+        history.record({"memory": b"x"}, entry(degraded=f"the model failed: {text}"))
+        (found,) = history.entries()
+        assert found.degraded.startswith("the model failed: ")
+        assert found.operation == "op0"

@@ -1,0 +1,232 @@
+"""What was asked for is noted before anybody is asked, and what an interrupted run leaves is finished just once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from memory_v2.errors import StorageError
+from memory_v2.memory import Memory
+from memory_v2.models.base import Conversation, Reply
+from memory_v2.models.scripted import ScriptedModel
+from memory_v2.storage.base import JOURNAL, PENDING, MemoryStorage
+from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.volatile import VolatileNotes, VolatileStorage
+from tests.operations.scenes import SMALL, body, call, calls, offline
+from tests.properties.whole import clock, faults, pages_of
+
+LONG = "".join(f"- Fact {n} of the harbour is paid by Ines in Porto.\n" for n in range(60))
+
+
+class Dead(BaseException):
+    """The process is gone: nothing that would follow happens."""
+
+
+class DyingNotes(VolatileNotes):
+    """Notes of a process that dies: from then on it changes nothing."""
+
+    is_dead = False
+
+    def write(self, name: str, data: bytes) -> None:
+        if self.is_dead:
+            raise Dead
+        super().write(name, data)
+
+    def remove(self, name: str) -> None:
+        if self.is_dead:
+            raise Dead
+        super().remove(name)
+
+
+def dying(storage: VolatileStorage) -> Memory:
+    """A memory whose process dies as soon as its model is asked."""
+    notes = DyingNotes()
+    storage.notes = notes
+
+    def die(_: Conversation) -> NoReturn:
+        notes.is_dead = True
+        raise Dead
+
+    return Memory(storage, ScriptedModel(die), now=clock)
+
+
+def crashed(text: str, path: str | None = None, before: str = "") -> VolatileStorage:
+    """A storage on which somebody was killed while a model thought about a text."""
+    storage = VolatileStorage(clock, history=True)
+    if before:
+        offline(storage=storage).write(before, path)
+    with pytest.raises(Dead):
+        dying(storage).write(text, path)
+    notes = VolatileNotes()
+    for name in storage.notes.names(PENDING):
+        notes.write(name, storage.notes.read(name) or b"")
+    storage.notes = notes
+    return storage
+
+
+def left(storage: MemoryStorage) -> list[str]:
+    return storage.notes.names(PENDING) + ([JOURNAL] if storage.notes.read(JOURNAL) is not None else [])
+
+
+def test_a_text_is_noted_before_the_model_is_asked_and_not_any_more_when_it_is_written() -> None:
+    storage = VolatileStorage(clock)
+    noted: list[bytes | None] = []
+
+    def look(_: Conversation) -> Reply:
+        noted.extend(storage.notes.read(name) for name in storage.notes.names(PENDING))
+        return calls(call("place", blocks=["n1"], page="memory"))
+
+    Memory(storage, ScriptedModel(look), now=clock).write("Porto is on the Douro.")
+    assert b"Porto is on the Douro." in (noted[0] or b"")
+    assert left(storage) == []
+
+
+@pytest.mark.parametrize("path", [None, "notes/porto"])
+def test_a_text_whose_process_was_killed_is_written_by_whoever_comes_next_just_once(path: str | None) -> None:
+    storage = crashed("Porto is on the Douro.", path)
+    assert len(left(storage)) == 1
+    memory = offline(storage=storage)
+    assert "Porto is on the Douro." in memory.read(path or "memory")
+    assert [one.result.degraded for one in memory.recovered] == ["it was interrupted, and is finished now"]
+    assert left(storage) == []
+    again = offline(storage=storage)
+    assert sum(page.body.count("Porto is on the Douro.") for page in pages_of(storage).values()) == 1
+    assert again.recovered == []
+    assert [one.first.kind for one in again.history()] == ["write"]
+
+
+def test_what_was_finished_for_somebody_can_be_undone_like_any_write() -> None:
+    storage = crashed("Porto is on the Douro.", before="Lisbon is on the Tagus.")
+    before = storage.read("memory").data
+    memory = offline(storage=storage)
+    assert "Porto" in memory.read()
+    memory.undo()
+    assert storage.read("memory").data == before
+
+
+def test_a_text_on_which_somebody_is_still_at_work_is_left_alone() -> None:
+    storage = crashed("Porto is on the Douro.", before="Lisbon is on the Tagus.")
+    with storage.notes.claim(left(storage)[0]):
+        assert "Porto" not in offline(storage=storage).read()
+        assert "unfinished" not in {finding.kind for finding in offline(storage=storage).check()}
+    assert "Porto" in offline(storage=storage).read()
+
+
+def test_a_writer_that_was_taken_for_dead_does_not_write_a_second_time() -> None:
+    storage = VolatileStorage(clock)
+    offline(storage=storage).write("Lisbon is on the Tagus.")
+
+    def finish_it_meanwhile(_: Conversation) -> Reply:
+        storage.notes, claimed = VolatileNotes(), storage.notes
+        for name in claimed.names(PENDING):
+            storage.notes.write(name, claimed.read(name) or b"")
+        assert "Porto" in offline(storage=storage).read()
+        return calls(call("place", blocks=["n1"], page="memory"))
+
+    with pytest.raises(StorageError, match="do not write it again"):
+        Memory(storage, ScriptedModel(finish_it_meanwhile), now=clock).write("Porto is on the Douro.")
+    assert body(offline(storage=storage)).count("Porto is on the Douro.") == 1
+
+
+def test_a_write_that_is_stopped_by_hand_leaves_nothing_to_be_done() -> None:
+    storage = VolatileStorage(clock)
+
+    def stop(_: Conversation) -> NoReturn:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Memory(storage, ScriptedModel(stop), now=clock).write("Porto is on the Douro.")
+    assert left(storage) == []
+    assert storage.list_files() == []
+
+
+def test_a_write_that_fails_leaves_nothing_to_be_done() -> None:
+    class Full(VolatileStorage):
+        def write(self, *_: object) -> NoReturn:
+            raise StorageError("the disk is full")
+
+    storage = Full(clock)
+    with pytest.raises(StorageError, match="the disk is full"):
+        offline(storage=storage).write("Porto is on the Douro.")
+    assert left(storage) == []
+
+
+def test_what_others_wrote_meanwhile_is_not_replaced_by_what_came_before_it() -> None:
+    storage = VolatileStorage(clock, history=True)
+    offline(storage=storage).write("Old words.", "notes")
+    notes = DyingNotes()
+    storage.notes = notes
+    real_write = storage.write
+
+    def die(*_: object) -> NoReturn:
+        notes.is_dead = True
+        raise Dead
+
+    storage.write = die  # type: ignore[method-assign, assignment]  # the process dies as it stores the page
+    with pytest.raises(Dead):
+        offline(storage=storage).write("Words of the one who died.", "notes", "replace")
+    storage.write = real_write  # type: ignore[method-assign]
+    notes.is_dead = False
+    notes.remove(JOURNAL)
+    pending = notes.read(left(storage)[0])
+    name = left(storage)[0]
+    notes.remove(name)
+    offline(storage=storage).write("Words of somebody else.", "notes", "replace")
+    assert pending is not None
+    storage.notes = VolatileNotes()
+    storage.notes.write(name, pending)
+    text = offline(storage=storage).read("notes")
+    assert "Words of somebody else." in text
+    assert "Words of the one who died." in text
+
+
+def test_a_page_that_a_killed_write_left_too_large_is_split_by_whoever_comes_next() -> None:
+    storage = VolatileStorage(clock)
+    memory = offline(SMALL, storage)
+
+    def die_at_the_split(_: Conversation) -> Reply:
+        if storage.list_files():
+            raise KeyboardInterrupt
+        return calls(call("place", blocks=["n1-n60"], page="memory"))
+
+    with pytest.raises(KeyboardInterrupt):
+        Memory(storage, ScriptedModel(die_at_the_split), threshold=SMALL, now=clock).write(LONG)
+    assert faults(pages_of(storage), SMALL) != []
+    assert len(left(storage)) == 1
+    assert memory.check() == []
+    assert faults(pages_of(storage), SMALL) == []
+    assert left(storage) == []
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"text": 1}', b"\xff\xfe", b'{"unsettled": ["../x"]}'])
+def test_a_note_that_cannot_be_read_is_told_and_keeps_nobody_from_anything(damage: bytes) -> None:
+    storage = crashed("Porto is on the Douro.", before="Lisbon is on the Tagus.")
+    name = left(storage)[0]
+    storage.notes.write(name, damage)
+    memory = offline(storage=storage)
+    memory.write("Faro is on the sea.")
+    assert "Faro" in memory.read()
+    found = [finding for finding in memory.check() if finding.kind == "unfinished"]
+    assert [finding.path for finding in found] == [f".metadata/{name}.json"]
+    assert storage.notes.read(name) == damage
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"pages": []}', b"\xff\xfe"])
+def test_a_journal_that_cannot_be_read_is_kept_aside(damage: bytes) -> None:
+    storage = VolatileStorage(clock)
+    offline(storage=storage).write("Lisbon is on the Tagus.")
+    storage.notes.write(JOURNAL, damage)
+    offline(storage=storage).write("Faro is on the sea.")
+    assert left(storage) == []
+    assert storage.notes.read("journal-damaged") == damage
+
+
+def test_the_lock_of_a_note_is_free_when_its_holder_is_gone_and_leaves_no_file(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path)
+    with storage.notes.claim("pending/1f") as mine, storage.notes.claim("pending/1f") as other:
+        assert (mine, other) == (True, False)
+    with storage.notes.claim("pending/1f") as mine:
+        assert mine
+    assert list((tmp_path / ".metadata" / "pending").iterdir()) == []

@@ -1,0 +1,357 @@
+"""What becomes of the history of a bucket when records or old pages are lost, or are not what they were."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_v2.errors import StorageError
+from memory_v2.memory import Memory
+from memory_v2.storage import s3_bucket
+from memory_v2.storage.history import OUTSIDE, HistoryDamaged
+from memory_v2.storage.s3 import S3Storage
+from tests.conformance.history_suite import entry, three
+
+from .s3_server import HOST, Answers, Asked, Door, Fate, Loses, client, door, keys, new_bucket, server
+
+pytestmark = pytest.mark.allow_hosts([HOST])
+
+RECORDS = "p/.metadata/history/"
+
+Machine = Callable[..., S3Storage]
+
+
+@pytest.fixture
+def bucket() -> Iterator[str]:
+    with new_bucket(versions=True) as name:
+        yield name
+
+
+@pytest.fixture
+def entrance() -> Iterator[Door]:
+    with door() as entrance:
+        yield entrance
+
+
+@pytest.fixture
+def machine(bucket: str, tmp_path: Path) -> Machine:
+    """A machine with a cache of its own, or that of the name; it asks the server, or the door before it."""
+
+    def start(name: str = "one", url: str = "") -> S3Storage:
+        return S3Storage(bucket, "p", endpoint=url or server(), cache=tmp_path / name)
+
+    return start
+
+
+def record_key(number: int) -> str:
+    return f"{RECORDS}{number:010}.json"
+
+
+def change(bucket: str, key: str, how: Callable[[bytes], bytes] | None) -> None:
+    """Somebody puts other bytes in the place of an object; `None` removes it."""
+    if how is None:
+        client().delete_object(Bucket=bucket, Key=key)
+    else:
+        client().put_object(Bucket=bucket, Key=key, Body=how(keys(bucket)[key]))
+
+
+def expire(bucket: str) -> int:
+    """Removes all old versions, as a lifecycle rule does; returns how many."""
+    old = [
+        (one["Key"], one["VersionId"])
+        for page in client().get_paginator("list_object_versions").paginate(Bucket=bucket)
+        for one in (*page.get("Versions", ()), *page.get("DeleteMarkers", ()))
+        if not one["IsLatest"]
+    ]
+    for key, version in old:
+        client().delete_object(Bucket=bucket, Key=key, VersionId=version)
+    return len(old)
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes] | None] = {
+    "lost": None,
+    "cut in half": lambda data: data[: len(data) // 2],
+    "of no byte": lambda _: b"",
+    "of noise": lambda _: b"\xff\xfe\x00noise",
+    "no record": lambda _: b"[]",
+    "with other words": lambda data: data.replace(b"fact", b"lies"),
+    "with another page": lambda data: data.replace(b'"pages":{', b'"pages":{"other":null,'),
+    "written anew by other hands": lambda data: data + b"\n",
+}
+
+
+@pytest.mark.parametrize("how", DAMAGES)
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_record_that_is_lost_or_changed_is_noticed_and_all_before_it_is_set_aside(
+    bucket: str, machine: Machine, how: str, number: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    knowing = machine("knowing").history
+    ids = [*three(knowing), knowing.record({"memory": b"4"}, entry(3))]
+    change(bucket, record_key(number), DAMAGES[how])
+    damaged = keys(bucket)
+
+    history = machine().history
+    assert machine("yet another").history.begun
+    for ask in (
+        lambda: list(history.entries()),
+        lambda: history.stale({"memory": b"4"}),
+        lambda: history.record({"memory": b"5"}, entry(4)),
+        lambda: history.read(ids[-1], "memory"),
+    ):
+        with pytest.raises(HistoryDamaged, match=rf"{record_key(number)} is missing, or is not what was recorded"):
+            ask()
+    history.set_aside()
+    assert record_key(4) in caplog.text
+    assert not history.begun
+    assert list(history.entries()) == []
+    assert history.stale({"memory": b"4"}) == {"memory": b"4"}
+
+    name = history.record({"memory": b"5"}, entry(4))
+    for asked in (history, machine().history, machine("fresh").history, knowing):
+        assert [(one.id, one.is_first) for one in asked.entries()] == [(name, True)]
+        assert asked.pages(name) == {"memory": b"5"}
+        assert asked.before(name) == ""
+    assert {key: data for key, data in keys(bucket).items() if key in damaged} == damaged
+    with pytest.raises(HistoryDamaged, match="no record"):
+        knowing.pages(ids[1])
+    knowing.record({"memory": b"6"}, entry(5))
+    assert [one.summary for one in machine("last").history.entries()] == ["fact 5", "fact 4"]
+
+
+@pytest.mark.parametrize("how", ["cut in half", "of no byte", "of noise", "no record"])
+def test_a_newest_record_that_cannot_be_read_is_damage_too(bucket: str, machine: Machine, how: str) -> None:
+    knowing = machine("knowing").history
+    three(knowing)
+    change(bucket, record_key(3), DAMAGES[how])
+    for history in (knowing, machine().history):
+        with pytest.raises(HistoryDamaged, match=record_key(3)):
+            list(history.entries())
+    knowing.set_aside()
+    name = knowing.record({}, entry(4))
+    assert [one.id for one in machine().history.entries()] == [name]
+    assert record_key(4) in keys(bucket)
+
+
+def test_a_record_that_was_never_made_does_not_lead_anywhere(bucket: str, machine: Machine) -> None:
+    history = machine().history
+    three(history)
+    for junk in (7, 0):
+        client().put_object(Bucket=bucket, Key=record_key(junk), Body=b"{}")
+    client().put_object(Bucket=bucket, Key=f"{RECORDS}notes.txt", Body=b"x")
+    client().put_object(Bucket=bucket, Key=f"{RECORDS}1.json", Body=b"x")
+    with pytest.raises(HistoryDamaged, match=record_key(7)):
+        list(history.entries())
+    history.set_aside()
+    history.record({}, entry(4))
+    assert record_key(8) in keys(bucket)
+    client().put_object(Bucket=bucket, Key=record_key(9_999_999_999), Body=b"{}")
+    fresh = machine("fresh").history
+    fresh.set_aside()
+    with pytest.raises(StorageError, match=f"no record can follow .*{record_key(9_999_999_999)}; remove it"):
+        fresh.record({}, entry(5))
+
+
+def test_a_newest_record_that_is_gone_is_not_built_upon(bucket: str, machine: Machine) -> None:
+    history = machine().history
+    ids = three(history)
+    change(bucket, record_key(3), None)
+    for asked in (history, machine().history, machine("fresh").history):
+        assert [one.id for one in asked.entries()] == ids[1::-1]
+    assert history.stale({"people/ada": None}) == {"people/ada": None}
+    name = history.record({}, entry(3))
+    assert [one.id for one in machine("another").history.entries()] == [name, *ids[1::-1]]
+
+
+def test_a_history_that_was_removed_by_hand_begins_anew(bucket: str, machine: Machine) -> None:
+    memory = Memory(machine())
+    memory.write("The boat is blue.")
+    memory.write("The ship is red.")
+    for key in keys(bucket):
+        if key.startswith(RECORDS):
+            client().delete_object(Bucket=bucket, Key=key)
+    assert memory.history() == []
+    for asked in (memory, Memory(machine()), Memory(machine("fresh"))):
+        (found,) = asked.history()
+        assert found.is_beginning
+    memory.write("The lighthouse is white.")
+    assert [one.first.kind for one in Memory(machine("another")).history()] == ["write", OUTSIDE]
+
+
+def test_a_record_whose_object_was_stored_anew_is_still_the_same(bucket: str, machine: Machine) -> None:
+    history = machine().history
+    ids = three(history)
+    key, data = record_key(3), keys(bucket)[record_key(3)]
+    upload = client().create_multipart_upload(Bucket=bucket, Key=key)["UploadId"]
+    part = client().upload_part(Bucket=bucket, Key=key, UploadId=upload, PartNumber=1, Body=data)
+    client().complete_multipart_upload(
+        Bucket=bucket, Key=key, UploadId=upload, MultipartUpload={"Parts": [{"ETag": part["ETag"], "PartNumber": 1}]}
+    )
+    for asked in (history, machine().history):
+        assert [one.id for one in asked.entries()] == ids[::-1]
+
+
+def test_the_next_change_sets_a_damaged_history_aside_and_can_be_undone(
+    bucket: str, machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = Memory(machine())
+    memory.write("The boat is blue.")
+    memory.write("The ship is red.")
+    memory.write("The lighthouse is white.")
+    change(bucket, record_key(2), DAMAGES["cut in half"])
+    fresh = Memory(machine("fresh"))
+    with pytest.raises(HistoryDamaged, match="bring it back if you can, else the next change begins a new history"):
+        fresh.history()
+    fresh.write("The jetty is green.")
+    assert "a new one begins" in caplog.text
+    for one in (fresh, memory):
+        assert [found.first.summary for found in one.history()] == [
+            "pages as they were when a damaged history was set aside"
+        ]
+    before = keys(bucket)["p/memory.md"]
+    memory.write("The kiln is grey.")
+    fresh.undo()
+    assert keys(bucket)["p/memory.md"] == before
+
+
+# Old pages
+
+
+def test_pages_whose_old_versions_have_expired_are_told_and_all_else_goes_on(bucket: str, machine: Machine) -> None:
+    memory = Memory(machine())
+    memory.write("The boat is blue.", "boats")
+    memory.write("The boat is red.", "boats", "replace")
+    first, second = (one.id for one in reversed(memory.history()))
+    assert expire(bucket) > 0
+    fresh = Memory(machine("fresh"))
+    assert [one.id for one in fresh.history()] == [second, first]
+    before = keys(bucket)["p/boats.md"]
+    for ask in (
+        lambda: fresh.show(second),
+        lambda: fresh.diff(first, second),
+        lambda: fresh.undo(),
+        lambda: fresh.restore(first),
+        lambda: fresh.blame("boats"),
+    ):
+        with pytest.raises(
+            HistoryDamaged, match=r"page 'boats' .* version '.*' of its object is no longer in .*a lifecycle"
+        ):
+            ask()
+    assert keys(bucket)["p/boats.md"] == before
+    fresh.write("The ship is white.", "ships")
+    assert fresh.diff(second).pages
+    fresh.undo()
+    assert [one.first.kind for one in memory.history()] == ["undo", "write", "write", "write"]
+
+
+@pytest.mark.parametrize("how", [None, lambda data: data + b"!", lambda _: b""], ids=["lost", "changed", "emptied"])
+def test_a_page_that_the_history_keeps_itself_is_checked(
+    machine: Machine, bucket: str, how: Callable[[bytes], bytes] | None
+) -> None:
+    name = machine().history.record({"memory": b"was never in the bucket"}, entry())
+    (key,) = (key for key in keys(bucket) if "/history/pages/" in key)
+    change(bucket, key, how)
+    history = machine("another").history
+    for ask in (lambda: history.read(name, "memory"), lambda: history.pages(name)):
+        with pytest.raises(HistoryDamaged, match=f"the object '{key}' is no longer in"):
+            ask()
+
+
+def test_an_id_that_names_no_version_is_told_as_damage(bucket: str, machine: Machine) -> None:
+    storage = machine()
+    storage.write("memory", b"x")
+    storage.history.record({"memory": b"x"}, entry())
+    change(bucket, record_key(1), lambda data: data.replace(b'"version_id":"', b'"version_id":"no'))
+    history = machine("another").history
+    (found,) = history.entries()
+    with pytest.raises(HistoryDamaged, match="version 'no"):
+        history.read(found.id, "memory")
+
+
+def test_the_bytes_kept_elsewhere_are_found_when_a_version_is_gone(bucket: str, machine: Machine) -> None:
+    storage = machine()
+    storage.write("memory", b"x")
+    name = storage.history.record({"memory": b"x"}, entry(0))
+    storage.history.record({"other": b"x"}, entry(1))  # kept by the history itself
+    storage.write("memory", b"y")
+    assert expire(bucket) == 1
+    assert machine("another").history.read(name, "memory") == b"x"
+
+
+# The server
+
+
+def on_history(fate: Fate) -> Callable[[Asked], Fate]:
+    return lambda asked: fate if "/.metadata/history" in asked.key and asked.method == "PUT" else None
+
+
+@pytest.mark.parametrize("fate", [Answers(403, "AccessDenied"), Loses(arrives=False)], ids=["denied", "gone"])
+def test_a_history_that_cannot_be_written_takes_nothing_back_and_goes_on_later(
+    bucket: str,
+    machine: Machine,
+    entrance: Door,
+    fate: Fate,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(s3_bucket, "ATTEMPTS", 1)
+    memory = Memory(machine(url=entrance.url))
+    memory.write("The boat is blue.")
+    entrance.fate = on_history(fate)
+    with caplog.at_level(logging.ERROR):
+        memory.write("The ship is red.")
+    assert "this change did not come into the history" in caplog.text
+    entrance.fate = lambda _: None
+    memory.write("The lighthouse is white.")
+    assert b"red" in keys(bucket)["p/memory.md"]
+    assert [one.first.summary for one in memory.history()] == ["The lighthouse is white.", "The boat is blue."]
+
+
+@pytest.mark.parametrize(
+    ("answers", "advice"),
+    [
+        (Answers(403, "AccessDenied"), "permission is denied"),
+        (Answers(503, "SlowDown"), "try again later"),
+        (Answers(404, "NoSuchBucket"), "there is no such bucket"),
+    ],
+)
+def test_each_refusal_is_told_and_is_no_damage(
+    machine: Machine, entrance: Door, answers: Fate, advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(s3_bucket, "ATTEMPTS", 1)
+    storage = machine("other")
+    storage.write("memory", b"x")
+    name = storage.history.record({"memory": b"x"}, entry(0))
+    storage.write("memory", b"y")
+    kept = machine(url=entrance.url).history
+    list(kept.entries())
+    entrance.fate = lambda _: answers
+    fresh = machine("fresh", url=entrance.url).history
+    asks: list[Callable[[], object]] = [
+        lambda: fresh.begun,
+        lambda: list(fresh.entries()),
+        lambda: fresh.stale({"memory": b"x"}),
+        lambda: fresh.record({"memory": b"x"}, entry(1)),
+        lambda: fresh.set_aside(),
+        lambda: kept.record({"memory": b"x"}, entry(1)),
+        lambda: kept.read(name, "memory"),
+        lambda: kept.pages(name),
+        lambda: list(kept.states("memory")),
+    ]
+    for ask in asks:
+        with pytest.raises(StorageError, match=advice) as caught:
+            ask()
+        assert not isinstance(caught.value, HistoryDamaged)
+    entrance.fate = lambda _: None
+    assert kept.read(name, "memory") == b"x"
+    assert [one.id for one in fresh.entries()] == [name]
+
+
+def test_a_record_that_is_refused_though_there_is_none_is_told(machine: Machine, entrance: Door) -> None:
+    history = machine(url=entrance.url).history
+    history.record({}, entry(0))
+    entrance.fate = on_history(Answers(412, "PreconditionFailed"))
+    with pytest.raises(StorageError, match=f"{record_key(2)} cannot be made, though it is not there"):
+        history.record({}, entry(1))
