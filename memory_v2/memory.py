@@ -155,17 +155,17 @@ class Memory:
         if now < self._look_again:
             return
         is_current(notes)
-        if not self._look_again:
-            notes.sweep()
-        self._look_again = now + notes.look_again
+        is_first, self._look_again = not self._look_again, now + notes.look_again
         try:
-            if notes.read(JOURNAL) is None and not notes.names(PENDING):
-                return
-            from memory_v2.operations.recovery import recover
+            if is_left := notes.read(JOURNAL) is not None or bool(notes.names(PENDING)):
+                from memory_v2.operations.recovery import recover
 
-            self.recovered += recover(self._parts, self._do)
+                self.recovered += recover(self._parts, self._do)
         except StorageError as error:
             logger.warning("what an interrupted run has left undone could not be finished: %s", error)
+            return
+        if is_first or is_left:
+            notes.sweep()
 
     def _operate(self, operation: str, act: Callable[[Environment], Told], **arguments: Any) -> Told:
         return self._do(self._environment, operation, act, arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -50,6 +51,7 @@ class Program(click.Group):
         given = sys.argv[1:] if args is None else list(args)
         wanted = given[: given.index("--")] if "--" in given else given
         _speak_utf8()
+        _tell_warnings()
         extra.pop("standalone_mode", None)
         run = super().main
         code = _ended(lambda: run(given, prog_name or "silica", standalone_mode=False, **extra), "--json" in wanted)
@@ -139,6 +141,19 @@ def _kind(error: Exception) -> str:
     if isinstance(error, click.ClickException):
         return UsageError.__name__
     return next(kind.__name__ for kind in type(error).__mro__ if not kind.__name__.startswith("_"))
+
+
+class _Told(logging.Handler):
+    """Tells a person what the package warns of: the sentence, without a traceback."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        tell(record.getMessage())
+
+
+def _tell_warnings() -> None:
+    package = logging.getLogger("memory_v2")
+    if not any(isinstance(handler, _Told) for handler in package.handlers):
+        package.addHandler(_Told(logging.WARNING))
 
 
 def _speak_utf8() -> None:

@@ -12,13 +12,15 @@ import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from memory_v2.errors import PageNotFound, SilicaError, StorageConflict, StorageError
 from memory_v2.operations import pending
 from memory_v2.operations.environment import Environment
+from memory_v2.operations.halfway import Halfway, way_out
 from memory_v2.operations.record import entry_of, note_outside, record, record_if_missing, record_outside
-from memory_v2.storage.base import ABSENT, JOURNAL, MemoryStorage, Stored
+from memory_v2.storage.base import ABSENT, JOURNAL, MemoryStorage, Stored, version_of
 from memory_v2.storage.history import Entry
 from memory_v2.tree.block import decode, encode
 from memory_v2.tree.path import page_path
@@ -105,8 +107,7 @@ def carry_out(
 
 def finish_interrupted(environment: Environment) -> bool:
     """Finishes the change that somebody began and did not end; tells whether there was one. To be called under the
-    lock. If one of its pages was changed by hand meanwhile, all pages stay as they are, and what the change was to do
-    is done anew."""
+    lock. A page that was edited by hand meanwhile stays as it is."""
     notes, storage = environment.storage.notes, environment.storage
     noted = notes.read(JOURNAL)
     if noted is None:
@@ -118,20 +119,62 @@ def finish_interrupted(environment: Environment) -> bool:
         notes.remove(JOURNAL)
         logger.warning("a change that was interrupted cannot be read; its note is kept beside the others")
         return True
-    left = [step for step in change.steps if _data(storage, step.path) != step.after]
-    if any(_version(_find(storage, step.path)) != step.before for step in left):
-        logger.warning("a page of an interrupted change was edited by hand, so all pages stay as they are")
-        pending.leave(notes, f"{change.entry.operation}-left", [step.path for step in change.steps])
-        notes.remove(JOURNAL)
-        note_outside(environment, [step.path for step in change.steps])
-        return True
-    for step in left:
-        _store(storage, step)
+    now = {step.path: _find(storage, step.path) for step in change.steps}
+    if any(_is_edited(step, now[step.path]) for step in change.steps):
+        return _finish_around_edits(environment, change, now)
+    for step in change.steps:
+        if _data(now[step.path]) != step.after:
+            _store(storage, step)
     storage.tidy(step.path for step in change.steps)
     record_if_missing(environment, {step.path: step.after for step in change.steps}, change.entry)
     _conclude(environment, change)
     logger.info("a change that was interrupted is finished: %s %s", change.entry.kind, change.entry.summary)
     return True
+
+
+def _finish_around_edits(environment: Environment, change: Change, now: Mapping[str, Stored | None]) -> bool:
+    """Finishes a change, or takes it back, of which a page was edited by hand; that page stays as it is."""
+    storage = environment.storage
+    before = _known_before(environment, change)
+    pages = [Halfway(s.path, before.get(s.path), _data(now[s.path]), s.after) for s in change.steps]
+    way = way_out(pages) if before.keys() >= now.keys() else "neither"
+    logger.info("a page of an interrupted change was edited by hand; the change goes %s", way)
+    for step, page in zip(change.steps, pages, strict=True) if way == "forward" else ():
+        if page.is_open:
+            _store(storage, step)
+    for page in reversed(pages) if way == "back" else ():
+        if page.is_stored:
+            _store(storage, PageStep(page.path, _version(now[page.path]), page.before))
+    storage.tidy(now)
+    pending.leave(storage.notes, f"{change.entry.operation}-left", list(now))  # what was edited may be out of reach
+    if way == "forward":
+        record_if_missing(environment, {step.path: step.after for step in change.steps}, change.entry)
+        _conclude(environment, change)
+    else:
+        storage.notes.remove(JOURNAL)
+    note_outside(environment, list(now))
+    return True
+
+
+def _known_before(environment: Environment, change: Change) -> dict[str, bytes | None]:
+    """What the pages were before the change, as far as the history knows."""
+    history = environment.storage.history
+    known: dict[str, bytes | None] = {step.path: None for step in change.steps if not step.before}
+    if history is None or not history.begun:
+        return known
+    try:
+        for entry in islice(history.entries(), 2):  # the newest may be of this change
+            for step in change.steps:
+                data = history.read(entry.id, step.path)
+                if data is not None and version_of(data) == step.before:
+                    known[step.path] = data
+    except StorageError as error:
+        logger.info("what the pages were before an interrupted change cannot be read: %s", error)
+    return known
+
+
+def _is_edited(step: PageStep, now: Stored | None) -> bool:
+    return _version(now) != step.before and _data(now) != step.after
 
 
 def _conclude(environment: Environment, change: Change) -> None:
@@ -169,7 +212,7 @@ def _taken_back(storage: MemoryStorage, steps: tuple[PageStep, ...], read: Mappi
     try:
         for step in reversed(steps):
             now, before = _find(storage, step.path), read[step.path]
-            if _version(now) == step.before or (now.data if now else None) != step.after:
+            if _version(now) == step.before or _data(now) != step.after:
                 continue
             if before is None:
                 storage.delete(step.path, _version(now) or ABSENT)
@@ -189,9 +232,8 @@ def _find(storage: MemoryStorage, path: str) -> Stored | None:
         return None
 
 
-def _data(storage: MemoryStorage, path: str) -> bytes | None:
-    found = _find(storage, path)
-    return found.data if found else None
+def _data(stored: Stored | None) -> bytes | None:
+    return stored.data if stored else None
 
 
 def _version(stored: Stored | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -41,6 +42,11 @@ class Stored:
 
     data: bytes
     version: str
+
+
+def version_of(data: bytes) -> str:
+    """The version that these bytes are, in every store."""
+    return hashlib.sha256(data).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)

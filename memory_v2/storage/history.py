@@ -103,7 +103,8 @@ class History(Protocol):
         """Adds a commit with these pages (path → bytes, `None`: removed) and returns its id. Raises `StorageError`."""
 
     def entries(self, path: str | None = None) -> Iterator[Entry]:
-        """The commits, newest first; only those that changed a page, if one is named."""
+        """The commits, newest first; only those that changed a page, if one is named. They end where older ones cannot
+        be read any more; that is logged."""
 
     def read(self, revision: str, path: str) -> bytes | None:
         """A page as it was after a commit; `None` if it was not there."""
@@ -169,14 +170,21 @@ class GitHistory:
         if not self.begun:
             return
         with self._explained():
-            commit_id = self._head
+            commit_id, newer = self._head, ""
             while commit_id:
-                commit = self._commit(commit_id)
-                parent = commit.parents[0] if commit.parents else None
-                entry = self._entry(commit)
+                try:
+                    with self._explained():
+                        commit = self._commit(commit_id)
+                        entry = self._entry(commit)
+                except HistoryDamaged as error:
+                    if not newer:
+                        raise
+                    logger.warning("what was done before %s cannot be read any more: %s", newer[:12], error)
+                    return
+                newer = entry.id
                 if path is None or path in entry.paths:
                     yield entry
-                commit_id = parent
+                commit_id = commit.parents[0] if commit.parents else None
 
     def read(self, revision: str, path: str) -> bytes | None:
         """See `History`."""
@@ -402,7 +410,10 @@ class GitHistory:
             except Exception as error:
                 if type(error).__name__ == "FileLocked":  # of a room that is not imported before it is needed
                     raise _Locked(f"the history in {self._place} is locked: {error}") from error
-                raise HistoryDamaged(f"the history in {self._place} is damaged ({type(error).__name__})") from error
+                raise HistoryDamaged(
+                    f"the history in {self._place} is damaged ({type(error).__name__}); the pages are not: "
+                    "move it away, and the next change begins a new one"
+                ) from error
             finally:
                 self._users -= 1
                 if not self._users:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import time
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_v2.errors import PageNotFound, StorageConflict, StorageError
-from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored
+from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored, version_of
 from memory_v2.storage.disk import (
     explained,
     is_file,
@@ -84,7 +83,7 @@ class LocalStorage:
                 data = read_bytes(file)
             except FileNotFoundError:
                 raise PageNotFound(path) from None
-        return Stored(data, _version(data))
+        return Stored(data, version_of(data))
 
     def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
         file, found = self._look(path, to_write=True)
@@ -106,7 +105,7 @@ class LocalStorage:
                     temporary.unlink()
                 self._prune(file.parent, there)  # after a failure; a folder that holds a page is not empty and stays
             sync_folder(file.parent)
-        return _version(data)
+        return version_of(data)
 
     def delete(self, path: str, expected: Expected = ANY) -> None:
         file, found = self._look(path)
@@ -242,10 +241,6 @@ class LocalStorage:
 
 class _Link(StorageError):
     """A symbolic link stands where a page or a folder should."""
-
-
-def _version(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:32]
 
 
 def _conflict(path: str, expected: Expected) -> StorageConflict:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 from memory_v2.errors import PageNotFound, StorageConflict, StorageError
 from memory_v2.settings import DEFAULT_CACHE_TTL
-from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored
+from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored, version_of
 from memory_v2.storage.s3_bucket import Bucket, Info, Object, Written
-from memory_v2.storage.s3_cache import PageCache, version_of
+from memory_v2.storage.s3_cache import PageCache
 from memory_v2.storage.s3_errors import Refused, Uncertain
 from memory_v2.storage.s3_lease import Lease
 from memory_v2.storage.s3_notes import S3Notes

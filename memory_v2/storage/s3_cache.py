@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory_v2.storage.base import version_of
 from memory_v2.storage.disk import make_folder, read_bytes
 from memory_v2.storage.s3_bucket import Object
 
@@ -171,8 +172,3 @@ def _read_line(line: bytes) -> CachedRecord | None:
         return record if known["sum"] == version_of(record.data) else None
     except (ValueError, KeyError, TypeError, OverflowError):
         return None
-
-
-def version_of(data: bytes) -> str:
-    """The version that these bytes are, in every store."""
-    return hashlib.sha256(data).hexdigest()[:32]

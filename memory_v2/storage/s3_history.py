@@ -13,9 +13,10 @@ from contextlib import suppress
 from datetime import UTC
 from functools import lru_cache
 
+from memory_v2.storage.base import version_of
 from memory_v2.storage.history import Entry, History, HistoryDamaged
 from memory_v2.storage.s3_bucket import Bucket
-from memory_v2.storage.s3_cache import PageCache, RecordCache, version_of
+from memory_v2.storage.s3_cache import PageCache, RecordCache
 from memory_v2.storage.s3_chain import Body, Chain, PageBytes, Record, side_by_side
 from memory_v2.storage.s3_errors import Refused
 from memory_v2.storage.walk import SUFFIX

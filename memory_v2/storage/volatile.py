@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from memory_v2.errors import PageNotFound, StorageConflict
-from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored
+from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored, version_of
 from memory_v2.storage.history import GitHistory
 from memory_v2.tree.path import page_path
 
@@ -88,7 +87,7 @@ class VolatileStorage:
 
     def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
         path = page_path(path)  # as strict as a disk, so that what works here works there
-        stored = Stored(data, hashlib.sha256(data).hexdigest()[:32])
+        stored = Stored(data, version_of(data))
         with self._change:
             self._expect(path, expected)
             self._pages[path] = _Page(stored, self._clock(), str(next(self._changes)))

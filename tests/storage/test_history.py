@@ -297,6 +297,16 @@ def test_one_object_that_is_cut_off_is_told_where_it_is_needed(folder: Path, kin
             asks[ask]()
 
 
+def test_what_is_newer_than_the_damage_is_still_told(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    history = GitHistory(folder)
+    ids = three(history)
+    damage(folder, None, f"objects/{ids[0][:2]}/{ids[0][2:]}")
+    assert [one.id for one in history.entries()] == ids[:1:-1]
+    assert f"what was done before {ids[2][:12]} cannot be read any more" in caplog.text
+    newest = history.record({"memory": b"on"}, entry(3))
+    assert [one.id for one in history.entries()] == [newest, ids[2]]
+
+
 def test_an_object_that_is_gone_is_damage_too(folder: Path) -> None:
     history = GitHistory(folder)
     three(history)
