@@ -328,13 +328,17 @@ class Memory:
 
     def pack_history(self) -> Packed:
         """Packs what the history has on the disk: many small files become one, and nothing is lost. Raises `NotAllowed`
-        where no history is kept."""
+        where there is nothing to pack: in a bucket, and where no history is kept."""
         from memory_v2.storage.history import GitHistory
 
         self._recover()
         kept = self.storage.history
-        if not isinstance(kept, GitHistory):
+        if kept is None:
             raise NotAllowed(f"no history is kept of {self.storage.where}")
+        if not isinstance(kept, GitHistory):
+            raise NotAllowed(
+                f"the history of {self.storage.where} is not packed: a bucket keeps each version by itself"
+            )
         if not kept.begun or not (before := kept.size):  # in memory it has no size, and nothing to pack
             return Packed(0, 0, 0)
         with self.storage.lock():

@@ -13,7 +13,8 @@ from memory_v2.storage.disk import explained, is_temporary, lstat, make_folder, 
 SUFFIX = ".json"
 CLAIM = ".lock"
 STALE_SECONDS = 60.0
-"""A temporary file that nobody has touched for so long belongs to a write that did not end."""
+"""A file that nobody has touched for so long belongs to a process that died; a claim that is only just being made must
+not be taken away from its owner."""
 
 
 class LocalNotes:
@@ -86,11 +87,12 @@ class LocalNotes:
                 lock.release()
 
     def sweep(self) -> None:
-        """See `Notes`. What somebody is still at work on is younger, or locked."""
-        oldest = time.time() - STALE_SECONDS
+        """See `Notes`. What somebody may still be at work on is younger."""
         with suppress(OSError):
             for file in (*self._folder.iterdir(), *(self._folder / PENDING).iterdir()):
-                if is_temporary(file.name) and file.lstat().st_mtime < oldest:
+                if time.time() - file.lstat().st_mtime < STALE_SECONDS:
+                    continue
+                if is_temporary(file.name):
                     file.unlink(missing_ok=True)
                 elif file.suffix == CLAIM and file.parent.name == PENDING and not file.with_suffix(SUFFIX).exists():
                     with self.claim(f"{PENDING}/{file.stem}"):

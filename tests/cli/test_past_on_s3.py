@@ -170,3 +170,7 @@ def test_old_pages_that_are_gone_are_told_in_one_sentence_and_nothing_is_changed
         assert_sentence(written.quick(*verb), 4, "people", "a lifecycle rule")
     assert written.files() == after
     assert len(rows(written)) == 3
+
+
+def test_a_bucket_has_nothing_to_pack(written: ProgramOnS3) -> None:
+    assert_sentence(written.run("gc"), 2, "a bucket keeps each version by itself")
