@@ -102,8 +102,7 @@ class Memory:
         self._traces = traces
         self._prices = prices
         self._look_again = 0.0
-        self.recovered: list[Recovered] = []
-        """What this memory has finished of what was interrupted before."""
+        self._recovered: list[Recovered] = []
 
     @classmethod
     def open(cls, path: str | Path | None = None, model: str | Model | None = None) -> Memory:
@@ -148,9 +147,14 @@ class Memory:
         self._recover()
         return self._parts
 
+    def recover(self) -> list[Recovered]:
+        """Finishes what an interrupted run has left undone, as all methods do before their own work; returns what this
+        memory has finished since it was opened. What cannot be finished waits for the next time: nobody who only wants
+        to read is kept from it. Raises `StorageError` for a store in a newer format."""
+        self._recover()
+        return self._recovered
+
     def _recover(self) -> None:
-        """Finishes what an interrupted run has left undone. What cannot be finished waits for the next time: nobody who
-        only wants to read is kept from it. Raises `StorageError` for a store in a newer format."""
         notes, now = self.storage.notes, time.monotonic()
         if now < self._look_again:
             return
@@ -160,7 +164,7 @@ class Memory:
             if is_left := notes.read(JOURNAL) is not None or bool(notes.names(PENDING)):
                 from memory_v2.operations.recovery import recover
 
-                self.recovered += recover(self._parts, self._do)
+                self._recovered += recover(self._parts, self._do)
         except StorageError as error:
             logger.warning("what an interrupted run has left undone could not be finished: %s", error)
             return
@@ -185,7 +189,9 @@ class Memory:
 
         limits = self._limits or Limits()
         started = parts.now().astimezone(UTC)
-        setting = {"model": parts.model.name, "threshold": parts.threshold, "limits": asdict(limits)}
+        setting: dict[str, Any] = {"model": parts.model.name, "threshold": parts.threshold, "limits": asdict(limits)}
+        if name:
+            setting["goes_on"] = True
         trace = begin(operation, arguments, started, **setting)
         run = Run(limits, trace, id=name) if name else Run(limits, trace)
         kept_as = ""

@@ -14,15 +14,11 @@ import click
 from memory_v2.cli.show import tell
 from memory_v2.errors import InvalidText
 from memory_v2.memory import Memory
-from memory_v2.text.plain import opening
 
 P = ParamSpec("P")
 
 _SHIELD = "\0"
 """Stands before an argument that is text although it begins like an option; no argument can hold it of its own."""
-
-LONGEST_SAID = 60
-"""Characters of a text by which somebody knows it again."""
 
 _WHICH_MEMORY = "The memory is chosen before the verb: silica memory [--path FOLDER] [--model NAME] {verb} …"
 
@@ -99,19 +95,11 @@ def with_memory(verb: Callable[Concatenate[Memory, P], None]) -> Callable[P, Non
     @wraps(verb)
     def run(chosen: ChosenMemory, /, *args: P.args, **options: P.kwargs) -> None:
         with Memory.open(chosen.path, chosen.model) as memory:
-            try:
-                verb(memory, *args, **options)
-            finally:
-                _tell_of_recovered(memory)
+            for done in memory.recover():  # before all else: whoever does it again should know that it is done
+                tell(str(done))
+            verb(memory, *args, **options)
 
     return run
-
-
-def _tell_of_recovered(memory: Memory) -> None:
-    for one in memory.recovered:
-        said, when = opening(one.waiting.text, LONGEST_SAID), f"{one.waiting.since:%Y-%m-%d %H:%M}"
-        where = "it stood there already" if one.result.outcome == "nothing new" else "it is done now"
-        tell(f"a write of {when} UTC was interrupted; {where}: {one.result.path}: {said}")
 
 
 def given_text(words: tuple[str, ...], file: Path | None) -> str:

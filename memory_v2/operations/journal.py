@@ -18,7 +18,7 @@ from typing import Any
 from memory_v2.errors import PageNotFound, SilicaError, StorageConflict, StorageError
 from memory_v2.operations import pending
 from memory_v2.operations.environment import Environment
-from memory_v2.operations.halfway import Halfway, way_out
+from memory_v2.operations.halfway import Halfway, Way, way_out
 from memory_v2.operations.record import entry_of, note_outside, record, record_if_missing, record_outside
 from memory_v2.storage.base import ABSENT, JOURNAL, MemoryStorage, Stored, version_of
 from memory_v2.storage.history import Entry
@@ -105,40 +105,38 @@ def carry_out(
     return recorded
 
 
-def finish_interrupted(environment: Environment) -> bool:
-    """Finishes the change that somebody began and did not end; tells whether there was one. To be called under the
-    lock. A page that was edited by hand meanwhile stays as it is."""
+def finish_interrupted(environment: Environment) -> tuple[Change, Way] | None:
+    """Finishes the change that somebody began and did not end, if there is one, and tells which it was. To be called
+    under the lock. A page that was edited by hand meanwhile stays as it is; the change may be taken back then."""
     notes, storage = environment.storage.notes, environment.storage
     noted = notes.read(JOURNAL)
     if noted is None:
-        return False
+        return None
     try:
         change = Change.from_json(noted)
     except (ValueError, TypeError, LookupError):
         notes.write(f"{JOURNAL}-damaged", noted)
         notes.remove(JOURNAL)
         logger.warning("a change that was interrupted cannot be read; its note is kept beside the others")
-        return True
+        return None
     now = {step.path: _find(storage, step.path) for step in change.steps}
     if any(_is_edited(step, now[step.path]) for step in change.steps):
-        return _finish_around_edits(environment, change, now)
+        return change, _finish_around_edits(environment, change, now)
     for step in change.steps:
         if _data(now[step.path]) != step.after:
             _store(storage, step)
     storage.tidy(step.path for step in change.steps)
     record_if_missing(environment, {step.path: step.after for step in change.steps}, change.entry)
     _conclude(environment, change)
-    logger.info("a change that was interrupted is finished: %s %s", change.entry.kind, change.entry.summary)
-    return True
+    return change, "forward"
 
 
-def _finish_around_edits(environment: Environment, change: Change, now: Mapping[str, Stored | None]) -> bool:
+def _finish_around_edits(environment: Environment, change: Change, now: Mapping[str, Stored | None]) -> Way:
     """Finishes a change, or takes it back, of which a page was edited by hand; that page stays as it is."""
     storage = environment.storage
     before = _known_before(environment, change)
     pages = [Halfway(s.path, before.get(s.path), _data(now[s.path]), s.after) for s in change.steps]
     way = way_out(pages) if before.keys() >= now.keys() else "neither"
-    logger.info("a page of an interrupted change was edited by hand; the change goes %s", way)
     for step, page in zip(change.steps, pages, strict=True) if way == "forward" else ():
         if page.is_open:
             _store(storage, step)
@@ -153,7 +151,7 @@ def _finish_around_edits(environment: Environment, change: Change, now: Mapping[
     else:
         storage.notes.remove(JOURNAL)
     note_outside(environment, list(now))
-    return True
+    return way
 
 
 def _known_before(environment: Environment, change: Change) -> dict[str, bytes | None]:

@@ -94,7 +94,10 @@ def expect_noted(environment: Environment) -> None:
 def advance(environment: Environment, operation: str, stored: Collection[str], overgrown: Collection[str]) -> None:
     """These pages are stored: what is left to be done are those that have grown too large, if any have."""
     notes, name = environment.storage.notes, name_of(operation)
-    before = left(notes, name)
+    try:
+        before = left(notes, name)
+    except StorageError:  # a note that cannot be read says nothing that could be kept
+        before = None
     waiting = [path for path in before.pages if path not in stored] if isinstance(before, Unsettled) else []
     if unsettled := [*waiting, *overgrown]:
         leave(notes, operation, unsettled)

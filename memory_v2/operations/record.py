@@ -16,6 +16,7 @@ from memory_v2.text.plain import opening
 logger = logging.getLogger(__name__)
 
 LONGEST_SUMMARY = 80
+INTERRUPTED = "it was interrupted, and finished later"
 
 
 def refresh(environment: Environment) -> None:
@@ -136,6 +137,7 @@ def entry_of(environment: Environment, paths: Collection[str]) -> Entry:
     asked = [event for event in events[since:] if event["event"] == "ask"]
     ended = [event for event in events[since:] if event["event"] == "decided"]
     kind = asked[-1]["task"] if asked else begin["operation"]
+    interrupted = [INTERRUPTED] if begin.get("goes_on") else []
     about = next((str(value) for value in begin["arguments"].values() if value), "")
     if kind != begin["operation"] or not about:
         about = ", ".join(sorted(paths))
@@ -144,7 +146,7 @@ def entry_of(environment: Environment, paths: Collection[str]) -> Entry:
         summary=opening(about, LONGEST_SUMMARY),
         operation=run.id,
         decided_by=asked[-1]["model"] if asked else "",
-        degraded="; ".join(event["reason"] for event in ended if event["reason"]),
+        degraded="; ".join([*interrupted, *(event["reason"] for event in ended if event["reason"])]),
         undoes=next((str(event["of"]) for event in run.trace.of("undo")), ""),
         why=tuple(ended[-1]["checked"]) if ended else (),
         when=environment.now(),

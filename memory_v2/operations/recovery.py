@@ -3,34 +3,50 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 
 from memory_v2.errors import SilicaError, UsageError
 from memory_v2.operations.commit import commit
 from memory_v2.operations.environment import Environment
+from memory_v2.operations.halfway import Way
 from memory_v2.operations.journal import finish_interrupted
 from memory_v2.operations.pending import Unsettled, Waiting, forget, left
-from memory_v2.operations.record import refresh
+from memory_v2.operations.record import LONGEST_SUMMARY, refresh
 from memory_v2.operations.results import Result, WriteResult
 from memory_v2.operations.settle import settle
 from memory_v2.operations.workspace import Workspace, link_orphans
 from memory_v2.operations.write import Mode, checked_blocks, write_noted
 from memory_v2.storage.base import JOURNAL, PENDING, MemoryStorage
+from memory_v2.text.plain import opening
 from memory_v2.tree.path import ROOT
-
-INTERRUPTED = "it was interrupted, and is finished now"
 
 logger = logging.getLogger(__name__)
 
 
+OUTCOMES: dict[Way, str] = {
+    "forward": "it is done now",
+    "back": "it is taken back, as a page of it was edited by hand",
+    "neither": "it is half done, as a page of it was edited by hand; 'silica memory history' tells what was before",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """A text that somebody had asked to be written when the program was killed, and what came of it."""
+    """Something that was being done when the program was killed: a write, a rename, …, begun `since`; and what came of
+    it, in words, and where."""
 
-    waiting: Waiting
-    result: WriteResult
+    kind: str
+    summary: str
+    since: datetime
+    outcome: str
+    path: str
+
+    def __str__(self) -> str:
+        moment = f"{self.since.astimezone(UTC):%Y-%m-%d %H:%M}"
+        return f"a {self.kind} of {moment} UTC was interrupted; {self.outcome}: {self.path}: {self.summary}"
 
 
 def recover(environment: Environment, operate: Callable[..., Result]) -> list[Recovered]:
@@ -38,11 +54,8 @@ def recover(environment: Environment, operate: Callable[..., Result]) -> list[Re
     that are too large. Each is done by `operate` in the name of the operation that left it. What somebody is still at
     work on is left alone; what cannot be finished stays noted. Raises `StorageError`."""
     notes = environment.storage.notes
-    if notes.read(JOURNAL) is not None:
-        with environment.storage.lock():
-            finish_interrupted(environment)
+    recovered = list(_finished_change(environment))
     environment = replace(environment, model=environment.planner)
-    recovered = []
     for name in notes.names(PENDING):
         with notes.claim(name) as is_free:
             try:
@@ -54,8 +67,22 @@ def recover(environment: Environment, operate: Callable[..., Result]) -> list[Re
                 logger.warning("what an interrupted run has left undone could not be finished: %s", error)
                 continue
         if isinstance(undone, Waiting) and isinstance(result, WriteResult):
-            recovered.append(Recovered(undone, result))
+            outcome = "it stood there already" if result.outcome == "nothing new" else OUTCOMES["forward"]
+            summary = opening(undone.text, LONGEST_SUMMARY)
+            recovered.append(Recovered("write", summary, undone.since, outcome, result.path))
     return recovered
+
+
+def _finished_change(environment: Environment) -> Iterator[Recovered]:
+    """The change that was in its middle, if there was one; a text that was taken back with it waits to be written."""
+    if environment.storage.notes.read(JOURNAL) is None:
+        return
+    with environment.storage.lock():
+        finished = finish_interrupted(environment)
+    if finished and not (finished[1] == "back" and finished[0].entry.kind == "write"):
+        change, way = finished
+        path = next((step.path for step in change.steps if step.after is not None), ROOT)
+        yield Recovered(change.entry.kind, change.entry.summary, change.entry.when, OUTCOMES[way], path)
 
 
 def _finished(
@@ -70,7 +97,7 @@ def _finished(
         pages = {"pages": list(undone.pages)}
         result = operate(environment, "settle", partial(_settle, undone=undone), pages, operation)
     forget(environment.storage.notes, name)
-    return replace(result, degraded="; ".join(filter(None, [INTERRUPTED, result.degraded])))
+    return result
 
 
 def _write(environment: Environment, undone: Waiting, mode: Mode) -> WriteResult:

@@ -97,7 +97,7 @@ class Lease:
         """Allows no further change while this thread holds it. What was done so far must stay then: taking back the
         pages that a page links to, without knowing whether that page was stored, would lose what they hold."""
         if self.is_mine:
-            self._ended = f"{reason}; nothing is lost, but pages may be without a link: see `check --apply`"
+            self._ended = f"{reason}; nothing is lost, and whoever changes something next finishes what was begun"
 
     def _take(self) -> None:
         started = looked = time.monotonic()

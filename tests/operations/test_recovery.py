@@ -89,11 +89,14 @@ def test_a_text_whose_process_was_killed_is_written_by_whoever_comes_next_just_o
     assert len(left(storage)) == 1
     memory = offline(storage=storage)
     assert "Porto is on the Douro." in memory.read(path or "memory")
-    assert [one.result.degraded for one in memory.recovered] == ["it was interrupted, and is finished now"]
+    assert [str(one).partition("interrupted; ")[2] for one in memory.recover()] == [
+        f"it is done now: {path or 'memory'}: Porto is on the Douro."
+    ]
+    assert memory.history()[0].first.degraded == "it was interrupted, and finished later"
     assert left(storage) == []
     again = offline(storage=storage)
     assert sum(page.body.count("Porto is on the Douro.") for page in pages_of(storage).values()) == 1
-    assert again.recovered == []
+    assert again.recover() == []
     assert [one.first.kind for one in again.history()] == ["write"]
 
 
