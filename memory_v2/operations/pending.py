@@ -65,19 +65,23 @@ def noted(environment: Environment, text: str, path: str | None, mode: str) -> I
                     f"{error}; the text is noted, and comes into the memory when it is used next: do not write it again"
                 ) from error
             raise
-        forget(notes, name)
+        if run.is_noted:  # nothing of it was stored: it stood there already
+            forget(notes, name)
 
 
 @contextmanager
-def settling(environment: Environment) -> Iterator[None]:
-    """While pages are split that have grown too large; when that has ended, the note has too."""
+def settling(environment: Environment) -> Iterator[list[str]]:
+    """While pages are split that have grown too large. When that has ended, the note has too, but for those pages that
+    are put into the list: the next start splits them."""
     notes, name = environment.storage.notes, name_of(environment.run.id)
+    unsplit: list[str] = []
     if not environment.run.is_unsettled:
-        yield
+        yield unsplit
         return
     with notes.claim(name):
-        yield
-        forget(notes, name)
+        yield unsplit
+        if not unsplit:
+            forget(notes, name)
     environment.run.is_unsettled = False
 
 

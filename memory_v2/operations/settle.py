@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
 
-from memory_v2.errors import NotRecorded, PageNotFound, SilicaError, StorageConflict
+from memory_v2.errors import NotRecorded, PageNotFound, SilicaError, StorageConflict, StorageError
 from memory_v2.operations.environment import Environment, overgrown
 from memory_v2.operations.pending import settling
 from memory_v2.operations.results import SplitResult
@@ -25,11 +25,11 @@ def settle(environment: Environment, paths: Iterable[str]) -> tuple[list[SplitRe
     Returns the splits in order and, if a page could not be split, why: what was committed before stays true, so that is
     no error of the operation that is settled.
     """
-    with settling(environment):
-        return _settled(environment, paths)
+    with settling(environment) as unsplit:
+        return _settled(environment, paths, unsplit)
 
 
-def _settled(environment: Environment, paths: Iterable[str]) -> tuple[list[SplitResult], str]:
+def _settled(environment: Environment, paths: Iterable[str], unsplit: list[str]) -> tuple[list[SplitResult], str]:
     done: list[SplitResult] = []
     problem = ""
     queue = deque(dict.fromkeys(paths))
@@ -52,6 +52,8 @@ def _settled(environment: Environment, paths: Iterable[str]) -> tuple[list[Split
                 if conflicts <= CONFLICTS:
                     queue.appendleft(path)
                     continue
+            if isinstance(error, StorageError):  # later there may be room, or nobody else who changes the page
+                unsplit.append(path)
             logger.info("the page %s could not be split: %s", path, error)
             problem = f"the page {path!r} could not be split: {error}"
             continue

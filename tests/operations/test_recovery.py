@@ -11,7 +11,7 @@ from memory_v2.errors import StorageError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.scripted import ScriptedModel
-from memory_v2.storage.base import JOURNAL, PENDING, MemoryStorage
+from memory_v2.storage.base import ANY, JOURNAL, PENDING, Expected, MemoryStorage
 from memory_v2.storage.local import LocalStorage
 from memory_v2.storage.volatile import VolatileNotes, VolatileStorage
 from tests.operations.scenes import SMALL, body, call, calls, offline
@@ -233,3 +233,24 @@ def test_the_lock_of_a_note_is_free_when_its_holder_is_gone_and_leaves_no_file(t
     with storage.notes.claim("pending/1f") as mine:
         assert mine
     assert list((tmp_path / ".metadata" / "pending").iterdir()) == []
+
+
+def test_a_page_for_whose_split_there_was_no_room_is_split_when_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = VolatileStorage(clock)
+    memory = offline(SMALL, storage)
+    real_write = storage.write
+    is_full = True
+
+    def write(path: str, data: bytes, expected: Expected = ANY) -> str:
+        if is_full and path != "memory":
+            raise StorageError("the disk is full")
+        return real_write(path, data, expected)
+
+    monkeypatch.setattr(storage, "write", write)
+    result = memory.write(LONG, mode="append")
+    assert "the disk is full" in result.degraded
+    assert len(left(storage)) == 1
+    is_full = False
+    assert memory.check() == []
+    assert faults(pages_of(storage), SMALL) == []
+    assert left(storage) == []
