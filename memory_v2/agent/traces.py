@@ -20,7 +20,8 @@ STAMP = "%Y%m%dT%H%M%S%f"
 logger = logging.getLogger(__name__)
 
 LAST = "last"
-TORN_SECONDS = 3600.0
+TORN_SECONDS = 60.0
+"""A file that nobody has touched for so long belongs to a process that died over it."""
 MOST_BYTES = 64_000_000
 """However many traces may be kept, they take no more room than this."""
 

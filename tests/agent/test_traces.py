@@ -485,3 +485,16 @@ def test_a_trace_that_was_cut_short_is_refused(tmp_path: Path) -> None:
     file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:2]))
     with pytest.raises(InvalidText, match="its beginning or its end is missing"):
         traces.load(name)
+
+
+def test_what_a_process_left_that_was_killed_over_its_trace_is_removed_in_time(memory: Memory, tmp_path: Path) -> None:
+    memory.write("The garden grows.")
+    kept = memory._kept_traces
+    assert kept is not None
+    old, new = (kept.folder / name for name in ("1f3a.tmp", "2b4c.tmp"))
+    for torn in (old, new):
+        torn.write_bytes(b'{"event": "form')
+    os.utime(old, (0, 0))
+    memory.write("The garden is in Porto.")
+    assert (old.exists(), new.exists()) == (False, True)
+    assert len(memory.traces()) == 2
