@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
@@ -44,8 +44,9 @@ class PageRow:
 class PageIndex(Protocol):
     """Full text and links of all pages."""
 
-    def refresh(self) -> Collection[str]:
-        """Takes in whatever was changed outside, told by the storage's stamps; returns the paths that had changed."""
+    def refresh(self, noticed: Callable[[Collection[str]], None] = ...) -> Collection[str]:
+        """Takes in whatever was changed outside, told by the storage's stamps; returns the paths that had changed.
+        `noticed` is told them before, as often as it takes: what is taken in is not noticed again."""
 
     def update(self, changed: Iterable[Page], removed: Iterable[str]) -> None:
         """Takes in what a commit has just stored."""

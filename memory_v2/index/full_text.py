@@ -35,6 +35,10 @@ BATCH = 50
 """Pages that go in with one transaction: others may wait so long to put in theirs."""
 
 
+def _unheard(_: Collection[str]) -> None:
+    """Nobody wants to know."""
+
+
 class FullTextIndex:
     """The `PageIndex` of a storage, in a file in `folder`, or in memory where that is `None` or cannot be used.
 
@@ -55,9 +59,10 @@ class FullTextIndex:
         """Lets go of the file; the next use opens it again."""
         self._store.close()
 
-    def refresh(self) -> Collection[str]:
-        """Takes in whatever was changed outside, told by the storage's stamps; returns the paths that had changed."""
-        return self._store.run(self._refresh)
+    def refresh(self, noticed: Callable[[Collection[str]], None] = _unheard) -> Collection[str]:
+        """Takes in whatever was changed outside, told by the storage's stamps; returns the paths that had changed.
+        `noticed` is told them before, as often as it takes: what is taken in is not noticed again."""
+        return self._store.run(lambda tables: self._refresh(tables, noticed))
 
     def update(self, changed: Iterable[Page], removed: Iterable[str]) -> None:
         """Takes in what a commit has just stored; costs what these pages cost, however many there are besides."""
@@ -141,7 +146,9 @@ class FullTextIndex:
 
         return self._store.run(filled)
 
-    def _refresh(self, tables: sqlite3.Connection) -> frozenset[str]:
+    def _refresh(
+        self, tables: sqlite3.Connection, noticed: Callable[[Collection[str]], None] = _unheard
+    ) -> frozenset[str]:
         known, seen, stale = self._all_known(tables), set(), []
         for stamp in self._storage.stamps():
             seen.add(stamp.path)
@@ -149,9 +156,10 @@ class FullTextIndex:
                 stale.append(stamp)
         changed = known.keys() - seen
         if changed:
+            noticed(changed)
             self._write(tables, [], changed)
         for start in range(0, len(stale), BATCH):
-            changed |= self._take_in(tables, stale[start : start + BATCH])
+            changed |= self._take_in(tables, stale[start : start + BATCH], noticed)
         self._filled = self._store.generation
         return frozenset(changed)
 
@@ -164,7 +172,9 @@ class FullTextIndex:
             self._known_at = state
         return self._known
 
-    def _take_in(self, tables: sqlite3.Connection, stamps: Iterable[Stamp]) -> set[str]:
+    def _take_in(
+        self, tables: sqlite3.Connection, stamps: Iterable[Stamp], noticed: Callable[[Collection[str]], None]
+    ) -> set[str]:
         """Reads pages that do not have the stamp they had; gives the paths of those that are other pages now."""
         entered, gone, same = [], [], []
         seen: dict[str, bytes | None] = {}
@@ -182,8 +192,11 @@ class FullTextIndex:
                     entered.append(Entered(page, stamp.size, stamp.mark, self._last_updated(page)))
             except PageNotFound:
                 gone.append(stamp.path)
+        changed = {*(entry.page.path for entry in entered), *gone}
+        if changed:
+            noticed(changed)
         self._write(tables, entered, gone, same, seen)
-        return {entry.page.path for entry in entered} | set(gone)
+        return changed
 
     def _write(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -78,7 +78,9 @@ def settling(environment: Environment) -> Iterator[list[str]]:
     if not environment.run.is_unsettled:
         yield unsplit
         return
-    with notes.claim(name):
+    with ExitStack() as held:
+        with suppress(StorageError):  # what is stored is stored, whether others know that somebody is at work or not
+            held.enter_context(notes.claim(name))
         yield unsplit
         if not unsplit:
             forget(notes, name)

@@ -20,11 +20,14 @@ INTERRUPTED = "it was interrupted, and finished later"
 
 
 def refresh(environment: Environment) -> None:
-    """Takes in what was changed outside since the last look, and puts it into the history."""
-    changed = environment.index.refresh()
+    """Takes in what was changed outside since the last look, after it has come into the history."""
     history = environment.storage.history
-    if changed and history is not None and history.begun:
-        note_outside(environment, changed)
+
+    def noticed(paths: Collection[str]) -> None:
+        if history is not None and history.begun:
+            note_outside(environment, paths)
+
+    environment.index.refresh(noticed)
 
 
 def record(environment: Environment, changes: Mapping[str, bytes | None], entry: Entry) -> str:

@@ -74,6 +74,30 @@ class Record:
     body: Body
 
 
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Records, oldest first. They go back to the beginning, or `damage` says what keeps older ones from being read."""
+
+    records: tuple[Record, ...] = ()
+    damage: str = ""
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest."""
+        return self.records[-1].number if self.records else 0
+
+    def until(self, revision: str) -> Past | None:
+        """The same up to the record of this id, if it is there."""
+        ids = [record.id for record in self.records]
+        return replace(self, records=self.records[: ids.index(revision) + 1]) if revision in ids else None
+
+    def whole(self) -> tuple[Record, ...]:
+        """The records from the beginning on. Raises `HistoryDamaged`."""
+        if self.damage:
+            raise HistoryDamaged(self.damage)
+        return self.records
+
+
 class Chain:
     """The records below `prefix`. `keep` is called every now and then while many requests are made."""
 
@@ -83,7 +107,7 @@ class Chain:
         self._cache = cache
         self._keep = keep
         self._lock = threading.RLock()
-        self._records: list[Record] = []  # never changed, only replaced: who has got it may go through it in peace
+        self._past = Past()
         self._seen: dict[int, Record] = {}
         self._newest = 0
         self._aside = 0
@@ -97,25 +121,25 @@ class Chain:
                 self._list()
             return self._newest > self._aside
 
-    def known(self) -> list[Record]:
-        """The records, oldest first, as they were when they were last looked for."""
+    def known(self) -> Past:
+        """The records as they were when they were last looked for."""
         with self._lock:
-            if self._records and self._records[-1].number == self._newest:
-                return self._records
-            return self.look()
+            return self._past if self._past.newest == self._newest > 0 else self.look()
 
-    def look(self) -> list[Record]:
-        """The records as they are, oldest first. Raises `HistoryDamaged`."""
+    def look(self) -> Past:
+        """The records as they are."""
         with self._lock:
             self._list()
-            if not self._records or self._records[-1].number != self._newest:
-                self._records = self._linked() if self._newest > self._aside else []
-            return self._records
+            if self._newest <= self._aside:
+                self._past = Past()
+            elif self._past.newest != self._newest or self._past.damage:
+                self._past = self._linked()
+            return self._past
 
     def append(self, make: Callable[[str], Body]) -> str:
         """Adds the record that `make` makes for the id of the one before, and gives its id. Raises `HistoryDamaged`."""
         with self._lock:
-            records = self.known()
+            records = self.known().whole()
             while True:
                 number = self._newest + 1
                 data = make(records[-1].id if records else "").model_dump_json().encode()
@@ -125,21 +149,21 @@ class Chain:
                     etag = self._bucket.create(self._key(number), data).etag
                     break
                 except Refused as error:
-                    records = self.look()
+                    records = self.look().whole()
                     if self._newest < number:
                         place = self._where(number)
                         raise StorageError(
                             f"{place} cannot be made, though it is not there; try again later"
                         ) from error
             self._see([CachedRecord(number, etag, data)])
-            self._records, self._newest = [*records, self._seen[number]], number
+            self._past, self._newest = Past((*records, self._seen[number])), number
             return self._seen[number].id
 
     def set_aside(self) -> str:
         """Lets the next record be a beginning; gives the name of the newest that lies before it."""
         with self._lock:
             self._list()
-            self._aside, self._records = self._newest, []
+            self._aside, self._past = self._newest, Past()
             return self._where(self._aside)
 
     def _list(self) -> None:
@@ -152,7 +176,7 @@ class Chain:
         if last and not self._is_still(last, listed.get(last)):
             self._seen.clear()
             self._cache.forget()
-            self._records, self._aside = [], 0
+            self._past, self._aside = Past(), 0
             listed = self._listed(0)
         self._newest = max(listed, default=0)
 
@@ -172,32 +196,37 @@ class Chain:
         self._seen[number] = replace(record, etag=etag)
         return found is not None and id_of(found.data) == record.id
 
-    def _linked(self) -> list[Record]:
-        """The records from the beginning on, of which each has to be the one that the next one names."""
-        known = self._records
+    def _linked(self) -> Past:
+        """The records from the newest back to the beginning; each has to be the one that the next one names."""
+        known = () if self._past.damage else self._past.records
         found: list[Record] = []
         number, wanted = self._newest, ""
         while number > self._aside:
             if known and (known[-1].number, known[-1].id) == (number, wanted):
-                return [*known, *reversed(found)]
-            found.append(record := self._find(number, wanted))
+                return Past((*known, *reversed(found)))
+            record = self._find(number, wanted)
+            if record is None:
+                break
+            found.append(record)
             if not record.body.before:
-                return found[::-1]
+                return Past(tuple(reversed(found)))
             number, wanted = number - 1, record.body.before
-        raise self._damaged(number)
+        damage = (
+            f"the history is damaged: {self._where(number)} is missing, or is not what was recorded; bring it back if "
+            "you can, else the next change begins a new history"
+        )
+        return Past(tuple(reversed(found)), damage)
 
-    def _find(self, number: int, wanted: str) -> Record:
-        """The record; with `wanted`, it has to have this id."""
+    def _find(self, number: int, wanted: str) -> Record | None:
+        """The record, if it can be read; with `wanted`, it has to have this id."""
         record = self._seen.get(number)
         if record is None or wanted not in ("", record.id):
             record = self._fetch(number)
-        if record is None or wanted not in ("", record.id):
-            raise self._damaged(number)
-        return record
+        return record if record and wanted in ("", record.id) else None
 
     def _fetch(self, number: int) -> Record | None:
         """Fetches a record, and those before it that this machine has not seen; `None` if it cannot be read."""
-        floor = max(self._aside, self._records[-1].number if self._records else 0, number - BLOCK)
+        floor = max(self._aside, 0 if self._past.damage else self._past.newest, number - BLOCK)
         numbers = [*(n for n in range(floor + 1, number) if n not in self._seen), number]
         self._seen.pop(number, None)
         found = side_by_side(self._bucket.get, map(self._key, numbers), self._keep)
@@ -210,12 +239,6 @@ class Chain:
         self._seen |= {one.number: Record(one.number, id_of(one.data), one.etag, body) for one, body in read}
         if is_new:
             self._cache.add(record for record, _ in read)
-
-    def _damaged(self, number: int) -> HistoryDamaged:
-        return HistoryDamaged(
-            f"the history is damaged: {self._where(number)} is missing, or is not what was recorded; bring it back if "
-            "you can, else the next change begins a new history"
-        )
 
     def _key(self, number: int) -> str:
         return f"{self._prefix}{number:010}.json"

@@ -17,7 +17,7 @@ from memory_v2.storage.base import version_of
 from memory_v2.storage.history import Entry, History, HistoryDamaged
 from memory_v2.storage.s3_bucket import Bucket
 from memory_v2.storage.s3_cache import PageCache, RecordCache
-from memory_v2.storage.s3_chain import Body, Chain, PageBytes, Record, side_by_side
+from memory_v2.storage.s3_chain import Body, Chain, PageBytes, Past, Record, side_by_side
 from memory_v2.storage.s3_errors import Refused
 from memory_v2.storage.walk import SUFFIX
 
@@ -80,19 +80,21 @@ class S3History:
 
     def entries(self, path: str | None = None) -> Iterator[Entry]:
         """See `History`."""
-        told = list(_told(self._chain.look()))
+        told = list(_told(self._readable()))
         return (entry for entry in reversed(told) if path is None or path in entry.paths)
 
     def read(self, revision: str, path: str) -> bytes | None:
         """See `History`."""
-        for record in reversed(self._until(revision)):
+        past = self._until(revision)
+        for record in reversed(past.records):
             if path in record.body.pages:
                 return self._bytes(path, record.body.pages[path])
+        past.whole()
         return None
 
     def states(self, path: str) -> Iterator[tuple[Entry, bytes | None]]:
         """See `History`."""
-        records = self._chain.look()
+        records = self._readable()
         changed = [
             (entry, record.body.pages[path])
             for record, entry in zip(records, _told(records), strict=True)
@@ -103,28 +105,35 @@ class S3History:
 
     def pages(self, revision: str) -> dict[str, bytes]:
         """See `History`."""
-        then = _state(self._until(revision))
+        then = _state(self._until(revision).whole())
         data = side_by_side(lambda path: self._bytes(path, then[path]), then, self._keep)
         return {path: found for path, found in zip(then, data, strict=True) if found is not None}
 
     def before(self, revision: str) -> str:
         """See `History`."""
-        return "".join(record.id for record in self._until(revision)[-2:-1])
+        return self._until(revision).records[-1].body.before
 
     def stale(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         """See `History`. What others have recorded meanwhile is looked for."""
-        known = _state(self._chain.look())
+        known = _state(self._chain.look().whole())
         now = {path: None if data is None else version_of(data) for path, data in pages.items()}
         return {path: data for path, data in pages.items() if _sha(known.get(path)) != now[path]}
 
-    def _until(self, revision: str) -> list[Record]:
+    def _readable(self) -> tuple[Record, ...]:
+        """The records as far back as they can be read. Raises `HistoryDamaged` if not even the newest can."""
+        past = self._chain.look()
+        if past.damage and past.records:
+            logger.warning("what was done before %s cannot be read any more: %s", past.records[0].id[:12], past.damage)
+            return past.records
+        return past.whole()
+
+    def _until(self, revision: str) -> Past:
         """The records up to this one."""
-        for ask in (self._chain.known, self._chain.look):
-            records = ask()
-            for position, record in enumerate(records, 1):
-                if record.id == revision:
-                    return records[:position]
-        raise HistoryDamaged(f"the history in {self._where} has no record {revision[:12]!r} any more; list it again")
+        past = self._chain.known().until(revision) or self._chain.look().until(revision)
+        if past is None:
+            self._chain.known().whole()
+            raise HistoryDamaged(f"the history in {self._where} has no record {revision[:12]!r}; list it again")
+        return past
 
     def _kept(self, path: str, data: bytes | None) -> PageBytes | None:
         """Where the bytes of a page are kept from now on."""
@@ -178,9 +187,9 @@ def _state(records: Iterable[Record]) -> dict[str, PageBytes]:
 
 
 def _told(records: Iterable[Record]) -> Iterator[Entry]:
-    """What the records tell, in their order, from the beginning on."""
+    """What the records tell, in their order."""
     state: dict[str, PageBytes | None] = {}
-    for number, record in enumerate(records):
+    for record in records:
         body = record.body
         paths = sorted(path for path, page in body.pages.items() if _sha(state.get(path)) != _sha(page))
         state |= body.pages
@@ -195,7 +204,7 @@ def _told(records: Iterable[Record]) -> Iterator[Entry]:
             when=body.when,
             id=record.id,
             paths=tuple(paths),
-            is_first=number == 0,
+            is_first=not body.before,
         )
 
 

@@ -95,11 +95,19 @@ def test_a_record_that_is_lost_or_changed_is_noticed_and_all_before_it_is_set_as
 
     history = machine().history
     assert machine("yet another").history.begun
+    assert [one.id for one in history.entries()] == ids[: number - 1 : -1]
+    assert f"what was done before {ids[number][:12]} cannot be read any more: the history is damaged" in caplog.text
+    assert [one.is_first for one in history.entries()] == [False] * (4 - number)
+    assert [(one.id, data) for one, data in history.states("memory")][-1] == (ids[3], b"4")
+    assert history.read(ids[3], "memory") == b"4"
+    assert history.before(ids[number]) == ids[number - 1]
     for ask in (
-        lambda: list(history.entries()),
         lambda: history.stale({"memory": b"4"}),
         lambda: history.record({"memory": b"5"}, entry(4)),
-        lambda: history.read(ids[-1], "memory"),
+        lambda: history.pages(ids[3]),
+        lambda: history.read(ids[3], "nowhere"),
+        lambda: history.read(ids[number - 1], "memory"),
+        lambda: history.before(ids[number - 1]),
     ):
         with pytest.raises(HistoryDamaged, match=rf"{record_key(number)} is missing, or is not what was recorded"):
             ask()
@@ -154,6 +162,18 @@ def test_a_record_that_was_never_made_does_not_lead_anywhere(bucket: str, machin
         fresh.record({}, entry(5))
 
 
+def test_a_record_that_was_brought_back_is_read_again(bucket: str, machine: Machine) -> None:
+    ids = three(machine("knowing").history)
+    data = keys(bucket)[record_key(2)]
+    change(bucket, record_key(2), None)
+    history = machine().history
+    assert [one.id for one in history.entries()] == [ids[2]]
+    client().put_object(Bucket=bucket, Key=record_key(2), Body=data)
+    assert [one.id for one in history.entries()] == ids[::-1]
+    name = history.record({"memory": b"on"}, entry(3))
+    assert [one.id for one in machine("fresh").history.entries()] == [name, *ids[::-1]]
+
+
 def test_a_newest_record_that_is_gone_is_not_built_upon(bucket: str, machine: Machine) -> None:
     history = machine().history
     ids = three(history)
@@ -202,8 +222,10 @@ def test_the_next_change_sets_a_damaged_history_aside_and_can_be_undone(
     memory.write("The lighthouse is white.")
     change(bucket, record_key(2), DAMAGES["cut in half"])
     fresh = Memory(machine("fresh"))
+    (newest,) = fresh.history()
+    assert newest.first.summary == "The lighthouse is white."
     with pytest.raises(HistoryDamaged, match="bring it back if you can, else the next change begins a new history"):
-        fresh.history()
+        fresh.restore(newest.id)
     fresh.write("The jetty is green.")
     assert "a new one begins" in caplog.text
     for one in (fresh, memory):
@@ -306,7 +328,11 @@ def test_a_history_that_cannot_be_written_takes_nothing_back_and_goes_on_later(
     entrance.fate = lambda _: None
     memory.write("The lighthouse is white.")
     assert b"red" in keys(bucket)["p/memory.md"]
-    assert [one.first.summary for one in memory.history()] == ["The lighthouse is white.", "The boat is blue."]
+    assert [one.first.summary for one in memory.history()] == [
+        "The lighthouse is white.",
+        "The ship is red.",
+        "The boat is blue.",
+    ]
 
 
 @pytest.mark.parametrize(
