@@ -1,0 +1,258 @@
+"""What a disk does to the files beside the pages: no page is lost, the memory goes on, and it says what happened."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from dulwich.objects import Blob
+
+from memory_v2.errors import StorageError
+from memory_v2.memory import Memory
+from memory_v2.storage.history import BRANCH, FOLDER
+from memory_v2.storage.local import METADATA
+from tests.crash.boundaries import Boundary, watched
+from tests.crash.holds import AFTERWARDS, age, leftovers, tree_of, unhurried
+from tests.crash.scenes import NEW, SCENES, THRESHOLD, copied, opened, prepared
+from tests.properties.whole import faults, missing, pages_of, stands, texts_of
+
+NOTES: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda data: data[: len(data) // 2],
+    "cut by one": lambda data: data[:-1],
+    "empty": lambda data: b"",
+    "zeroed": lambda data: bytes(len(data)),
+    "garbage": lambda data: bytes(range(256)),
+    "no object": lambda data: b"[]",
+    "an empty object": lambda data: b"{}",
+    "a number": lambda data: b"1",
+    "of another shape": lambda data: b'{"pages": 1, "text": 1, "unsettled": 1, "entry": [], "overgrown": null}',
+    "with paths that lead away": lambda data: data.replace(b'"memory"', b'"../../outside"').replace(
+        b'"work/deploys"', b'"../../outside"'
+    ),
+}
+FILES: dict[str, Callable[[Path], object]] = {
+    "cut": lambda file: file.write_bytes(file.read_bytes()[: file.stat().st_size // 2]),
+    "empty": lambda file: file.write_bytes(b""),
+    "zeroed": lambda file: file.write_bytes(bytes(file.stat().st_size)),
+    "garbage": lambda file: file.write_bytes(bytes(range(256)) * 40),
+    "deleted": lambda file: file.unlink(),
+}
+
+
+@pytest.fixture(autouse=True)
+def nothing_waits() -> Iterator[None]:
+    with unhurried():
+        yield
+
+
+def scene_named(name: str, folder: Path) -> Path:
+    return prepared(next(scene for scene in SCENES if scene.name == name), folder)
+
+
+def interrupted(name: str, folder: Path, when: Callable[[Boundary], bool]) -> Path:
+    """The store of a scene as a kill leaves it at the first boundary for which `when` holds."""
+    scene = next(scene for scene in SCENES if scene.name == name)
+    live = prepared(scene, folder / "live")
+    states: list[Path] = []
+
+    def at_boundary(boundary: Boundary) -> None:
+        if not states and when(boundary):
+            states.append(copied(live, folder / "state"))
+
+    with opened(live) as memory, watched(live, at_boundary):
+        scene.act(memory)
+    return states[0]
+
+
+def goes_on(memory: Memory) -> None:
+    """The memory can be used in every way."""
+    goes_on_without_its_past(memory)
+    memory.undo()
+    assert not stands(memory, AFTERWARDS)
+
+
+def goes_on_without_its_past(memory: Memory) -> None:
+    memory.write(AFTERWARDS)
+    assert stands(memory, AFTERWARDS)
+    assert AFTERWARDS.removeprefix("- ") in memory.search("kestrels at the mill")[0].excerpt
+    assert errors(memory) == []
+    assert faults(pages_of(memory.storage), THRESHOLD) == []
+
+
+def errors(memory: Memory) -> list[str]:
+    return [finding.kind for finding in memory.check() if finding.severity == "error"]
+
+
+# Notes
+
+
+@pytest.mark.parametrize("damage", NOTES)
+def test_a_damaged_journal_is_kept_aside_and_said_and_nothing_is_lost(
+    damage: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    state = interrupted("rename with pages below", tmp_path, lambda at: at.action == "link" and "/" in at.place)
+    journal = state / METADATA / "journal.json"
+    noted = journal.read_bytes()
+    had = texts_of(pages_of(opened(state).storage))
+    journal.write_bytes(NOTES[damage](noted))
+    with caplog.at_level(logging.WARNING, "memory_v2"), opened(state) as memory:
+        memory.check()
+        assert "journal" in caplog.text
+        assert missing(had, texts_of(pages_of(memory.storage))) == []
+        memory.checkup(apply=True)
+        goes_on(memory)
+        assert not journal.exists()
+    assert not (tmp_path / "outside.md").exists()
+    assert not (tmp_path.parent / "outside.md").exists()
+
+
+@pytest.mark.parametrize("damage", NOTES)
+def test_a_damaged_note_of_a_text_is_kept_and_said_and_keeps_nobody_from_anything(
+    damage: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    state = interrupted("append", tmp_path, lambda at: at.place == f"{METADATA}/lock")
+    (note,) = (state / METADATA / "pending").glob("*.json")
+    note.write_bytes(NOTES[damage](note.read_bytes()))
+    before = tree_of(opened(state))
+    with caplog.at_level(logging.WARNING, "memory_v2"), opened(state) as memory:
+        memory.check()
+        assert note.name in caplog.text
+        assert note.exists()
+        assert tree_of(memory) == before
+        assert errors(memory) == ["unfinished"]
+        memory.write(AFTERWARDS)
+        assert stands(memory, AFTERWARDS)
+        note.unlink()  # whoever reads what is left of it can do that
+        goes_on(memory)
+    assert not (tmp_path.parent / "outside.md").exists()
+
+
+# Temporary files
+
+
+def test_a_file_that_is_half_written_is_taken_for_nothing_and_swept(tmp_path: Path) -> None:
+    state = interrupted("append", tmp_path, lambda at: at.action == "torn" and at.place.startswith("work/"))
+    for folder in (METADATA, f"{METADATA}/pending"):
+        (state / folder / ".silica-0123456789abcdef.tmp").write_bytes(b"# Half a pa")
+    assert len([name for name in leftovers(state) if name.endswith(".tmp")]) == 3
+    age(state)
+    paths = list(tree_of(opened(tmp_path / "live")))
+    with opened(state) as memory:
+        assert [page.path for page in memory.list_files()] == paths
+        assert stands(memory, NEW)
+        assert memory.check() == []
+    assert leftovers(state) == []
+
+
+# The history
+
+
+def damaged_history(folder: Path) -> dict[str, list[Path]]:
+    kept = folder / METADATA / FOLDER
+    return {
+        "HEAD": [kept / "HEAD"],
+        "the branch": [kept / BRANCH.decode()],
+        "the configuration": [kept / "config"],
+        "every object": sorted(kept.glob("objects/??/*")),
+    }
+
+
+@pytest.mark.parametrize("damage", FILES)
+@pytest.mark.parametrize("part", ["HEAD", "the branch", "the configuration", "every object"])
+def test_a_damaged_history_takes_no_page_along_and_is_set_aside_by_the_next_change(
+    part: str, damage: str, tmp_path: Path
+) -> None:
+    store = scene_named("append", tmp_path / "store")
+    before = tree_of(opened(store))
+    for file in damaged_history(store)[part]:
+        file.chmod(0o600)
+        FILES[damage](file)
+    with opened(store) as memory:
+        assert memory.read("work/deploys").encode() == before["work/deploys"]
+        assert memory.search("signed tag")
+        try:
+            memory.history()
+        except StorageError as error:
+            assert "history" in str(error)
+        memory.write(NEW, "work/deploys", "append")
+        assert stands(memory, NEW)
+        assert memory.history()[0].first.kind in ("write", "outside")
+        goes_on(memory)
+
+
+def test_each_single_object_of_the_history_may_be_gone(tmp_path: Path) -> None:
+    store = scene_named("append", tmp_path / "store")
+    blocks = [block.content for page in pages_of(opened(store).storage).values() for block in page.blocks]
+    objects = sorted(path.relative_to(store) for path in (store / METADATA / FOLDER).glob("objects/??/*"))
+    assert len(objects) > 9
+    for number, name in enumerate(objects):
+        folder = copied(store, tmp_path / str(number))
+        (folder / name).unlink()
+        with opened(folder) as memory:
+            memory.write(NEW, "work/deploys", "append")
+            assert missing(blocks, texts_of(pages_of(memory.storage))) == []
+            assert stands(memory, NEW)
+            goes_on_without_its_past(memory)
+            try:
+                memory.undo()
+            except StorageError as error:
+                assert str(folder / METADATA / FOLDER) in str(error)
+            else:
+                assert not stands(memory, AFTERWARDS)
+
+
+@pytest.mark.parametrize("lock", ["HEAD", "packed-refs", "config", "refs/heads/main", "objects"])
+def test_a_lock_that_was_left_in_the_history_keeps_nobody_out(lock: str, tmp_path: Path) -> None:
+    store = scene_named("append", tmp_path / "store")
+    with opened(copied(store, tmp_path / "twin")) as memory:
+        memory.write(NEW, "work/deploys", "append")
+        blob = Blob.from_string(memory.storage.read("work/deploys").data).id.decode()
+    kept = store / METADATA / FOLDER
+    file = kept / f"{lock if lock != 'objects' else f'objects/{blob[:2]}/{blob[2:]}'}.lock"
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(b"")
+    age(store)
+    with opened(store) as memory:
+        past = len(memory.history())
+        memory.write(NEW, "work/deploys", "append")
+        assert len(memory.history()) == past + 1
+        goes_on(memory)
+    if lock in ("refs/heads/main", "objects"):  # the others stand in nobody's way, and may be those of plain git
+        assert leftovers(store) == []
+
+
+# The index
+
+
+@pytest.mark.parametrize("leftover", [None, "-journal", "-wal", "-shm"])
+@pytest.mark.parametrize("damage", [*FILES, "read-only", "a folder", "of another store"])
+def test_an_index_that_is_damaged_or_of_another_store_changes_no_answer(
+    damage: str, leftover: str | None, tmp_path: Path
+) -> None:
+    store = scene_named("append", tmp_path / "store")
+    other = scene_named("write and split", tmp_path / "other")
+    with opened(copied(store, tmp_path / "twin")) as memory:
+        listed, found = memory.list_files(), memory.search("signed tag")
+    index = store / METADATA / "index.sqlite"
+    if damage == "read-only":
+        index.chmod(0o400)
+    elif damage == "a folder":
+        index.unlink()
+        index.mkdir()
+    elif damage == "of another store":
+        shutil.copy(other / METADATA / "index.sqlite", index)
+    else:
+        FILES[damage](index)
+    if leftover:
+        index.with_name(index.name + leftover).write_bytes(bytes(range(256)) * 64)
+    with opened(store) as memory:
+        assert [(page.path, page.title, page.links_to) for page in memory.list_files()] == [
+            (page.path, page.title, page.links_to) for page in listed
+        ]
+        assert [(hit.path, hit.excerpt) for hit in memory.search("signed tag")] == [
+            (hit.path, hit.excerpt) for hit in found
+        ]
+        goes_on(memory)
