@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from memory_v2.tree.graph import Graph
 
 
+DONE_ALL_THE_SAME = "the change was being stored, so it is in the memory, or will be when that is used next"
+
 logger = logging.getLogger(__name__)
 
 
@@ -199,6 +201,8 @@ class Memory:
             result = act(replace(parts, now=lambda: started, run=run))
         except BaseException as error:
             run.trace.add("error", kind=type(error).__name__, message=str(error))
+            if isinstance(error, KeyboardInterrupt) and (run.is_storing or run.trace.of("commit")):
+                raise KeyboardInterrupt(DONE_ALL_THE_SAME) from error
             raise
         finally:
             run.trace.add("end", cost=asdict(run.cost), reads=run.trace.reads)

@@ -95,11 +95,12 @@ def _ended(run: Callable[[], Any], as_json: bool) -> int:
     except _PipeClosed:
         drop_output()
         return PIPE_CLOSED
-    except click.Abort:  # click's word for Ctrl-C, and for a question that was not answered
-        tell("stopped")
+    except click.Abort as stopped:  # click's word for Ctrl-C, and for a question that was not answered
+        sentence = ": ".join(filter(None, ["stopped", str(stopped.__cause__ or "")]))
+        tell(sentence)
         if as_json:
             with suppress(BrokenPipeError, StorageError):
-                out_json({"error": {"kind": "Interrupted", "message": "stopped"}})
+                out_json({"error": {"kind": "Interrupted", "message": sentence}})
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the outermost edge
         return _told(error, as_json)

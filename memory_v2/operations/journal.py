@@ -11,19 +11,20 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Annotated
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, InstanceOf
 
 from memory_v2.errors import PageNotFound, SilicaError, StorageConflict, StorageError
 from memory_v2.operations import pending
 from memory_v2.operations.environment import Environment
 from memory_v2.operations.halfway import Halfway, Way, way_out
+from memory_v2.operations.pending import PagePath, noted_name
 from memory_v2.operations.record import entry_of, note_outside, record, record_if_missing, record_outside
 from memory_v2.storage.base import ABSENT, JOURNAL, MemoryStorage, Stored, version_of
 from memory_v2.storage.history import Entry
 from memory_v2.tree.block import decode, encode
-from memory_v2.tree.path import page_path
 
 logger = logging.getLogger(__name__)
 
@@ -49,22 +50,42 @@ class Change:
     def to_json(self) -> bytes:
         """The change as it is noted."""
         pages = [{**asdict(s), "after": None if s.after is None else decode(s.after)} for s in self.steps]
-        told = {"kind", "summary", "operation", "decided_by", "degraded", "undoes", "why"}
-        entry = {name: value for name, value in asdict(self.entry).items() if name in told}
-        entry["when"] = self.entry.when.isoformat()
-        return json.dumps({"pages": pages, "entry": entry, "overgrown": self.overgrown}, indent=1).encode()
+        told = {name: value for name, value in asdict(self.entry.in_lines).items() if name in _Entry.model_fields}
+        noted = {"pages": pages, "entry": told | {"when": self.entry.when.isoformat()}, "overgrown": self.overgrown}
+        return json.dumps(noted, indent=1).encode()
 
     @classmethod
     def from_json(cls, data: bytes) -> Change:
-        """The change that was noted. Raises `ValueError`, `TypeError` or `LookupError` if it is none."""
-        noted: dict[str, Any] = json.loads(data)
-        entry = dict(noted["entry"])
-        entry |= {"why": tuple(entry["why"]), "when": datetime.fromisoformat(entry["when"])}
-        steps = (
-            PageStep(page_path(p["path"]), str(p["before"]), None if p["after"] is None else encode(p["after"]))
-            for p in noted["pages"]
-        )
-        return cls(tuple(steps), Entry(**entry), tuple(map(page_path, noted["overgrown"])))
+        """The change that was noted. Raises `ValueError` if it is none."""
+        try:
+            noted = _Change.model_validate(json.loads(data))
+        except RecursionError as error:
+            raise ValueError("it is too deep") from error
+        steps = (PageStep(p.path, p.before, None if p.after is None else encode(p.after)) for p in noted.pages)
+        return cls(tuple(steps), Entry(**noted.entry.model_dump()), noted.overgrown)
+
+
+class _Page(BaseModel):
+    path: PagePath
+    before: str
+    after: InstanceOf[str] | None  # bytes that are not UTF-8 are halves of pairs in it
+
+
+class _Entry(BaseModel):
+    kind: str
+    summary: str
+    operation: Annotated[str, AfterValidator(noted_name)]
+    decided_by: str
+    degraded: str
+    undoes: str
+    why: tuple[str, ...]
+    when: AwareDatetime
+
+
+class _Change(BaseModel):
+    pages: list[_Page]
+    entry: _Entry
+    overgrown: tuple[PagePath, ...]
 
 
 def carry_out(
@@ -114,7 +135,7 @@ def finish_interrupted(environment: Environment) -> tuple[Change, Way] | None:
         return None
     try:
         change = Change.from_json(noted)
-    except (ValueError, TypeError, LookupError):
+    except ValueError:
         notes.write(f"{JOURNAL}-damaged", noted)
         notes.remove(JOURNAL)
         logger.warning("a change that was interrupted cannot be read; its note is kept beside the others")

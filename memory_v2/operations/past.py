@@ -17,12 +17,13 @@ from memory_v2.operations.settle import settle
 from memory_v2.operations.workspace import Workspace, page_above
 from memory_v2.storage.history import OUTSIDE, Entry, History
 from memory_v2.tree.block import decode, split_lines
-from memory_v2.tree.page import parse_page
-from memory_v2.tree.path import ROOT, page_path
+from memory_v2.tree.graph import build_graph
+from memory_v2.tree.link import link_key
+from memory_v2.tree.page import parse_page, read_page
+from memory_v2.tree.path import ROOT, fold, page_path
 
 UNDO = "undo"
 SPLIT = "split"
-CHECK = "check"
 
 logger = logging.getLogger(__name__)
 
@@ -129,8 +130,13 @@ def undo(environment: Environment, revision: str | None = None) -> Result:
         work.staged[change.path] = None if change.before is None else parse_page(change.path, change.before)
     environment.run.trace.add("undo", of=operation.first.operation or operation.entries[0].id)
     is_split = operation.first.kind == SPLIT
-    try:  # what was not whole before it, and made whole by it, may be as it was
-        made = commit(work, exact=True, may_be_large=is_split, may_be_out_of_reach=operation.first.kind == CHECK)
+    try:
+        try:
+            made = commit(work, exact=True, may_be_large=is_split)
+        except StorageConflict:
+            if not _was_so_before(work, kept, operation):
+                raise
+            made = commit(work, exact=True, may_be_large=is_split, may_be_out_of_reach=True)
     except StorageConflict as error:
         raise NotAllowed(f"{operation.id} cannot be undone: other pages link to what it made, or hang on it") from error
     result = Result(changed[0].path if changed else ROOT, (made,) if made else ())
@@ -139,7 +145,8 @@ def undo(environment: Environment, revision: str | None = None) -> Result:
 
 def restore(environment: Environment, revision: str, path: str | None = None) -> Result:
     """Brings a page, or the whole tree, back to what it was after an operation. What is there now stays in the history.
-    Raises `NotAllowed`, `PageNotFound` if the page was not there then."""
+    A page does not list again what is not there any more. Raises `NotAllowed`, `PageNotFound` if the page was not there
+    then."""
     kept = _kept(environment)
     refresh(environment)
     then = kept.pages(_find(kept, revision).entries[0].id)
@@ -148,7 +155,8 @@ def restore(environment: Environment, revision: str, path: str | None = None) ->
         path = page_path(path)
         if path not in then:
             raise PageNotFound(path)
-        page = parse_page(path, decode(then[path]))
+        known = {fold(there) for there in (*work.paths(), path)}
+        page = parse_page(path, decode(then[path])).without_entries(lambda entry: link_key(entry.target) not in known)
         if work.find(path) is None:
             above = work.page(page_above(work, path))
             work.put(above.with_entry(path, page.title))
@@ -160,8 +168,19 @@ def restore(environment: Environment, revision: str, path: str | None = None) ->
     for there, data in then.items():
         work.before(there)
         work.staged[there] = parse_page(there, decode(data))
-    made = commit(work, exact=True)
+    made = commit(work, exact=True, may_be_out_of_reach=True)
     return _settled(environment, Result(ROOT, (made,) if made else ()))
+
+
+def _was_so_before(work: Workspace, kept: History, operation: Operation) -> bool:
+    """Whether what would be out of reach without an operation is so now, or was so before it: then nobody is deprived
+    of it by the undo. The pages themselves are read, for they may hold links to what is not there now."""
+    stored = {path: read_page(path, data) for path, data in _now(work.environment).items()}
+    staged = {path: page for path, page in (stored | work.staged).items() if page is not None}
+    lost = set(build_graph(staged.values()).unreachable) - set(build_graph(stored.values()).unreachable)
+    old = kept.before(operation.first.id)
+    then = kept.pages(old) if old else {}
+    return lost <= set(build_graph(read_page(path, data) for path, data in then.items()).unreachable)
 
 
 def _settled(environment: Environment, result: Result) -> Result:

@@ -13,12 +13,18 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from itertools import islice
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel
 
 from memory_v2.errors import PageNotFound, SilicaError, StorageError
 from memory_v2.operations.environment import Environment
-from memory_v2.storage.base import PENDING, Notes
+from memory_v2.storage.base import PENDING, Notes, is_note_name
 from memory_v2.tree.path import ROOT, page_path
+
+LOOK_BACK = 1_000
+"""So many commits at most may have been made while a model thought."""
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +96,12 @@ def settling(environment: Environment) -> Iterator[list[str]]:
 def expect_noted(environment: Environment) -> None:
     """Raises `StorageError` if somebody else has finished what this operation was to write. To be called under the
     lock."""
-    if environment.run.is_noted and environment.storage.notes.read(name_of(environment.run.id)) is None:
+    run, history = environment.run, environment.storage.history
+    if not run.is_noted or environment.storage.notes.read(name_of(run.id)) is not None:
+        return
+    if history is None:
+        raise StorageError("the note of this write is gone: see whether the text is there before you write it again")
+    if history.begun and any(entry.operation == run.id for entry in islice(history.entries(), LOOK_BACK)):
         raise StorageError(
             "somebody else took this write for interrupted and has finished it: the text is in the memory, "
             "so do not write it again"
@@ -125,14 +136,34 @@ def left(notes: Notes, name: str) -> Waiting | Unsettled | None:
     if data is None:
         return None
     try:
-        told: dict[str, Any] = json.loads(data)
-        if "unsettled" in told:
-            return Unsettled(tuple(map(page_path, told["unsettled"])))
-        path = None if told["path"] is None else page_path(told["path"])
-        since = datetime.fromisoformat(told["since"])
-        return Waiting(str(told["text"]), path, str(told["mode"]), since, str(told["over"]))
-    except (ValueError, TypeError, LookupError) as error:
+        told = json.loads(data)
+        if isinstance(told, dict) and "unsettled" in told:
+            return Unsettled(_Unsettled.model_validate(told).unsettled)
+        return Waiting(**_Waiting.model_validate(told).model_dump())
+    except (ValueError, RecursionError) as error:
         raise StorageError(f"the note .metadata/{name}.json of an interrupted write cannot be read") from error
+
+
+def noted_name(operation: str) -> str:
+    """The name of an operation, of which notes are called. Raises `ValueError` if no note may be called so."""
+    if not is_note_name(operation):
+        raise ValueError(f"{operation[:80]!r} is no name of an operation")
+    return operation
+
+
+PagePath: TypeAlias = Annotated[str, AfterValidator(page_path)]
+
+
+class _Waiting(BaseModel):
+    text: str
+    path: PagePath | None
+    mode: Literal["update", "append", "replace"]
+    since: AwareDatetime
+    over: str
+
+
+class _Unsettled(BaseModel):
+    unsettled: tuple[PagePath, ...]
 
 
 def _to_json(waiting: Waiting) -> bytes:

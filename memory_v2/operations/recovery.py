@@ -13,8 +13,8 @@ from memory_v2.operations.commit import commit
 from memory_v2.operations.environment import Environment
 from memory_v2.operations.halfway import Way
 from memory_v2.operations.journal import finish_interrupted
-from memory_v2.operations.pending import Unsettled, Waiting, forget, left
-from memory_v2.operations.record import LONGEST_SUMMARY, refresh
+from memory_v2.operations.pending import Unsettled, Waiting, forget, left, name_of
+from memory_v2.operations.record import LONGEST_SUMMARY, begin, refresh
 from memory_v2.operations.results import Result, WriteResult
 from memory_v2.operations.settle import settle
 from memory_v2.operations.workspace import Workspace, link_orphans
@@ -57,15 +57,16 @@ def recover(environment: Environment, operate: Callable[..., Result]) -> list[Re
     recovered = list(_finished_change(environment))
     environment = replace(environment, model=environment.planner)
     for name in notes.names(PENDING):
-        with notes.claim(name) as is_free:
-            try:
+        try:
+            with notes.claim(name) as is_free:
                 undone = left(notes, name) if is_free else None
-                if undone is None:
-                    continue
-                result = _finished(environment, name, undone, operate)
-            except SilicaError as error:
-                logger.warning("what an interrupted run has left undone could not be finished: %s", error)
-                continue
+                result = _finished(environment, name, undone, operate) if undone else None
+        except SilicaError as error:
+            logger.warning("what an interrupted run has left undone could not be finished: %s", error)
+            continue
+        except Exception:  # one text on which something breaks must not keep everybody from the memory
+            logger.exception("what an interrupted run has left undone (%s) could not be finished", name)
+            continue
         if isinstance(undone, Waiting) and isinstance(result, WriteResult):
             outcome = "it stood there already" if result.outcome == "nothing new" else OUTCOMES["forward"]
             summary = opening(undone.text, LONGEST_SUMMARY)
@@ -78,6 +79,7 @@ def _finished_change(environment: Environment) -> Iterator[Recovered]:
     if environment.storage.notes.read(JOURNAL) is None:
         return
     with environment.storage.lock():
+        begin(environment)  # somebody may have removed the history meanwhile
         finished = finish_interrupted(environment)
     if finished and not (finished[1] == "back" and finished[0].entry.kind == "write"):
         change, way = finished
@@ -92,22 +94,22 @@ def _finished(
     if isinstance(undone, Waiting):
         mode = _mode(environment.storage, undone)
         arguments = {"text": undone.text, "path": undone.path, "mode": mode}
-        result = operate(environment, "write", partial(_write, undone=undone, mode=mode), arguments, operation)
-    else:
-        pages = {"pages": list(undone.pages)}
-        result = operate(environment, "settle", partial(_settle, undone=undone), pages, operation)
-    forget(environment.storage.notes, name)
-    return result
+        return operate(environment, "write", partial(_write, undone=undone, mode=mode), arguments, operation)
+    pages = {"pages": list(undone.pages)}
+    return operate(environment, "settle", partial(_settle, undone=undone), pages, operation)
 
 
 def _write(environment: Environment, undone: Waiting, mode: Mode) -> WriteResult:
     environment.run.is_noted = True
     blocks = checked_blocks(undone.text)
     try:
-        return write_noted(environment, blocks, undone.path, mode)
+        result = write_noted(environment, blocks, undone.path, mode)
     except UsageError as error:  # the page that it was meant for takes nothing in any more
         logger.info("a text that waited goes where it belongs: %s", error)
-        return write_noted(environment, blocks, None, "update")
+        result = write_noted(environment, blocks, None, "update")
+    if environment.run.is_noted:  # nothing of it was stored: it stood there already
+        forget(environment.storage.notes, name_of(environment.run.id))
+    return result
 
 
 def _mode(storage: MemoryStorage, undone: Waiting) -> Mode:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -58,11 +59,16 @@ class Stamp:
     mark: str
 
 
+def is_note_name(part: str) -> bool:
+    """Whether a note may be called so: no name leads out of its folder, and every disk can hold it."""
+    return re.fullmatch("[0-9A-Za-z-]{1,64}", part) is not None
+
+
 class Notes(Protocol):
     """Small things that the program notes beside the pages: a change that is under way, a text that waits.
 
-    A name is `journal` or `pending/1f3a`: one part or two, of ASCII letters, digits and hyphens. A note is whole or not
-    there, and durable when the call returns. A failure is a `StorageError`.
+    A name is `journal` or `pending/1f3a`: one part or two, each as `is_note_name` says. A note is whole or not there,
+    and durable when the call returns. A failure is a `StorageError`.
     """
 
     @property

@@ -13,12 +13,13 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from memory_v2.errors import SilicaError, StorageError
 from memory_v2.storage.disk import make_folder
@@ -36,6 +37,8 @@ OUTSIDE = "outside"
 
 _FILE, _FOLDER = 0o100644, 0o040000
 _TRAILER = re.compile(r"^(Operation|Decided-by|Degraded|Undoes): (.*)$")
+
+Answer = TypeVar("Answer")
 
 logger = logging.getLogger(__name__)
 
@@ -173,9 +176,7 @@ class GitHistory:
             commit_id, newer = self._head, ""
             while commit_id:
                 try:
-                    with self._explained():
-                        commit = self._commit(commit_id)
-                        entry = self._entry(commit)
+                    commit, entry = self._sure(partial(self._told, commit_id))
                 except HistoryDamaged as error:
                     if not newer:
                         raise
@@ -188,9 +189,12 @@ class GitHistory:
 
     def read(self, revision: str, path: str) -> bytes | None:
         """See `History`."""
-        with self._explained():
+
+        def ask() -> bytes | None:
             blob = self._blob(self._commit(revision.encode()).tree, _parts(path))
             return None if blob is None else self._data(blob)
+
+        return self._sure(ask)
 
     def states(self, path: str) -> Iterator[tuple[Entry, bytes | None]]:
         """See `History`."""
@@ -198,24 +202,24 @@ class GitHistory:
 
     def pages(self, revision: str) -> dict[str, bytes]:
         """See `History`."""
-        with self._explained():
-            return dict(self._walk(self._commit(revision.encode()).tree, ""))
+        return self._sure(lambda: dict(self._walk(self._commit(revision.encode()).tree, "")))
 
     def before(self, revision: str) -> str:
         """See `History`."""
-        with self._explained():
-            parents = self._commit(revision.encode()).parents
-            return str(parents[0].decode()) if parents else ""
+        parents = self._sure(lambda: self._commit(revision.encode()).parents)
+        return str(parents[0].decode()) if parents else ""
 
     def stale(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         """See `History`."""
         from dulwich.objects import Blob
 
-        with self._explained():
+        def ask() -> dict[str, bytes | None]:
             tree = self._commit(self._head).tree if self._head else None
-            known = {path: self._blob(tree, _parts(path)) if tree else None for path in pages}
-            now = {path: None if data is None else Blob.from_string(data).id for path, data in pages.items()}
-            return {path: data for path, data in pages.items() if known[path] != now[path]}
+            return {path: self._blob(tree, _parts(path)) if tree else None for path in pages}
+
+        known = self._sure(ask)
+        now = {path: None if data is None else Blob.from_string(data).id for path, data in pages.items()}
+        return {path: data for path, data in pages.items() if known[path] != now[path]}
 
     @property
     def begun(self) -> bool:
@@ -394,6 +398,23 @@ class GitHistory:
             if files[0] != files[1] and any(side is not None and _is_page(side.mode, place) for side in sides):
                 yield place.removesuffix(SUFFIX)
             yield from self._paths(folders[0], folders[1], f"{place}/")
+
+    def _told(self, commit_id: bytes) -> tuple[Any, Entry]:
+        commit = self._commit(commit_id)
+        return commit, self._entry(commit)
+
+    def _sure(self, ask: Callable[[], Answer]) -> Answer:
+        """The answer; asked once more, of the repository opened anew, where it seems to be damaged: somebody else may
+        have packed it just now."""
+        with self._lock:
+            try:
+                with self._explained():
+                    return ask()
+            except HistoryDamaged:
+                time.sleep(GIT_SECONDS)
+                self._close()
+                with self._explained():
+                    return ask()
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from memory_v2.storage.base import PENDING
+from memory_v2.storage.base import PENDING, is_note_name
 from memory_v2.storage.disk import explained, is_temporary, lstat, make_folder, read_bytes, replace_bytes, sync_folder
 
 SUFFIX = ".json"
@@ -57,7 +57,8 @@ class LocalNotes:
                 files = [file.name for file in (self._folder / folder).iterdir()]
             except (FileNotFoundError, NotADirectoryError):
                 return []
-        return sorted(f"{folder}/{name.removesuffix(SUFFIX)}" for name in files if name.endswith(SUFFIX))
+        names = (name.removesuffix(SUFFIX) for name in files if name.endswith(SUFFIX))
+        return sorted(f"{folder}/{name}" for name in names if is_note_name(name))
 
     @contextmanager
     def claim(self, name: str) -> Iterator[bool]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from memory_v2.storage.base import is_note_name
 from memory_v2.storage.s3_bucket import Bucket
 
 SUFFIX = ".json"
@@ -41,7 +42,10 @@ class S3Notes:
     def names(self, folder: str) -> list[str]:
         """See `Notes`."""
         keys = (key for key, _ in self._bucket.list(f"{self._prefix}{folder}/"))
-        return sorted(key.removeprefix(self._prefix).removesuffix(SUFFIX) for key in keys if key.endswith(SUFFIX))
+        names = (
+            key.removeprefix(f"{self._prefix}{folder}/").removesuffix(SUFFIX) for key in keys if key.endswith(SUFFIX)
+        )
+        return sorted(f"{folder}/{name}" for name in names if is_note_name(name))
 
     @contextmanager
     def claim(self, name: str) -> Iterator[bool]:

@@ -119,8 +119,9 @@ class _Watch:
             self.pass_boundary("fsync", place)
 
     def fdopen(self, descriptor: int, mode: str = "r", buffering: int = -1, *args: Any, **options: Any) -> Any:
-        if descriptor in self._open and mode == "wb":
-            return io.BufferedWriter(_Raw(self, descriptor))
+        if descriptor in self._open and mode in ("wb", "w+b"):
+            raw = _Raw(self, descriptor, mode)
+            return io.BufferedWriter(raw) if mode == "wb" else io.BufferedRandom(raw)
         return self._io_open(descriptor, mode, buffering, *args, **options)
 
     def stream(self, file: Any, mode: str = "r", *args: Any, **options: Any) -> Any:
@@ -153,8 +154,8 @@ class _Watch:
 class _Raw(io.FileIO):
     """What a stream writes through, so that its writes pass boundaries too."""
 
-    def __init__(self, watch: _Watch, descriptor: int) -> None:
-        super().__init__(descriptor, "wb")
+    def __init__(self, watch: _Watch, descriptor: int, mode: str) -> None:
+        super().__init__(descriptor, mode)
         self._watch = watch
 
     def write(self, data: Any) -> int:

@@ -20,7 +20,7 @@ from typing import NoReturn
 from memory_v2.errors import NotAllowed, PageExists, PageNotFound, SilicaError
 from memory_v2.memory import Memory
 from memory_v2.storage.local import METADATA
-from tests.crash.holds import TRACES, Look, age, heard, leftovers, look
+from tests.crash.holds import SWEPT_LATER, Look, age, heard, leftovers, look
 from tests.crash.scenes import copied, opened
 
 LONGEST = 0.25
@@ -142,7 +142,7 @@ def _judged(folder: Path, hopes: dict[str, Look]) -> tuple[str, list[str]]:
             now = look(memory)
         except SilicaError as error:
             return "failed", [f"{type(error).__name__}: {error}", *warnings]
-    problems = [f"left behind: {name}" for name in leftovers(folder) if not name.startswith(TRACES)]
+    problems = [f"left behind: {name}" for name in leftovers(folder) if not name.startswith(SWEPT_LATER)]
     outcome = next((outcome for outcome, hope in hopes.items() if now.nearly == hope.nearly), "half")
     if outcome == "half":
         problems += [f"not as if {name}: {each}" for name, hope in hopes.items() for each in hope.differences(now)]
@@ -194,6 +194,7 @@ def step(memory: Memory, name: str) -> None:
         lambda: memory.undo(): 1,
         lambda: _restored(memory, chance): 1,
         lambda: memory.checkup(apply=True): 1,
+        lambda: memory.pack_history(): 1,
         lambda: _edit(memory, page, f"- {number} by hand"): 1,
     }
     act = chance.choices(list(acts), list(acts.values()))[0]

@@ -16,17 +16,18 @@ from unittest.mock import patch
 from memory_v2.errors import NotAllowed, PageNotFound
 from memory_v2.memory import Memory
 from memory_v2.storage import history
+from memory_v2.storage.history import FOLDER
 from memory_v2.storage.local import METADATA
 from tests.crash.scenes import THRESHOLD, Scene, copied, opened
 from tests.properties.whole import faults, pages_of, stands
 
 AFTERWARDS = "- what is written when all that is over: kestrels nest at the mill"
 
-LEFT = re.compile(r"(^|/)(\.silica-[^/]*\.tmp|[^/]*\.tmp|[^/]+\.lock|index\.sqlite-[^/]+|tmp_\w+)$")
+LEFT = re.compile(r"(^|/)(\.silica-[^/]*\.tmp|[^/]*\.tmp|[^/]+\.lock|index\.sqlite-[^/]+|tmp\w+(\.pack)?)$")
 NOTED = re.compile(rf"^{re.escape(METADATA)}/(journal.*|pending/.+)$")
 SET_ASIDE = re.compile(rf"^{re.escape(METADATA)}/history-damaged-\d+\.git$")
-TRACES = f"{METADATA}/traces/"
-"""Where what is left goes when the next trace is kept."""
+SWEPT_LATER = (f"{METADATA}/traces/", f"{METADATA}/{FOLDER}/objects/pack/")
+"""Where what is left goes when the next trace is kept, or the history is packed the next time."""
 _REVISION = re.compile(r"\b[0-9a-f]{12}\b")
 
 AGO = 3_600.0
@@ -182,7 +183,7 @@ def _judged(memory: Memory, hope: Expected) -> tuple[str, list[str]]:
     now = look(memory)
     memory.close()
     folder = Path(memory.storage.where)
-    problems = [f"left behind: {name}" for name in leftovers(folder) if not name.startswith(TRACES)]
+    problems = [f"left behind: {name}" for name in leftovers(folder) if not name.startswith(SWEPT_LATER)]
     if now == hope.after:
         outcome = "done"
         if undone(memory) != hope.undone:
@@ -196,7 +197,9 @@ def _judged(memory: Memory, hope: Expected) -> tuple[str, list[str]]:
     memory.write(AFTERWARDS)
     if not stands(memory, AFTERWARDS):
         problems.append("what is written afterwards is not in the tree")
-    problems += [f"left behind: {name}" for name in leftovers(folder) if name.startswith(TRACES)]
+    if any(folder.glob(f"{METADATA}/{FOLDER}/objects/pack/*")):
+        memory.pack_history()
+    problems += [f"left behind: {name}" for name in leftovers(folder) if name.startswith(SWEPT_LATER)]
     return outcome, problems
 
 

@@ -56,6 +56,14 @@ def _nothing(memory: Memory) -> None:
     """A folder with nothing in it."""
 
 
+def _made_by_hand(memory: Memory) -> None:
+    """Pages that somebody has put there, or a version of this program that kept no history."""
+    folder = _folder(memory)
+    (folder / "work").mkdir()
+    (folder / "memory.md").write_text(f"# Memory\n\n{notes(10, 11)}\n## Links\n\n- [[work/deploys]] - releases\n")
+    (folder / "work" / "deploys.md").write_text(f"# Deploys\n\n{notes(20, 21)}")
+
+
 def _one_page(memory: Memory) -> None:
     memory.write(f"# Memory\n\n{notes(10, 12)}", "memory")
 
@@ -116,6 +124,7 @@ def _restore_tree(memory: Memory) -> object:
 
 SCENES = (
     Scene("first write of all", _nothing, lambda memory: memory.write(NEW)),
+    Scene("first write of ours", _made_by_hand, lambda memory: memory.write(NEW, "work/deploys", "append")),
     Scene("write to one page", _one_page, lambda memory: memory.write(NEW)),
     Scene("write that makes a page", _one_page, lambda memory: memory.write(NEW, "people/keepers")),
     Scene("write and split", _nearly_full, _append_much),
@@ -129,6 +138,7 @@ SCENES = (
     Scene("restore of a page", _several_writes, _restore_page),
     Scene("restore of the tree", _several_writes, _restore_tree),
     Scene("check --apply", _broken, lambda memory: memory.checkup(apply=True)),
+    Scene("packing the history", _several_writes, Memory.pack_history),
     Scene("edit by hand is noticed", _small_tree, lambda memory: memory.history(), _edit),
 )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import NoReturn
 
@@ -11,9 +13,11 @@ from memory_v2.errors import StorageError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.scripted import ScriptedModel
+from memory_v2.operations.write import checked_blocks
 from memory_v2.storage.base import ANY, JOURNAL, PENDING, Expected, MemoryStorage
 from memory_v2.storage.local import LocalStorage
 from memory_v2.storage.volatile import VolatileNotes, VolatileStorage
+from memory_v2.tree.block import Block
 from tests.operations.scenes import SMALL, body, call, calls, offline
 from tests.properties.whole import clock, faults, pages_of
 
@@ -118,7 +122,7 @@ def test_a_text_on_which_somebody_is_still_at_work_is_left_alone() -> None:
 
 
 def test_a_writer_that_was_taken_for_dead_does_not_write_a_second_time() -> None:
-    storage = VolatileStorage(clock)
+    storage = VolatileStorage(clock, history=True)
     offline(storage=storage).write("Lisbon is on the Tagus.")
 
     def finish_it_meanwhile(_: Conversation) -> Reply:
@@ -254,3 +258,116 @@ def test_a_page_for_whose_split_there_was_no_room_is_split_when_there_is(monkeyp
     assert memory.check() == []
     assert faults(pages_of(storage), SMALL) == []
     assert left(storage) == []
+
+
+def a_change(operation: str = "1f3a", **other: object) -> bytes:
+    """A change as it is noted, but for something."""
+    entry: dict[str, object] = dict.fromkeys(("kind", "summary", "decided_by", "degraded", "undoes"), "")
+    entry |= {"operation": operation, "why": [], "when": "2026-03-01T09:30:00+00:00"}
+    return json.dumps({"pages": [], "entry": entry, "overgrown": [], **other}).encode()
+
+
+@pytest.mark.parametrize(
+    "noted",
+    [a_change(operation=name) for name in ("../../../victim", "a/b", "a\0b", "a" * 300, "", "ä", ".", "CON.")]
+    + [
+        a_change(pages=[{"path": path, "before": "", "after": after}])
+        for path, after in (("../x", "x"), (".metadata/x", "x"), ("x", 5), ("x", [1]), (7, "x"))
+    ]
+    + [b"[" * 200_000, a_change(overgrown=["../x"])],
+    ids=range(15),
+)
+def test_a_journal_of_somebody_elses_making_reaches_nothing_and_blocks_nobody(tmp_path: Path, noted: bytes) -> None:
+    victim = tmp_path / "victim.json"
+    victim.write_text("precious")
+    storage = LocalStorage(tmp_path / "a" / "memory")
+    with offline(storage=storage) as memory:
+        memory.write("Lisbon is on the Tagus.")
+        storage.notes.write(JOURNAL, noted)
+        memory.write("Faro is on the sea.")
+        assert memory.check() == []
+    assert storage.notes.read(f"{JOURNAL}-damaged") == noted
+    assert victim.read_text() == "precious"
+    assert storage.list_files() == ["memory"]
+
+
+def test_a_text_on_which_something_breaks_keeps_nobody_from_the_memory_and_from_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    storage = crashed("Porto is on the Douro.", before="Lisbon is on the Tagus.")
+    storage.notes.write(f"{PENDING}/ffff", (storage.notes.read(left(storage)[0]) or b"").replace(b"Porto", b"Braga"))
+
+    def broken(text: str) -> tuple[Block, ...]:
+        if "Porto" in text:
+            raise ZeroDivisionError
+        return checked_blocks(text)
+
+    monkeypatch.setattr("memory_v2.operations.recovery.checked_blocks", broken)
+    memory = offline(storage=storage)
+    assert "Braga" in memory.read()
+    assert "Porto" not in memory.read()
+    monkeypatch.undo()
+    assert "Porto" in memory.read()
+
+
+@pytest.mark.parametrize("gone", ["the note", "everything beside the pages"])
+def test_a_note_that_was_removed_while_a_model_thought_does_not_take_the_text_along(tmp_path: Path, gone: str) -> None:
+    storage = LocalStorage(tmp_path)
+    with offline(storage=storage) as memory:
+        memory.write("Lisbon is on the Tagus.")
+
+    def remove(_: Conversation) -> Reply:
+        if gone == "the note":
+            storage.notes.remove(storage.notes.names(PENDING)[0])
+        else:
+            shutil.rmtree(tmp_path / ".metadata")
+        return calls(call("place", blocks=["n1"], page="memory"))
+
+    with Memory(storage, ScriptedModel(remove), now=clock) as memory:
+        memory.write("Porto is on the Douro.")
+        assert body(memory).count("Porto is on the Douro.") == 1
+
+
+def test_who_stops_a_write_that_is_being_stored_is_told_that_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = VolatileStorage(clock, history=True)
+    memory = offline(storage=storage)
+    memory.write("Lisbon is on the Tagus.")
+
+    def stop(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(storage, "write", stop)
+    with pytest.raises(KeyboardInterrupt, match="will be when that is used next"):
+        memory.write("Porto is on the Douro.")
+    monkeypatch.undo()
+    assert body(memory).count("Porto is on the Douro.") == 1
+    assert left(storage) == []
+
+
+def test_what_could_not_be_split_again_is_still_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = crashed(LONG)
+    real_write = storage.write
+
+    def write(path: str, data: bytes, expected: Expected = ANY) -> str:
+        if path != "memory":
+            raise StorageError("the disk is full")
+        return real_write(path, data, expected)
+
+    monkeypatch.setattr(storage, "write", write)
+    memory = offline(SMALL, storage)
+    assert "Fact 59" in memory.read()
+    assert len(left(storage)) == 1
+    monkeypatch.undo()
+    assert memory.check() == []
+    assert left(storage) == []
+
+
+def test_a_note_that_cannot_be_claimed_does_not_keep_the_others_from_being_finished(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path)
+    for name in ("aaaa", "bbbb"):
+        noted = {"text": f"Text {name}.", "path": None, "mode": "append", "since": "2026-03-01T09:30:00Z", "over": ""}
+        storage.notes.write(f"{PENDING}/{name}", json.dumps(noted).encode())
+    (tmp_path / ".metadata" / "pending" / "aaaa.lock").mkdir()
+    with offline(storage=storage) as memory:
+        assert "Text bbbb." in memory.read()
+    assert left(storage) == [f"{PENDING}/aaaa"]
