@@ -44,9 +44,9 @@ class PageRow:
 class PageIndex(Protocol):
     """Full text and links of all pages."""
 
-    def refresh(self, noticed: Callable[[Collection[str]], None] = ...) -> Collection[str]:
+    def refresh(self, noticed: Callable[[Collection[str]], bool] = ...) -> Collection[str]:
         """Takes in whatever was changed outside, told by the storage's stamps; returns the paths that had changed.
-        `noticed` is told them before, as often as it takes: what is taken in is not noticed again."""
+        `noticed` is told them before, and says whether that was enough; else they are noticed again."""
 
     def update(self, changed: Iterable[Page], removed: Iterable[str]) -> None:
         """Takes in what a commit has just stored."""

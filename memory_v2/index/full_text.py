@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -35,8 +36,9 @@ BATCH = 50
 """Pages that go in with one transaction: others may wait so long to put in theirs."""
 
 
-def _unheard(_: Collection[str]) -> None:
-    """Nobody wants to know."""
+def _unheard(_: Collection[str]) -> bool:
+    """Nobody wants to know, and so nobody has to be told again."""
+    return True
 
 
 class FullTextIndex:
@@ -59,9 +61,9 @@ class FullTextIndex:
         """Lets go of the file; the next use opens it again."""
         self._store.close()
 
-    def refresh(self, noticed: Callable[[Collection[str]], None] = _unheard) -> Collection[str]:
+    def refresh(self, noticed: Callable[[Collection[str]], bool] = _unheard) -> Collection[str]:
         """Takes in whatever was changed outside, told by the storage's stamps; returns the paths that had changed.
-        `noticed` is told them before, as often as it takes: what is taken in is not noticed again."""
+        `noticed` is told them before, and says whether that was enough; else they are noticed again."""
         return self._store.run(lambda tables: self._refresh(tables, noticed))
 
     def update(self, changed: Iterable[Page], removed: Iterable[str]) -> None:
@@ -147,7 +149,7 @@ class FullTextIndex:
         return self._store.run(filled)
 
     def _refresh(
-        self, tables: sqlite3.Connection, noticed: Callable[[Collection[str]], None] = _unheard
+        self, tables: sqlite3.Connection, noticed: Callable[[Collection[str]], bool] = _unheard
     ) -> frozenset[str]:
         known, seen, stale = self._all_known(tables), set(), []
         for stamp in self._storage.stamps():
@@ -173,7 +175,7 @@ class FullTextIndex:
         return self._known
 
     def _take_in(
-        self, tables: sqlite3.Connection, stamps: Iterable[Stamp], noticed: Callable[[Collection[str]], None]
+        self, tables: sqlite3.Connection, stamps: Iterable[Stamp], noticed: Callable[[Collection[str]], bool]
     ) -> set[str]:
         """Reads pages that do not have the stamp they had; gives the paths of those that are other pages now."""
         entered, gone, same = [], [], []
@@ -193,8 +195,8 @@ class FullTextIndex:
             except PageNotFound:
                 gone.append(stamp.path)
         changed = {*(entry.page.path for entry in entered), *gone}
-        if changed:
-            noticed(changed)
+        if changed and not noticed(changed):
+            entered = [replace(entry, mark="", is_known=False) for entry in entered]
         self._write(tables, entered, gone, same, seen)
         return changed
 

@@ -56,17 +56,19 @@ PRAGMA user_version = {VERSION};
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A page as it goes into the tables, with its stamp: an empty `mark` until the storage has told one."""
+    """A page as it goes into the tables, with its stamp: an empty `mark` until the storage has told one. One that is to
+    be noticed again is entered as if it were unknown."""
 
     page: Page
     size: int
     mark: str
     last_updated: datetime
+    is_known: bool = True
 
     @property
     def digest(self) -> bytes:
         """What two pages share that are equal to the byte."""
-        return page_digest(self.page.data)
+        return page_digest(self.page.data) if self.is_known else b""
 
 
 Row: TypeAlias = tuple[object, ...]

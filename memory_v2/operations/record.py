@@ -23,9 +23,8 @@ def refresh(environment: Environment) -> None:
     """Takes in what was changed outside since the last look, after it has come into the history."""
     history = environment.storage.history
 
-    def noticed(paths: Collection[str]) -> None:
-        if history is not None and history.begun:
-            note_outside(environment, paths)
+    def noticed(paths: Collection[str]) -> bool:
+        return history is None or not history.begun or note_outside(environment, paths)
 
     environment.index.refresh(noticed)
 
@@ -90,18 +89,20 @@ def _record_as_it_was(environment: Environment, history: History) -> None:
         history.record(pages, Entry(OUTSIDE, summary, when=environment.now()))
 
 
-def note_outside(environment: Environment, paths: Collection[str]) -> None:
-    """Puts into the history what somebody did to these pages by hand."""
+def note_outside(environment: Environment, paths: Collection[str]) -> bool:
+    """Puts into the history what somebody did to these pages by hand; tells whether it is there."""
     storage, history = environment.storage, environment.storage.history
     assert history is not None
     try:
         if not history.stale(stored_pages(storage, paths)):
-            return
+            return True
         with storage.lock():
             if storage.notes.read(JOURNAL) is None:  # else that was no hand, but a change that was interrupted
                 record_outside(environment, stored_pages(storage, paths))
+        return True
     except StorageError as error:  # a disk that cannot be written: who only reads need not mind
         logger.info("what was edited by hand did not come into the history: %s", error)
+        return False
 
 
 def record_outside(environment: Environment, pages: Mapping[str, bytes | None]) -> None:
