@@ -74,8 +74,8 @@ def commit(
     if not exact:
         pages = {path: page and parse_page(path, page.stamped(now).text) for path, page in changed.items()}
     with environment.storage.lock():
-        begin(environment)
         finish_interrupted(environment)
+        begin(environment)
         expect_noted(environment)
         if _changes_the_tree(work, pages):
             _check_meanwhile(work, pages, may_be_out_of_reach)

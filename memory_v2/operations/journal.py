@@ -21,8 +21,9 @@ from memory_v2.operations import pending
 from memory_v2.operations.environment import Environment
 from memory_v2.operations.halfway import Halfway, Way, way_out
 from memory_v2.operations.pending import PagePath, noted_name
-from memory_v2.operations.record import entry_of, note_outside, record, record_if_missing, record_outside
+from memory_v2.operations.record import begin, entry_of, note_outside, record, record_if_missing, record_outside
 from memory_v2.storage.base import ABSENT, JOURNAL, MemoryStorage, Stored, version_of
+from memory_v2.storage.format import is_current
 from memory_v2.storage.history import Entry
 from memory_v2.tree.block import decode, encode
 
@@ -133,6 +134,7 @@ def finish_interrupted(environment: Environment) -> tuple[Change, Way] | None:
     noted = notes.read(JOURNAL)
     if noted is None:
         return None
+    is_current(notes)  # what a newer program has noted is not for this one to judge
     try:
         change = Change.from_json(noted)
     except ValueError:
@@ -140,6 +142,7 @@ def finish_interrupted(environment: Environment) -> tuple[Change, Way] | None:
         notes.remove(JOURNAL)
         logger.warning("a change that was interrupted cannot be read; its note is kept beside the others")
         return None
+    begin(environment, besides=[step.path for step in change.steps if not step.before])  # the history may be gone
     now = {step.path: _find(storage, step.path) for step in change.steps}
     if any(_is_edited(step, now[step.path]) for step in change.steps):
         return change, _finish_around_edits(environment, change, now)

@@ -63,24 +63,24 @@ def record_if_missing(environment: Environment, changes: Mapping[str, bytes | No
     record(environment, changes, entry)
 
 
-def begin(environment: Environment) -> None:
+def begin(environment: Environment, besides: Collection[str] = ()) -> None:
     """What comes before the first change: pages that were there before the history began, or before the store came into
-    this format, are put into it as they were. To be called under the lock. Raises `StorageError`, also for a store in a
-    newer format."""
+    this format, are put into it as they were; `besides` are pages that were not. To be called under the lock. Raises
+    `StorageError`, also for a store in a newer format."""
     storage, history = environment.storage, environment.storage.history
     current = is_current(storage.notes)
     if history is not None and not (current and history.begun):
         try:
-            _record_as_it_was(environment, history)
+            _record_as_it_was(environment, history, besides)
         except HistoryDamaged:
             logger.info("the history is damaged; the next change begins a new one")
     if not current:
         note_format(storage.notes)
 
 
-def _record_as_it_was(environment: Environment, history: History) -> None:
+def _record_as_it_was(environment: Environment, history: History, besides: Collection[str]) -> None:
     storage = environment.storage
-    pages = stored_pages(storage, storage.list_files())
+    pages = stored_pages(storage, [path for path in storage.list_files() if path not in besides])
     if history.begun:
         summary = f"the memory as it was before it came into format {FORMAT}"
         history.record(history.stale(pages), Entry(OUTSIDE, summary, when=environment.now()))

@@ -14,7 +14,7 @@ from memory_v2.operations.environment import Environment
 from memory_v2.operations.halfway import Way
 from memory_v2.operations.journal import finish_interrupted
 from memory_v2.operations.pending import Unsettled, Waiting, forget, left, name_of
-from memory_v2.operations.record import LONGEST_SUMMARY, begin, refresh
+from memory_v2.operations.record import LONGEST_SUMMARY, refresh
 from memory_v2.operations.results import Result, WriteResult
 from memory_v2.operations.settle import settle
 from memory_v2.operations.workspace import Workspace, link_orphans
@@ -79,7 +79,6 @@ def _finished_change(environment: Environment) -> Iterator[Recovered]:
     if environment.storage.notes.read(JOURNAL) is None:
         return
     with environment.storage.lock():
-        begin(environment)  # somebody may have removed the history meanwhile
         finished = finish_interrupted(environment)
     if finished and not (finished[1] == "back" and finished[0].entry.kind == "write"):
         change, way = finished
