@@ -82,8 +82,9 @@ def _record_as_it_was(environment: Environment, history: History, besides: Colle
     storage = environment.storage
     pages = stored_pages(storage, [path for path in storage.list_files() if path not in besides])
     if history.begun:
-        summary = f"the memory as it was before it came into format {FORMAT}"
-        history.record(history.stale(pages), Entry(OUTSIDE, summary, when=environment.now()))
+        if stale := history.stale(pages):
+            summary = f"the memory as it was before it came into format {FORMAT}"
+            history.record(stale, Entry(OUTSIDE, summary, when=environment.now()))
     elif pages:
         summary = "pages that were there before the history began"
         history.record(pages, Entry(OUTSIDE, summary, when=environment.now()))

@@ -30,6 +30,8 @@ BRANCH = b"refs/heads/main"
 AUTHOR = b"Silica Memory <silica@localhost>"
 MAKING = "history-making-"
 """How the name of a repository begins that is not whole yet."""
+TORN_SECONDS = 60.0
+"""A file that nobody has touched for so long belongs to a process that died over it."""
 GIT_SECONDS = 0.2
 """For longer plain git does not lock a branch."""
 OUTSIDE = "outside"
@@ -137,6 +139,7 @@ class GitHistory:
     def record(self, changes: Mapping[str, bytes | None], entry: Entry) -> str:
         """See `History`. To be called under the commit's lock. Nothing is waited for: what a crash of the machine takes
         of the history, it leaves of the pages."""
+        self._sweep()
         try:
             return self._recorded(changes, entry)
         except _Locked:
@@ -286,6 +289,14 @@ class GitHistory:
         made.mkdir(mode=0o700)
         Repo.init_bare(str(made), default_branch=b"main").close()
         made.rename(place)
+
+    def _sweep(self) -> None:
+        """Removes what a process left that was killed while it packed."""
+        for file in self._place.glob("objects/pack/*") if self._place else ():
+            with suppress(OSError):
+                is_torn = file.suffix == ".lock" or file.name.startswith("tmp")
+                if is_torn and time.time() - file.stat().st_mtime > TORN_SECONDS:
+                    file.unlink()
 
     def _unlock(self) -> None:
         """Removes the locks of a process that died while it recorded. None of ours is alive, for we hold the commit's

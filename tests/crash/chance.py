@@ -57,7 +57,7 @@ def _round(tally: Kills, folder: Path, kills: int, name: str) -> None:
     chance = random.Random(name)
     store, log = folder / "store", folder / "log"
     twin = copied(_made(store), folder / "twin")
-    done = 0
+    done, shown = 0, _repeat(twin, name, 0, 0)
     for kill in range(kills):
         log.write_bytes(b"")
         child = os.fork()
@@ -72,21 +72,20 @@ def _round(tally: Kills, folder: Path, kills: int, name: str) -> None:
         tally.problems += [f"{where}: {failure}" for failure in failures]
         tally.operations += returned - done
         met = _met(store, begun > returned, begun > done)
-        _repeat(twin, name, done, returned)
-        with opened(copied(twin, folder / f"look-{kill}")) as memory:
-            hopes = {"not done": look(memory)}
-        if begun > returned:
+        if returned > done:
+            done, shown = returned, _repeat(twin, name, done, returned)
+        hopes = {"not done": shown}
+        if begun > done:
             following = copied(twin, folder / f"twin-{kill}")
-            _repeat(following, name, returned, begun)
-            with opened(copied(following, folder / f"look-next-{kill}")) as memory:
-                hopes = {"done": look(memory), **hopes}
+            hopes = {"done": _repeat(following, name, done, begun), **hopes}
         outcome, problems = _judged(copied(store, folder / f"judged-{kill}"), hopes)
         _count(tally.met, met)
-        _count(tally.outcomes, outcome if begun > returned else "nothing was under way")
+        _count(tally.outcomes, outcome if begun > done else "nothing was under way")
         tally.problems += [f"{where}, {met}: {problem}" for problem in problems]
         if problems:
             return
-        done, twin = (begun, following) if outcome == "done" else (returned, twin)
+        if begun > done and outcome == "done":
+            done, shown, twin = begun, hopes[outcome], following
 
 
 def _count(tally: dict[str, int], name: str) -> None:
@@ -128,10 +127,12 @@ def _read(log: Path, done: int) -> tuple[int, int, list[str]]:
     return begun, returned, failures
 
 
-def _repeat(twin: Path, name: str, done: int, wanted: int) -> None:
+def _repeat(twin: Path, name: str, done: int, wanted: int) -> Look:
+    """Does the same with the memory that nobody kills, and tells what it shows then."""
     with opened(twin) as memory:
         for number in range(done + 1, wanted + 1):
             step(memory, f"{name} {number}")
+        return look(memory)
 
 
 def _judged(folder: Path, hopes: dict[str, Look]) -> tuple[str, list[str]]:

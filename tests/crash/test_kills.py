@@ -7,10 +7,12 @@ import pytest
 from tests.crash.kills import run_by_chance, run_scene
 from tests.crash.scenes import SCENES, Scene
 
-STEP = 19
+STEP = 29
 """So many boundaries lie between two kills. Each operation begins with another one."""
-RECOVERY_STEP = 67
+RECOVERY_STEP = 101
 BY_CHANCE = 50
+NOTHING_TO_RECOVER = ("packing the history",)
+"""What changes no page has nothing in its middle that the next use would finish."""
 
 
 @pytest.mark.parametrize(("number", "scene"), list(enumerate(SCENES)), ids=map(str, SCENES))
@@ -18,7 +20,7 @@ def test_what_is_killed_is_done_or_not_done_when_the_memory_is_used_again(number
     tally = run_scene(scene, 1 + number % STEP, STEP, RECOVERY_STEP)
     assert not tally.problems, "\n".join(tally.problems)
     assert tally.kills >= (tally.boundaries - number % STEP) // STEP > 0
-    assert tally.of_recovery > 0
+    assert tally.of_recovery > 0 or scene.name in NOTHING_TO_RECOVER
 
 
 @pytest.mark.parametrize("seed", [1, 2])

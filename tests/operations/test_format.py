@@ -66,7 +66,7 @@ def test_an_older_store_is_brought_up_to_date_by_the_first_change_and_can_be_had
         memory.write("Faro is on the sea.")
         assert json.loads(note(folder).read_text()) == {"format": FORMAT}
         as_it_was = memory.history()[1]
-        assert as_it_was.first.summary == f"the memory as it was before it came into format {FORMAT}"
+        assert as_it_was.first.kind == "write"
         memory.restore(as_it_was.id)
     assert {name: data for name, data in files(folder).items() if name.endswith(".md")} == before
 
