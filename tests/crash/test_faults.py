@@ -15,7 +15,7 @@ from tests.crash.faults import run_scene
 from tests.crash.holds import expected, judged, unhurried
 from tests.crash.scenes import MOMENT, NEW, SCENES, THRESHOLD, Scene, copied, prepared
 
-STEP = 47
+STEP = 31
 
 STORAGE = 4
 """The exit code of a storage that failed."""
