@@ -7,9 +7,9 @@ import pytest
 from tests.crash.kills import run_by_chance, run_scene
 from tests.crash.scenes import SCENES, Scene
 
-STEP = 29
+STEP = 19
 """So many boundaries lie between two kills. Each operation begins with another one."""
-RECOVERY_STEP = 101
+RECOVERY_STEP = 67
 BY_CHANCE = 50
 NOTHING_TO_RECOVER = ("packing the history",)
 """What changes no page has nothing in its middle that the next use would finish."""
