@@ -156,12 +156,14 @@ class FullTextIndex:
             seen.add(stamp.path)
             if stamp.path not in known or known[stamp.path][:2] != (stamp.size, stamp.mark):
                 stale.append(stamp)
-        changed = known.keys() - seen
-        if changed:
-            noticed(changed)
-            self._write(tables, [], changed)
+        changed = gone = known.keys() - seen
         for start in range(0, len(stale), BATCH):
-            changed |= self._take_in(tables, stale[start : start + BATCH], noticed)
+            besides = set() if start else gone  # a page that was renamed by hand is told as one edit
+            changed = changed | self._take_in(tables, stale[start : start + BATCH], noticed, besides)
+        if gone:
+            if not stale:
+                noticed(gone)
+            self._write(tables, [], gone)
         self._filled = self._store.generation
         return frozenset(changed)
 
@@ -175,9 +177,14 @@ class FullTextIndex:
         return self._known
 
     def _take_in(
-        self, tables: sqlite3.Connection, stamps: Iterable[Stamp], noticed: Callable[[Collection[str]], bool]
+        self,
+        tables: sqlite3.Connection,
+        stamps: Iterable[Stamp],
+        noticed: Callable[[Collection[str]], bool],
+        besides: set[str],
     ) -> set[str]:
-        """Reads pages that do not have the stamp they had; gives the paths of those that are other pages now."""
+        """Reads pages that do not have the stamp they had; gives the paths of those that are other pages now. `besides`
+        are told along with them."""
         entered, gone, same = [], [], []
         seen: dict[str, bytes | None] = {}
         for stamp in stamps:
@@ -195,7 +202,7 @@ class FullTextIndex:
             except PageNotFound:
                 gone.append(stamp.path)
         changed = {*(entry.page.path for entry in entered), *gone}
-        if changed and not noticed(changed):
+        if changed | besides and not noticed(changed | besides):
             entered = [replace(entry, mark="", is_known=False) for entry in entered]
         self._write(tables, entered, gone, same, seen)
         return changed
