@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from memory_v2 import Memory
-from memory_v2.agent.run import Run
+from memory_v2.agent.operation import Operation
 from memory_v2.operations.commit import commit
+from memory_v2.operations.draft import Draft
 from memory_v2.operations.record import refresh
-from memory_v2.operations.workspace import Workspace
 from memory_v2.storage.history import FOLDER
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.edit import appended, new_blocks
 from memory_v2.tree.page import parse_page
 from memory_v2.tree.path import ROOT, child_path
@@ -125,11 +125,11 @@ def whole(memory: Memory, path: str, text: str) -> float:
 def parts(memory: Memory, path: str, text: str) -> tuple[float, float]:
     """The look for edits by hand, which is a walk over all files; and the commit, from the staged page to the one that
     is stored, recorded and indexed."""
-    environment = replace(memory._environment, run=Run())  # as each operation has it; there is no other way in
+    context = replace(memory._context, operation=Operation())  # as each operation has it; there is no other way in
     began = time.perf_counter()
-    refresh(environment)
+    refresh(context)
     looked = time.perf_counter()
-    work = Workspace(environment)
+    work = Draft(context)
     work.put(appended(work.page(path), [new_blocks(text)]))
     staged = time.perf_counter()
     commit(work)
@@ -162,7 +162,7 @@ def grow(folder: Path, pages: int) -> list[str]:
         lines = "".join(f"- {_sentence(chance)}\n" for _ in range(chance.randint(5, 20)))
         page = parse_page(path, f"# {name.capitalize()}\n\n{lines}\n")
         for child in paths[number * CHILDREN + 1 : (number + 1) * CHILDREN + 1]:
-            page = page.with_entry(child, _sentence(chance))
+            page = page.with_child(child, _sentence(chance))
         file = folder / f"{path}.md"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(page.stamped(_WRITTEN).data)

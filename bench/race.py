@@ -31,9 +31,9 @@ from typing import TypeAlias
 from memory_v2 import Memory
 from memory_v2.errors import NotAllowed
 from memory_v2.operations.past import UNDO
-from memory_v2.settings import DEFAULT_THRESHOLD, LEAST_THRESHOLD
+from memory_v2.settings import DEFAULT_THRESHOLD, MIN_THRESHOLD
 from memory_v2.storage.history import OUTSIDE
-from memory_v2.storage.local import METADATA, LocalStorage
+from memory_v2.storage.local.storage import METADATA, LocalStorage
 
 WRITERS, WRITES = 8, 50
 PATIENCE = 600.0
@@ -42,7 +42,7 @@ BY_HAND = "by hand"
 """How lines begin that nobody but the editor writes, and what it calls them."""
 LATE_UNDOS = 20
 """How often an undo is tried when the writers are done, if none has succeeded before."""
-MOST_SHOWN = 10
+MAX_SHOWN = 10
 COLUMNS = {
     "attempted": 11,
     "acknowledged": 14,
@@ -139,7 +139,7 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
             f"{outcome.by_hand} lines saved by hand; {outcome.overwrote} of them went over what was just being stored, "
             f"{outcome.overwritten} were overwritten so themselves"
         )
-    for problem, times in Counter(outcome.problems).most_common(MOST_SHOWN):
+    for problem, times in Counter(outcome.problems).most_common(MAX_SHOWN):
         yield f"{problem} ({times} times)" if times > 1 else problem
 
 
@@ -153,13 +153,13 @@ def one_page(folder: Path, writers: int = WRITERS, writes: int = WRITES) -> Outc
 
 def splitting_tree(folder: Path, writers: int = WRITERS, writes: int = WRITES) -> Outcome:
     """All write where it belongs, and pages are so small that they are split all the time."""
-    return _scene("a tree that is splitting", folder, LEAST_THRESHOLD, _place, writers, writes)
+    return _scene("a tree that is splitting", folder, MIN_THRESHOLD, _place, writers, writes)
 
 
 def undo_and_hand_edits(folder: Path, writers: int = WRITERS, writes: int = WRITES) -> Outcome:
     """The same, while one process takes operations back and another saves pages by hand."""
     beside = (partial(_undo_now_and_then, folder), partial(_edit_by_hand, folder))
-    return _scene("with undo and hand edits", folder, LEAST_THRESHOLD, _place, writers, writes, beside)
+    return _scene("with undo and hand edits", folder, MIN_THRESHOLD, _place, writers, writes, beside)
 
 
 def claude_folder(folder: Path, writers: int = WRITERS, writes: int = WRITES) -> Outcome:
@@ -323,7 +323,7 @@ def _edit_by_hand(folder: Path, done: Event) -> Iterator[Note]:
             file = folder / f"{chance.choice(paths)}.md"
             opened = _identity(file)
             data = file.read_bytes() + f"{line}\n".encode()
-            if len(data) > LEAST_THRESHOLD:
+            if len(data) > MIN_THRESHOLD:
                 continue  # whoever makes a page too large has a finding, and that is not what is looked for here
             done.wait(0.05)
             temporary.write_bytes(data)
@@ -404,7 +404,7 @@ def _read_past(storage: LocalStorage) -> _Past:
     taken: dict[str, str] = {}
     doubled: dict[str, str] = {}
     overwritten = 0
-    for entry in reversed(list(history.entries())):
+    for entry in reversed(list(history.revisions())):
         versions = {path: history.read(entry.id, path) for path in entry.paths}
         before = Counter(line for path in versions for line in pages.get(path, ()))
         after = Counter(line for data in versions.values() if data is not None for line in _lines(data))

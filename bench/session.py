@@ -27,7 +27,7 @@ from memory_v2.models.base import Model
 from memory_v2.models.recorded import RecordedModel
 from memory_v2.operations.results import SearchResults, WriteResult
 from memory_v2.settings import Limits
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 
 FOLDER = Path(__file__).resolve().parents[1] / "cassettes" / "session"
 BEGAN = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 
 from memory_v2.errors import InvalidSetting, NotAllowed, StorageError
-from memory_v2.settings import DEFAULT_THRESHOLD, DEFAULT_TRACES, LEAST_THRESHOLD, Limits, Settings, is_count
+from memory_v2.settings import DEFAULT_THRESHOLD, DEFAULT_TRACES, MIN_THRESHOLD, Limits, Settings, is_count
 from memory_v2.storage.base import JOURNAL, PENDING
 from memory_v2.storage.format import is_current
 from memory_v2.storage.opened import open_storage
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from memory_v2.agent.traces import Traces
     from memory_v2.models.base import Model
     from memory_v2.operations.check import Checkup
-    from memory_v2.operations.environment import Environment
-    from memory_v2.operations.past import BlamedLine, Operation
+    from memory_v2.operations.context import Context
+    from memory_v2.operations.past import BlamedLine, PastOperation
     from memory_v2.operations.recovery import Recovered
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import (
+        Change,
         Finding,
         PageInfo,
         Result,
-        Revision,
         SearchResults,
         SplitResult,
         WriteResult,
@@ -56,7 +56,7 @@ def _same(moment: datetime) -> datetime:
 
 
 class _Result(Protocol):
-    def told(self, cost: Cost, trace: str) -> Self: ...
+    def with_cost(self, cost: Cost, trace: str) -> Self: ...
 
 
 Told = TypeVar("Told", bound=_Result)
@@ -92,8 +92,8 @@ class Memory:
         """A memory on any storage. `model` is a name or a model of your own; `limits` are what an operation may take of
         it; `now` is the clock; `threshold` is the most bytes that a page may have; `traces` is how many records of
         operations are kept; `prices` is a file with prices of your own."""
-        if not is_count(threshold, LEAST_THRESHOLD):
-            raise InvalidSetting(f"a page has a threshold of at least {LEAST_THRESHOLD} bytes, not {threshold!r}")
+        if not is_count(threshold, MIN_THRESHOLD):
+            raise InvalidSetting(f"a page has a threshold of at least {MIN_THRESHOLD} bytes, not {threshold!r}")
         if not is_count(traces, 0):
             raise InvalidSetting(f"so many traces are kept, from 0, not {traces!r}")
         self.storage = storage
@@ -125,16 +125,16 @@ class Memory:
         )
 
     @cached_property
-    def _parts(self) -> Environment:
+    def _parts(self) -> Context:
         from memory_v2.index.full_text import FullTextIndex
         from memory_v2.models import OFFLINE, load_model
-        from memory_v2.operations.environment import Environment, utc_now
+        from memory_v2.operations.context import Context, utc_now
 
         planner = load_model(OFFLINE)
         model = self._model if not isinstance(self._model, str) else None
         if model is None:
             model = planner if self._model == OFFLINE else load_model(str(self._model), self._prices)
-        return Environment(
+        return Context(
             storage=self.storage,
             index=FullTextIndex(self.storage, self.storage.cache_folder),
             model=model,
@@ -144,7 +144,7 @@ class Memory:
         )
 
     @property
-    def _environment(self) -> Environment:
+    def _context(self) -> Context:
         """The parts, after what an interrupted run has left undone is finished."""
         self._recover()
         return self._parts
@@ -161,7 +161,7 @@ class Memory:
         if now < self._look_again:
             return
         is_current(notes)
-        is_first, self._look_again = not self._look_again, now + notes.look_again
+        is_first, self._look_again = not self._look_again, now + notes.recovery_interval
         try:
             if is_left := notes.read(JOURNAL) is not None or bool(notes.names(PENDING)):
                 from memory_v2.operations.recovery import recover
@@ -173,20 +173,20 @@ class Memory:
         if is_first or is_left:
             notes.sweep()
 
-    def _operate(self, operation: str, act: Callable[[Environment], Told], **arguments: Any) -> Told:
-        return self._do(self._environment, operation, act, arguments)
+    def _operate(self, operation: str, act: Callable[[Context], Told], **arguments: Any) -> Told:
+        return self._do(self._context, operation, act, arguments)
 
     def _do(
         self,
-        parts: Environment,
+        parts: Context,
         operation: str,
-        act: Callable[[Environment], Told],
+        act: Callable[[Context], Told],
         arguments: dict[str, Any],
         name: str = "",
     ) -> Told:
         """Does one operation: with a budget, a moment and a record of its own. The record is kept whatever happens.
         `name` is that of an operation which goes on."""
-        from memory_v2.agent.run import Run
+        from memory_v2.agent.operation import Operation
         from memory_v2.agent.trace import begin
 
         limits = self._limits or Limits()
@@ -195,20 +195,20 @@ class Memory:
         if name:
             setting["goes_on"] = True
         trace = begin(operation, arguments, started, **setting)
-        run = Run(limits, trace, id=name) if name else Run(limits, trace)
+        current = Operation(limits, trace, id=name) if name else Operation(limits, trace)
         kept_as = ""
         try:
-            result = act(replace(parts, now=lambda: started, run=run))
+            result = act(replace(parts, now=lambda: started, operation=current))
         except BaseException as error:
-            run.trace.add("error", kind=type(error).__name__, message=str(error))
-            if isinstance(error, KeyboardInterrupt) and (run.is_storing or run.trace.of("commit")):
+            current.trace.add("error", kind=type(error).__name__, message=str(error))
+            if isinstance(error, KeyboardInterrupt) and (current.is_storing or current.trace.of("commit")):
                 raise KeyboardInterrupt(DONE_ALL_THE_SAME) from error
             raise
         finally:
-            run.trace.add("end", cost=asdict(run.cost), reads=run.trace.reads)
+            current.trace.add("end", cost=asdict(current.cost), reads=current.trace.reads)
             if kept := self._kept_traces:  # asked for now: the first write has made the folder
-                kept_as = kept.save(run.trace, operation, started, run.id)
-        return result.told(run.cost, kept_as)
+                kept_as = kept.save(current.trace, operation, started, current.id)
+        return result.with_cost(current.cost, kept_as)
 
     @property
     def _kept_traces(self) -> Traces | None:
@@ -235,53 +235,51 @@ class Memory:
         """
         from memory_v2.operations.write import write
 
-        return self._operate(
-            "write", lambda environment: write(environment, text, path, mode), text=text, path=path, mode=mode
-        )
+        return self._operate("write", lambda context: write(context, text, path, mode), text=text, path=path, mode=mode)
 
     def split(self, path: str = ROOT) -> SplitResult:
         """Divides a page into a page and its children, whatever its size. Raises `PageNotFound`."""
         from memory_v2.operations.settle import split_now
 
-        return self._operate("split", lambda environment: split_now(environment, path or ROOT), path=path)
+        return self._operate("split", lambda context: split_now(context, path or ROOT), path=path)
 
     def search(self, query: str, max_results: int = 10) -> SearchResults:
         """The best answers to a question, best first, each verbatim with page and lines."""
         from memory_v2.operations.search import search
 
         return self._operate(
-            "search", lambda environment: search(environment, query, max_results), query=query, max_results=max_results
+            "search", lambda context: search(context, query, max_results), query=query, max_results=max_results
         )
 
     def list_files(self) -> list[PageInfo]:
         """Every page: path, title, size, when it was changed, what it links to and is linked from."""
         from memory_v2.operations.survey import list_pages
 
-        return list_pages(self._environment)
+        return list_pages(self._context)
 
     def graph(self) -> Graph:
         """The pages and their links."""
         from memory_v2.operations.survey import graph
 
-        return graph(self._environment)
+        return graph(self._context)
 
     def merge(self, path: str) -> Result:
         """Folds a page back into the page above it, to the letter. Raises `PageNotFound`, `NotAllowed`."""
         from memory_v2.operations.arrange import merge
 
-        return self._operate("merge", lambda environment: merge(environment, path), path=path)
+        return self._operate("merge", lambda context: merge(context, path), path=path)
 
     def rename(self, old: str, new: str) -> Result:
         """Gives a page, and the pages below it, another path; links follow. Raises `PageNotFound`, `PageExists`."""
         from memory_v2.operations.arrange import rename
 
-        return self._operate("rename", lambda environment: rename(environment, old, new), old=old, new=new)
+        return self._operate("rename", lambda context: rename(context, old, new), old=old, new=new)
 
     def delete(self, path: str) -> Result:
         """Takes a page away; what hung on it hangs on the page above. Raises `PageNotFound`, `NotAllowed`."""
         from memory_v2.operations.arrange import delete
 
-        return self._operate("delete", lambda environment: delete(environment, path), path=path)
+        return self._operate("delete", lambda context: delete(context, path), path=path)
 
     def check(self) -> list[Finding]:
         """What does not hold, errors first, with page and line; empty when all is well."""
@@ -292,49 +290,47 @@ class Memory:
         from memory_v2.operations.check import check
 
         if not apply:
-            return check(self._environment)
-        return self._operate("check", lambda environment: check(environment, apply=True), apply=True)
+            return check(self._context)
+        return self._operate("check", lambda context: check(context, apply=True), apply=True)
 
-    def history(self, path: str | None = None) -> list[Operation]:
+    def history(self, path: str | None = None) -> list[PastOperation]:
         """What was done, newest first, edits by hand among it; only what changed a page, if one is named. Raises
         `NotAllowed` where no history is kept."""
         from memory_v2.operations.past import history
 
-        return history(self._environment, path)
+        return history(self._context, path)
 
-    def show(self, revision: str) -> tuple[Operation, Revision]:
+    def show(self, revision: str) -> tuple[PastOperation, Change]:
         """One operation of the history, and what it changed. Raises `NotAllowed` if there is none of this name."""
         from memory_v2.operations.past import changes
 
-        return changes(self._environment, revision)
+        return changes(self._context, revision)
 
-    def diff(self, old: str, new: str | None = None) -> Revision:
+    def diff(self, old: str, new: str | None = None) -> Change:
         """What differs between the trees after two operations; without the second, between then and now."""
         from memory_v2.operations.past import difference
 
-        return difference(self._environment, old, new)
+        return difference(self._context, old, new)
 
     def blame(self, path: str = ROOT) -> list[BlamedLine]:
         """Every line of a page, with what brought it and when. Raises `PageNotFound`, `NotAllowed`."""
         from memory_v2.operations.past import blame
 
-        return blame(self._environment, path)
+        return blame(self._context, path)
 
     def undo(self, revision: str | None = None) -> Result:
         """Takes the last operation back, or the one that is named: the pages are as before it, to the byte. Raises
         `NotAllowed` if what came later stands in its way; then nothing was changed."""
         from memory_v2.operations.past import undo
 
-        return self._operate("undo", lambda environment: undo(environment, revision), revision=revision)
+        return self._operate("undo", lambda context: undo(context, revision), revision=revision)
 
     def restore(self, revision: str, path: str | None = None) -> Result:
         """Brings a page, or the whole tree, back to what it was after an operation; what is there now stays in the
         history. Raises `NotAllowed`, `PageNotFound`."""
         from memory_v2.operations.past import restore
 
-        return self._operate(
-            "restore", lambda environment: restore(environment, revision, path), revision=revision, path=path
-        )
+        return self._operate("restore", lambda context: restore(context, revision, path), revision=revision, path=path)
 
     def pack_history(self) -> Packed:
         """Packs what the history has on the disk: many small files become one, and nothing is lost. Raises `NotAllowed`
@@ -373,7 +369,7 @@ class Memory:
 
         kept = self._traces_or_refusal()
         trace = load_trace(name) if isinstance(name, Path) else kept.load(kept.find(name))
-        return replay(self._environment, trace, kept)
+        return replay(self._context, trace, kept)
 
     def _traces_or_refusal(self) -> Traces:
         self._recover()

@@ -15,7 +15,7 @@ from memory_v2.errors import InvalidSetting
 DEFAULT_FOLDER = "~/.silica/memory_v2"
 DEFAULT_MODEL = "offline"
 DEFAULT_THRESHOLD = 10_240
-LEAST_THRESHOLD = 2_048
+MIN_THRESHOLD = 2_048
 DEFAULT_TRACES = 200
 DEFAULT_S3_PREFIX = "memory"
 DEFAULT_CACHE_TTL = 300
@@ -74,7 +74,7 @@ class Settings:
         return cls(
             path=file_path(folder, "the memory's folder"),
             model=model or environment.get("SILICA_MEMORY_MODEL") or DEFAULT_MODEL,
-            threshold=_count(environment, "SILICA_MEMORY_SIZE_THRESHOLD", DEFAULT_THRESHOLD, LEAST_THRESHOLD, "bytes"),
+            threshold=_count(environment, "SILICA_MEMORY_SIZE_THRESHOLD", DEFAULT_THRESHOLD, MIN_THRESHOLD, "bytes"),
             limits=_limits(environment.get("SILICA_MEMORY_LIMITS") or ""),
             traces=_count(environment, "SILICA_MEMORY_TRACES", DEFAULT_TRACES, 0, "traces to keep"),
             prices=file_path(prices, "the file of prices") if prices else None,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from memory_v2.agent.ask import ask, checked
-from memory_v2.agent.run import Run
+from memory_v2.agent.operation import Operation
 from memory_v2.agent.task import Task
 from memory_v2.errors import ModelError, ToolProblem
-from memory_v2.models.base import Answered, Conversation, Model, Prompt, Reply, Returned, Said
+from memory_v2.models.base import AssistantMessage, Conversation, Model, Prompt, Reply, ToolResult, UserMessage
 
 T = TypeVar("T", bound=Task)
 
@@ -34,13 +34,13 @@ class Undecided(ModelError):
     """No model came to a decision that passes the guard; `str` says why."""
 
 
-def decide(new_task: Callable[[], T], models: Sequence[Model], run: Run) -> Decision[T]:
+def decide(new_task: Callable[[], T], models: Sequence[Model], operation: Operation) -> Decision[T]:
     """Lets the models try in turn, each on a task of its own, until one decides. The last is the planner, and bound by
     turns only. Raises `Undecided` if none decides, and `UsageError` if a model is set up wrongly."""
     reasons: list[str] = []
     for model in models:
         task = new_task()
-        attempt = _Attempt(task, model, run, is_planner=model is models[-1])
+        attempt = _Attempt(task, model, operation, is_planner=model is models[-1])
         failed = attempt.run()
         attempt.note(failed)
         if not failed:
@@ -52,13 +52,13 @@ def decide(new_task: Callable[[], T], models: Sequence[Model], run: Run) -> Deci
 class _Attempt(Generic[T]):
     """One model's try at one task."""
 
-    def __init__(self, task: T, model: Model, run: Run, is_planner: bool) -> None:
+    def __init__(self, task: T, model: Model, operation: Operation, is_planner: bool) -> None:
         self.task = task
         self.model = model
-        self.operation = run
+        self.operation = operation
         self.is_planner = is_planner
         self.tools = {tool.name: tool for tool in task.tools}
-        self.conversation = Conversation(task.system, tuple(task.tools), task.brief, [Said(task.opening)])
+        self.conversation = Conversation(task.system, tuple(task.tools), task.brief, [UserMessage(task.first_message)])
         self.noted = 0
         self.turns = 0
         self.problem = ""
@@ -68,15 +68,15 @@ class _Attempt(Generic[T]):
         """Empty when the task is decided, else why this model could not."""
         sent_back = empty = 0
         while True:
-            if self.operation.given_up and not self.is_planner:
-                return self.operation.given_up
+            if self.operation.abort_reason and not self.is_planner:
+                return self.operation.abort_reason
             if reached := self._reached():
                 return f"{reached}, and its last call was no use: {self.problem}" if self.problem else reached
             try:
                 reply = self._ask()
             except ModelError as error:
                 failed = f"the model failed: {error}"
-                self.operation.given_up = self.operation.given_up or failed
+                self.operation.abort_reason = self.operation.abort_reason or failed
                 return failed
             if reply.stop_reason == "refusal":
                 return "the model refused"
@@ -95,7 +95,7 @@ class _Attempt(Generic[T]):
             if not objections:
                 return ""
             sent_back += 1
-            if sent_back > self.task.patience:
+            if sent_back > self.task.max_corrections:
                 return f"its decision did not pass the guard: {objections[0]}"
             self._say(Prompt("objections", {"objections": objections}))
 
@@ -111,14 +111,14 @@ class _Attempt(Generic[T]):
 
     def _ask(self) -> Reply:
         """The model's answer, paid and noted. Raises `ModelError`, `UsageError`."""
-        run = self.operation
+        operation = self.operation
         self._note_messages()
-        began = run.clock()
-        reply = self._answer_of_the_planner() if self.is_planner else ask(self.model, self.conversation, run)
+        began = operation.clock()
+        reply = self._answer_of_the_planner() if self.is_planner else ask(self.model, self.conversation, operation)
         self.turns += 1
-        run.pay(reply)
-        run.trace.answered(reply, run.clock() - began)
-        self.conversation.messages.append(Answered(reply))
+        operation.pay(reply)
+        operation.trace.answered(reply, operation.clock() - began)
+        self.conversation.messages.append(AssistantMessage(reply))
         return reply
 
     def _answer_of_the_planner(self) -> Reply:
@@ -150,11 +150,11 @@ class _Attempt(Generic[T]):
                     raise ToolProblem(f"there is no tool {str(call.name)[:60]!r}; use one of {', '.join(self.tools)}")
                 if call.malformed:
                     raise ToolProblem(f"the arguments of {tool.name} are no JSON object; make the call again")
-                returned = Returned(call, tool.call(call.arguments))
+                returned = ToolResult(call, tool.call(call.arguments))
                 decided = decided or tool.decides
                 self.decided = self.decided or tool.decides
             except ToolProblem as problem:
-                returned = Returned(
+                returned = ToolResult(
                     call,
                     Prompt("problem", {"problem": str(problem), "others": len(reply.tool_calls) > 1}),
                     is_error=True,
@@ -164,4 +164,4 @@ class _Attempt(Generic[T]):
         return decided and not self.problem
 
     def _say(self, prompt: Prompt) -> None:
-        self.conversation.messages.append(Said(prompt))
+        self.conversation.messages.append(UserMessage(prompt))

@@ -27,7 +27,7 @@ class Task(Protocol):
         """Who the model is and by which rules it decides: the same for every task of the kind."""
 
     @property
-    def opening(self) -> Prompt:
+    def first_message(self) -> Prompt:
         """The first message: what is to be decided this time."""
 
     @property
@@ -35,7 +35,7 @@ class Task(Protocol):
         """What the model can do."""
 
     @property
-    def patience(self) -> int:
+    def max_corrections(self) -> int:
         """How often a decision that fails the guard is sent back before another model takes over."""
 
     def objections(self) -> list[str]:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from memory_v2.models.base import Conversation, Message, Reply, Returned, Said
+from memory_v2.models.base import Conversation, Message, Reply, ToolResult, UserMessage
 from memory_v2.models.transcript import message_data, preamble, reply_data
 
 Event: TypeAlias = dict[str, Any]
@@ -48,11 +48,11 @@ class Trace:
 
     def said(self, message: Message, in_words: bool) -> None:
         """Notes what a model was shown."""
-        if not isinstance(message, Said | Returned):
+        if not isinstance(message, UserMessage | ToolResult):
             return
         if in_words:
             data = message_data(message)
-        elif isinstance(message, Returned):
+        elif isinstance(message, ToolResult):
             data = {"role": "tool", "name": str(message.call.name), "error": message.is_error}
         else:
             data = {"role": "user"}

@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 LAST = "last"
 TORN_SECONDS = 60.0
 """A file that nobody has touched for so long belongs to a process that died over it."""
-MOST_BYTES = 64_000_000
+MAX_BYTES = 64_000_000
 """However many traces may be kept, they take no more room than this."""
 
 
@@ -99,7 +99,7 @@ class Traces:
         for name in reversed(self.names()):
             with suppress(FileNotFoundError):
                 room += self._file(name).stat().st_size
-                if name != besides and (kept >= self.most or room > MOST_BYTES):
+                if name != besides and (kept >= self.most or room > MAX_BYTES):
                     self._file(name).unlink()
                 kept += 1
 

@@ -14,7 +14,7 @@ from memory_v2.memory import Memory
 from memory_v2.tree.path import page_path
 
 if TYPE_CHECKING:
-    from memory_v2.operations.past import Operation
+    from memory_v2.operations.past import PastOperation
     from memory_v2.operations.results import Result
 
 yes_option = click.option("--yes", is_flag=True, help="Do not ask first. It is only asked on a terminal.")
@@ -79,7 +79,7 @@ def restore(memory: Memory, revision: str, page: str | None, yes: bool, as_json:
     _report(result, operation, f"{style(plain(what), fg='cyan')} {is_back} {then}{already}", "brought back", as_json)
 
 
-def _newest(memory: Memory) -> Operation | None:
+def _newest(memory: Memory) -> PastOperation | None:
     """What `Memory.undo` takes back if nothing is named."""
     return next((one for one in memory.history() if one.is_next), None)
 
@@ -89,11 +89,11 @@ def _agreed(question: str) -> bool:
     return not (on_terminal(sys.stdin) and on_terminal(sys.stderr)) or click.confirm(question, err=True)
 
 
-def _named(operation: Operation) -> str:
+def _named(operation: PastOperation) -> str:
     return f"{operation.id} ({plain(operation.first.kind)}: {plain(operation.first.summary)})"
 
 
-def _report(result: Result, operation: Operation | None, sentence: str, done: str, as_json: bool) -> None:
+def _report(result: Result, operation: PastOperation | None, sentence: str, done: str, as_json: bool) -> None:
     """Tells what came of it, which pages that was `done` to, and which are gone."""
     if as_json:
         from memory_v2.cli.documents import operation_document, result_document

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from memory_v2.agent.limits import Cost
     from memory_v2.agent.trace import Trace
     from memory_v2.memory import Packed
-    from memory_v2.operations.past import BlamedLine, Operation
+    from memory_v2.operations.past import BlamedLine, PastOperation
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import (
         Finding,
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
         SplitResult,
         WriteResult,
     )
-    from memory_v2.storage.history import Entry
+    from memory_v2.storage.history import Revision
 
-LONGEST_ABOUT = 200
+MAX_ABOUT = 200
 """Characters that a list of traces shows of a text."""
 
 
@@ -150,22 +150,22 @@ def replay_document(replay: Replay) -> dict[str, Any]:
     }
 
 
-def operation_document(operation: Operation) -> dict[str, Any]:
+def operation_document(operation: PastOperation) -> dict[str, Any]:
     """An operation of the history; `undone_by` is the id of the undo that took it back, empty as long as none has."""
-    entries = operation.entries[::-1]
+    revisions = operation.revisions[::-1]
     return {
         "id": operation.id,
         "when": operation.when.isoformat(),
         "kind": operation.first.kind,
         "summary": operation.first.summary,
-        "decided_by": list(dict.fromkeys(entry.decided_by for entry in entries if entry.decided_by)),
-        "degraded": [entry.degraded for entry in entries if entry.degraded],
+        "decided_by": list(dict.fromkeys(entry.decided_by for entry in revisions if entry.decided_by)),
+        "degraded": [entry.degraded for entry in revisions if entry.degraded],
         "changed_pages": list(operation.paths),
         "undone_by": operation.undone_by,
     }
 
 
-def entry_document(entry: Entry) -> dict[str, Any]:
+def revision_document(entry: Revision) -> dict[str, Any]:
     """One commit of an operation; `why` are the words of what was decided and checked."""
     return {
         "id": entry.id,
@@ -203,7 +203,7 @@ def _about(arguments: dict[str, Any]) -> str:
     page, text = arguments.get("path"), arguments.get("text") or arguments.get("query")
     moved = " → ".join(str(arguments[key]) for key in ("old", "new") if key in arguments)
     told = ": ".join(str(part) for part in (page, moved, text) if part)
-    return " ".join(told.split())[:LONGEST_ABOUT]
+    return " ".join(told.split())[:MAX_ABOUT]
 
 
 def _told_cost(cost: dict[str, Any]) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from memory_v2.tree.block import split_lines
 from memory_v2.tree.path import ROOT, page_path
 
 if TYPE_CHECKING:
-    from memory_v2.operations.past import BlamedLine, Operation
-    from memory_v2.storage.history import Entry
+    from memory_v2.operations.past import BlamedLine, PastOperation
+    from memory_v2.storage.history import Revision
 
 COLUMNS = ("id", "when (UTC)", "what", "about", "decided by", "pages", "undone")
 LEFT_OUT_FIRST = ("decided by", "pages")
@@ -78,15 +78,15 @@ def show(memory: Memory, revision: str, as_json: bool) -> None:
     """
     operation, changes = memory.show(revision)
     if as_json:
-        from memory_v2.cli.documents import entry_document, operation_document
+        from memory_v2.cli.documents import operation_document, revision_document
 
-        entries = [entry_document(entry) for entry in reversed(operation.entries)]
+        entries = [revision_document(entry) for entry in reversed(operation.revisions)]
         out_json({**operation_document(operation), "entries": entries, "changes": changes.diff})
         return
     undone = f", undone by {operation.undone_by[:SHORT]}" if operation.undone_by else ""
     moment = f"{operation.when:%Y-%m-%d %H:%M:%S} UTC"
     out(f"{style(operation.id, fg='cyan')}  {moment}{style(undone, fg='yellow')}")
-    for entry in reversed(operation.entries):
+    for entry in reversed(operation.revisions):
         for line in _told(entry):
             out(line)
     if changes:
@@ -173,9 +173,9 @@ def gc(memory: Memory, as_json: bool) -> None:
         out(f"nothing to pack: the history takes {size(packed.bytes_after)}")
 
 
-def _row(operation: Operation, seen: bool) -> list[str]:
+def _row(operation: PastOperation, seen: bool) -> list[str]:
     """An operation in the list: as a person reads it where it is `seen`, else as a program does."""
-    decided = dict.fromkeys(entry.decided_by for entry in reversed(operation.entries) if entry.decided_by)
+    decided = dict.fromkeys(entry.decided_by for entry in reversed(operation.revisions) if entry.decided_by)
     cells = [
         operation.id,
         _moment(operation.when, seen),
@@ -192,7 +192,7 @@ def _moment(when: datetime, seen: bool) -> str:
     return f"{when:%Y-%m-%d %H:%M}" if seen else f"{when:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _told(entry: Entry) -> Iterator[str]:
+def _told(entry: Revision) -> Iterator[str]:
     """A commit: what, by whom, why, and what could not be done as it was meant."""
     who = f", decided by {plain(entry.decided_by)}" if entry.decided_by else ""
     yield ""

@@ -35,7 +35,7 @@ from memory_v2.memory import Memory
 COLUMNS = ("trace", "when (UTC)", "did", "about", "decided by", "calls", "in", "out", "money", "outcome")
 ABOUT = COLUMNS.index("about")
 NUMBERS = tuple(COLUMNS.index(name) for name in ("calls", "in", "out", "money"))
-LEAST_ABOUT = 24
+MIN_ABOUT = 24
 """Columns that a terminal has for what an operation was about; if it has fewer, others are left out, in this order:"""
 LEFT_OUT_FIRST = ("calls", "in", "out", "decided by", "money")
 
@@ -212,7 +212,7 @@ def _table(rows: list[list[str]]) -> Iterator[str]:
             return columns - sum(widths[i] for i in shown if i != ABOUT)
 
         for i in map(COLUMNS.index, LEFT_OUT_FIRST):
-            if room() < LEAST_ABOUT and i in shown:
+            if room() < MIN_ABOUT and i in shown:
                 shown.remove(i)
         for row in rows:
             row[ABOUT] = cut(row[ABOUT], max(room(), len("about")))

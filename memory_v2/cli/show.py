@@ -16,7 +16,7 @@ from memory_v2.errors import StorageError
 
 PATIENCE_SECONDS = 0.4
 """How long something may take before a terminal is told that it goes on."""
-LEAST_ROOM = 24
+MIN_ROOM = 24
 """Columns of a terminal that a long text has in a table, before other columns make room for it."""
 
 # Controls but the tab, line separators, what turns the direction of writing round, and halves of pairs.
@@ -143,7 +143,7 @@ def fitted(
             return columns - sum(widths[i] for i in shown if i != cut_one)
 
         for name in left_out_first:
-            if room() < LEAST_ROOM and (i := head.index(name)) in shown:
+            if room() < MIN_ROOM and (i := head.index(name)) in shown:
                 shown.remove(i)
         most = max(room(), len(long))
         rows = [[cut(cell, most) if i == cut_one else cell for i, cell in enumerate(row)] for row in rows]

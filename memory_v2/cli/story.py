@@ -12,11 +12,11 @@ from memory_v2.cli.show import counted, cut, pad, plain, plain_lines, screen_wid
 if TYPE_CHECKING:
     from memory_v2.agent.trace import Event
 
-MOST_LINES = 12
+MAX_LINES = 12
 """Lines of a message that are shown, if not all are."""
 WIDEST_LINE = 160
 """Columns of such a line in a pipe; on a terminal it has as many as the terminal."""
-LONGEST_VALUE = 240
+MAX_VALUE = 240
 """Columns of one argument, or of what is said in one line."""
 
 TASKS = {
@@ -210,7 +210,7 @@ class _Story:
         return self._cut(plain(value if is_word else json.dumps(value, ensure_ascii=False)))
 
     def _cut(self, line: str) -> str:
-        return line if self.full else cut(line, LONGEST_VALUE)
+        return line if self.full else cut(line, MAX_VALUE)
 
     def _said(self, what: str, text: str) -> Iterator[str]:
         """What somebody said: behind the words that announce it if it is one line, else below them."""
@@ -230,7 +230,7 @@ class _Story:
 
     def _some(self, lines: list[str], indent: str) -> Iterator[str]:
         """All lines, or the first and how many more."""
-        most = len(lines) if self.full or len(lines) <= MOST_LINES + 1 else MOST_LINES
+        most = len(lines) if self.full or len(lines) <= MAX_LINES + 1 else MAX_LINES
         yield from lines[:most]
         if left := len(lines) - most:
             yield f"{indent}{style(f'… {left:,} more lines', dim=True)}"
@@ -252,9 +252,9 @@ def _extent(before: str | None, after: str | None) -> str:
 
 
 def _diff(change: Mapping[str, Any]) -> Iterator[str]:
-    from memory_v2.operations.results import PageChange, Revision
+    from memory_v2.operations.results import Change, PageChange
 
-    revision = Revision("", (PageChange(change["path"], change["before"], change["after"]),))
+    revision = Change("", (PageChange(change["path"], change["before"], change["after"]),))
     colours = {"+": "green", "-": "red", "@": "cyan"}
     for line in plain_lines(revision.diff).splitlines():
         yield f"  {style(line, fg=colours.get(line[:1]))}"

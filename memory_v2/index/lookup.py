@@ -24,7 +24,7 @@ REACH = 2
 """How many passages before and after a passage are read as its surroundings."""
 POSTINGS = 10_000
 """Places that may be looked at for the words of a question; the words that most places have are passed over."""
-MOST_TERMS = 32
+MAX_TERMS = 32
 """Of a long text the rarest terms are looked up."""
 CONTEXT_WEIGHT = 0.3
 """What a term in a heading counts for BM25, held against one in the text."""
@@ -97,7 +97,7 @@ def look_up(
     """The places that have the rarer words of a question or speak of its days, and those around them."""
     pages = None if within is None else _page_ids(tables, within)
     days = known_days(tables, question.dates)
-    looked_up = sorted(known_terms(tables, question), key=lambda term: (term.frequency, term.term))[:MOST_TERMS]
+    looked_up = sorted(known_terms(tables, question), key=lambda term: (term.frequency, term.term))[:MAX_TERMS]
     # On a few pages even the words that most places have tell one from the other.
     rarer = looked_up if pages is not None else _rarer(looked_up)
     proposed = _proposed(tables, _match(question, rarer), days, pages, max(limit, CANDIDATES))

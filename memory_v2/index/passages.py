@@ -196,7 +196,7 @@ def _dated(run: Sequence[Passage], inherited: Span | None) -> Iterator[Passage]:
 
 def _entries(page: Page, line: int, run: int) -> Iterator[Passage]:
     """The lines of `## Links`: they say what a child holds, and are no answer themselves."""
-    listed = {entry.line for entry in page.entries}
+    listed = {entry.line for entry in page.children}
     for place, text in enumerate(split_lines(page.links)):
         if text in listed:
             yield Passage("entry", 0, line + place, line + place, readable(text).rstrip("\r\n"), run=run)

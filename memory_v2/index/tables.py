@@ -243,7 +243,7 @@ def _context(path: str, title: str, section: tuple[str, ...]) -> str:
 
 
 def _link_rows(page: Page) -> Iterator[tuple[int, str, str, bool]]:
-    labels = {entry.target: entry.description for entry in page.entries}
+    labels = {entry.target: entry.description for entry in page.children}
     ordered = sorted(page.found_links, key=lambda pair: not pair[1])
     for place, (link, child) in enumerate(ordered):
         if link.key:

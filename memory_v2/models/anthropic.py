@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.errors import InvalidSetting, ModelError
-from memory_v2.models.base import Answered, Conversation, Model, Reply, Said, StopReason, ToolCall, Usage
+from memory_v2.models.base import AssistantMessage, Conversation, Model, Reply, StopReason, ToolCall, Usage, UserMessage
 from memory_v2.models.prices import load_prices
 from memory_v2.models.provider import (
     FAILED,
@@ -141,10 +141,10 @@ def _messages(conversation: Conversation) -> list[dict[str, Any]]:
 
 def _blocks(conversation: Conversation) -> Iterator[tuple[str, dict[str, Any]]]:
     for message in conversation.messages:
-        if isinstance(message, Answered):
+        if isinstance(message, AssistantMessage):
             for block in _content(message.reply):
                 yield "assistant", block
-        elif isinstance(message, Said):
+        elif isinstance(message, UserMessage):
             yield "user", {"type": "text", "text": message.prompt.text}
         else:
             result = {"type": "tool_result", "tool_use_id": message.call.id, "content": message.prompt.text}

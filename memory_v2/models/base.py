@@ -101,21 +101,21 @@ class ToolSpec(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class UserMessage:
     """The program speaks."""
 
     prompt: Prompt
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AssistantMessage:
     """The model answered."""
 
     reply: Reply
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class ToolResult:
     """What a tool call of the last answer gave back; `is_error` if the model has to mend it."""
 
     call: ToolCall
@@ -123,7 +123,7 @@ class Returned:
     is_error: bool = False
 
 
-Message: TypeAlias = Said | Answered | Returned
+Message: TypeAlias = UserMessage | AssistantMessage | ToolResult
 
 
 @dataclass

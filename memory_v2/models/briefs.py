@@ -27,7 +27,7 @@ class WriteBrief:
 
     `path` is the page it must go to, or `None`. `pages` are shown in full: the root or that page first, then those
     that are likely. `places` are passages like the new text, best first. `known` tells which new blocks (from 1) stand
-    in the tree already, word for word, and where. `extent` tells how many blocks a page has.
+    in the tree already, word for word, and where. `block_count` tells how many blocks a page has.
     """
 
     blocks: tuple[Block, ...]
@@ -37,7 +37,7 @@ class WriteBrief:
     known: Mapping[int, tuple[str, int]]
     threshold: int
     now: datetime
-    extent: Callable[[str], int]
+    block_count: Callable[[str], int]
 
     @property
     def shown(self) -> frozenset[str]:
@@ -68,15 +68,15 @@ class SplitBrief:
 
 @dataclass(frozen=True, slots=True)
 class SearchBrief:
-    """A question. `places` are passages from anywhere in the tree, best first; `root` is shown in full. `extent` tells
-    how many blocks a page has."""
+    """A question. `places` are passages from anywhere in the tree, best first; `root` is shown in full.
+    `block_count` gives the number of blocks of a page."""
 
     query: str
     limit: int
     root: PageView | None
     places: Sequence[Hit]
     now: datetime
-    extent: Callable[[str], int]
+    block_count: Callable[[str], int]
 
 
 Brief: TypeAlias = WriteBrief | SplitBrief | SearchBrief

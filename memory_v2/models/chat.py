@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from memory_v2.errors import ModelError
-from memory_v2.models.base import Answered, Conversation, Reply, Returned, StopReason, ToolCall, Usage
+from memory_v2.models.base import AssistantMessage, Conversation, Reply, StopReason, ToolCall, ToolResult, Usage
 from memory_v2.models.provider import NOTHING, UNREADABLE, parsed_arguments
 
 _STOP: Mapping[str, StopReason] = {
@@ -54,9 +54,9 @@ def read_chat(completion: Any, price: Callable[[Usage], float | None]) -> Reply:
 
 def _messages(conversation: Conversation) -> Iterator[dict[str, Any]]:
     for message in conversation.messages:
-        if isinstance(message, Answered):
+        if isinstance(message, AssistantMessage):
             yield _assistant(message.reply)
-        elif isinstance(message, Returned):
+        elif isinstance(message, ToolResult):
             yield {"role": "tool", "tool_call_id": message.call.id, "content": message.prompt.text}
         else:
             yield {"role": "user", "content": message.prompt.text}

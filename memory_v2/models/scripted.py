@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from memory_v2.errors import ModelError
-from memory_v2.models.base import Conversation, Message, Model, Reply, Returned, Said
+from memory_v2.models.base import Conversation, Message, Model, Reply, ToolResult, UserMessage
 
 Answer: TypeAlias = Reply | Exception
 
@@ -57,7 +57,7 @@ def _in_order(script: Iterable[Answer]) -> Callable[[Conversation], Answer]:
 
 
 def _words(message: Message) -> str:
-    if isinstance(message, Said | Returned):
+    if isinstance(message, UserMessage | ToolResult):
         return message.prompt.text
     return message.reply.text
 

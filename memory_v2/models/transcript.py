@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, get_args
 
-from memory_v2.models.base import Conversation, Message, Reply, Returned, Said, StopReason, ToolCall, Usage
+from memory_v2.models.base import Conversation, Message, Reply, StopReason, ToolCall, ToolResult, Usage, UserMessage
 
 STOP_REASONS = get_args(StopReason)
 
@@ -20,9 +20,9 @@ def preamble(conversation: Conversation) -> dict[str, Any]:
 def message_data(message: Message) -> dict[str, Any]:
     """One message, in words."""
     match message:
-        case Said(prompt):
+        case UserMessage(prompt):
             return {"role": "user", "text": prompt.text}
-        case Returned(call, prompt, is_error):
+        case ToolResult(call, prompt, is_error):
             return {"role": "tool", "name": str(call.name), "text": prompt.text, "error": is_error}
         case _:
             reply = message.reply

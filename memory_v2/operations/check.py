@@ -15,17 +15,17 @@ from typing import Self
 from memory_v2.agent.limits import Cost
 from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.operations.commit import commit
-from memory_v2.operations.environment import MAX_CHILDREN, Environment, overgrown
+from memory_v2.operations.context import MAX_CHILDREN, Context, overgrown
+from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.operations.record import refresh
 from memory_v2.operations.results import Finding, Result
 from memory_v2.operations.settle import settle
-from memory_v2.operations.workspace import Workspace, link_orphans
 from memory_v2.storage.base import JOURNAL, PENDING, MemoryStorage
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.link import link_key
-from memory_v2.tree.page import Entry, Page, new_page, read_page
+from memory_v2.tree.page import ChildLink, Page, new_page, read_page
 from memory_v2.tree.path import ROOT, fold
 
 
@@ -37,9 +37,9 @@ class Checkup:
     found: tuple[Finding, ...] = ()
     changes: Result | None = None
 
-    def told(self, cost: Cost, trace: str) -> Self:
+    def with_cost(self, cost: Cost, trace: str) -> Self:
         """The checkup with what the mending took, and the name of its record."""
-        return replace(self, changes=self.changes and self.changes.told(cost, trace))
+        return replace(self, changes=self.changes and self.changes.with_cost(cost, trace))
 
     @property
     def mended(self) -> tuple[Finding, ...]:
@@ -48,24 +48,24 @@ class Checkup:
         return tuple(f for f in self.found if f.mend and (f.kind, f.path, f.message) not in left)
 
 
-def check(environment: Environment, apply: bool = False) -> Checkup:
+def check(context: Context, apply: bool = False) -> Checkup:
     """All findings, errors first; with `apply`, those that can be mended are, and the findings are what is left."""
-    findings = tuple(_findings(environment))
+    findings = tuple(_findings(context))
     if not apply or not any(finding.mend for finding in findings):
         return Checkup(findings, findings, Result(ROOT) if apply else None)
-    changes = _mend(environment)
-    return Checkup(tuple(_findings(environment)), findings, changes)
+    changes = _mend(context)
+    return Checkup(tuple(_findings(context)), findings, changes)
 
 
-def _findings(environment: Environment) -> list[Finding]:
-    storage = environment.storage
+def _findings(context: Context) -> list[Finding]:
+    storage = context.storage
     pages = dict(_pages(storage))
     graph = build_graph(pages.values())
     known = {fold(path) for path in pages}
     found = [
         *_root(pages),
         *_reach(graph, pages),
-        *(f for page in pages.values() for f in _page(page, known, environment.threshold)),
+        *(f for page in pages.values() for f in _page(page, known, context.threshold)),
         *_pieces(pages),
         *_strays(storage),
         *_unfinished(storage),
@@ -100,7 +100,7 @@ def _page(page: Page, known: AbstractSet[str], threshold: int) -> Iterator[Findi
         message = f"{page.size:,} bytes, more than the {threshold:,} of a page"
         yield Finding("too-large", "error", page.path, 0, message, "split it")
     elif overgrown(page, threshold):
-        message = f"lists {len(page.entries)} children, more than {MAX_CHILDREN}"
+        message = f"lists {len(page.children)} children, more than {MAX_CHILDREN}"
         yield Finding("crowded", "error", page.path, 0, message, "group them")
     if page.piece is not None and len(page.piece_data) != page.piece.size:
         message = f"holds {len(page.piece_data):,} of {page.piece.size:,} bytes of its part of a large block"
@@ -148,7 +148,7 @@ def _not_utf8(page: Page) -> Iterator[Finding]:
 
 
 def _strays(storage: MemoryStorage) -> Iterator[Finding]:
-    for name, reason in storage.strays():
+    for name, reason in storage.ignored_files():
         yield Finding("stray-file", "notice", name, 0, f"this file is no page: {reason}")
 
 
@@ -159,41 +159,41 @@ def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
         if notes.read(name) is None:
             continue
         held = storage.lock() if name == JOURNAL else notes.claim(name)
-        with suppress(StorageError), held as is_free:  # where nobody can write, nobody is at work on it
+        with suppress(StorageError), held as is_free:  # where nobody can write, nobody is at draft on it
             if is_free is False or notes.read(name) is None:
                 continue
         message = "what is noted here was interrupted, and could not be finished; look into the note"
         yield Finding("unfinished", "error", f".metadata/{name}.json", 0, message)
 
 
-def _mend(environment: Environment) -> Result:
+def _mend(context: Context) -> Result:
     """Makes the root, unlists what is not there, links what is out of reach, splits what is too large."""
-    refresh(environment)
-    work = Workspace(environment)
-    paths = sorted(work.paths())
-    if work.find(ROOT) is None and paths:
-        work.put(new_page(ROOT, "Memory"))
-    known = {fold(path) for path in work.paths()}
+    refresh(context)
+    draft = Draft(context)
+    paths = sorted(draft.paths())
+    if draft.find(ROOT) is None and paths:
+        draft.put(new_page(ROOT, "Memory"))
+    known = {fold(path) for path in draft.paths()}
     for path in paths:
-        page = work.page(path)  # gathered: what a person wrote below the program's sections stands above them
-        work.put(page)
-        broken = [entry for entry in page.entries if link_key(entry.target) not in known]
+        page = draft.page(path)  # gathered: what a person wrote below the program's sections stands above them
+        draft.put(page)
+        broken = [entry for entry in page.children if link_key(entry.target) not in known]
         if broken:
-            work.put(_unlist(page, broken))
-    link_orphans(work)
-    revision = commit(work)
-    splits, problem = settle(environment, paths)
+            draft.put(_unlist(page, broken))
+    link_orphans(draft)
+    revision = commit(draft)
+    splits, problem = settle(context, paths)
     return Result(ROOT, (revision,) if revision else ()).with_splits(splits, problem)
 
 
-def _unlist(page: Page, broken: list[Entry]) -> Page:
+def _unlist(page: Page, broken: list[ChildLink]) -> Page:
     """Lines that list no page become text: the link is put in code, and no word is lost."""
     lines = {entry.line for entry in broken}
-    kept = page.without_entries(lambda entry: entry.line in lines)
+    kept = page.without_children(lambda entry: entry.line in lines)
     texts = [Block(_as_code(entry), "item") for entry in broken]
     return appended(kept, [(block,) for block in texts])
 
 
-def _as_code(entry: Entry) -> str:
+def _as_code(entry: ChildLink) -> str:
     start, end = entry.line.index("[["), entry.line.index("]]") + 2
     return f"{entry.line[:start]}`{entry.line[start:end]}`{entry.line[end:]}"

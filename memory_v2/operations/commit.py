@@ -16,12 +16,12 @@ from dataclasses import asdict
 from typing import TypeVar
 
 from memory_v2.errors import StorageConflict
-from memory_v2.operations.environment import Environment, overgrown
+from memory_v2.operations.context import Context, overgrown
+from memory_v2.operations.draft import Draft
 from memory_v2.operations.journal import carry_out, finish_interrupted
 from memory_v2.operations.pending import expect_noted
 from memory_v2.operations.record import begin, refresh
-from memory_v2.operations.results import PageChange, Revision
-from memory_v2.operations.workspace import Workspace
+from memory_v2.operations.results import Change, PageChange
 from memory_v2.storage.base import Stored
 from memory_v2.tree.block import decode
 from memory_v2.tree.graph import Graph
@@ -34,87 +34,85 @@ logger = logging.getLogger(__name__)
 
 CONFLICTS = 12
 """How often an operation is staged again on what somebody else has changed meanwhile."""
-PATIENCE = 3
+MAX_OPTIMISTIC = 3
 """After so many conflicts it is staged under the lock."""
 
 
-def stage_and_commit(environment: Environment, stage: Callable[[Workspace], T]) -> tuple[T, Revision]:
+def stage_and_commit(context: Context, stage: Callable[[Draft], T]) -> tuple[T, Change]:
     """Stages on a fresh view of the tree and commits, again if somebody else was faster; returns what `stage` does.
     Raises `StorageConflict` if others are faster every time."""
     for attempt in range(CONFLICTS + 1):
         # Nobody thinks while this is staged: whoever was too slow several times does it with the others held back.
-        with environment.storage.lock() if attempt >= PATIENCE else nullcontext():
-            refresh(environment)
-            work = Workspace(environment)
-            staged = stage(work)
+        with context.storage.lock() if attempt >= MAX_OPTIMISTIC else nullcontext():
+            refresh(context)
+            draft = Draft(context)
+            staged = stage(draft)
             try:
-                return staged, commit(work)
+                return staged, commit(draft)
             except StorageConflict as conflict:
-                environment.run.trace.add("conflict", error=str(conflict))
+                context.operation.trace.add("conflict", error=str(conflict))
                 if attempt == CONFLICTS:
                     raise
     raise AssertionError("the last attempt returns or raises")
 
 
-def commit(
-    work: Workspace, exact: bool = False, may_be_large: bool = False, may_be_out_of_reach: bool = False
-) -> Revision:
+def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be_out_of_reach: bool = False) -> Change:
     """Stores what is staged; `exact`: to the byte, without bringing links and metadata up to date. Pages that are too
     large are noted, so that they are split whatever happens, unless they `may_be_large`. Raises `StorageConflict` if a
     page was changed since it was read, or would be out of reach with what others did meanwhile, and `StorageError` if
     the storage fails; then nothing was changed."""
     if not exact:
-        _keep_reachable(work)
-    changed = _changed(work)
+        _keep_reachable(draft)
+    changed = _changed(draft)
     if not changed:
-        return Revision()
-    environment = work.environment
-    now = environment.now()
+        return Change()
+    context = draft.context
+    now = context.now()
     pages = changed
     if not exact:
         pages = {path: page and parse_page(path, page.stamped(now).text) for path, page in changed.items()}
-    with environment.storage.lock():
-        finish_interrupted(environment)
-        begin(environment)
-        expect_noted(environment)
-        if _changes_the_tree(work, pages):
-            _check_meanwhile(work, pages, may_be_out_of_reach)
+    with context.storage.lock():
+        finish_interrupted(context)
+        begin(context)
+        expect_noted(context)
+        if _changes_the_tree(draft, pages):
+            _check_meanwhile(draft, pages, may_be_out_of_reach)
         recorded = carry_out(
-            environment,
-            work.read,
+            context,
+            draft.read,
             {path: page.data if page else None for path, page in pages.items()},
-            () if may_be_large else tuple(p.path for p in pages.values() if p and overgrown(p, environment.threshold)),
+            () if may_be_large else tuple(p.path for p in pages.values() if p and overgrown(p, context.threshold)),
         )
     try:
-        environment.index.update((p for p in pages.values() if p), (path for path, p in pages.items() if p is None))
+        context.index.update((p for p in pages.values() if p), (path for path, p in pages.items() if p is None))
     except Exception:  # the pages are stored; an index that could not follow catches up at the next refresh
         logger.exception("the index could not take in what was stored")
     changes = tuple(
-        PageChange(path, _text(work.read[path]), page.text if page else None) for path, page in pages.items()
+        PageChange(path, _text(draft.read[path]), page.text if page else None) for path, page in pages.items()
     )
-    revision = Revision(recorded[:12] or _revision_id(changes), changes)
-    environment.run.trace.add("commit", revision=revision.id, pages=[asdict(change) for change in changes])
+    revision = Change(recorded[:12] or _revision_id(changes), changes)
+    context.operation.trace.add("commit", revision=revision.id, pages=[asdict(change) for change in changes])
     return revision
 
 
-def _changes_the_tree(work: Workspace, pages: dict[str, Page | None]) -> bool:
+def _changes_the_tree(draft: Draft, pages: dict[str, Page | None]) -> bool:
     """Whether pages come or go, or links go: then what others did to other pages meanwhile matters too."""
     return any(
-        page is None or work.before(path) is None or _lost_targets(work, path, page) for path, page in pages.items()
+        page is None or draft.before(path) is None or _lost_targets(draft, path, page) for path, page in pages.items()
     )
 
 
-def _check_meanwhile(work: Workspace, pages: dict[str, Page | None], may_be_out_of_reach: bool) -> None:
+def _check_meanwhile(draft: Draft, pages: dict[str, Page | None], may_be_out_of_reach: bool) -> None:
     """Raises `StorageConflict` if, with what others have stored by now, the change would leave a page out of reach, a
     link without its page, or two paths that differ in case only. To be called under the lock."""
-    refresh(work.environment)
-    work.forget_paths()
-    created = [path for path, page in pages.items() if page is not None and work.before(path) is None]
-    others = TakenPaths(work.paths() - pages.keys())
-    graph = work.graph()
-    kept = set(created) | {t for path, page in pages.items() for t in _lost_targets(work, path, page)}
+    refresh(draft.context)
+    draft.forget_paths()
+    created = [path for path, page in pages.items() if page is not None and draft.before(path) is None]
+    others = TakenPaths(draft.paths() - pages.keys())
+    graph = draft.graph()
+    kept = set(created) | {t for path, page in pages.items() for t in _lost_targets(draft, path, page)}
     gone = {path for path, page in pages.items() if page is None}
-    stored = work.environment.index.graph()
+    stored = draft.context.index.graph()
     if (
         any(path in others for path in created)
         or (not may_be_out_of_reach and kept.intersection(graph.unreachable))
@@ -123,22 +121,22 @@ def _check_meanwhile(work: Workspace, pages: dict[str, Page | None], may_be_out_
         raise StorageConflict("the tree was changed by somebody else meanwhile")
 
 
-def _changed(work: Workspace) -> dict[str, Page | None]:
+def _changed(draft: Draft) -> dict[str, Page | None]:
     """The staged pages that are not what is stored, children before parents."""
     changed = {}
-    for path, page in work.staged.items():
-        stored = work.read.get(path) if work.before(path) else None
+    for path, page in draft.staged.items():
+        stored = draft.read.get(path) if draft.before(path) else None
         if page is None and stored is None:
             continue
         if page is None or stored is None or page.data != stored.data:
             changed[path] = page
-    return {path: changed[path] for path in _in_order(work, changed)}
+    return {path: changed[path] for path in _in_order(draft, changed)}
 
 
-def _in_order(work: Workspace, changed: dict[str, Page | None]) -> list[str]:
-    created = [path for path, page in changed.items() if page is not None and work.before(path) is None]
-    updated = [path for path, page in changed.items() if page is not None and work.before(path) is not None]
-    updated.sort(key=lambda path: _lets_go(work, path))  # a block that moves stands in both places for a moment
+def _in_order(draft: Draft, changed: dict[str, Page | None]) -> list[str]:
+    created = [path for path, page in changed.items() if page is not None and draft.before(path) is None]
+    updated = [path for path, page in changed.items() if page is not None and draft.before(path) is not None]
+    updated.sort(key=lambda path: _lets_go(draft, path))  # a block that moves stands in both places for a moment
     removed = [path for path, page in changed.items() if page is None]
     respelled = TakenPaths(created)
     first = [path for path in removed if respelled.clash(path)]  # the disk may take them for the same as new ones
@@ -162,49 +160,49 @@ def _in_order(work: Workspace, changed: dict[str, Page | None]) -> list[str]:
     return [*first, *ordered, *updated, *(path for path in removed if path not in first)]
 
 
-def _lets_go(work: Workspace, path: str) -> bool:
+def _lets_go(draft: Draft, path: str) -> bool:
     """Whether a staged page has not got some block any more."""
-    before, after = work.before(path), work.staged[path]
+    before, after = draft.before(path), draft.staged[path]
     kept = {block.content for block in after.blocks} if after else set()
     return before is not None and any(block.content not in kept for block in before.blocks)
 
 
-def _keep_reachable(work: Workspace) -> None:
+def _keep_reachable(draft: Draft) -> None:
     """Links again, from the page that let go of them, the pages that nothing would lead to any more."""
-    losers = {path: lost for path, page in work.staged.items() if (lost := _lost_targets(work, path, page))}
+    losers = {path: lost for path, page in draft.staged.items() if (lost := _lost_targets(draft, path, page))}
     if not losers:
         return
-    graph = work.graph()
-    before = work.environment.index.graph()
+    graph = draft.graph()
+    before = draft.context.index.graph()
     unreachable = set(graph.unreachable)
     for loser, lost in losers.items():
         for target, description in lost.items():
-            if target not in unreachable or work.find(target) is None:
+            if target not in unreachable or draft.find(target) is None:
                 continue
-            keeper = _nearest_kept(work, before, loser, target)
-            page = work.page(keeper)
-            work.put(page.with_entry(target, description or work.page(target).title))
+            keeper = _nearest_kept(draft, before, loser, target)
+            page = draft.page(keeper)
+            draft.put(page.with_child(target, description or draft.page(target).title))
             unreachable -= _below(graph, target)
 
 
-def _lost_targets(work: Workspace, path: str, page: Page | None) -> dict[str, str]:
+def _lost_targets(draft: Draft, path: str, page: Page | None) -> dict[str, str]:
     """The pages that a staged page linked to and no longer does, with what it said of them."""
-    before = work.before(path)
+    before = draft.before(path)
     if before is None:
         return {}
     kept = {link.key for link, _ in page.found_links} if page else set()
     lost = {link.key for link, _ in before.found_links} - kept - {None}
     if not lost:
         return {}
-    known = {fold(known): known for known in work.paths()}
-    said = {fold(entry.target): entry.description for entry in before.entries}
+    known = {fold(known): known for known in draft.paths()}
+    said = {fold(entry.target): entry.description for entry in before.children}
     return {known[key]: said.get(key, "") for key in sorted(k for k in lost if k in known)}
 
 
-def _nearest_kept(work: Workspace, before: Graph, loser: str, target: str) -> str:
+def _nearest_kept(draft: Draft, before: Graph, loser: str, target: str) -> str:
     """The page that let go of the target, or the nearest above it that is still there and is not the target itself."""
     for path in reversed(before.breadcrumb(loser)):
-        if path != target and work.find(path) is not None and path not in work.graph().unreachable:
+        if path != target and draft.find(path) is not None and path not in draft.graph().unreachable:
             return path
     return ROOT
 

@@ -16,7 +16,7 @@ Way = Literal["forward", "back", "neither"]
 
 
 @dataclass(frozen=True, slots=True)
-class Halfway:
+class InterruptedPage:
     """A page of the change: its bytes before the change, now, and after it; `None` where it is not there."""
 
     path: str
@@ -35,7 +35,7 @@ class Halfway:
         return self.now == self.before
 
 
-def way_out(pages: Sequence[Halfway]) -> Way:
+def way_out(pages: Sequence[InterruptedPage]) -> Way:
     """Where the change can go with nothing lost by it and nothing standing twice; else it stays where it is."""
     edited = [page for page in pages if not page.is_stored and not page.is_open]
     if all(page.after is not None and _is_made_of(page, page.before, page.after) for page in edited):
@@ -43,7 +43,7 @@ def way_out(pages: Sequence[Halfway]) -> Way:
     return "back" if all(_is_made_of(page, page.after, page.before) for page in edited) else "neither"
 
 
-def _is_made_of(page: Halfway, one: bytes | None, other: bytes | None) -> bool:
+def _is_made_of(page: InterruptedPage, one: bytes | None, other: bytes | None) -> bool:
     """Whether what was edited was the `other` and not the `one`: all stands there that only the other has, and nothing
     that only the one has."""
     has, ones, others = (_said(page.path, data) for data in (page.now, one, other))
@@ -56,4 +56,4 @@ def _said(path: str, data: bytes | None) -> set[str]:
         return set()
     page = read_page(path, data)
     blocks = {block.content.strip() for block in page.blocks if block.kind != "heading"}
-    return {*blocks, *(f"[[{entry.target}]]" for entry in page.entries)} - {""}
+    return {*blocks, *(f"[[{entry.target}]]" for entry in page.children)} - {""}

@@ -18,13 +18,20 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, InstanceOf
 
 from memory_v2.errors import PageNotFound, SilicaError, StorageConflict, StorageError
 from memory_v2.operations import pending
-from memory_v2.operations.environment import Environment
-from memory_v2.operations.halfway import Halfway, Way, way_out
+from memory_v2.operations.context import Context
+from memory_v2.operations.halfway import InterruptedPage, Way, way_out
 from memory_v2.operations.pending import PagePath, noted_name
-from memory_v2.operations.record import begin, entry_of, note_outside, record, record_if_missing, record_outside
+from memory_v2.operations.record import (
+    begin,
+    entry_of,
+    record,
+    record_external_edits,
+    record_if_missing,
+    record_outside,
+)
 from memory_v2.storage.base import ABSENT, JOURNAL, MemoryStorage, Stored, version_of
 from memory_v2.storage.format import is_current
-from memory_v2.storage.history import Entry
+from memory_v2.storage.history import Revision
 from memory_v2.tree.block import decode, encode
 
 logger = logging.getLogger(__name__)
@@ -40,12 +47,12 @@ class PageStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class NotedChange:
     """Pages in the order in which they are stored, and how the history tells of them; `overgrown` are those of them
     that are still to be split."""
 
     steps: tuple[PageStep, ...]
-    entry: Entry
+    entry: Revision
     overgrown: tuple[str, ...] = ()
 
     def to_json(self) -> bytes:
@@ -56,14 +63,14 @@ class Change:
         return json.dumps(noted, indent=1).encode()
 
     @classmethod
-    def from_json(cls, data: bytes) -> Change:
+    def from_json(cls, data: bytes) -> NotedChange:
         """The change that was noted. Raises `ValueError` if it is none."""
         try:
             noted = _Change.model_validate(json.loads(data))
         except RecursionError as error:
             raise ValueError("it is too deep") from error
         steps = (PageStep(p.path, p.before, None if p.after is None else encode(p.after)) for p in noted.pages)
-        return cls(tuple(steps), Entry(**noted.entry.model_dump()), noted.overgrown)
+        return cls(tuple(steps), Revision(**noted.entry.model_dump()), noted.overgrown)
 
 
 class _Page(BaseModel):
@@ -90,7 +97,7 @@ class _Change(BaseModel):
 
 
 def carry_out(
-    environment: Environment,
+    context: Context,
     read: Mapping[str, Stored | None],
     pages: Mapping[str, bytes | None],
     overgrown: tuple[str, ...],
@@ -98,11 +105,11 @@ def carry_out(
     """Stores the pages (`None`: removes them), each of which has to be as it was `read`; puts it into the history and
     returns the id there. To be called under the lock, after `finish_interrupted`. Raises `StorageConflict` or
     `StorageError`; then nothing was changed, or, as the error says, what is left to do is done later."""
-    storage, run = environment.storage, environment.run
+    storage, run = context.storage, context.operation
     _expect(storage, read, pages)
-    _record_before(environment, {path: read[path] for path in pages})
+    _record_before(context, {path: read[path] for path in pages})
     steps = tuple(PageStep(path, _version(read[path]), data) for path, data in pages.items())
-    change = Change(steps, entry_of(environment, pages.keys()), overgrown)
+    change = NotedChange(steps, entry_of(context, pages.keys()), overgrown)
     run.is_storing = True
     try:
         storage.notes.write(JOURNAL, change.to_json())
@@ -116,50 +123,50 @@ def carry_out(
             ) from error
         run.is_storing = False
         raise
-    recorded = record(environment, pages, change.entry)
+    recorded = record(context, pages, change.entry)
     if storage.history is not None and not recorded:
         return ""  # the note stays: whoever finds it records the change
     try:
-        _conclude(environment, change)
+        _conclude(context, change)
         run.is_storing = False
     except SilicaError:
         logger.exception("a change is stored, and its note could not be removed; the next one does it")
     return recorded
 
 
-def finish_interrupted(environment: Environment) -> tuple[Change, Way] | None:
+def finish_interrupted(context: Context) -> tuple[NotedChange, Way] | None:
     """Finishes the change that somebody began and did not end, if there is one, and tells which it was. To be called
     under the lock. A page that was edited by hand meanwhile stays as it is; the change may be taken back then."""
-    notes, storage = environment.storage.notes, environment.storage
+    notes, storage = context.storage.notes, context.storage
     noted = notes.read(JOURNAL)
     if noted is None:
         return None
     is_current(notes)  # what a newer program has noted is not for this one to judge
     try:
-        change = Change.from_json(noted)
+        change = NotedChange.from_json(noted)
     except ValueError:
         notes.write(f"{JOURNAL}-damaged", noted)
         notes.remove(JOURNAL)
         logger.warning("a change that was interrupted cannot be read; its note is kept beside the others")
         return None
-    begin(environment, besides=[step.path for step in change.steps if not step.before])  # the history may be gone
+    begin(context, besides=[step.path for step in change.steps if not step.before])  # the history may be gone
     now = {step.path: _find(storage, step.path) for step in change.steps}
     if any(_is_edited(step, now[step.path]) for step in change.steps):
-        return change, _finish_around_edits(environment, change, now)
+        return change, _finish_around_edits(context, change, now)
     for step in change.steps:
         if _data(now[step.path]) != step.after:
             _store(storage, step)
-    storage.tidy(step.path for step in change.steps)
-    record_if_missing(environment, {step.path: step.after for step in change.steps}, change.entry)
-    _conclude(environment, change)
+    storage.remove_temporary(step.path for step in change.steps)
+    record_if_missing(context, {step.path: step.after for step in change.steps}, change.entry)
+    _conclude(context, change)
     return change, "forward"
 
 
-def _finish_around_edits(environment: Environment, change: Change, now: Mapping[str, Stored | None]) -> Way:
+def _finish_around_edits(context: Context, change: NotedChange, now: Mapping[str, Stored | None]) -> Way:
     """Finishes a change, or takes it back, of which a page was edited by hand; that page stays as it is."""
-    storage = environment.storage
-    before = _known_before(environment, change)
-    pages = [Halfway(s.path, before.get(s.path), _data(now[s.path]), s.after) for s in change.steps]
+    storage = context.storage
+    before = _known_before(context, change)
+    pages = [InterruptedPage(s.path, before.get(s.path), _data(now[s.path]), s.after) for s in change.steps]
     way = way_out(pages) if before.keys() >= now.keys() else "neither"
     for step, page in zip(change.steps, pages, strict=True) if way == "forward" else ():
         if page.is_open:
@@ -167,25 +174,25 @@ def _finish_around_edits(environment: Environment, change: Change, now: Mapping[
     for page in reversed(pages) if way == "back" else ():
         if page.is_stored:
             _store(storage, PageStep(page.path, _version(now[page.path]), page.before))
-    storage.tidy(now)
+    storage.remove_temporary(now)
     pending.leave(storage.notes, f"{change.entry.operation}-left", list(now))  # what was edited may be out of reach
     if way == "forward":
-        record_if_missing(environment, {step.path: step.after for step in change.steps}, change.entry)
-        _conclude(environment, change)
+        record_if_missing(context, {step.path: step.after for step in change.steps}, change.entry)
+        _conclude(context, change)
     else:
         storage.notes.remove(JOURNAL)
-    note_outside(environment, list(now))
+    record_external_edits(context, list(now))
     return way
 
 
-def _known_before(environment: Environment, change: Change) -> dict[str, bytes | None]:
+def _known_before(context: Context, change: NotedChange) -> dict[str, bytes | None]:
     """What the pages were before the change, as far as the history knows."""
-    history = environment.storage.history
+    history = context.storage.history
     known: dict[str, bytes | None] = {step.path: None for step in change.steps if not step.before}
     if history is None or not history.begun:
         return known
     try:
-        for entry in islice(history.entries(), 2):  # the newest may be of this change
+        for entry in islice(history.revisions(), 2):  # the newest may be of this change
             for step in change.steps:
                 data = history.read(entry.id, step.path)
                 if data is not None and version_of(data) == step.before:
@@ -199,11 +206,11 @@ def _is_edited(step: PageStep, now: Stored | None) -> bool:
     return _version(now) != step.before and _data(now) != step.after
 
 
-def _conclude(environment: Environment, change: Change) -> None:
+def _conclude(context: Context, change: NotedChange) -> None:
     """What follows when the pages are stored and recorded; it may have been done before."""
     stored = [step.path for step in change.steps]
-    pending.advance(environment, change.entry.operation, stored, change.overgrown)
-    environment.storage.notes.remove(JOURNAL)
+    pending.advance(context, change.entry.operation, stored, change.overgrown)
+    context.storage.notes.remove(JOURNAL)
 
 
 def _expect(storage: MemoryStorage, read: Mapping[str, Stored | None], pages: Mapping[str, bytes | None]) -> None:
@@ -212,11 +219,11 @@ def _expect(storage: MemoryStorage, read: Mapping[str, Stored | None], pages: Ma
             raise StorageConflict(f"the page {path!r} was changed by somebody else meanwhile")
 
 
-def _record_before(environment: Environment, read: Mapping[str, Stored | None]) -> None:
+def _record_before(context: Context, read: Mapping[str, Stored | None]) -> None:
     """What the pages are now is in the history before they change: an edit by hand is no part of this change, also if
     whoever noticed it was killed before it could be recorded."""
     try:
-        record_outside(environment, {path: stored.data if stored else None for path, stored in read.items()})
+        record_outside(context, {path: stored.data if stored else None for path, stored in read.items()})
     except StorageError:
         logger.exception("an edit by hand did not come into the history")
 

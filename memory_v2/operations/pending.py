@@ -19,7 +19,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import AfterValidator, AwareDatetime, BaseModel
 
 from memory_v2.errors import PageNotFound, SilicaError, StorageError
-from memory_v2.operations.environment import Environment
+from memory_v2.operations.context import Context
 from memory_v2.storage.base import PENDING, Notes, is_note_name
 from memory_v2.tree.path import ROOT, page_path
 
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingWrite:
     """A text that is to be written, as somebody asked for it. `over` is the version of the page that was there."""
 
     text: str
@@ -41,7 +41,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Unsettled:
+class PendingSplits:
     """Pages that are stored, and may be too large."""
 
     pages: tuple[str, ...]
@@ -53,13 +53,13 @@ def name_of(operation: str) -> str:
 
 
 @contextmanager
-def noted(environment: Environment, text: str, path: str | None, mode: str) -> Iterator[None]:
+def noted(context: Context, text: str, path: str | None, mode: str) -> Iterator[None]:
     """The text is noted as long as it is being written. Whatever ends that in another way than a crash ends the note:
     then somebody was told that nothing was written; unless the storing had begun. Raises `StorageError`."""
-    notes, run = environment.storage.notes, environment.run
+    notes, run = context.storage.notes, context.operation
     name = name_of(run.id)
-    over = _version(environment, path or ROOT) if mode == "replace" else ""
-    waiting = Waiting(text, path, mode, environment.now(), over)
+    over = _version(context, path or ROOT) if mode == "replace" else ""
+    waiting = PendingWrite(text, path, mode, context.now(), over)
     with notes.claim(name):
         try:
             run.is_noted = True
@@ -76,52 +76,52 @@ def noted(environment: Environment, text: str, path: str | None, mode: str) -> I
 
 
 @contextmanager
-def settling(environment: Environment) -> Iterator[list[str]]:
+def settling(context: Context) -> Iterator[list[str]]:
     """While pages are split that have grown too large. When that has ended, the note has too, but for those pages that
     are put into the list: the next start splits them."""
-    notes, name = environment.storage.notes, name_of(environment.run.id)
+    notes, name = context.storage.notes, name_of(context.operation.id)
     unsplit: list[str] = []
-    if not environment.run.is_unsettled:
+    if not context.operation.is_unsettled:
         yield unsplit
         return
     with ExitStack() as held:
-        with suppress(StorageError):  # what is stored is stored, whether others know that somebody is at work or not
+        with suppress(StorageError):  # what is stored is stored, whether others know that somebody is at draft or not
             held.enter_context(notes.claim(name))
         yield unsplit
         if not unsplit:
             forget(notes, name)
-    environment.run.is_unsettled = False
+    context.operation.is_unsettled = False
 
 
-def expect_noted(environment: Environment) -> None:
+def expect_noted(context: Context) -> None:
     """Raises `StorageError` if somebody else has finished what this operation was to write. To be called under the
     lock."""
-    run, history = environment.run, environment.storage.history
-    if not run.is_noted or environment.storage.notes.read(name_of(run.id)) is not None:
+    run, history = context.operation, context.storage.history
+    if not run.is_noted or context.storage.notes.read(name_of(run.id)) is not None:
         return
     if history is None:
         raise StorageError("the note of this write is gone: see whether the text is there before you write it again")
-    if history.begun and any(entry.operation == run.id for entry in islice(history.entries(), LOOK_BACK)):
+    if history.begun and any(entry.operation == run.id for entry in islice(history.revisions(), LOOK_BACK)):
         raise StorageError(
             "somebody else took this write for interrupted and has finished it: the text is in the memory, "
             "so do not write it again"
         )
 
 
-def advance(environment: Environment, operation: str, stored: Collection[str], overgrown: Collection[str]) -> None:
+def advance(context: Context, operation: str, stored: Collection[str], overgrown: Collection[str]) -> None:
     """These pages are stored: what is left to be done are those that have grown too large, if any have."""
-    notes, name = environment.storage.notes, name_of(operation)
+    notes, name = context.storage.notes, name_of(operation)
     try:
         before = left(notes, name)
     except StorageError:  # a note that cannot be read says nothing that could be kept
         before = None
-    waiting = [path for path in before.pages if path not in stored] if isinstance(before, Unsettled) else []
+    waiting = [path for path in before.pages if path not in stored] if isinstance(before, PendingSplits) else []
     if unsettled := [*waiting, *overgrown]:
         leave(notes, operation, unsettled)
     else:
         notes.remove(name)
-    if environment.run.id == operation:
-        environment.run.is_noted, environment.run.is_unsettled = False, bool(unsettled)
+    if context.operation.id == operation:
+        context.operation.is_noted, context.operation.is_unsettled = False, bool(unsettled)
 
 
 def leave(notes: Notes, operation: str, pages: Collection[str]) -> None:
@@ -129,7 +129,7 @@ def leave(notes: Notes, operation: str, pages: Collection[str]) -> None:
     notes.write(name_of(operation), json.dumps({"unsettled": list(pages)}, indent=1).encode())
 
 
-def left(notes: Notes, name: str) -> Waiting | Unsettled | None:
+def left(notes: Notes, name: str) -> PendingWrite | PendingSplits | None:
     """What a note says is left to be done; `None` if there is none any more. Raises `StorageError` if it says nothing
     that can be done: it is kept then."""
     data = notes.read(name)
@@ -138,8 +138,8 @@ def left(notes: Notes, name: str) -> Waiting | Unsettled | None:
     try:
         told = json.loads(data)
         if isinstance(told, dict) and "unsettled" in told:
-            return Unsettled(_Unsettled.model_validate(told).unsettled)
-        return Waiting(**_Waiting.model_validate(told).model_dump())
+            return PendingSplits(_Unsettled.model_validate(told).unsettled)
+        return PendingWrite(**_Waiting.model_validate(told).model_dump())
     except (ValueError, RecursionError) as error:
         raise StorageError(f"the note .metadata/{name}.json of an interrupted write cannot be read") from error
 
@@ -166,13 +166,13 @@ class _Unsettled(BaseModel):
     unsettled: tuple[PagePath, ...]
 
 
-def _to_json(waiting: Waiting) -> bytes:
+def _to_json(waiting: PendingWrite) -> bytes:
     return json.dumps({**asdict(waiting), "since": waiting.since.isoformat()}, indent=1).encode()
 
 
-def _version(environment: Environment, path: str) -> str:
+def _version(context: Context, path: str) -> str:
     try:
-        return environment.storage.read(path).version
+        return context.storage.read(path).version
     except PageNotFound:
         return ""
 

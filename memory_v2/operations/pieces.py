@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memory_v2.operations.environment import MAX_CHILDREN
-from memory_v2.text.plain import opening
+from memory_v2.operations.context import MAX_CHILDREN
+from memory_v2.text.plain import shorten
 from memory_v2.tree.block import Block, decode, encode, split_lines
 from memory_v2.tree.page import Page, Piece, new_page, piece_page
 
@@ -29,7 +29,7 @@ def cut_block(block: Block, path: str, title: str, threshold: int) -> list[Page]
         for piece in [Piece(number, len(data), len(part), block.kind)]
     ]
     level = [
-        (page, f"part {number} of {len(data)}: {opening(decode(part[:400]), 60)}")
+        (page, f"part {number} of {len(data)}: {shorten(decode(part[:400]), 60)}")
         for number, (page, part) in enumerate(zip(pieces, data, strict=True), 1)
     ]
     above: list[Page] = []
@@ -49,7 +49,7 @@ def cut_block(block: Block, path: str, title: str, threshold: int) -> list[Page]
 def _index(path: str, title: str, members: Iterable[tuple[Page, str]]) -> Page:
     page = new_page(path, title)
     for member, description in members:
-        page = page.with_entry(member.path, description)
+        page = page.with_child(member.path, description)
     return page
 
 

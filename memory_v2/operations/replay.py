@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from memory_v2.agent.run import Run
+from memory_v2.agent.operation import Operation
 from memory_v2.agent.trace import Event, Trace, digest
 from memory_v2.agent.traces import Traces
 from memory_v2.errors import InvalidText, NotAllowed, NotRecorded, PageNotFound, SilicaError
@@ -16,7 +16,7 @@ from memory_v2.models.base import Model
 from memory_v2.models.recorded import RecordedModel
 from memory_v2.operations import arrange
 from memory_v2.operations.check import check
-from memory_v2.operations.environment import Environment
+from memory_v2.operations.context import Context
 from memory_v2.operations.search import search
 from memory_v2.operations.settle import split_now
 from memory_v2.operations.write import write
@@ -27,7 +27,7 @@ from memory_v2.tree.path import ROOT
 
 OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "write": write,
-    "split": lambda environment, path: split_now(environment, path or ROOT),
+    "split": lambda context, path: split_now(context, path or ROOT),
     "search": search,
     "merge": arrange.merge,
     "rename": arrange.rename,
@@ -55,7 +55,7 @@ class Replay:
         return not self.differences
 
 
-def replay(environment: Environment, trace: Trace, kept: Traces) -> Replay:
+def replay(context: Context, trace: Trace, kept: Traces) -> Replay:
     """Does the operation of a trace again. The tree as it was is what is stored now, without what the later traces did
     to it. Raises `NotAllowed` if a page that the operation read cannot be had any more; one that was added by hand
     since is not known as such, and may show as a difference."""
@@ -67,7 +67,7 @@ def replay(environment: Environment, trace: Trace, kept: Traces) -> Replay:
         raise NotAllowed(f"{trace.name} ended in {ended['kind']}, which does not come again by itself")
     if trace.of("conflict"):
         raise NotAllowed(f"{trace.name} met another writer in its middle, so it cannot be done again alone")
-    again = _again(environment, trace, _rewound(environment, trace, kept))
+    again = _again(context, trace, _rewound(context, trace, kept))
     failed_now = ""
     problems: list[str] = []
     try:
@@ -81,7 +81,7 @@ def replay(environment: Environment, trace: Trace, kept: Traces) -> Replay:
     failed_then = next((f"{event['kind']}: {event['message']}" for event in trace.of("error")), "")
     if failed_now != failed_then and not problems:
         problems.append(f"it {_ended(failed_now)} now, and {_ended(failed_then)} then")
-    now, before = _outcome(again.run.trace), _outcome(trace)
+    now, before = _outcome(again.operation.trace), _outcome(trace)
     problems += [
         f"{what} is not what it was" if what in now and what in before else f"{what} was changed only {when}"
         for what in sorted(now.keys() | before.keys())
@@ -95,30 +95,30 @@ def _ended(failed: str) -> str:
     return f"fails ({failed})" if failed else "succeeds"
 
 
-def _again(environment: Environment, trace: Trace, storage: VolatileStorage) -> Environment:
+def _again(context: Context, trace: Trace, storage: VolatileStorage) -> Context:
     first = trace.of("begin")[0]
     started = datetime.fromisoformat(first["started"])
-    model: Model = environment.planner
-    if any(event["model"] != environment.planner.name for event in trace.of("ask")):
+    model: Model = context.planner
+    if any(event["model"] != context.planner.name for event in trace.of("ask")):
         model = RecordedModel(trace.events, first["model"])
     return replace(
-        environment,
+        context,
         storage=storage,
         index=FullTextIndex(storage, None),
         model=model,
         threshold=first["threshold"],
         now=lambda: started,
-        run=Run(replace(Limits(**first["limits"]), seconds=float("inf")), Trace()),
+        operation=Operation(replace(Limits(**first["limits"]), seconds=float("inf")), Trace()),
     )
 
 
-def _rewound(environment: Environment, trace: Trace, kept: Traces) -> VolatileStorage:
+def _rewound(context: Context, trace: Trace, kept: Traces) -> VolatileStorage:
     """The tree as it was before the operation, in memory."""
     moments: dict[str, datetime] = {}
     pages: dict[str, bytes | None] = {}
-    for path in environment.storage.list_files():
-        pages[path] = environment.storage.read(path).data
-        moments[path] = environment.storage.get_modified_time(path)
+    for path in context.storage.list_files():
+        pages[path] = context.storage.read(path).data
+        moments[path] = context.storage.get_modified_time(path)
     for one in [*reversed(list(_later(trace, kept))), trace]:
         for commit in reversed(one.of("commit")):
             for change in commit["pages"]:

@@ -22,7 +22,7 @@ class PageChange:
 
 
 @dataclass(frozen=True)
-class Revision:
+class Change:
     """What one commit stored: an id made of its content, and the pages it changed. Falsy if nothing changed."""
 
     id: str = ""
@@ -46,13 +46,13 @@ class Result:
     """
 
     path: str
-    revisions: tuple[Revision, ...] = ()
+    revisions: tuple[Change, ...] = ()
     decided_by: str = "program"
     degraded: str = ""
     cost: Cost = field(default_factory=Cost)
     trace: str = ""
 
-    def told(self, cost: Cost, trace: str) -> Self:
+    def with_cost(self, cost: Cost, trace: str) -> Self:
         """The result with what the whole operation took, and the name of its record."""
         return replace(self, cost=cost, trace=trace)
 
@@ -135,7 +135,7 @@ class SearchResults(list[SearchResult]):
     cost: Cost = Cost()
     trace: str = ""
 
-    def told(self, cost: Cost, trace: str) -> Self:
+    def with_cost(self, cost: Cost, trace: str) -> Self:
         """The answers with what the whole operation took, and the name of its record."""
         self.cost, self.trace = cost, trace
         return self

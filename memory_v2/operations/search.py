@@ -8,11 +8,11 @@ from memory_v2.agent.loop import Decision, decide
 from memory_v2.errors import InvalidSetting, InvalidText
 from memory_v2.index.base import Hit
 from memory_v2.models.briefs import PageView, SearchBrief
-from memory_v2.operations.environment import Environment
+from memory_v2.operations.context import Context
+from memory_v2.operations.draft import Draft
 from memory_v2.operations.record import refresh
 from memory_v2.operations.results import SearchResult, SearchResults
 from memory_v2.operations.search_task import Chosen, SearchTask
-from memory_v2.operations.workspace import Workspace
 from memory_v2.operations.write import check_encodable
 from memory_v2.settings import is_count
 from memory_v2.text.dates import leading_date
@@ -23,10 +23,10 @@ from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
 MIN_PLACES = 12
-MOST_RESULTS = 1_000
+MAX_RESULTS = 1_000
 
 
-def search(environment: Environment, query: str, max_results: int = 10) -> SearchResults:
+def search(context: Context, query: str, max_results: int = 10) -> SearchResults:
     """The best answers to a question, best first, each verbatim with its page and lines; empty only if the memory holds
     none. Raises `InvalidText` for an empty question, `StorageError`."""
     if not isinstance(query, str):
@@ -36,25 +36,25 @@ def search(environment: Environment, query: str, max_results: int = 10) -> Searc
     check_encodable(query)
     if not is_count(max_results, 1):
         raise InvalidSetting(f"at least one result has to be asked for, not {max_results!r}")
-    max_results = min(max_results, MOST_RESULTS)
-    refresh(environment)
-    work = Workspace(environment)
-    graph = work.graph()
-    root = work.find(ROOT)
+    max_results = min(max_results, MAX_RESULTS)
+    refresh(context)
+    draft = Draft(context)
+    graph = draft.graph()
+    root = draft.find(ROOT)
     brief = SearchBrief(
         query=query,
         limit=max_results,
         root=PageView(root, (ROOT,)) if root else None,
-        places=environment.index.search(query, max(max_results, MIN_PLACES)),
-        now=environment.now(),
-        extent=work.extent,
+        places=context.index.search(query, max(max_results, MIN_PLACES)),
+        now=context.now(),
+        block_count=draft.block_count,
     )
-    decision: Decision[SearchTask] = decide(lambda: SearchTask(brief, work), environment.models, environment.run)
+    decision: Decision[SearchTask] = decide(lambda: SearchTask(brief, draft), context.models, context.operation)
     results = SearchResults(_cited(decision.task, graph)[:max_results])
     results.decided_by, results.degraded = decision.decided_by, decision.degraded
     for path in dict.fromkeys(result.path for result in results):
-        work.note_read(path)
-    environment.run.trace.add("found", places=[f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in results])
+        draft.note_read(path)
+    context.operation.trace.add("found", places=[f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in results])
     return results
 
 

@@ -14,7 +14,7 @@ from memory_v2.errors import ToolProblem
 from memory_v2.index.base import Hit
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, SearchBrief
-from memory_v2.operations.workspace import Workspace, known_page
+from memory_v2.operations.draft import Draft, known_page
 from memory_v2.tree.numbers import parse_numbers
 from memory_v2.tree.page import Page
 
@@ -63,11 +63,11 @@ class SearchTask:
     """Gathers what a model finds."""
 
     kind = "search"
-    patience = 1
+    max_corrections = 1
 
-    def __init__(self, brief: SearchBrief, work: Workspace) -> None:
+    def __init__(self, brief: SearchBrief, draft: Draft) -> None:
         self.brief = brief
-        self.work = work
+        self.draft = draft
         self.opened: dict[str, Page] = {brief.root.page.path: brief.root.page} if brief.root else {}
         self.places: list[Hit] = list(brief.places)
         self.chosen: list[Chosen] = []
@@ -78,7 +78,7 @@ class SearchTask:
         return Prompt("search/system")
 
     @cached_property
-    def opening(self) -> Prompt:
+    def first_message(self) -> Prompt:
         return Prompt("search/task", {"brief": self.brief})
 
     @cached_property
@@ -91,11 +91,11 @@ class SearchTask:
         )
 
     def open_pages(self, call: ReadPages) -> Prompt:
-        graph = self.work.graph()
+        graph = self.draft.graph()
         views, again, missing = [], [], []
         for asked in dict.fromkeys(call.paths):
             try:
-                page = known_page(self.work, asked)
+                page = known_page(self.draft, asked)
             except ToolProblem as problem:
                 missing.append((asked, problem))
                 continue
@@ -112,11 +112,11 @@ class SearchTask:
 
     def look_up(self, call: LookUp) -> Prompt:
         known = {(hit.path, hit.block) for hit in self.places}
-        found = self.work.environment.index.search(call.words, LOOKED_UP)
+        found = self.draft.context.index.search(call.words, LOOKED_UP)
         hits = [hit for hit in found if (hit.path, hit.block) not in known]
         first = len(self.places) + 1
         self.places += hits
-        return Prompt("places", {"hits": hits, "first": first, "extent": self.brief.extent})
+        return Prompt("places", {"hits": hits, "first": first, "block_count": self.brief.block_count})
 
     def answer(self, call: Answer) -> Prompt:
         self.chosen = [self._chosen(found) for found in call.results]

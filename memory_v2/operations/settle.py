@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from memory_v2.errors import NotRecorded, PageNotFound, SilicaError, StorageConflict, StorageError
-from memory_v2.operations.environment import Environment, overgrown
+from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.pending import settling
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.split import split
@@ -19,17 +19,17 @@ logger = logging.getLogger(__name__)
 CONFLICTS = 8
 
 
-def settle(environment: Environment, paths: Iterable[str]) -> tuple[list[SplitResult], str]:
+def settle(context: Context, paths: Iterable[str]) -> tuple[list[SplitResult], str]:
     """Splits what is too large among these pages, and what that makes too large.
 
     Returns the splits in order and, if a page could not be split, why: what was committed before stays true, so that is
     no error of the operation that is settled.
     """
-    with settling(environment) as unsplit:
-        return _settled(environment, paths, unsplit)
+    with settling(context) as unsplit:
+        return _settled(context, paths, unsplit)
 
 
-def _settled(environment: Environment, paths: Iterable[str], unsplit: list[str]) -> tuple[list[SplitResult], str]:
+def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tuple[list[SplitResult], str]:
     done: list[SplitResult] = []
     problem = ""
     queue = deque(dict.fromkeys(paths))
@@ -37,17 +37,17 @@ def _settled(environment: Environment, paths: Iterable[str], unsplit: list[str])
     while queue:
         path = queue.popleft()
         try:
-            page = _find(environment, path)
-            if page is None or not overgrown(page, environment.threshold):
+            page = _find(context, path)
+            if page is None or not overgrown(page, context.threshold):
                 continue
-            result = split(environment, path)
+            result = split(context, path)
         except PageNotFound:  # somebody removed it just now
             continue
         except NotRecorded:  # whoever runs on a recording has to know what it does not hold
             raise
         except SilicaError as error:
             if isinstance(error, StorageConflict):
-                environment.run.trace.add("conflict", error=str(error))
+                context.operation.trace.add("conflict", error=str(error))
                 conflicts += 1
                 if conflicts <= CONFLICTS:
                     queue.appendleft(path)
@@ -62,16 +62,16 @@ def _settled(environment: Environment, paths: Iterable[str], unsplit: list[str])
     return done, problem
 
 
-def _find(environment: Environment, path: str) -> Page | None:
+def _find(context: Context, path: str) -> Page | None:
     try:
-        return read_page(path, environment.storage.read(path).data)
+        return read_page(path, context.storage.read(path).data)
     except PageNotFound:
         return None
 
 
-def split_now(environment: Environment, path: str) -> SplitResult:
+def split_now(context: Context, path: str) -> SplitResult:
     """Divides a page because somebody asked for it, and whatever is too large after that. Raises as `split` does."""
-    result = split(environment, path)
-    further, problem = settle(environment, result.changed_pages)
+    result = split(context, path)
+    further, problem = settle(context, result.changed_pages)
     new_files = result.new_files + tuple(path for split in further for path in split.new_files)
     return replace(result.with_splits(further, problem), new_files=new_files)

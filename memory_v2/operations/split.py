@@ -8,13 +8,13 @@ from memory_v2.agent.loop import Decision, decide
 from memory_v2.errors import SilicaError
 from memory_v2.models.briefs import PageView, SplitBrief
 from memory_v2.operations.commit import commit
-from memory_v2.operations.environment import MAX_CHILDREN, Environment
+from memory_v2.operations.context import MAX_CHILDREN, Context
+from memory_v2.operations.draft import Draft
 from memory_v2.operations.pieces import cut_block, too_large
 from memory_v2.operations.record import refresh
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.split_task import SplitTask
-from memory_v2.operations.workspace import Workspace
-from memory_v2.text.plain import opening, plain
+from memory_v2.text.plain import plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words
 from memory_v2.tree.block import Block
@@ -24,40 +24,40 @@ from memory_v2.tree.path import MAX_DEPTH, ROOT, TakenPaths, child_path, page_pa
 TARGET_SHARE = 0.6
 """A split leaves at most this share of the threshold on the page, so that it does not have to be split again soon."""
 
-LONGEST_ABOVE = 100
+MAX_ABOVE = 100
 """Bytes of the path below which pieces are put; a longer one is cut short."""
 
 
-def split(environment: Environment, path: str) -> SplitResult:
+def split(context: Context, path: str) -> SplitResult:
     """Divides one page. A page below the threshold may be left whole, with the reason. Raises `PageNotFound`,
     `InvalidPath`, `StorageConflict`, `StorageError`; then nothing was changed."""
     path = page_path(path)
-    refresh(environment)
-    work = Workspace(environment)
-    made = _cut_large_blocks(work, path)
-    page = work.page(path)
-    if made and page.size <= environment.threshold:
-        revision = commit(work)
+    refresh(context)
+    draft = Draft(context)
+    made = _cut_large_blocks(draft, path)
+    page = draft.page(path)
+    if made and page.size <= context.threshold:
+        revision = commit(draft)
         return SplitResult(path=path, revisions=(revision,), strategy="size", new_files=tuple(made))
-    crowded = len(page.entries) > MAX_CHILDREN and page.size <= environment.threshold
+    crowded = len(page.children) > MAX_CHILDREN and page.size <= context.threshold
     brief = SplitBrief(
-        view=PageView(page, work.graph().breadcrumb(path)),
-        threshold=environment.threshold,
-        target=_target(page, environment.threshold),
-        taken=TakenPaths(work.paths()),
+        view=PageView(page, draft.graph().breadcrumb(path)),
+        threshold=context.threshold,
+        target=_target(page, context.threshold),
+        taken=TakenPaths(draft.paths()),
         crowded=crowded,
         most_children=MAX_CHILDREN // 2,
-        now=environment.now(),
-        pieces=_listed_pieces(work, page),
+        now=context.now(),
+        pieces=_listed_pieces(draft, page),
     )
-    decision: Decision[SplitTask] = decide(lambda: SplitTask(brief), environment.models, environment.run)
+    decision: Decision[SplitTask] = decide(lambda: SplitTask(brief), context.models, context.operation)
     task = decision.task
     if not task.left_whole:
         cut = bool(made)  # a large block that was cut stands there in pieces
-        made += task.apply(work)
+        made += task.apply(draft)
         if not cut:
-            _check_lossless(work, path)
-    revision = commit(work)
+            _check_lossless(draft, path)
+    revision = commit(draft)
     return SplitResult(
         path=path,
         revisions=(revision,) if revision else (),
@@ -69,17 +69,17 @@ def split(environment: Environment, path: str) -> SplitResult:
     )
 
 
-def _listed_pieces(work: Workspace, page: Page) -> frozenset[str]:
-    listed = (work.find(entry.target) for entry in page.entries)
+def _listed_pieces(draft: Draft, page: Page) -> frozenset[str]:
+    listed = (draft.find(entry.target) for entry in page.children)
     return frozenset(child.path for child in listed if child is not None and child.piece is not None)
 
 
-def _check_lossless(work: Workspace, path: str) -> None:
+def _check_lossless(draft: Draft, path: str) -> None:
     """The last look before a division is stored: whatever went wrong above, no block may be missing after it."""
     before: Counter[str] = Counter()
     after: Counter[str] = Counter()
-    for changed, page in work.staged.items():
-        for counted, one in ((before, work.before(changed)), (after, page)):
+    for changed, page in draft.staged.items():
+        for counted, one in ((before, draft.before(changed)), (after, page)):
             if one is not None:
                 counted.update(block.content for block in one.blocks if block.kind != "piece")
     if lost := before - after:
@@ -92,23 +92,23 @@ def _target(page: Page, threshold: int) -> int:
     return threshold if page.piece else int(min(TARGET_SHARE * threshold, 0.8 * page.size))
 
 
-def _cut_large_blocks(work: Workspace, path: str) -> list[str]:
+def _cut_large_blocks(draft: Draft, path: str) -> list[str]:
     """Moves each block that no page can hold to pages of its own; a link stays in its place."""
-    page = work.page(path)
-    threshold = work.environment.threshold
+    page = draft.page(path)
+    threshold = draft.context.threshold
     made: list[str] = []
     blocks = list(page.blocks)
     for position, block in enumerate(blocks):
         if block.kind == "piece" or not too_large(block, threshold):
             continue
         title = _title(page, blocks[:position], block)
-        name = _free_name(work, path, title)
+        name = _free_name(draft, path, title)
         for part in cut_block(block, name, title, threshold):
-            work.put(part)
+            draft.put(part)
             made.append(part.path)
         blocks[position] = Block(f"[[{name}|{title}]]\n\n")
     if made:
-        work.put(page.with_body([(block,) for block in blocks]))
+        draft.put(page.with_body([(block,) for block in blocks]))
     return made
 
 
@@ -116,19 +116,19 @@ def _title(page: Page, above: list[Block], block: Block) -> str:
     """The words of the heading above, else the block's first telling words."""
     heading = next((b.words for b in reversed(above) if b.kind == "heading"), "") if len(above) > 1 else ""
     words = heading or " ".join(dict.fromkeys(content_words(plain(block.content[:400]))[:5])) or page.title
-    return opening(words, 80) or "Large block"
+    return shorten(words, 80) or "Large block"
 
 
-def _free_name(work: Workspace, path: str, title: str) -> str:
+def _free_name(draft: Draft, path: str, title: str) -> str:
     """A path for the page that leads to the pieces, with room for theirs below it."""
     stem = slug(title)
     if not stem or not is_meaningful(stem):
         stem = f"{slug(path.rsplit('/', 1)[-1]) or 'large'}-text"
     above = path.split("/")[: MAX_DEPTH - 3]
-    while len("/".join(above).encode()) > LONGEST_ABOVE:
+    while len("/".join(above).encode()) > MAX_ABOVE:
         above.pop()
     parent = "/".join(above) or ROOT
-    taken = TakenPaths(work.paths())
+    taken = TakenPaths(draft.paths())
     number = 1
     while taken.below(name := child_path(parent, stem if number == 1 else f"{stem}-{number}")) or name in taken:
         number += 1

@@ -13,21 +13,21 @@ from memory_v2.agent.tools import Arguments, Description, NumberList, Tool
 from memory_v2.errors import InvalidPath, ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import SplitBrief
-from memory_v2.operations.environment import MAX_CHILDREN
+from memory_v2.operations.context import MAX_CHILDREN
+from memory_v2.operations.draft import Draft
 from memory_v2.operations.guard import check_child, check_description, check_own_words, check_title, sizes
-from memory_v2.operations.workspace import Workspace
 from memory_v2.text.dates import named_span
 from memory_v2.tree.block import encode, line_end, take_runs
 from memory_v2.tree.edit import appended, new_blocks
 from memory_v2.tree.link import link_key
 from memory_v2.tree.numbers import parse_numbers
-from memory_v2.tree.page import Entry, Page, new_page
+from memory_v2.tree.page import ChildLink, Page, new_page
 from memory_v2.tree.path import ROOT, child_path, fold
 
 MAX_SUMMARY = 600
 OVERHEAD = 400
 """Bytes for a page's title and metadata."""
-MOST_IN_ONE = 0.8
+MAX_IN_ONE = 0.8
 """A child that has to be split again may hold this share of the page at most, so that every split gets somewhere. The
 root may hand down everything: what it hands down is not the root."""
 
@@ -64,7 +64,7 @@ class SplitTask:
     """Gathers what a model decides about a page; `apply` carries it out."""
 
     kind = "split"
-    patience = 2
+    max_corrections = 2
 
     def __init__(self, brief: SplitBrief) -> None:
         self.brief = brief
@@ -79,7 +79,7 @@ class SplitTask:
         return Prompt("split/system")
 
     @cached_property
-    def opening(self) -> Prompt:
+    def first_message(self) -> Prompt:
         return Prompt("split/task", {"brief": self.brief})
 
     @cached_property
@@ -137,7 +137,7 @@ class SplitTask:
         path = check_child(child_path(self.page.path, name))
         if fold(path) == fold(self.page.path):
             raise ToolProblem(f"{path!r} is the page that is divided; choose another name")
-        listed = {link_key(entry.target) for entry in self.page.entries}
+        listed = {link_key(entry.target) for entry in self.page.children}
         present = self.brief.taken.page(path)
         if present and fold(path) in listed:
             path = present
@@ -146,7 +146,7 @@ class SplitTask:
         if present in self.brief.pieces:
             raise ToolProblem(f"{present!r} holds part of one large block; choose another name")
         blocks = parse_numbers(child.blocks, len(self.page.blocks)) if child.blocks else []
-        links = parse_numbers(child.links, len(self.page.entries), "l") if child.links else []
+        links = parse_numbers(child.links, len(self.page.children), "l") if child.links else []
         if not blocks and not links:
             raise ToolProblem(f"the child {name!r} has no blocks; name those that move there")
         if fixed := sorted(self.page.fixed.intersection(blocks)):
@@ -167,7 +167,7 @@ class SplitTask:
         found = []
         if (
             self.brief.crowded
-            and (listed := len(self.page.entries) - self._moved_links + len(self.children)) > self.brief.most_children
+            and (listed := len(self.page.children) - self._moved_links + len(self.children)) > self.brief.most_children
         ):
             found.append(f"{self.page.path} would still list {listed} children; let each new child take more links")
         if (left := self._size_left()) > self.brief.target and not self.brief.crowded:
@@ -176,7 +176,7 @@ class SplitTask:
             )
         for child in self.children:
             size = self._size_of(child)
-            if size > self.brief.threshold and size > MOST_IN_ONE * self.page.size and self.page.path != ROOT:
+            if size > self.brief.threshold and size > MAX_IN_ONE * self.page.size and self.page.path != ROOT:
                 found.append(f"{child.path} would hold {size:,} of {self.page.size:,} bytes; divide it")
         return found
 
@@ -193,7 +193,7 @@ class SplitTask:
 
     # carrying it out
 
-    def apply(self, work: Workspace) -> list[str]:
+    def apply(self, draft: Draft) -> list[str]:
         """Stages the pages; returns the paths of the new ones."""
         moved = {n for child in self.children for n in child.blocks}
         links = {n for child in self.children for n in child.links}
@@ -204,17 +204,17 @@ class SplitTask:
             summary = new_blocks(self.summary.replace("\n", newline) + newline)
             runs = [runs[0][:1], summary, runs[0][1:], *runs[1:]] if runs else [summary]
         gone = {self._entry(n).line for n in links}
-        parent = self.page.with_body([run for run in runs if run]).without_entries(lambda entry: entry.line in gone)
+        parent = self.page.with_body([run for run in runs if run]).without_children(lambda entry: entry.line in gone)
         for child in self.children:
             runs = take_runs(self.page.blocks, child.blocks)
-            page = appended(work.page(child.path), runs) if child.exists else new_page(child.path, child.title, runs)
+            page = appended(draft.page(child.path), runs) if child.exists else new_page(child.path, child.title, runs)
             for entry in map(self._entry, child.links):
                 page = page.with_line(entry.line)
             if not child.exists:
                 page = page.stamped(self.brief.now, split_from=self.page.path)
-                parent = _unlisted(parent, child.path).with_entry(child.path, child.description)
-            work.put(page)
-        work.put(_in_order_of_time(parent))
+                parent = _unlisted(parent, child.path).with_child(child.path, child.description)
+            draft.put(page)
+        draft.put(_in_order_of_time(parent))
         return [child.path for child in self.children if not child.exists]
 
     # helpers
@@ -227,8 +227,8 @@ class SplitTask:
     def _moved_links(self) -> int:
         return sum(len(child.links) for child in self.children)
 
-    def _entry(self, number: int) -> Entry:
-        return self.page.entries[number - 1]
+    def _entry(self, number: int) -> ChildLink:
+        return self.page.children[number - 1]
 
     def _entry_bytes(self, numbers: Sequence[int]) -> int:
         return sum(len(encode(self._entry(n).line)) for n in numbers)
@@ -246,11 +246,11 @@ class SplitTask:
 
 def _in_order_of_time(page: Page) -> Page:
     """The page with the children that are made for a time listed by it, below the others."""
-    spans = {entry.line: span for entry in page.entries if (span := named_span(entry.target.rsplit("/", 1)[-1]))}
+    spans = {entry.line: span for entry in page.children if (span := named_span(entry.target.rsplit("/", 1)[-1]))}
     ordered = sorted(spans, key=lambda line: (spans[line], line))
     if ordered == list(spans):
         return page
-    page = page.without_entries(lambda entry: entry.line in spans)
+    page = page.without_children(lambda entry: entry.line in spans)
     for line in ordered:
         page = page.with_line(line)
     return page
@@ -258,4 +258,4 @@ def _in_order_of_time(page: Page) -> Page:
 
 def _unlisted(page: Page, path: str) -> Page:
     """The page without an entry for a page that was not there."""
-    return page.without_entries(lambda entry: link_key(entry.target) == fold(path))
+    return page.without_children(lambda entry: link_key(entry.target) == fold(path))

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from memory_v2.operations.environment import Environment
+from memory_v2.operations.context import Context
 from memory_v2.operations.record import refresh
 from memory_v2.operations.results import PageInfo
 from memory_v2.tree.graph import Graph
 
 
-def graph(environment: Environment) -> Graph:
+def graph(context: Context) -> Graph:
     """The pages and their links, as they are now."""
-    refresh(environment)
-    return environment.index.graph()
+    refresh(context)
+    return context.index.graph()
 
 
-def list_pages(environment: Environment) -> list[PageInfo]:
+def list_pages(context: Context) -> list[PageInfo]:
     """Every page, the root first, then by path."""
-    links = graph(environment)
+    links = graph(context)
     to: dict[str, list[str]] = {}
     back: dict[str, list[str]] = {}
     for edge in links.edges:
         to.setdefault(edge.source, []).append(edge.target)
         back.setdefault(edge.target, []).append(edge.source)
-    rows = {row.path: row for row in environment.index.rows()}
+    rows = {row.path: row for row in context.index.rows()}
     return [
         PageInfo(
             path=row.path,

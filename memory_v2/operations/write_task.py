@@ -13,6 +13,7 @@ from memory_v2.agent.tools import Arguments, Description, NumberList, Tool
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, WriteBrief
+from memory_v2.operations.draft import Draft, known_page
 from memory_v2.operations.guard import (
     check_child,
     check_description,
@@ -21,7 +22,6 @@ from memory_v2.operations.guard import (
     missing_from,
     sizes,
 )
-from memory_v2.operations.workspace import Workspace, known_page
 from memory_v2.tree.block import Block, readable, take_runs
 from memory_v2.tree.edit import PageEdit, Run, new_blocks
 from memory_v2.tree.link import find_links
@@ -101,7 +101,7 @@ class NothingNew(Arguments):
 
 
 @dataclass
-class _Draft:
+class _Staged:
     """What is staged for one page."""
 
     inserted: dict[int, list[Run]] = field(default_factory=dict)
@@ -126,13 +126,13 @@ class WriteTask:
     """Gathers what a model decides about new text; `apply` carries it out."""
 
     kind = "write"
-    patience = 1
+    max_corrections = 1
 
-    def __init__(self, brief: WriteBrief, work: Workspace) -> None:
+    def __init__(self, brief: WriteBrief, draft: Draft) -> None:
         self.brief = brief
-        self.work = work
+        self.draft = draft
         self.shown = {view.page.path: view.page for view in brief.pages}
-        self.drafts: dict[str, _Draft] = {}
+        self.staged: dict[str, _Staged] = {}
         self.created: dict[str, _Created] = {}
         self.placed: dict[int, str] = {}
         self.said_in: dict[int, set[str]] = {}
@@ -144,7 +144,7 @@ class WriteTask:
         return Prompt("write/system")
 
     @cached_property
-    def opening(self) -> Prompt:
+    def first_message(self) -> Prompt:
         return Prompt("write/task", {"brief": self.brief})
 
     @cached_property
@@ -164,9 +164,9 @@ class WriteTask:
 
     def read_pages(self, call: ReadPages) -> Prompt:
         views = []
-        graph = self.work.graph()
+        graph = self.draft.graph()
         for asked in call.paths:
-            page = known_page(self.work, asked)
+            page = known_page(self.draft, asked)
             self.shown[page.path] = page
             views.append(PageView(page, graph.breadcrumb(page.path)))
         return Prompt("pages", {"views": views, "missing": []})
@@ -217,7 +217,7 @@ class WriteTask:
             raise ToolProblem(f"this text goes to the page {self.brief.path}; place it there")
         path = check_child(call.path)
         parent = self._shown(call.parent)
-        if path in TakenPaths([*self.work.paths(), *self.created]):
+        if path in TakenPaths([*self.draft.paths(), *self.created]):
             raise ToolProblem(f"there is a page {path!r} already; place the blocks there, or choose another path")
         numbers = self._new(call.blocks)
         runs = take_runs(self.brief.blocks, numbers)
@@ -225,14 +225,14 @@ class WriteTask:
         first = runs[0][0]
         own = first.words if first.kind == "heading" and first.level == 1 else ""
         title = own or check_title(call.title, [*sources, path])
-        near = [line for page in self.shown.values() for line in (page.title, *(entry.line for entry in page.entries))]
+        near = [line for page in self.shown.values() for line in (page.title, *(entry.line for entry in page.children))]
         description = check_description(call.description, [*sources, title, path, self.brief.text, *near])
         self.created[path] = _Created(path, parent.path, title, description, runs)
         return self._note_placed(numbers, path)
 
     def rewrite_page(self, call: RewritePage) -> Prompt:
         page = self._target(call.page)
-        if page.path in self.drafts:
+        if page.path in self.staged:
             raise ToolProblem(f"{page.path} is changed already; rewrite it in one call, or change it block by block")
         new = new_blocks(call.text)
         dropped: dict[int, str] = {}
@@ -252,7 +252,7 @@ class WriteTask:
         if own.strip():
             self._own_words(own, [self.brief.text, page.body])
         self._check_removal(page, dropped)
-        self.drafts[page.path] = _Draft(removed=dropped, rewritten=new)
+        self.staged[page.path] = _Staged(removed=dropped, rewritten=new)
         self.own_words.append(own)
         self.placed |= {new_here[content]: page.path for content in kept if content in new_here}
         return Prompt("done", {"what": f"{page.path} is rewritten"})
@@ -297,33 +297,33 @@ class WriteTask:
             f"said already by the blocks that are named for it: {show_numbers(said, 'n')}" if said else "",
             f"in other words, with all names, numbers and dates: {show_numbers(told, 'n')}" if told else "",
         ]
-        for path, draft in self.drafts.items():
-            found += [f"block {n} of {path} was taken out because: {reason}" for n, reason in draft.removed.items()]
+        for path, staged in self.staged.items():
+            found += [f"block {n} of {path} was taken out because: {reason}" for n, reason in staged.removed.items()]
         return [*filter(None, found), "nothing else was changed"]
 
     # carrying it out
 
     def apply(self) -> str:
         """Stages the pages; returns the path of the page where the text went first."""
-        for path, draft in self.drafts.items():
-            self.work.put(draft.body(self.work.page(path)))
+        for path, staged in self.staged.items():
+            self.draft.put(staged.body(self.draft.page(path)))
         for made in self.created.values():
-            self.work.put(new_page(made.path, made.title, made.runs).stamped(self.brief.now, split_from=made.parent))
-            self.work.put(self.work.page(made.parent).with_entry(made.path, made.description))
-        went = [path for _, path in sorted(self.placed.items()) if path] or [*self.drafts, *self.created]
+            self.draft.put(new_page(made.path, made.title, made.runs).stamped(self.brief.now, split_from=made.parent))
+            self.draft.put(self.draft.page(made.parent).with_child(made.path, made.description))
+        went = [path for _, path in sorted(self.placed.items()) if path] or [*self.staged, *self.created]
         return went[0] if went else next(iter(sorted({p for paths in self.said_in.values() for p in paths})))
 
     @property
     def nothing_is_new(self) -> bool:
         """Whether the decision is that all of the text stands in the tree already."""
-        return not self.drafts and not self.created
+        return not self.staged and not self.created
 
     # helpers
 
     def _note_passage(self, path: str, after: int | None) -> None:
         """A page of which a passage was shown counts as shown to who places behind that passage."""
         place = next((hit for hit in self.brief.places if (hit.path, hit.block) == (path, after) and after), None)
-        if place and path not in self.shown and (page := self.work.find(path)) is not None:
+        if place and path not in self.shown and (page := self.draft.find(path)) is not None:
             block = page.blocks[place.block - 1] if place.block <= len(page.blocks) else None
             if block and place.text.strip() in readable(block.text):
                 self.shown[path] = page
@@ -339,7 +339,7 @@ class WriteTask:
             raise ToolProblem(f"this text goes to the page {self.brief.path}; change only that one")
         if page.piece is not None:
             raise ToolProblem(f"{path} holds part of one large block; write on another page")
-        if (draft := self.drafts.get(path)) and draft.rewritten is not None:
+        if (staged := self.staged.get(path)) and staged.rewritten is not None:
             raise ToolProblem(f"{path} is rewritten already; leave it as it is")
         return page
 
@@ -359,7 +359,7 @@ class WriteTask:
     def _own_words(self, text: str, sources: Sequence[str]) -> tuple[Block, ...]:
         """The blocks of a model's own words: said by the sources, and without links that lead nowhere."""
         blocks = new_blocks(check_own_words(text, sources, "the text"))
-        taken = TakenPaths(self.work.paths())
+        taken = TakenPaths(self.draft.paths())
         for link in (link for block in blocks for link in find_links(block)):
             if taken.page(link.target.strip()) is None and not any(f"[[{link.target}" in s for s in sources):
                 raise ToolProblem(f"[[{link.target[:60]}]] leads nowhere; link to pages that are there")
@@ -373,25 +373,25 @@ class WriteTask:
         return after
 
     def _insert(self, page: Page, after: int, runs: Sequence[Run]) -> None:
-        self.drafts.setdefault(page.path, _Draft()).inserted.setdefault(after, []).extend(runs)
+        self.staged.setdefault(page.path, _Staged()).inserted.setdefault(after, []).extend(runs)
 
     def _remove(self, page: Page, numbers: Sequence[int], reason: str) -> None:
-        draft = self.drafts.get(page.path, _Draft())
+        staged = self.staged.get(page.path, _Staged())
         for number in numbers:
-            if number in draft.removed:
+            if number in staged.removed:
                 raise ToolProblem(f"block {number} of {page.path} is removed already")
-        self._check_removal(page, draft.removed | dict.fromkeys(numbers, reason))
-        self.drafts.setdefault(page.path, draft).removed.update(dict.fromkeys(numbers, reason))
+        self._check_removal(page, staged.removed | dict.fromkeys(numbers, reason))
+        self.staged.setdefault(page.path, staged).removed.update(dict.fromkeys(numbers, reason))
 
     def _check_kept(self, page: Page, numbers: Sequence[int]) -> None:
-        draft = self.drafts.get(page.path)
-        if draft and (gone := [n for n in numbers if n in draft.removed]):
+        staged = self.staged.get(page.path)
+        if staged and (gone := [n for n in numbers if n in staged.removed]):
             raise ToolProblem(f"block {gone[0]} of {page.path} is being removed; place the new text instead")
 
     def _check_removal(self, page: Page, removed: dict[int, str]) -> None:
         if named := next((n for n in removed if (page.path, n) in self.said_blocks), None):
             raise ToolProblem(f"block {named} of {page.path} says what is nothing new; it has to stay")
-        others = sum(sizes(self.shown[p].blocks, d.removed) for p, d in self.drafts.items() if p != page.path)
+        others = sum(sizes(self.shown[p].blocks, d.removed) for p, d in self.staged.items() if p != page.path)
         allowed = FREE_REMOVAL + 2 * sum(block.size for block in self.brief.blocks)
         if others + sizes(page.blocks, removed) > allowed:
             raise ToolProblem(

@@ -72,7 +72,7 @@ class Notes(Protocol):
     """
 
     @property
-    def look_again(self) -> float:
+    def recovery_interval(self) -> float:
         """The seconds after which it is worth while to look for what others have left."""
 
     def read(self, name: str) -> bytes | None:
@@ -143,10 +143,10 @@ class MemoryStorage(Protocol):
     def stamps(self) -> Iterator[Stamp]:
         """A stamp of every page, in no order, without reading any."""
 
-    def strays(self) -> list[tuple[str, str]]:
+    def ignored_files(self) -> list[tuple[str, str]]:
         """Markdown files that are no pages, with the reason: (name as it is stored, one sentence)."""
 
-    def tidy(self, paths: Iterable[str]) -> None:
+    def remove_temporary(self, paths: Iterable[str]) -> None:
         """Removes temporary files which writes that did not end have left beside these pages. To be called under the
         lock; what cannot be removed stays."""
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from memory_v2.errors import SilicaError, StorageError
-from memory_v2.storage.disk import make_folder
+from memory_v2.storage.local.disk import make_folder
 from memory_v2.storage.walk import SUFFIX
 
 FOLDER = "history.git"
@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Revision:
     """One commit: what was done (`kind`: write, split, merge, …, `outside`), to what, by which model and why.
 
     `operation` is the same for all commits of one operation: a write, and the splits that followed it; `undoes` is that
@@ -66,7 +66,7 @@ class Entry:
     is_first: bool = field(default=False, compare=False)
 
     @property
-    def in_lines(self) -> Entry:
+    def in_lines(self) -> Revision:
         """The same with everything in one line each, and without what UTF-8 cannot spell."""
         return replace(
             self,
@@ -101,20 +101,20 @@ class History(Protocol):
     def begun(self) -> bool:
         """Whether something was recorded already; once that is known it costs nothing."""
 
-    def set_aside(self) -> None:
+    def quarantine(self) -> None:
         """Puts what cannot be read out of the way; the next record begins anew."""
 
-    def record(self, changes: Mapping[str, bytes | None], entry: Entry) -> str:
+    def record(self, changes: Mapping[str, bytes | None], entry: Revision) -> str:
         """Adds a commit with these pages (path → bytes, `None`: removed) and returns its id. Raises `StorageError`."""
 
-    def entries(self, path: str | None = None) -> Iterator[Entry]:
+    def revisions(self, path: str | None = None) -> Iterator[Revision]:
         """The commits, newest first; only those that changed a page, if one is named. They end where older ones cannot
         be read any more; that is logged."""
 
     def read(self, revision: str, path: str) -> bytes | None:
         """A page as it was after a commit; `None` if it was not there."""
 
-    def states(self, path: str) -> Iterator[tuple[Entry, bytes | None]]:
+    def states(self, path: str) -> Iterator[tuple[Revision, bytes | None]]:
         """The commits that changed a page, oldest first, each with the page as it was after it."""
 
     def pages(self, revision: str) -> dict[str, bytes]:
@@ -136,7 +136,7 @@ class GitHistory:
         self._users = 0
         self._lock = threading.RLock()
 
-    def record(self, changes: Mapping[str, bytes | None], entry: Entry) -> str:
+    def record(self, changes: Mapping[str, bytes | None], entry: Revision) -> str:
         """See `History`. To be called under the commit's lock. Nothing is waited for: what a crash of the machine takes
         of the history, it leaves of the pages."""
         self._sweep()
@@ -146,7 +146,7 @@ class GitHistory:
             self._unlock()
             return self._recorded(changes, entry)
 
-    def _recorded(self, changes: Mapping[str, bytes | None], entry: Entry) -> str:
+    def _recorded(self, changes: Mapping[str, bytes | None], entry: Revision) -> str:
         from dulwich.objects import Blob, Commit
 
         with self._explained():
@@ -171,7 +171,7 @@ class GitHistory:
                 raise StorageError("the history was changed by somebody else meanwhile")
             return str(commit.id.decode())
 
-    def entries(self, path: str | None = None) -> Iterator[Entry]:
+    def revisions(self, path: str | None = None) -> Iterator[Revision]:
         """See `History`."""
         if not self.begun:
             return
@@ -199,9 +199,9 @@ class GitHistory:
 
         return self._sure(ask)
 
-    def states(self, path: str) -> Iterator[tuple[Entry, bytes | None]]:
+    def states(self, path: str) -> Iterator[tuple[Revision, bytes | None]]:
         """See `History`."""
-        return ((entry, self.read(entry.id, path)) for entry in reversed(list(self.entries(path))))
+        return ((entry, self.read(entry.id, path)) for entry in reversed(list(self.revisions(path))))
 
     def pages(self, revision: str) -> dict[str, bytes]:
         """See `History`."""
@@ -232,7 +232,7 @@ class GitHistory:
         # git's own gc puts the names of branches into one file
         return (self._place / "refs" / "heads" / "main").exists() or (self._place / "packed-refs").exists()
 
-    def set_aside(self) -> None:
+    def quarantine(self) -> None:
         """Puts a repository that cannot be read out of the way, under another name, and begins anew."""
         if self._place is None:
             raise StorageError("the history in memory is damaged")
@@ -385,7 +385,7 @@ class GitHistory:
             elif _is_page(mode, place):
                 yield place.removesuffix(SUFFIX), self._data(item)
 
-    def _entry(self, commit: Any) -> Entry:
+    def _entry(self, commit: Any) -> Revision:
         parent = self._commit(commit.parents[0]).tree if commit.parents else None
         entry = _read_message(commit.message.decode("utf-8", "replace"))
         return replace(
@@ -410,7 +410,7 @@ class GitHistory:
                 yield place.removesuffix(SUFFIX)
             yield from self._paths(folders[0], folders[1], f"{place}/")
 
-    def _told(self, commit_id: bytes) -> tuple[Any, Entry]:
+    def _told(self, commit_id: bytes) -> tuple[Any, Revision]:
         commit = self._commit(commit_id)
         return commit, self._entry(commit)
 
@@ -473,15 +473,15 @@ def _line(text: str) -> str:
     return " ".join(text.encode("utf-8", "replace").decode().split())
 
 
-def _read_message(message: str) -> Entry:
-    """The entry that `Entry.message` wrote; a commit of somebody else's making is told by its first line."""
+def _read_message(message: str) -> Revision:
+    """The entry that `Revision.message` wrote; a commit of somebody else's making is told by its first line."""
     first, _, rest = message.partition("\n")
     kind, colon, summary = first.partition(": ")
     paragraphs = [part.splitlines() for part in rest.strip().split("\n\n") if part]
     trailers: dict[str, str] = {}
     if paragraphs and all(_TRAILER.match(line) for line in paragraphs[-1]):
         trailers = {match[1]: match[2] for line in paragraphs.pop() if (match := _TRAILER.match(line))}
-    return Entry(
+    return Revision(
         kind=kind if colon else OUTSIDE,
         summary=summary if colon else first,
         operation=trailers.get("Operation", ""),

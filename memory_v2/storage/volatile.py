@@ -26,7 +26,7 @@ class _Page:
 class VolatileNotes:
     """The contract of `Notes` without a disk."""
 
-    look_again = 0.0
+    recovery_interval = 0.0
 
     def __init__(self) -> None:
         self._notes: dict[str, bytes] = {}
@@ -116,10 +116,10 @@ class VolatileStorage:
         for path, page in self._pages.copy().items():
             yield Stamp(path, len(page.stored.data), page.mark)
 
-    def strays(self) -> list[tuple[str, str]]:
+    def ignored_files(self) -> list[tuple[str, str]]:
         return []
 
-    def tidy(self, paths: Iterable[str]) -> None:
+    def remove_temporary(self, paths: Iterable[str]) -> None:
         """There is nothing that could be left."""
 
     @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_v2.errors import InvalidPath
-from memory_v2.storage.disk import explained, is_link, lstat
+from memory_v2.storage.local.disk import explained, is_link, lstat
 from memory_v2.tree.path import fold, is_page_path, page_path, prefixes
 
 SUFFIX = ".md"

@@ -15,7 +15,7 @@ def plain(text: str) -> str:
     return " ".join(bare.split())
 
 
-def opening(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """The first words of a text, at most `limit` characters of them, cut between words where that can be."""
     words = plain(text[: 4 * limit]).lstrip("-+># ")
     if len(words) <= limit:

@@ -119,7 +119,7 @@ def build_graph(pages: Iterable[Page]) -> Graph:
 
 def edges_of(page: Page, known: Mapping[str, str]) -> list[Edge]:
     """The edges from a page to the pages in `known` (folded path → path), once for each target, children first."""
-    labels = {entry.target: entry.description for entry in page.entries}
+    labels = {entry.target: entry.description for entry in page.children}
     found: dict[str, Edge] = {}
     for link, child in sorted(page.found_links, key=lambda pair: not pair[1]):
         target = known.get(link.key or "")

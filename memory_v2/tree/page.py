@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
-from memory_v2.text.plain import opening
+from memory_v2.text.plain import shorten
 from memory_v2.tree.block import (
     Block,
     decode,
@@ -35,11 +35,11 @@ from memory_v2.tree.block import (
 )
 from memory_v2.tree.link import Link, find_links
 from memory_v2.tree.path import ROOT
-from memory_v2.tree.tails import ENTRY, PROPERTY, part, part_in_the_middle
+from memory_v2.tree.sections import ENTRY, PROPERTY, part, part_in_the_middle
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ChildLink:
     """One line of `## Links`: a child, what is said of it, and the exact line."""
 
     target: str
@@ -61,9 +61,9 @@ class Piece:
         return f"{self.number} of {self.count}, {self.size} bytes of {self.kind}"
 
 
-LONGEST_DESCRIPTION = 240
+MAX_DESCRIPTION = 240
 """Characters that are said of a child."""
-LONGEST_TITLE = 500
+MAX_TITLE = 500
 """Bytes of a heading at the top of a page up to which it stays there when the page is split."""
 
 _PIECE = re.compile(r"(\d{1,6}) of (\d{1,6}), (\d{1,9}) bytes of ([a-z]+)")
@@ -103,10 +103,10 @@ class Page:
         return (*parse_blocks(title), *([Block(piece, "piece")] if piece else ()), *parse_blocks(below))
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
+    def children(self) -> tuple[ChildLink, ...]:
         """The children listed under `## Links`."""
         found = ((line, ENTRY.match(line)) for line in split_lines(self.links)[1:])
-        return tuple(Entry(m[1].strip(), (m[2] or "").strip(), line) for line, m in found if m)
+        return tuple(ChildLink(m[1].strip(), (m[2] or "").strip(), line) for line, m in found if m)
 
     @cached_property
     def properties(self) -> dict[str, str]:
@@ -138,7 +138,7 @@ class Page:
         """The numbers of the blocks that no split moves: the title, unless it is as long as a text, and the piece that
         a page holds."""
         title = {1} if self.blocks[:1] and self.blocks[0].kind == "heading" else set()
-        if title and self.piece is None and self.blocks[0].size > LONGEST_TITLE:
+        if title and self.piece is None and self.blocks[0].size > MAX_TITLE:
             title = set()
         return frozenset(title | {n for n, block in enumerate(self.blocks, 1) if block.kind == "piece"})
 
@@ -211,9 +211,9 @@ class Page:
         body = _closed(_closed(above, newline) + below.lstrip("\r\n"), newline)
         return Page(self.path, body, links, metadata)
 
-    def with_entry(self, target: str, description: str) -> Page:
+    def with_child(self, target: str, description: str) -> Page:
         """The page with a child listed last under `## Links`; of a long description the beginning is told."""
-        told = opening(description, LONGEST_DESCRIPTION)
+        told = shorten(description, MAX_DESCRIPTION)
         return self.with_line(f"- [[{target}]]" + (f" - {told}" if told else ""))
 
     def with_line(self, line: str) -> Page:
@@ -230,7 +230,7 @@ class Page:
             links = "".join([*lines[: last + 1], *gap, line, *(lines[last + 1 :] or [newline])])
         return replace(self, body=_closed(self.body, newline), links=links)
 
-    def without_entries(self, leave_out: Callable[[Entry], bool]) -> Page:
+    def without_children(self, leave_out: Callable[[ChildLink], bool]) -> Page:
         """The page without some of its entries; the section goes with the last of them."""
         kept = [line for line in split_lines(self.links)[1:] if not self._is_left_out(line, leave_out)]
         if not any(ENTRY.match(line) for line in kept):
@@ -239,8 +239,8 @@ class Page:
             return emptied if apart else replace(self, links="## Links" + 2 * line_end(self.text))
         return replace(self, links="".join([split_lines(self.links)[0], *kept]))
 
-    def _is_left_out(self, line: str, leave_out: Callable[[Entry], bool]) -> bool:
-        return any(entry.line == line and leave_out(entry) for entry in self.entries)
+    def _is_left_out(self, line: str, leave_out: Callable[[ChildLink], bool]) -> bool:
+        return any(entry.line == line and leave_out(entry) for entry in self.children)
 
     def stamped(self, now: datetime, **more: str) -> Page:
         """The page with its metadata up to date: `last_updated`, `size_bytes` of all above, and `more`; an empty value

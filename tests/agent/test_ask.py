@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from memory_v2.agent.ask import LONGEST_RETRY_AFTER, LONGEST_WAIT, TRIES, ask
+from memory_v2.agent.ask import MAX_RETRY_AFTER, MAX_WAIT, TRIES, ask
 from memory_v2.agent.limits import Limits
-from memory_v2.agent.run import Run
+from memory_v2.agent.operation import Operation
 from memory_v2.agent.trace import Trace
 from memory_v2.errors import InvalidSetting, ModelError, NotRecorded, UsageError
 from memory_v2.memory import Memory
-from memory_v2.models.base import Conversation, Prompt, Reply, Said, ToolCall, Usage
+from memory_v2.models.base import Conversation, Prompt, Reply, ToolCall, Usage, UserMessage
 from memory_v2.models.briefs import SearchBrief
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.storage.volatile import VolatileStorage
@@ -32,7 +32,7 @@ FACT = "Silica uses pytest 8.3 since 2026-02-03."
 
 
 def conversation() -> Conversation:
-    return Conversation(Prompt("search/system"), (), BRIEF, [Said(Prompt("search/task", {"brief": BRIEF}))])
+    return Conversation(Prompt("search/system"), (), BRIEF, [UserMessage(Prompt("search/task", {"brief": BRIEF}))])
 
 
 @dataclass
@@ -50,8 +50,8 @@ class Watch:
         self.now += seconds
 
 
-def run_on(watch: Watch, limits: Limits | None = None, chance: float = 0.5) -> Run:
-    return Run(limits or Limits(), Trace("some name"), watch, watch.sleep, lambda: chance)
+def run_on(watch: Watch, limits: Limits | None = None, chance: float = 0.5) -> Operation:
+    return Operation(limits or Limits(), Trace("some name"), watch, watch.sleep, lambda: chance)
 
 
 def busy_for(seconds: float | None) -> ModelError:
@@ -81,7 +81,7 @@ def test_no_wait_is_longer_than_the_longest(monkeypatch: pytest.MonkeyPatch) -> 
     watch = Watch()
     with pytest.raises(ModelError):
         ask(ScriptedModel([BUSY] * 9), conversation(), run_on(watch))
-    assert watch.waits == [0.5, 1.0, 2.0, 4.0, LONGEST_WAIT, LONGEST_WAIT, LONGEST_WAIT, LONGEST_WAIT]
+    assert watch.waits == [0.5, 1.0, 2.0, 4.0, MAX_WAIT, MAX_WAIT, MAX_WAIT, MAX_WAIT]
 
 
 def test_after_the_last_try_the_failure_is_told_and_nobody_waits_for_it() -> None:
@@ -118,7 +118,7 @@ def test_a_failure_that_stays_ends_the_tries_of_one_that_may_pass() -> None:
 
 
 @pytest.mark.parametrize(
-    ("after", "waited"), [(7.0, 7.0), (LONGEST_RETRY_AFTER, LONGEST_RETRY_AFTER), (0.1, 0.5), (0.0, 0.5), (-3.0, 0.5)]
+    ("after", "waited"), [(7.0, 7.0), (MAX_RETRY_AFTER, MAX_RETRY_AFTER), (0.1, 0.5), (0.0, 0.5), (-3.0, 0.5)]
 )
 def test_nobody_comes_back_before_the_provider_says_so(after: float, waited: float) -> None:
     watch = Watch()
@@ -126,7 +126,7 @@ def test_nobody_comes_back_before_the_provider_says_so(after: float, waited: flo
     assert watch.waits == [waited]
 
 
-@pytest.mark.parametrize("after", [LONGEST_RETRY_AFTER + 1, 86_400.0, float("inf")])
+@pytest.mark.parametrize("after", [MAX_RETRY_AFTER + 1, 86_400.0, float("inf")])
 def test_a_provider_that_wants_too_much_patience_is_given_up(after: float) -> None:
     watch, model = Watch(), ScriptedModel([busy_for(after), ANSWER])
     with pytest.raises(ModelError, match="busy"):
@@ -185,7 +185,7 @@ class Silent:
 
 
 def test_a_model_that_never_answers_is_left_behind_at_the_limit() -> None:
-    model, run = Silent(), Run(Limits(seconds=0.2), Trace("some name"))
+    model, run = Silent(), Operation(Limits(seconds=0.2), Trace("some name"))
     with model.left_to_itself():
         with pytest.raises(ModelError, match=r"there was no answer within the limit of 0\.2 seconds") as raised:
             ask(model, conversation(), run)
@@ -218,7 +218,7 @@ def test_the_limit_of_seconds_holds_for_an_answer_and_the_waiting_before_it() ->
         return model.respond(asked)
 
     waits: list[float] = []
-    run = Run(Limits(seconds=0.7), Trace("some name"), sleep=waits.append, chance=lambda: 0.0)
+    run = Operation(Limits(seconds=0.7), Trace("some name"), sleep=waits.append, chance=lambda: 0.0)
     with model.left_to_itself(), pytest.raises(ModelError, match=r"within the limit of 0\.7 seconds"):
         ask(ScriptedModel(busy_and_then_silent, "silent"), conversation(), run)
     assert waits == [0.375]

@@ -14,7 +14,7 @@ from pydantic import Field
 from memory_v2.agent.ask import TRIES
 from memory_v2.agent.limits import Limits
 from memory_v2.agent.loop import MAX_CALLS_IN_A_REPLY, PLANNER_TURNS, Decision, Undecided, decide
-from memory_v2.agent.run import Run
+from memory_v2.agent.operation import Operation
 from memory_v2.agent.tools import Arguments, Tool
 from memory_v2.agent.trace import Event, Trace
 from memory_v2.errors import InvalidSetting, ModelError, SilicaError, ToolProblem
@@ -39,12 +39,12 @@ class Words:
     """A task: to put down the words that are wanted."""
 
     wanted: frozenset[str] = frozenset()
-    patience: int = 1
+    max_corrections: int = 1
     kind: str = "words"
     words: list[str] = field(default_factory=list)
     brief: SearchBrief = BRIEF
     system: Prompt = field(default_factory=lambda: Prompt("search/system"))
-    opening: Prompt = field(default_factory=lambda: Prompt("search/task", {"brief": BRIEF}))
+    first_message: Prompt = field(default_factory=lambda: Prompt("search/task", {"brief": BRIEF}))
 
     @property
     def tools(self) -> Sequence[Tool[Any]]:
@@ -80,27 +80,27 @@ def run(
     task: Callable[[], Words] = Words,
     limits: Limits | None = None,
     clock: Callable[[], float] = lambda: 0.0,
-) -> tuple[Decision[Words], ScriptedModel, Run]:
+) -> tuple[Decision[Words], ScriptedModel, Operation]:
     model, operation = ScriptedModel(script), run_of(limits, clock)
     planner = ScriptedModel(list(SCRIPT_OF_PLANNER), "offline")
     return decide(task, (model, planner), operation), model, operation
 
 
-def run_of(limits: Limits | None = None, clock: Callable[[], float] = lambda: 0.0) -> Run:
-    return Run(limits or Limits(), Trace("some name"), clock, sleep=lambda _: None)
+def run_of(limits: Limits | None = None, clock: Callable[[], float] = lambda: 0.0) -> Operation:
+    return Operation(limits or Limits(), Trace("some name"), clock, sleep=lambda _: None)
 
 
-def endings(operation: Run) -> list[str]:
+def endings(operation: Operation) -> list[str]:
     """How each conversation ended."""
     return [event["reason"] for event in operation.trace.of("decided")]
 
 
-def asked(operation: Run) -> list[str]:
+def asked(operation: Operation) -> list[str]:
     """Which models were asked, in order."""
     return [event["model"] for event in operation.trace.of("ask")]
 
 
-def conversations(operation: Run) -> list[list[Event]]:
+def conversations(operation: Operation) -> list[list[Event]]:
     """The events, from each opening of a conversation to the next."""
     found: list[list[Event]] = []
     for event in operation.trace.events:
@@ -234,10 +234,10 @@ def test_a_decision_that_fails_the_guard_is_sent_back_with_what_to_do() -> None:
     assert decision.degraded == ""
 
 
-@pytest.mark.parametrize("patience", [0, 1, 2, 3])
-def test_a_task_is_sent_back_as_often_as_it_has_patience(patience: int) -> None:
-    decision, model, operation = run([put("x")] * 9, lambda: Words(frozenset("a"), patience))
-    assert len(model.sent) == patience + 1
+@pytest.mark.parametrize("max_corrections", [0, 1, 2, 3])
+def test_a_task_is_sent_back_as_often_as_it_has_patience(max_corrections: int) -> None:
+    decision, model, operation = run([put("x")] * 9, lambda: Words(frozenset("a"), max_corrections))
+    assert len(model.sent) == max_corrections + 1
     assert decision.decided_by == "offline"
     assert decision.degraded == "scripted: its decision did not pass the guard: a is missing; put it down"
     assert endings(operation)[0] == "its decision did not pass the guard: a is missing; put it down"

@@ -22,7 +22,7 @@ from memory_v2.models.base import Conversation, Reply, ToolCall
 from memory_v2.models.recorded import FORMAT, RecordedModel
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.storage.base import ANY, Expected
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import encode
 from tests.operations.scenes import call, calls
@@ -289,7 +289,7 @@ def test_however_many_may_be_kept_they_take_no_more_room_than_that(
     traces = Traces(tmp_path, 100)
     names = [keep(traces)]
     size = next(tmp_path.iterdir()).stat().st_size
-    monkeypatch.setattr("memory_v2.agent.traces.MOST_BYTES", int(room_for * size))
+    monkeypatch.setattr("memory_v2.agent.traces.MAX_BYTES", int(room_for * size))
     names += [keep(traces, NOW + timedelta(seconds=n)) for n in range(1, 6)]
     assert {file.stat().st_size for file in tmp_path.iterdir()} == {size}
     assert traces.names() == names[-kept:]
@@ -411,7 +411,7 @@ def test_traces_of_the_local_disk_are_no_pages_and_no_strays(tmp_path: Path) -> 
     memory = Memory(LocalStorage(tmp_path), now=clock)
     memory.write(FACT)
     assert memory.traces()
-    assert (memory.storage.list_files(), memory.storage.strays(), memory.check()) == (["memory"], [], [])
+    assert (memory.storage.list_files(), memory.storage.ignored_files(), memory.check()) == (["memory"], [], [])
 
 
 # files that are no traces

@@ -13,8 +13,8 @@ import pytest
 from memory_v2.cli.show import width
 from memory_v2.errors import ModelError, NotAllowed
 from memory_v2.memory import Memory, Packed
-from memory_v2.storage.history import Entry, GitHistory
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.history import GitHistory, Revision
+from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from tests.house.test_import import HEAVY, ONLY_WHEN_WRITING, loaded_by
 
@@ -506,7 +506,7 @@ def test_what_others_wrote_does_nothing_to_the_terminal(program: Program, call: 
     program.done("write", "--mode", "append", "quiet")
     data = f"# Root {EVIL}\n\nneedle {EVIL}\r\n".encode()
     program.page("memory", data)
-    entry = Entry(f"evil{EVIL}", EVIL, "", EVIL, EVIL, EVIL, (EVIL,), datetime(2026, 5, 4, tzinfo=UTC))
+    entry = Revision(f"evil{EVIL}", EVIL, "", EVIL, EVIL, EVIL, (EVIL,), datetime(2026, 5, 4, tzinfo=UTC))
     GitHistory(program.folder / ".metadata").record({"memory": data}, entry)
     after, before = (row[0] for row in rows(program))
     call = [part.format(before if call == ["diff", "{}"] else after) for part in call]

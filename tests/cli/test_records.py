@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memory_v2.cli.show import width
-from memory_v2.cli.story import MOST_LINES, story
+from memory_v2.cli.story import MAX_LINES, story
 from memory_v2.errors import ModelError, NotAllowed, PageNotFound
 from memory_v2.memory import Memory
 from memory_v2.models.base import Reply, ToolCall, Usage
@@ -20,7 +20,7 @@ from memory_v2.models.events import KINDS
 from memory_v2.models.offline import OfflinePlanner
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.settings import DEFAULT_TRACES
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 from tests.house.test_import import HEAVY, ONLY_WHEN_WRITING, loaded_by
 from tests.operations.scenes import Crowded
 
@@ -243,8 +243,8 @@ def test_the_story_of_a_model_that_reads_words_is_told_step_by_step(grown: Progr
         "2 calls · 6,240 tokens in (4,096 cached), 176 out, $0.0246 · 0.00 s",
     ]
     place = lines.index("  it is shown:") + 1
-    first = [f"    │ {line}".rstrip() for line in shown.splitlines()[:MOST_LINES]]
-    assert lines[place : place + MOST_LINES] == first
+    first = [f"    │ {line}".rstrip() for line in shown.splitlines()[:MAX_LINES]]
+    assert lines[place : place + MAX_LINES] == first
     assert "    │ [n1] Grace writes compilers." in first
     assert decided["checked"]
     assert "nowhere" in problem.splitlines()[0]
@@ -254,11 +254,11 @@ def test_a_long_message_is_cut_and_says_how_much_more_there_is(grown: Program) -
     scripted(grown, PLACED).write("Grace writes compilers. " + "And more. " * 40)
     message = events_of(grown, "message")[0]["text"].rstrip().splitlines()
     cut = [line for line in grown.done("trace", "last").splitlines() if "│" in line]
-    assert len(cut) == MOST_LINES + 1
-    assert cut[-1] == f"    │ … {len(message) - MOST_LINES} more lines"
+    assert len(cut) == MAX_LINES + 1
+    assert cut[-1] == f"    │ … {len(message) - MAX_LINES} more lines"
     assert all(width(line) <= 160 for line in cut)
     narrow = [line for line in seen(grown.on_terminal("trace", "last", columns=60).text).splitlines() if "│" in line]
-    assert len(narrow) == MOST_LINES + 1
+    assert len(narrow) == MAX_LINES + 1
     assert all(width(line) <= 60 for line in narrow)
     assert max(map(width, narrow)) == 60
     full = grown.done("trace", "last", "--full")

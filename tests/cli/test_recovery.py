@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 
 from .program import Program
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_v2.storage.history import Entry, History
+from memory_v2.storage.history import History, Revision
 
 from .storage_suite import at_once
 
@@ -18,8 +18,8 @@ ODD = ("日本語/メモ", "café", "emoji 🎉/a b", "עברית", "a", "a/b", 
 """Paths that plain git quotes, or sorts otherwise than one would think: `a.md` stands between `a-b.md` and `a/`."""
 
 
-def entry(number: int = 0, **told: Any) -> Entry:
-    return Entry("write", f"fact {number}", f"op{number}", when=BEGUN + timedelta(minutes=number), **told)
+def entry(number: int = 0, **told: Any) -> Revision:
+    return Revision("write", f"fact {number}", f"op{number}", when=BEGUN + timedelta(minutes=number), **told)
 
 
 def three(history: History) -> list[str]:
@@ -46,15 +46,15 @@ class HistoryConformance:
 
     def test_what_is_recorded_is_told_newest_first(self, history: History) -> None:
         ids = three(history)
-        assert [one.id for one in history.entries()] == ids[::-1]
-        assert list(history.entries()) == [
+        assert [one.id for one in history.revisions()] == ids[::-1]
+        assert list(history.revisions()) == [
             replace(entry(2), id=ids[2], paths=("people/ada",)),
             replace(entry(1), id=ids[1], paths=("memory",)),
             replace(entry(0), id=ids[0], paths=("memory", "people/ada")),
         ]
-        assert [one.is_first for one in history.entries()] == [False, False, True]
-        assert [one.id for one in history.entries("people/ada")] == [ids[2], ids[0]]
-        assert list(history.entries("people")) == []
+        assert [one.is_first for one in history.revisions()] == [False, False, True]
+        assert [one.id for one in history.revisions("people/ada")] == [ids[2], ids[0]]
+        assert list(history.revisions("people")) == []
         assert [history.before(one) for one in ids] == ["", ids[0], ids[1]]
 
     def test_ids_are_hexadecimal_and_differ(self, history: History) -> None:
@@ -85,7 +85,7 @@ class HistoryConformance:
 
     def test_nothing_is_there_before_the_first_record(self, history: History) -> None:
         assert not history.begun
-        assert list(history.entries()) == []
+        assert list(history.revisions()) == []
         assert history.stale({"memory": None}) == {}
         assert history.stale({"memory": b"x"}) == {"memory": b"x"}
         assert not history.begun
@@ -111,17 +111,17 @@ class HistoryConformance:
     def test_a_commit_that_changes_nothing_is_an_entry_without_pages(self, history: History) -> None:
         history.record({"memory": b"x"}, entry(0))
         history.record({"memory": b"x", "nowhere": None}, entry(1))
-        assert [one.paths for one in history.entries()] == [(), ("memory",)]
+        assert [one.paths for one in history.revisions()] == [(), ("memory",)]
 
     def test_paths_in_any_script_come_back_as_they_are(self, history: History) -> None:
         pages = {path: f"# {path}\n".encode() for path in ODD}
         for number, (path, data) in enumerate(pages.items()):
             history.record({path: data}, entry(number))
-        newest = next(history.entries())
+        newest = next(history.revisions())
         assert history.pages(newest.id) == pages
         assert {path: history.read(newest.id, path) for path in ODD} == pages
-        assert {one.paths for one in history.entries()} == {(path,) for path in ODD}
-        assert all(len(list(history.entries(path))) == 1 for path in ODD)
+        assert {one.paths for one in history.revisions()} == {(path,) for path in ODD}
+        assert all(len(list(history.revisions(path))) == 1 for path in ODD)
         assert history.stale(dict(pages)) == {}
 
     @pytest.mark.parametrize(
@@ -139,9 +139,9 @@ class HistoryConformance:
         history.record({"memory": b"1"}, entry(0))
         assert other.begun
         other.record({"memory": b"2"}, entry(1))
-        assert [entry.summary for entry in history.entries()] == ["fact 1", "fact 0"]
+        assert [entry.summary for entry in history.revisions()] == ["fact 1", "fact 0"]
         assert history.stale({"memory": b"2"}) == {}
-        assert list(another().entries()) == list(history.entries())
+        assert list(another().revisions()) == list(history.revisions())
 
     def test_threads_record_and_read_side_by_side(self, history: History) -> None:
         history.record({"memory": b"0"}, entry(0))
@@ -149,20 +149,20 @@ class HistoryConformance:
         def work(number: int) -> None:
             for turn in range(5):
                 history.record({f"page-{number}": b"%d" % turn}, entry(number))
-                assert next(history.entries()).id
+                assert next(history.revisions()).id
 
         at_once(4, work)
-        assert len(list(history.entries())) == 21
-        assert len(history.pages(next(history.entries()).id)) == 5
+        assert len(list(history.revisions())) == 21
+        assert len(history.pages(next(history.revisions()).id)) == 5
 
     def test_reading_can_be_left_off_in_the_middle(self, history: History) -> None:
         ids = three(history)
-        entries = history.entries()
+        entries = history.revisions()
         assert next(entries).id == ids[2]
         assert history.read(ids[0], "memory") == b"# Memory\n"
         history.record({"memory": b"meanwhile"}, entry(3))
         assert [one.id for one in entries] == [ids[1], ids[0]]
-        abandoned = history.entries()
+        abandoned = history.revisions()
         next(abandoned)
         del abandoned
         states = history.states("memory")
@@ -172,26 +172,28 @@ class HistoryConformance:
     # What is told
 
     def test_all_that_is_known_of_an_operation_is_told(self, history: History) -> None:
-        one = Entry("write", "日本語", "op", "a model", "the model failed: no key", "op0", ("n1: kept", "all"), BEGUN)
+        one = Revision(
+            "write", "日本語", "op", "a model", "the model failed: no key", "op0", ("n1: kept", "all"), BEGUN
+        )
         name = history.record({"memory": b"x"}, one)
-        assert list(history.entries()) == [replace(one, id=name, paths=("memory",))]
+        assert list(history.revisions()) == [replace(one, id=name, paths=("memory",))]
 
     @pytest.mark.parametrize("why", ["Operation: pretended", "Undoes: 3fa09c123456", "Degraded: no"])
     def test_a_reason_is_never_taken_for_something_else(self, history: History, why: str) -> None:
-        one = Entry("write", "fact", why=(why,), when=BEGUN)
+        one = Revision("write", "fact", why=(why,), when=BEGUN)
         name = history.record({"memory": b"x"}, one)
-        assert list(history.entries()) == [replace(one, id=name, paths=("memory",))]
+        assert list(history.revisions()) == [replace(one, id=name, paths=("memory",))]
 
     def test_what_takes_several_lines_is_told_in_one(self, history: History) -> None:
-        several = Entry("write", "one\n\ntwo", "op", "m", "a\r\nOperation: b", "", ("c\u2028d",), BEGUN)
+        several = Revision("write", "one\n\ntwo", "op", "m", "a\r\nOperation: b", "", ("c\u2028d",), BEGUN)
         history.record({"memory": b"x"}, several)
-        (found,) = history.entries()
+        (found,) = history.revisions()
         told = (found.summary, found.operation, found.degraded, found.why)
         assert told == ("one two", "op", "a Operation: b", ("c d",))
 
     @pytest.mark.parametrize("text", ["\ud800", "\udcff", "half \ud83d of a pair"], ids=ascii)
     def test_words_that_are_no_utf8_do_not_keep_a_change_out_of_the_history(self, history: History, text: str) -> None:
         history.record({"memory": b"x"}, entry(degraded=f"the model failed: {text}"))
-        (found,) = history.entries()
+        (found,) = history.revisions()
         assert found.degraded.startswith("the model failed: ")
         assert found.operation == "op0"

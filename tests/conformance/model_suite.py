@@ -11,7 +11,17 @@ from typing import Any, ClassVar
 import pytest
 
 from memory_v2.errors import ModelError
-from memory_v2.models.base import Answered, Conversation, Model, Reply, Returned, Said, StopReason, ToolCall, Usage
+from memory_v2.models.base import (
+    AssistantMessage,
+    Conversation,
+    Model,
+    Reply,
+    StopReason,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
 from memory_v2.models.provider import MAX_OUTPUT_TOKENS
 from tests.wire.adapters import KEY, NOBODY, SYSTEM, TOOLS, Adapter, Words, conversation
 from tests.wire.dialects import Call, Dialect, Says
@@ -109,8 +119,8 @@ class ModelConformance:
         provider.script = [says, Says("Done.")]
         talk = conversation()
         reply = model.respond(talk)
-        results = [Returned(call, Words(f"result of {call.id}")) for call in reply.tool_calls]
-        talk.messages += [Answered(reply), *results, Said(Words("Go on."))]
+        results = [ToolResult(call, Words(f"result of {call.id}")) for call in reply.tool_calls]
+        talk.messages += [AssistantMessage(reply), *results, UserMessage(Words("Go on."))]
         assert model.respond(talk).text == "Done."
         return talk
 
@@ -151,10 +161,12 @@ class ModelConformance:
             Says("Done."),
         ]
         talk = conversation()
-        for extra in ((), (Said(Words("One of them is wrong.")),), (Said(Words("Use a tool.")),)):
+        for extra in ((), (UserMessage(Words("One of them is wrong.")),), (UserMessage(Words("Use a tool.")),)):
             reply = model.respond(talk)
-            returned = [Returned(call, Words(f"result of {call.id}"), call.id == "call_b") for call in reply.tool_calls]
-            talk.messages += [Answered(reply), *returned, *extra]
+            returned = [
+                ToolResult(call, Words(f"result of {call.id}"), call.id == "call_b") for call in reply.tool_calls
+            ]
+            talk.messages += [AssistantMessage(reply), *returned, *extra]
         model.respond(talk)
         assert provider.requests[-1].turns == [
             ("user", "Put down a word."),
@@ -185,7 +197,7 @@ class ModelConformance:
     def test_what_was_sent_once_is_sent_again_to_the_letter(self, model: Model, provider: Provider) -> None:
         talk = self.two_turns(model, provider, Says("Well.", [WORD, SECOND], thought="boats are words"))
         provider.script = lambda _: Says("Done.")
-        talk.messages += [Answered(Reply("Done.", raw=None)), Said(Words("More."))]
+        talk.messages += [AssistantMessage(Reply("Done.", raw=None)), UserMessage(Words("More."))]
         model.respond(talk)
         for before, after in zip(provider.requests, provider.requests[1:], strict=False):
             assert _cacheable(after).startswith(_cacheable(before))
@@ -195,7 +207,7 @@ class ModelConformance:
         provider.script = [Says("Well.", [WORD, broken], thought="boats are words"), Says("Done.")]
         talk = conversation()
         reply = model.respond(talk)
-        talk.messages += [Answered(reply), *(Returned(call, Words("ok")) for call in reply.tool_calls)]
+        talk.messages += [AssistantMessage(reply), *(ToolResult(call, Words("ok")) for call in reply.tool_calls)]
         raw, messages = json.dumps(reply.raw), list(talk.messages)
         model.respond(talk)
         assert json.dumps(reply.raw) == raw
@@ -203,7 +215,7 @@ class ModelConformance:
 
     def test_an_answer_of_another_making_is_sent_as_its_words(self, model: Model, provider: Provider) -> None:
         provider.script = [Says("Done.")]
-        model.respond(conversation(Answered(Reply("by hand")), Said(Words("Go on."))))
+        model.respond(conversation(AssistantMessage(Reply("by hand")), UserMessage(Words("Go on."))))
         assert provider.requests[0].turns[1:] == [("assistant", "by hand"), ("user", "Go on.")]
 
     # What is read
@@ -226,12 +238,12 @@ class ModelConformance:
     def test_every_script_is_sent_and_read_as_it_is(self, model: Model, provider: Provider) -> None:
         talk = self.two_turns(model, provider, Says(SCRIPTS, [Call("put", {"word": SCRIPTS}, "call_a")]))
         answered = talk.messages[1]
-        assert isinstance(answered, Answered)
+        assert isinstance(answered, AssistantMessage)
         assert answered.reply.text == SCRIPTS
         assert answered.reply.tool_calls == (ToolCall("put", {"word": SCRIPTS}, "call_a"),)
         assert provider.requests[1].turns[1:3] == [("assistant", SCRIPTS), ("call", "call_a", "put", {"word": SCRIPTS})]
         provider.script = lambda _: Says("Done.")
-        model.respond(conversation(Answered(Reply("x")), Said(Words(SCRIPTS))))
+        model.respond(conversation(AssistantMessage(Reply("x")), UserMessage(Words(SCRIPTS))))
         assert provider.requests[2].turns[-1] == ("user", SCRIPTS)
 
     @pytest.mark.parametrize("stop", STOPS)
@@ -260,7 +272,7 @@ class ModelConformance:
     ) -> None:
         talk = self.two_turns(model, provider, Says("", [Call("put", sent, "call_a"), SECOND]))
         answered = talk.messages[1]
-        assert isinstance(answered, Answered)
+        assert isinstance(answered, AssistantMessage)
         broken, good = answered.reply.tool_calls
         assert (broken.name, broken.arguments, broken.id) == ("put", {}, "call_a")
         assert broken.malformed
@@ -283,7 +295,7 @@ class ModelConformance:
     def test_an_answer_without_a_word_can_be_sent_back(self, model: Model, provider: Provider, text: str) -> None:
         talk = self.two_turns(model, provider, Says(text))
         answered = talk.messages[1]
-        assert isinstance(answered, Answered)
+        assert isinstance(answered, AssistantMessage)
         assert (answered.reply.text.strip(), answered.reply.tool_calls) == ("", ())
         assert [turn[0] for turn in provider.requests[1].turns] == ["user", "assistant", "user"]
 
@@ -294,7 +306,7 @@ class ModelConformance:
             return
         talk = self.two_turns(model, provider, Says(None))
         answered = talk.messages[1]
-        assert isinstance(answered, Answered)
+        assert isinstance(answered, AssistantMessage)
         assert (answered.reply.text, answered.reply.tool_calls) == ("", ())
 
     def test_the_answer_is_kept_as_plain_data(self, model: Model, provider: Provider) -> None:
@@ -306,7 +318,9 @@ class ModelConformance:
         provider.script = lambda request: Says(request.turns[-1][1])
 
         def ask(number: int) -> str:
-            return model.respond(conversation(Answered(Reply("x")), Said(Words(f"number {number}")))).text
+            return model.respond(
+                conversation(AssistantMessage(Reply("x")), UserMessage(Words(f"number {number}")))
+            ).text
 
         with ThreadPoolExecutor(8) as pool:
             assert list(pool.map(ask, range(24))) == [f"number {number}" for number in range(24)]

@@ -100,7 +100,7 @@ class StorageConformance:
     def test_an_empty_storage_lists_nothing(self, storage: MemoryStorage) -> None:
         assert storage.list_files() == []
         assert list(storage.stamps()) == []
-        assert storage.strays() == []
+        assert storage.ignored_files() == []
 
     # Expectations
 
@@ -211,7 +211,7 @@ class StorageConformance:
             storage.write(path, b"1")
             storage.write(path, b"2")
         assert storage.list_files() == sorted(paths)
-        assert storage.strays() == []
+        assert storage.ignored_files() == []
 
     # Times and stamps
 
@@ -320,7 +320,7 @@ class StorageConformance:
             (folder / "derived").write_bytes(b"y")
             assert storage.cache_folder == folder
         assert storage.list_files() == ["memory"]
-        assert storage.strays() == []
+        assert storage.ignored_files() == []
 
 
 def at_once(workers: int, work: Callable[[int], Result]) -> list[Result]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory_v2.storage.base import MemoryStorage
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 
 from .storage_suite import StorageConformance
 

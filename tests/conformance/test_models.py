@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from memory_v2.models.base import Answered, Model, Reply, Returned, Said, StopReason, ToolCall
+from memory_v2.models.base import AssistantMessage, Model, Reply, StopReason, ToolCall, ToolResult, UserMessage
 from tests.wire.adapters import ADAPTERS, KEY, Words, conversation
 from tests.wire.dialects import Anthropic, Body, OpenAI, Says
 from tests.wire.server import Provider, Sends
@@ -23,7 +23,7 @@ class _Claude(ModelConformance):
         provider.script = [Says("", [WORD, SECOND]), Says("Done.")]
         talk = conversation()
         reply = model.respond(talk)
-        talk.messages += [Answered(reply), *(Returned(call, Words("ok")) for call in reply.tool_calls)]
+        talk.messages += [AssistantMessage(reply), *(ToolResult(call, Words("ok")) for call in reply.tool_calls)]
         model.respond(talk)
         for request in provider.requests:
             *_, last = request.body["messages"][-1]["content"]
@@ -43,7 +43,11 @@ class TestAnthropic(_Claude):
         talk = conversation()
         first, second = model.respond(talk).tool_calls
         raw = {"content": [{"type": "tool_use", "id": c.id, "name": c.name, "input": {}} for c in (first, second)]}
-        talk.messages += [Answered(Reply(raw=raw)), Returned(first, Words("ok")), Returned(second, Words("no"), True)]
+        talk.messages += [
+            AssistantMessage(Reply(raw=raw)),
+            ToolResult(first, Words("ok")),
+            ToolResult(second, Words("no"), True),
+        ]
         model.respond(talk)
         assert Anthropic().errors(provider.requests[1].body) == ["call_b"]
 
@@ -59,7 +63,7 @@ class TestAnthropic(_Claude):
         talk = conversation()
         reply = model.respond(talk)
         assert (reply.text, reply.tool_calls) == ("So", (ToolCall("put", {"word": "b"}, "call_a"),))
-        talk.messages += [Answered(reply), Returned(reply.tool_calls[0], Words("ok"))]
+        talk.messages += [AssistantMessage(reply), ToolResult(reply.tool_calls[0], Words("ok"))]
         model.respond(talk)
         assert provider.requests[1].body["messages"][1] == {"role": "assistant", "content": content}
 
@@ -85,7 +89,11 @@ class TestOpenAI(ModelConformance):
         talk = conversation()
         reply = model.respond(talk)
         assert reply.tool_calls == (ToolCall("put", {"word": "boat"}, "call_1"),)
-        talk.messages += [Answered(reply), Returned(reply.tool_calls[0], Words("ok")), Said(Words("Go on."))]
+        talk.messages += [
+            AssistantMessage(reply),
+            ToolResult(reply.tool_calls[0], Words("ok")),
+            UserMessage(Words("Go on.")),
+        ]
         model.respond(talk)
         assert provider.requests[1].turns[1] == ("call", "call_1", "put", {"word": "boat"})
 

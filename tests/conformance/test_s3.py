@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_v2.storage.base import MemoryStorage
-from memory_v2.storage.s3 import S3Storage
+from memory_v2.storage.s3.storage import S3Storage
 from tests.storage.s3_server import HOST, new_bucket, server
 
 from .storage_suite import StorageConformance

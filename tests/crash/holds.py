@@ -17,7 +17,7 @@ from memory_v2.errors import NotAllowed, PageNotFound
 from memory_v2.memory import Memory
 from memory_v2.storage import history
 from memory_v2.storage.history import FOLDER
-from memory_v2.storage.local import METADATA
+from memory_v2.storage.local.storage import METADATA
 from tests.crash.scenes import THRESHOLD, Scene, copied, opened
 from tests.properties.whole import faults, pages_of, stands
 
@@ -87,7 +87,7 @@ def look(memory: Memory) -> Look:
     findings = [f"{finding.severity} {finding.kind} {finding.path}" for finding in memory.check()]
     return Look(
         tree_of(memory),
-        tuple((one.first.kind, one.first.summary, one.paths, len(one.entries), bool(one.undone_by)) for one in past),
+        tuple((one.first.kind, one.first.summary, one.paths, len(one.revisions), bool(one.undone_by)) for one in past),
         (*findings, *faults(pages_of(memory.storage), THRESHOLD)),
     )
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory_v2.memory import Memory
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 
 THRESHOLD = 2_048
 MOMENT = datetime(2026, 3, 1, tzinfo=UTC)

@@ -13,7 +13,7 @@ from dulwich.objects import Blob
 from memory_v2.errors import StorageError
 from memory_v2.memory import Memory
 from memory_v2.storage.history import BRANCH, FOLDER
-from memory_v2.storage.local import METADATA
+from memory_v2.storage.local.storage import METADATA
 from tests.crash.boundaries import Boundary, watched
 from tests.crash.holds import AFTERWARDS, age, leftovers, tree_of, unhurried
 from tests.crash.scenes import NEW, SCENES, THRESHOLD, copied, opened, prepared

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_v2.memory import Memory
-from memory_v2.storage.local import METADATA
+from memory_v2.storage.local.storage import METADATA
 from tests.crash.boundaries import Boundary, watched
 from tests.crash.holds import AFTERWARDS, age, leftovers, look, unhurried
 from tests.crash.scenes import NEW, SCENES, Scene, copied, opened, prepared
@@ -116,7 +116,7 @@ def blocks_of(memory: Memory) -> set[str]:
 def was_in_history(memory: Memory, text: str) -> bool:
     kept = memory.storage.history
     assert kept is not None
-    return any(text.encode() in data for entry in kept.entries() for data in kept.pages(entry.id).values())
+    return any(text.encode() in data for entry in kept.revisions() for data in kept.pages(entry.id).values())
 
 
 def times(memory: Memory, text: str) -> int:

@@ -19,7 +19,7 @@ from memory_v2.index.base import PageIndex
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.store import FILE
 from memory_v2.storage.base import MemoryStorage
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import readable, split_lines
 from memory_v2.tree.graph import build_graph
@@ -255,7 +255,7 @@ _PROCESS = """
 import sys
 from pathlib import Path
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.page import parse_page
 
 folder, cache, number = sys.argv[1:]

@@ -15,7 +15,7 @@ from memory_v2.memory import Memory
 from memory_v2.models import load_model
 from memory_v2.models.base import Model
 from memory_v2.models.litellm import LiteLLMModel
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 from tests.wire.adapters import ADAPTERS, Adapter
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROFILE", "OPENAI_API_KEY", "OPENAI_ADMIN_KEY")
@@ -125,7 +125,7 @@ def test_no_provider_is_imported_before_a_model_is_asked(tmp_path: Path) -> None
 import sys
 from pathlib import Path
 from memory_v2 import Memory
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 for name in {sorted(set(NAMES.values()))}:
     with Memory(LocalStorage(Path({str(tmp_path / "memory")!r})), name) as memory:
         memory.write("The Kestrel sails on 12 May.", mode="append")

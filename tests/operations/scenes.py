@@ -12,12 +12,12 @@ from memory_v2.memory import Memory
 from memory_v2.models.base import Reply, ToolCall
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.operations.results import Result
-from memory_v2.settings import DEFAULT_THRESHOLD, LEAST_THRESHOLD
+from memory_v2.settings import DEFAULT_THRESHOLD, MIN_THRESHOLD
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.volatile import VolatileStorage
 from tests.properties.whole import clock
 
-SMALL = LEAST_THRESHOLD
+SMALL = MIN_THRESHOLD
 
 
 def offline(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory_v2.memory import Memory
-from memory_v2.operations.environment import MAX_CHILDREN
+from memory_v2.operations.context import MAX_CHILDREN
 from tests.operations.scenes import SMALL, body, offline
 from tests.properties.whole import faults, pages_of, stands
 
@@ -108,8 +108,8 @@ def test_a_page_out_of_reach_is_listed_on_the_page_above_it() -> None:
     memory = made_of({"memory": "# M\n\n[[a]]\n", "a": "# A\n", "a/b": "# Bee\n", "x/y": "# Why\n"})
     memory.checkup(apply=True)
     pages = pages_of(memory.storage)
-    assert [(entry.target, entry.description) for entry in pages["a"].entries] == [("a/b", "Bee")]
-    assert [(entry.target, entry.description) for entry in pages["memory"].entries] == [("x/y", "Why")]
+    assert [(entry.target, entry.description) for entry in pages["a"].children] == [("a/b", "Bee")]
+    assert [(entry.target, entry.description) for entry in pages["memory"].children] == [("x/y", "Why")]
 
 
 def test_a_part_of_a_large_block_that_was_damaged_by_hand_is_told() -> None:

@@ -13,7 +13,7 @@ from memory_v2.cli.app import silica
 from memory_v2.errors import StorageError
 from memory_v2.memory import Memory
 from memory_v2.storage.format import FORMAT
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 from tests.properties.whole import clock
 
 VERBS: dict[str, Callable[[Memory], object]] = {

@@ -68,7 +68,7 @@ def test_commits_of_one_operation_are_one_also_where_others_came_between() -> No
     memory = offline(storage=storage)
     assert storage.history is not None
     memory.write("Lisbon is on the Tagus.")
-    first, *_ = storage.history.entries()
+    first, *_ = storage.history.revisions()
     for kind, operation, path in (("write", "aaaa", "a"), ("write", "bbbb", "b"), ("split", "aaaa", "a/more")):
         storage.write(path, b"x")
         entry = type(first)(kind, path, operation, when=first.when)

@@ -15,7 +15,7 @@ from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.write import checked_blocks
 from memory_v2.storage.base import ANY, JOURNAL, PENDING, Expected, MemoryStorage
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileNotes, VolatileStorage
 from memory_v2.tree.block import Block
 from tests.operations.scenes import SMALL, body, call, calls, offline

@@ -22,7 +22,7 @@ from memory_v2.models.briefs import SearchBrief, SplitBrief, WriteBrief
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.operations.replay import Replay
 from memory_v2.storage.base import ANY, Expected, MemoryStorage
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from tests.operations.scenes import SMALL, Crowded, call, calls
 from tests.properties.test_hostile_model import Hostile, new_text

@@ -9,7 +9,7 @@ import pytest
 from memory_v2.errors import InvalidPath, ModelError, PageNotFound
 from memory_v2.memory import Memory
 from memory_v2.models.base import Reply
-from memory_v2.operations.environment import MAX_CHILDREN
+from memory_v2.operations.context import MAX_CHILDREN
 from memory_v2.operations.results import SplitResult
 from memory_v2.settings import DEFAULT_THRESHOLD
 from memory_v2.tree.block import parse_blocks
@@ -108,7 +108,7 @@ def test_every_child_is_described_in_the_words_of_its_text() -> None:
     memory = offline(SMALL)
     memory.write(SECTIONS)
     for page in pages_of(memory.storage).values():
-        for entry in page.entries:
+        for entry in page.children:
             child = memory.read(entry.target).casefold()
             assert entry.description
             assert any(word.strip(":,.").casefold() in child for word in entry.description.split())
@@ -119,7 +119,7 @@ def test_a_page_with_too_many_children_is_divided_by_its_links() -> None:
     for n in range(MAX_CHILDREN + 10):
         memory.write(f"Facts about subject{n}.", f"subject{n}")
     whole(memory, "", 10_240)
-    assert all(len(page.entries) <= MAX_CHILDREN for page in pages_of(memory.storage).values())
+    assert all(len(page.children) <= MAX_CHILDREN for page in pages_of(memory.storage).values())
 
 
 @pytest.mark.parametrize("times", [1, 5])
@@ -279,7 +279,7 @@ def test_a_freed_name_is_not_given_to_a_block_whose_parts_would_cover_others(ope
     memory = offline(SMALL)
     texts = ["```\n" + "".join(f"code line {n} of {which}\n" for n in range(400)) + "```\n" for which in ("one", "two")]
     memory.write("# Code\n\n" + texts[0], "code")
-    index = next(path for path, page in pages_of(memory.storage).items() if page.entries and path.startswith("code/"))
+    index = next(path for path, page in pages_of(memory.storage).items() if page.children and path.startswith("code/"))
     if operation == "rename":
         memory.rename(index, f"{index}/inner")
     else:

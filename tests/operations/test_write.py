@@ -138,7 +138,7 @@ def test_a_page_that_is_not_there_is_made_and_listed_on_the_nearest_page_above()
     memory = offline()
     memory.write("The projects.", "projects")
     memory.write("# Silica\n\nA tree.", "projects/code/silica")
-    assert [entry.target for entry in pages_of(memory.storage)["projects"].entries] == ["projects/code/silica"]
+    assert [entry.target for entry in pages_of(memory.storage)["projects"].children] == ["projects/code/silica"]
     assert body(memory, "projects/code/silica") == "# Silica\n\nA tree."
 
 

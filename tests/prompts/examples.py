@@ -41,7 +41,7 @@ WRITE = WriteBrief(
     known={2: ("projects/silica", 3)},
     threshold=10_240,
     now=NOW,
-    extent=lambda path: 6,
+    block_count=lambda path: 6,
 )
 WRITE_THERE = WriteBrief(WRITE.blocks, "projects/silica", VIEWS[1:], (), {}, 10_240, NOW, lambda path: 6)
 SPLIT = SplitBrief(VIEWS[1], 10_240, 6_144, TakenPaths(["memory"]), False, 16, NOW)
@@ -61,8 +61,8 @@ EXAMPLES: dict[str, Prompt] = {
     "search/task-nothing-there": Prompt("search/task", {"brief": NOTHING_THERE}),
     "pages": Prompt("pages", {"views": VIEWS, "missing": ["projects/x"]}),
     "done": Prompt("done", {"what": "n1-n2 will stand on projects/silica"}),
-    "places": Prompt("places", {"hits": HITS, "first": 13, "extent": lambda path: 6}),
-    "places-none": Prompt("places", {"hits": (), "first": 13, "extent": lambda path: 6}),
+    "places": Prompt("places", {"hits": HITS, "first": 13, "block_count": lambda path: 6}),
+    "places-none": Prompt("places", {"hits": (), "first": 13, "block_count": lambda path: 6}),
     "problem": Prompt(
         "problem", {"problem": "there is no tool 'write_file'; use one of place, replace", "others": True}
     ),

@@ -283,7 +283,7 @@ class Hostile:
 
     def split_calls(self, brief: SplitBrief) -> list[tuple[str, dict[str, Any]]]:
         page = brief.view.page
-        size, listed = len(page.blocks), [entry.target for entry in page.entries]
+        size, listed = len(page.blocks), [entry.target for entry in page.children]
         names = [*NAMES, *BAD_NAMES, *(target.rsplit("/", 1)[-1].upper() for target in listed), "alice", *listed]
 
         def child(blocks: Any) -> dict[str, Any]:

@@ -10,10 +10,10 @@ import pytest
 
 from memory_v2.errors import NotAllowed, PageExists
 from memory_v2.memory import Memory
-from memory_v2.operations.past import Operation
+from memory_v2.operations.past import PastOperation
 from memory_v2.operations.results import Result
 from memory_v2.storage.base import MemoryStorage
-from memory_v2.storage.s3 import S3Storage
+from memory_v2.storage.s3.storage import S3Storage
 from memory_v2.storage.volatile import VolatileStorage
 from tests.properties.whole import clock, faults, pages_of
 from tests.storage.s3_server import HOST, new_bucket, server
@@ -153,7 +153,7 @@ def test_an_earlier_operation_is_undone_or_refused_and_the_tree_is_whole_either_
     memory = Memory(storage, threshold=2_048, now=clock)
     for _ in range(steps // 2):
         step(memory, rng)
-    done: list[Operation] = memory.history()
+    done: list[PastOperation] = memory.history()
     for operation in rng.sample(done, min(6, len(done))):
         before = tree_of(storage)
         try:

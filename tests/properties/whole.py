@@ -49,7 +49,7 @@ def faults(pages: dict[str, Page], threshold: int) -> list[str]:
         if page.piece is not None and len(page.piece_data) != page.piece.size:
             found.append(f"{path} holds {len(page.piece_data)} of {page.piece.size} bytes of its piece")
         found += [
-            f"{path} lists {e.target!r}, which is no page" for e in page.entries if link_key(e.target) not in known
+            f"{path} lists {e.target!r}, which is no page" for e in page.children if link_key(e.target) not in known
         ]
     return found
 

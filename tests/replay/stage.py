@@ -32,7 +32,7 @@ class Stage:
         """Stores a page as it is, listing these children (path → description)."""
         page = new_page(path, title, [parse_blocks(body.strip() + "\n")])
         for child, description in (children or {}).items():
-            page = page.with_entry(child, description)
+            page = page.with_child(child, description)
         self.storage.write(path, page.stamped(NOW).data)
 
     def text(self, path: str = ROOT) -> str:

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError
-from memory_v2.storage.history import BRANCH, FOLDER, MAKING, OUTSIDE, Entry, GitHistory, HistoryDamaged
+from memory_v2.storage.history import BRANCH, FOLDER, MAKING, OUTSIDE, GitHistory, HistoryDamaged, Revision
 from tests.conformance.history_suite import BEGUN, ODD, HistoryConformance, entry, three
 
 GIT = shutil.which("git")
@@ -114,7 +114,7 @@ class TestGitHistory(HistoryConformance):
 def test_before_the_first_record_there_is_no_repository(folder: Path) -> None:
     history = GitHistory(folder)
     assert not history.begun
-    assert list(history.entries()) == []
+    assert list(history.revisions()) == []
     assert not (folder / FOLDER).exists()
 
 
@@ -132,9 +132,9 @@ def test_a_message_tells_an_entry_and_is_read_back(
     history = GitHistory(None)
     operation, decided_by, degraded, undoes = trailers
     why = ("in the tree to the letter: n1", "Operation: not this one", "nothing else was changed")
-    one = Entry(kind, summary, operation, decided_by, degraded, undoes, why, BEGUN)
+    one = Revision(kind, summary, operation, decided_by, degraded, undoes, why, BEGUN)
     name = history.record({"memory": b"x"}, one)
-    assert list(history.entries()) == [replace(one, id=name, paths=("memory",))]
+    assert list(history.revisions()) == [replace(one, id=name, paths=("memory",))]
 
 
 # plain git
@@ -143,7 +143,7 @@ def test_a_message_tells_an_entry_and_is_read_back(
 def test_plain_git_accepts_the_repository_and_reads_the_log(folder: Path) -> None:
     history = GitHistory(folder)
     ids = three(history)
-    history.record({"日本語/メモ": b"x"}, Entry("write", "日本語", "op", "m", "", "", ("why", "and why"), BEGUN))
+    history.record({"日本語/メモ": b"x"}, Revision("write", "日本語", "op", "m", "", "", ("why", "and why"), BEGUN))
     for _ in range(2):
         assert complaints(folder) == []
         assert history.pack() in (14, 0)
@@ -176,7 +176,7 @@ def test_a_commit_that_plain_git_made_is_told_and_gone_on_from(folder: Path) -> 
     history = GitHistory(folder)
     three(history)
     commit_by_others(folder, {"memory.md": b"by Ann\n", "new/page.md": b"new\n"}, "tidied up\n\nfor good\n\nand all")
-    found = next(history.entries())
+    found = next(history.revisions())
     assert (found.kind, found.summary, found.why) == (OUTSIDE, "tidied up", ("for good", "and all"))
     assert (found.operation, found.decided_by, found.undoes) == ("", "", "")
     assert found.paths == ("memory", "new/page")
@@ -191,7 +191,7 @@ def test_what_others_committed_and_is_no_page_is_none(folder: Path) -> None:
     three(history)
     files = {"memory.md": b"by Ann\n", "notes.txt": b"x", "Big.MD": b"x", "folder.md/inner": b"x"}
     commit_by_others(folder, files, "odd things", link="link.md")
-    found = next(history.entries())
+    found = next(history.revisions())
     assert found.paths == ("memory",)
     assert history.pages(found.id) == {"memory": b"by Ann\n"}
     assert history.read(found.id, "link") is None
@@ -208,7 +208,7 @@ def test_a_branch_that_git_has_packed_is_still_there(folder: Path) -> None:
         branch.unlink()
     history = GitHistory(folder)
     assert history.begun
-    assert [one.id for one in history.entries()] == ids[::-1]
+    assert [one.id for one in history.revisions()] == ids[::-1]
     name = history.record({"memory": b"on"}, entry(3))
     assert history.before(name) == ids[-1]
 
@@ -216,15 +216,15 @@ def test_a_branch_that_git_has_packed_is_still_there(folder: Path) -> None:
 def test_packing_changes_nothing_but_where_things_are(folder: Path) -> None:
     history = GitHistory(folder)
     ids = three(history)
-    before = list(history.entries()), [history.pages(one) for one in ids]
+    before = list(history.revisions()), [history.pages(one) for one in ids]
     assert history.size > 0
     assert history.pack() == 3 + 4 + 3  # commits, trees, blobs
     assert not list((folder / FOLDER / "objects").glob("??/*"))
     assert history.pack() == 0
-    assert (list(history.entries()), [history.pages(one) for one in ids]) == before
+    assert (list(history.revisions()), [history.pages(one) for one in ids]) == before
     history.record({"memory": b"on"}, entry(3))
     assert history.pack() == 3
-    assert len(list(GitHistory(folder).entries())) == 4
+    assert len(list(GitHistory(folder).revisions())) == 4
 
 
 # damage
@@ -259,17 +259,17 @@ def test_a_repository_that_cannot_be_read_is_damaged_and_set_aside(folder: Path,
     data, patterns = {**DAMAGES, **PACKED}[how]
     damage(folder, data, *patterns)
     with pytest.raises(HistoryDamaged, match="is damaged"):
-        list(history.entries())
+        list(history.revisions())
     with pytest.raises(HistoryDamaged):
         history.record({"memory": b"on"}, entry(3))
     with pytest.raises(HistoryDamaged):
         history.stale({"memory": b"on"})
     broken = {file.name for file in (folder / FOLDER).rglob("*")}
-    history.set_aside()
+    history.quarantine()
     assert not history.begun
     assert {file.name for file in (folder / "history-damaged-1.git").rglob("*")} == broken
     name = history.record({"memory": b"anew"}, entry(4))
-    assert [one.id for one in history.entries()] == [name]
+    assert [one.id for one in history.revisions()] == [name]
     assert name not in ids
     assert complaints(folder) == []
 
@@ -286,12 +286,12 @@ def test_one_object_that_is_cut_off_is_told_where_it_is_needed(folder: Path, kin
         names = [name.decode() for name in store if store[name].type_name == kind.encode()]
     damage(folder, None, *(f"objects/{name[:2]}/{name[2:]}" for name in names))
     asks: dict[str, Callable[[], object]] = {
-        "entries": lambda: list(history.entries()),
+        "entries": lambda: list(history.revisions()),
         "pages": lambda: history.pages(newest),
         "read": lambda: history.read(newest, "memory"),
     }
     if (kind, ask) == ("blob", "entries"):
-        assert len(list(history.entries())) == 3
+        assert len(list(history.revisions())) == 3
     else:
         with pytest.raises(HistoryDamaged):
             asks[ask]()
@@ -301,10 +301,10 @@ def test_what_is_newer_than_the_damage_is_still_told(folder: Path, caplog: pytes
     history = GitHistory(folder)
     ids = three(history)
     damage(folder, None, f"objects/{ids[0][:2]}/{ids[0][2:]}")
-    assert [one.id for one in history.entries()] == ids[:1:-1]
+    assert [one.id for one in history.revisions()] == ids[:1:-1]
     assert f"what was done before {ids[2][:12]} cannot be read any more" in caplog.text
     newest = history.record({"memory": b"on"}, entry(3))
-    assert [one.id for one in history.entries()] == [newest, ids[2]]
+    assert [one.id for one in history.revisions()] == [newest, ids[2]]
 
 
 def test_an_object_that_is_gone_is_damage_too(folder: Path) -> None:
@@ -313,14 +313,14 @@ def test_an_object_that_is_gone_is_damage_too(folder: Path) -> None:
     shutil.rmtree(folder / FOLDER / "objects")
     (folder / FOLDER / "objects").mkdir()
     with pytest.raises(HistoryDamaged):
-        list(history.entries())
+        list(history.revisions())
 
 
 def test_each_that_is_set_aside_is_kept(folder: Path) -> None:
     history = GitHistory(folder)
     for number in range(1, 4):
         three(history)
-        history.set_aside()
+        history.quarantine()
         assert (folder / f"history-damaged-{number}.git" / "HEAD").is_file()
     assert not (folder / FOLDER).exists()
 
@@ -329,8 +329,8 @@ def test_a_history_in_memory_cannot_be_set_aside() -> None:
     history = GitHistory(None)
     three(history)
     with pytest.raises(StorageError, match="in memory"):
-        history.set_aside()
-    assert len(list(history.entries())) == 3
+        history.quarantine()
+    assert len(list(history.revisions())) == 3
 
 
 def test_a_folder_that_cannot_be_written_is_a_storage_error_and_no_damage(folder: Path) -> None:
@@ -350,7 +350,7 @@ def test_a_branch_that_somebody_else_moves_meanwhile_is_told(folder: Path, monke
     with pytest.raises(StorageError, match="changed by somebody else") as told:
         history.record({"memory": b"x"}, entry(3))
     assert not isinstance(told.value, HistoryDamaged)
-    assert next(history.entries()).id == ids[-1]
+    assert next(history.revisions()).id == ids[-1]
 
 
 # What a process that was killed, or a copy, has left
@@ -367,7 +367,7 @@ def test_a_copy_without_its_empty_folders_is_the_same_history(folder: Path) -> N
         path.rmdir()
     shutil.rmtree(place / "refs")
     history = GitHistory(folder)
-    assert [one.id for one in history.entries()] == ids[::-1]
+    assert [one.id for one in history.revisions()] == ids[::-1]
     assert history.before(history.record({"memory": b"on"}, entry(3))) == ids[-1]
     assert history.pack() > 0
 
@@ -385,7 +385,7 @@ def test_a_lock_that_a_killed_process_left_keeps_nothing_out_of_the_history(fold
     left.parent.mkdir(exist_ok=True)
     left.touch()
     second = history.record({"memory": b"two"}, entry(2))
-    assert [one.id for one in history.entries()] == [second, first]
+    assert [one.id for one in history.revisions()] == [second, first]
     assert not left.exists()
 
 
@@ -394,5 +394,5 @@ def test_a_repository_whose_making_was_cut_short_is_made_anew(folder: Path) -> N
     (half / "branches").mkdir(parents=True)
     history = GitHistory(folder)
     history.record({"memory": b"one"}, entry(1))
-    assert [one.summary for one in history.entries()] == [entry(1).summary]
+    assert [one.summary for one in history.revisions()] == [entry(1).summary]
     assert [path.name for path in folder.iterdir()] == [FOLDER]

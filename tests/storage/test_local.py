@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from memory_v2.errors import InvalidPath, PageNotFound, StorageConflict, StorageError
-from memory_v2.storage import local
 from memory_v2.storage.base import ABSENT, ANY, Expected
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local import storage as local
+from memory_v2.storage.local.storage import LocalStorage
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_deleting_leaves_a_folder_that_holds_a_foreign_file(storage: LocalStorag
 def test_reading_an_absent_memory_creates_nothing(storage: LocalStorage, tmp_path: Path) -> None:
     assert storage.list_files() == []
     assert list(storage.stamps()) == []
-    assert storage.strays() == []
+    assert storage.ignored_files() == []
     assert storage.cache_folder is None
     assert not storage.exists("memory")
     with pytest.raises(PageNotFound):
@@ -155,7 +155,7 @@ def test_a_file_larger_than_allowed_leaves_the_old_bytes_and_no_temporary_file(
 import errno, resource, sys
 from pathlib import Path
 from memory_v2.errors import StorageError
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 storage = LocalStorage(Path(sys.argv[1]))
@@ -380,7 +380,7 @@ def test_symbolic_links_are_listed_as_strays_and_not_as_pages(
     assert storage.list_files() == ["real"]
     assert [stamp.path for stamp in storage.stamps()] == ["real"]
     reason = "is a symbolic link; a memory keeps its pages inside its own folder"
-    assert storage.strays() == [("inside.md", reason), ("linked", reason), ("page.md", reason)]
+    assert storage.ignored_files() == [("inside.md", reason), ("linked", reason), ("page.md", reason)]
 
 
 def test_the_memory_folder_itself_may_be_a_symbolic_link(tmp_path: Path) -> None:
@@ -416,7 +416,7 @@ def test_hidden_and_foreign_files_are_left_alone_in_silence(storage: LocalStorag
     before = files(folder)
     assert storage.list_files() == ["memory"]
     assert [stamp.path for stamp in storage.stamps()] == ["memory"]
-    assert storage.strays() == []
+    assert storage.ignored_files() == []
     assert files(folder) == before
 
 
@@ -429,7 +429,7 @@ def test_markdown_files_that_cannot_be_pages_are_strays_with_a_reason(storage: L
     os.mkfifo(folder / "pipe.md")
     (folder / os.fsdecode(b"\xff.md")).write_bytes(b"mine")
     assert storage.list_files() == ["memory"]
-    strays = dict(storage.strays())
+    strays = dict(storage.ignored_files())
     assert sorted(strays) == sorted(
         ["what?.md", "con.md", "bad#folder/page.md", decomposed, "loud.MD", "x.md.md", "pipe.md", "\udcff.md"]
     )
@@ -458,8 +458,8 @@ def test_of_two_names_equal_in_all_but_case_one_is_a_page_and_the_other_a_stray(
     for path in ("Ideas", "ideas", "Projects/a", "projects", "b/X", "b/x", "straße", "STRASSE"):
         storage.write(path, b"x")
     assert storage.list_files() == ["b/x", "ideas", "projects", "straße"]
-    assert [name for name, _ in storage.strays()] == ["Ideas.md", "Projects/a.md", "STRASSE.md", "b/X.md"]
-    reasons = dict(storage.strays())
+    assert [name for name, _ in storage.ignored_files()] == ["Ideas.md", "Projects/a.md", "STRASSE.md", "b/X.md"]
+    reasons = dict(storage.ignored_files())
     assert "'ideas' in all but case" in reasons["Ideas.md"]
     assert "'projects' in all but case" in reasons["Projects/a.md"]
 
@@ -469,7 +469,7 @@ def test_a_foreign_folder_clashes_with_no_page(storage: LocalStorage, folder: Pa
     (folder / "assets").mkdir()
     (folder / "assets" / "photo.png").write_bytes(b"mine")
     assert storage.list_files() == ["Assets"]
-    assert storage.strays() == []
+    assert storage.ignored_files() == []
 
 
 # Stamps
@@ -504,7 +504,7 @@ def test_writers_in_several_processes_lose_nothing_under_the_lock(storage: Local
     script = """
 import sys
 from pathlib import Path
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 
 storage = LocalStorage(Path(sys.argv[1]))
 for turn in range(25):
@@ -524,7 +524,7 @@ def test_a_lock_that_another_process_holds_is_named_and_is_free_when_that_proces
     script = """
 import sys
 from pathlib import Path
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 
 with LocalStorage(Path(sys.argv[1])).lock():
     print("held", flush=True)
@@ -553,7 +553,7 @@ def test_reading_does_not_wait_for_the_lock(storage: LocalStorage, folder: Path)
     script = """
 import sys
 from pathlib import Path
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 
 storage = LocalStorage(Path(sys.argv[1]))
 print(storage.read("memory").data, storage.list_files())

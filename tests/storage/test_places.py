@@ -20,7 +20,7 @@ import pytest
 from memory_v2.errors import InvalidPath, PageExists, PageNotFound, StorageConflict, StorageError
 from memory_v2.memory import Memory
 from memory_v2.storage.base import ABSENT, ANY
-from memory_v2.storage.local import LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.path import is_page_path
 from tests.cli.program import Ended, Program
 from tests.storage.disks import Disk

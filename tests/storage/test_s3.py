@@ -12,12 +12,12 @@ from moto.s3.models import s3_backends
 
 from memory_v2.errors import PageNotFound, StorageConflict
 from memory_v2.memory import Memory
-from memory_v2.storage import s3_bucket
 from memory_v2.storage.base import ABSENT, ANY
-from memory_v2.storage.local import LocalStorage
-from memory_v2.storage.s3 import S3Storage
-from memory_v2.storage.s3_bucket import Bucket, Object
-from memory_v2.storage.s3_cache import PageCache
+from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.storage.s3 import bucket as s3_bucket
+from memory_v2.storage.s3.bucket import Bucket, Object
+from memory_v2.storage.s3.cache import PageCache
+from memory_v2.storage.s3.storage import S3Storage
 from tests.conformance.storage_suite import at_once
 
 from .s3_server import HOST, Door, client, door, download, keys, new_bucket, server, upload
@@ -98,8 +98,8 @@ def test_names_that_no_page_may_have_are_strays(bucket: str, machine: Machine) -
     put(bucket, "team/memory/.metadata/history/x.md", b"x")
     storage = machine()
     assert storage.list_files() == ["a", "notes/x"]
-    assert [name for name, _ in storage.strays()] == ["Notes/x.md", "a//b.md", "b.MD", "con.md", "e\u0301.md"]
-    assert all(reason for _, reason in storage.strays())
+    assert [name for name, _ in storage.ignored_files()] == ["Notes/x.md", "a//b.md", "b.MD", "con.md", "e\u0301.md"]
+    assert all(reason for _, reason in storage.ignored_files())
 
 
 def test_more_pages_than_one_answer_holds_are_listed(bucket: str, machine: Machine, entrance: Door) -> None:
@@ -124,7 +124,7 @@ def test_what_lies_beside_the_pages_is_passed_over(bucket: str, machine: Machine
         put(bucket, f"team/memory/{name}.md", b"x")
     storage = machine(url=entrance.url)
     assert storage.list_files() == names
-    assert storage.strays() == []
+    assert storage.ignored_files() == []
     assert entrance.count("GET") == 2 * 2
 
 
@@ -133,7 +133,7 @@ def test_a_listing_is_the_same_however_much_an_answer_holds(
     bucket: str, machine: Machine, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     monkeypatch.setattr(s3_bucket, "FIRST_KEYS", 1)
-    monkeypatch.setattr(s3_bucket, "MOST_KEYS", most)
+    monkeypatch.setattr(s3_bucket, "MAX_KEYS", most)
     names = ["(old)", "+1", "a", "a/b", "memory", "z"]
     for name in (*names, ".metadata/a", ".metadata/b/c", ".metadata/d"):
         put(bucket, f"team/memory/{name}.md", b"x")

@@ -12,9 +12,10 @@ import pytest
 
 from memory_v2.errors import PageNotFound, StorageConflict, StorageError
 from memory_v2.memory import Memory
-from memory_v2.storage import s3_bucket, s3_lease
 from memory_v2.storage.base import ABSENT, ANY, Expected
-from memory_v2.storage.s3 import S3Storage
+from memory_v2.storage.s3 import bucket as s3_bucket
+from memory_v2.storage.s3 import lease as s3_lease
+from memory_v2.storage.s3.storage import S3Storage
 from tests.conformance.storage_suite import at_once
 
 from .s3_server import HOST, Answers, Asked, Cuts, Door, Fate, Loses, Strips, client, door, keys, new_bucket, server
@@ -148,7 +149,7 @@ def test_a_bucket_that_is_not_there_is_told_by_every_question() -> None:
             lambda: storage.delete("memory", ABSENT),
             lambda: storage.get_size("memory"),
             storage.list_files,
-            storage.strays,
+            storage.ignored_files,
             lambda: Memory(storage).write("A text."),
         ]
         for ask in asks:

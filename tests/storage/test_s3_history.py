@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError
 from memory_v2.memory import Memory
-from memory_v2.storage import s3_bucket, s3_chain
 from memory_v2.storage.base import ABSENT
-from memory_v2.storage.history import OUTSIDE, Entry, History
-from memory_v2.storage.local import LocalStorage
-from memory_v2.storage.s3 import S3Storage
-from memory_v2.storage.s3_chain import Body
+from memory_v2.storage.history import OUTSIDE, History, Revision
+from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.storage.s3 import bucket as s3_bucket
+from memory_v2.storage.s3 import chain as s3_chain
+from memory_v2.storage.s3.chain import Body
+from memory_v2.storage.s3.storage import S3Storage
 from memory_v2.tree.path import is_page_path
 from tests.conformance.history_suite import HistoryConformance, entry, three
 from tests.conformance.storage_suite import at_once
@@ -86,7 +87,7 @@ class TestS3History(HistoryConformance):
             history = storage.history
             record = history.record
 
-            def store_and_record(changes: dict[str, bytes | None], entry: Entry) -> str:
+            def store_and_record(changes: dict[str, bytes | None], entry: Revision) -> str:
                 for path, data in changes.items():
                     if is_page_path(path):
                         storage.delete(path) if data is None else storage.write(path, data)
@@ -154,7 +155,11 @@ def test_without_versions_the_bytes_are_kept_once_each(machine: Machine) -> None
             storage.history.record({"memory": text, "other": text}, entry())
             storage.write("memory", text)
         assert sorted(copies(bucket).values()) == [b"one", b"two"]
-        assert [storage.history.read(one.id, "memory") for one in storage.history.entries()] == [b"one", b"two", b"one"]
+        assert [storage.history.read(one.id, "memory") for one in storage.history.revisions()] == [
+            b"one",
+            b"two",
+            b"one",
+        ]
 
 
 def test_what_was_just_written_or_read_is_recorded_by_one_request(
@@ -267,12 +272,12 @@ def test_the_records_are_fetched_once_by_a_machine(versioned: str, machine: Mach
     ids = [other.record({}, entry(number)) for number in range(9)]
     for _ in range(3):
         history = machine(versioned, url=entrance.url).history
-        assert [one.id for one in history.entries()] == ids[::-1]
-        assert [one.id for one in history.entries()] == ids[::-1]
+        assert [one.id for one in history.revisions()] == ids[::-1]
+        assert [one.id for one in history.revisions()] == ids[::-1]
     assert entrance.count("GET", ".json") == 9
     assert entrance.count("GET") == 9 + 6
     ids.append(other.record({}, entry(9)))
-    assert [one.id for one in machine(versioned, url=entrance.url).history.entries()] == ids[::-1]
+    assert [one.id for one in machine(versioned, url=entrance.url).history.revisions()] == ids[::-1]
     assert entrance.count("GET", ".json") == 10
 
 
@@ -283,24 +288,24 @@ def test_a_long_history_is_fetched_in_blocks_from_its_end(
     one = machine(versioned, "another").history
     for number in range(30):
         one.record({}, entry(number))
-    one.set_aside()
+    one.quarantine()
     ids = [one.record({}, entry(number)) for number in range(15)]
     history = machine(versioned, url=entrance.url).history
-    assert [one.id for one in history.entries()] == ids[::-1]
+    assert [one.id for one in history.revisions()] == ids[::-1]
     assert entrance.count("GET", ".json") == 3 * 7
 
 
 def test_more_records_than_one_answer_holds_are_counted(
     versioned: str, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(s3_bucket, "MOST_KEYS", 4)
+    monkeypatch.setattr(s3_bucket, "MAX_KEYS", 4)
     history = machine(versioned).history
     ids = [history.record({"memory": b"%d" % number}, entry(number)) for number in range(9)]
     again = machine(versioned, "another").history
-    assert [one.id for one in again.entries()] == ids[::-1]
+    assert [one.id for one in again.revisions()] == ids[::-1]
     assert len(copies(versioned)) == 9
     again.record({}, entry(9))
-    assert len(list(history.entries())) == 10
+    assert len(list(history.revisions())) == 10
 
 
 def test_without_a_place_for_a_cache_everything_works(bucket: str, tmp_path: Path) -> None:
@@ -310,7 +315,7 @@ def test_without_a_place_for_a_cache_everything_works(bucket: str, tmp_path: Pat
         storage.write("memory", b"%d" % number)
         name = storage.history.record({"memory": b"%d" % number}, entry(number))
         assert storage.history.read(name, "memory") == b"%d" % number
-    assert len(list(S3Storage(bucket, "p", endpoint=server()).history.entries())) == 2
+    assert len(list(S3Storage(bucket, "p", endpoint=server()).history.revisions())) == 2
 
 
 @pytest.mark.parametrize(
@@ -338,11 +343,11 @@ def test_a_cache_that_was_spoiled_is_not_believed(
     file = folder / "history.jsonl"
     file.write_bytes(spoil(file.read_bytes()))
     again = machine(versioned).history
-    assert [one.id for one in again.entries()] == ids[::-1]
-    assert [one.summary for one in again.entries()] == [f"fact {number}" for number in range(5)][::-1]
+    assert [one.id for one in again.revisions()] == ids[::-1]
+    assert [one.summary for one in again.revisions()] == [f"fact {number}" for number in range(5)][::-1]
     ids.append(again.record({}, entry(5)))
-    assert [one.id for one in machine(versioned, "another").history.entries()] == ids[::-1]
-    assert [one.id for one in machine(versioned).history.entries()] == ids[::-1]
+    assert [one.id for one in machine(versioned, "another").history.revisions()] == ids[::-1]
+    assert [one.id for one in machine(versioned).history.revisions()] == ids[::-1]
 
 
 def test_a_cache_in_which_the_same_stands_over_and_over_is_made_short_again(versioned: str, machine: Machine) -> None:
@@ -352,7 +357,7 @@ def test_a_cache_in_which_the_same_stands_over_and_over_is_made_short_again(vers
     file = storage.cache_folder / "history.jsonl"
     short = file.read_bytes()
     file.write_bytes(short * 100)
-    assert [one.id for one in machine(versioned).history.entries()] == ids[::-1]
+    assert [one.id for one in machine(versioned).history.revisions()] == ids[::-1]
     assert file.read_bytes() == short
     assert file.stat().st_mode & 0o077 == 0
 
@@ -364,12 +369,13 @@ def test_of_many_who_record_at_once_none_loses_a_record(bucket: str, machine: Ma
     def work(worker: int) -> list[str]:
         history = machine(bucket, f"machine {worker}").history
         return [
-            history.record({f"pages/{worker}": b"%d" % turn}, Entry("write", f"{worker} {turn}")) for turn in range(8)
+            history.record({f"pages/{worker}": b"%d" % turn}, Revision("write", f"{worker} {turn}"))
+            for turn in range(8)
         ]
 
     recorded = at_once(6, work)
     history = machine(bucket, "another").history
-    told = list(history.entries())
+    told = list(history.revisions())
     assert {one.id for one in told} == {name for names in recorded for name in names}
     assert sorted(one.summary for one in told) == sorted(f"{worker} {turn}" for worker in range(6) for turn in range(8))
     assert history.pages(told[0].id) == {f"pages/{worker}": b"7" for worker in range(6)}
@@ -389,7 +395,7 @@ def test_a_record_whose_answer_was_lost_is_told_and_is_not_in_the_way(
     entrance.fate = lambda _: None
     history.record({}, entry(3))
     for asked in (history, machine(versioned, "another").history):
-        assert [one.summary for one in asked.entries()] == ["fact 3", "fact 2", "fact 1", "fact 0"]
+        assert [one.summary for one in asked.revisions()] == ["fact 3", "fact 2", "fact 1", "fact 0"]
 
 
 def test_what_two_machines_do_is_one_history_and_each_undoes_what_the_other_did(bucket: str, machine: Machine) -> None:
@@ -456,5 +462,5 @@ def test_a_record_says_in_plain_words_what_was_done(versioned: str, machine: Mac
     answer = client().head_object(Bucket=versioned, Key="p/memory.md", VersionId=told["pages"]["memory"]["version_id"])
     assert answer["ContentLength"] == len(keys(versioned)["p/memory.md"])
     assert client().head_object(Bucket=versioned, Key=f"{RECORDS}0000000001.json")["ContentType"] == "application/json"
-    (one,) = machine(versioned).history.entries()
+    (one,) = machine(versioned).history.revisions()
     assert replace(one, paths=()).why == tuple(told["why"])

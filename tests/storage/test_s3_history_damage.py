@@ -10,9 +10,9 @@ import pytest
 
 from memory_v2.errors import StorageError
 from memory_v2.memory import Memory
-from memory_v2.storage import s3_bucket
 from memory_v2.storage.history import OUTSIDE, HistoryDamaged
-from memory_v2.storage.s3 import S3Storage
+from memory_v2.storage.s3 import bucket as s3_bucket
+from memory_v2.storage.s3.storage import S3Storage
 from tests.conformance.history_suite import entry, three
 
 from .s3_server import HOST, Answers, Asked, Door, Fate, Loses, client, door, keys, new_bucket, server
@@ -95,9 +95,9 @@ def test_a_record_that_is_lost_or_changed_is_noticed_and_all_before_it_is_set_as
 
     history = machine().history
     assert machine("yet another").history.begun
-    assert [one.id for one in history.entries()] == ids[: number - 1 : -1]
+    assert [one.id for one in history.revisions()] == ids[: number - 1 : -1]
     assert f"what was done before {ids[number][:12]} cannot be read any more: the history is damaged" in caplog.text
-    assert [one.is_first for one in history.entries()] == [False] * (4 - number)
+    assert [one.is_first for one in history.revisions()] == [False] * (4 - number)
     assert [(one.id, data) for one, data in history.states("memory")][-1] == (ids[3], b"4")
     assert history.read(ids[3], "memory") == b"4"
     assert history.before(ids[number]) == ids[number - 1]
@@ -111,22 +111,22 @@ def test_a_record_that_is_lost_or_changed_is_noticed_and_all_before_it_is_set_as
     ):
         with pytest.raises(HistoryDamaged, match=rf"{record_key(number)} is missing, or is not what was recorded"):
             ask()
-    history.set_aside()
+    history.quarantine()
     assert record_key(4) in caplog.text
     assert not history.begun
-    assert list(history.entries()) == []
+    assert list(history.revisions()) == []
     assert history.stale({"memory": b"4"}) == {"memory": b"4"}
 
     name = history.record({"memory": b"5"}, entry(4))
     for asked in (history, machine().history, machine("fresh").history, knowing):
-        assert [(one.id, one.is_first) for one in asked.entries()] == [(name, True)]
+        assert [(one.id, one.is_first) for one in asked.revisions()] == [(name, True)]
         assert asked.pages(name) == {"memory": b"5"}
         assert asked.before(name) == ""
     assert {key: data for key, data in keys(bucket).items() if key in damaged} == damaged
     with pytest.raises(HistoryDamaged, match="no record"):
         knowing.pages(ids[1])
     knowing.record({"memory": b"6"}, entry(5))
-    assert [one.summary for one in machine("last").history.entries()] == ["fact 5", "fact 4"]
+    assert [one.summary for one in machine("last").history.revisions()] == ["fact 5", "fact 4"]
 
 
 @pytest.mark.parametrize("how", ["cut in half", "of no byte", "of noise", "no record"])
@@ -136,10 +136,10 @@ def test_a_newest_record_that_cannot_be_read_is_damage_too(bucket: str, machine:
     change(bucket, record_key(3), DAMAGES[how])
     for history in (knowing, machine().history):
         with pytest.raises(HistoryDamaged, match=record_key(3)):
-            list(history.entries())
-    knowing.set_aside()
+            list(history.revisions())
+    knowing.quarantine()
     name = knowing.record({}, entry(4))
-    assert [one.id for one in machine().history.entries()] == [name]
+    assert [one.id for one in machine().history.revisions()] == [name]
     assert record_key(4) in keys(bucket)
 
 
@@ -151,13 +151,13 @@ def test_a_record_that_was_never_made_does_not_lead_anywhere(bucket: str, machin
     client().put_object(Bucket=bucket, Key=f"{RECORDS}notes.txt", Body=b"x")
     client().put_object(Bucket=bucket, Key=f"{RECORDS}1.json", Body=b"x")
     with pytest.raises(HistoryDamaged, match=record_key(7)):
-        list(history.entries())
-    history.set_aside()
+        list(history.revisions())
+    history.quarantine()
     history.record({}, entry(4))
     assert record_key(8) in keys(bucket)
     client().put_object(Bucket=bucket, Key=record_key(9_999_999_999), Body=b"{}")
     fresh = machine("fresh").history
-    fresh.set_aside()
+    fresh.quarantine()
     with pytest.raises(StorageError, match=f"no record can follow .*{record_key(9_999_999_999)}; remove it"):
         fresh.record({}, entry(5))
 
@@ -167,11 +167,11 @@ def test_a_record_that_was_brought_back_is_read_again(bucket: str, machine: Mach
     data = keys(bucket)[record_key(2)]
     change(bucket, record_key(2), None)
     history = machine().history
-    assert [one.id for one in history.entries()] == [ids[2]]
+    assert [one.id for one in history.revisions()] == [ids[2]]
     client().put_object(Bucket=bucket, Key=record_key(2), Body=data)
-    assert [one.id for one in history.entries()] == ids[::-1]
+    assert [one.id for one in history.revisions()] == ids[::-1]
     name = history.record({"memory": b"on"}, entry(3))
-    assert [one.id for one in machine("fresh").history.entries()] == [name, *ids[::-1]]
+    assert [one.id for one in machine("fresh").history.revisions()] == [name, *ids[::-1]]
 
 
 def test_a_newest_record_that_is_gone_is_not_built_upon(bucket: str, machine: Machine) -> None:
@@ -179,10 +179,10 @@ def test_a_newest_record_that_is_gone_is_not_built_upon(bucket: str, machine: Ma
     ids = three(history)
     change(bucket, record_key(3), None)
     for asked in (history, machine().history, machine("fresh").history):
-        assert [one.id for one in asked.entries()] == ids[1::-1]
+        assert [one.id for one in asked.revisions()] == ids[1::-1]
     assert history.stale({"people/ada": None}) == {"people/ada": None}
     name = history.record({}, entry(3))
-    assert [one.id for one in machine("another").history.entries()] == [name, *ids[1::-1]]
+    assert [one.id for one in machine("another").history.revisions()] == [name, *ids[1::-1]]
 
 
 def test_a_history_that_was_removed_by_hand_begins_anew(bucket: str, machine: Machine) -> None:
@@ -210,7 +210,7 @@ def test_a_record_whose_object_was_stored_anew_is_still_the_same(bucket: str, ma
         Bucket=bucket, Key=key, UploadId=upload, MultipartUpload={"Parts": [{"ETag": part["ETag"], "PartNumber": 1}]}
     )
     for asked in (history, machine().history):
-        assert [one.id for one in asked.entries()] == ids[::-1]
+        assert [one.id for one in asked.revisions()] == ids[::-1]
 
 
 def test_the_next_change_sets_a_damaged_history_aside_and_can_be_undone(
@@ -287,7 +287,7 @@ def test_an_id_that_names_no_version_is_told_as_damage(bucket: str, machine: Mac
     storage.history.record({"memory": b"x"}, entry())
     change(bucket, record_key(1), lambda data: data.replace(b'"version_id":"', b'"version_id":"no'))
     history = machine("another").history
-    (found,) = history.entries()
+    (found,) = history.revisions()
     with pytest.raises(HistoryDamaged, match="version 'no"):
         history.read(found.id, "memory")
 
@@ -352,15 +352,15 @@ def test_each_refusal_is_told_and_is_no_damage(
     name = storage.history.record({"memory": b"x"}, entry(0))
     storage.write("memory", b"y")
     kept = machine(url=entrance.url).history
-    list(kept.entries())
+    list(kept.revisions())
     entrance.fate = lambda _: answers
     fresh = machine("fresh", url=entrance.url).history
     asks: list[Callable[[], object]] = [
         lambda: fresh.begun,
-        lambda: list(fresh.entries()),
+        lambda: list(fresh.revisions()),
         lambda: fresh.stale({"memory": b"x"}),
         lambda: fresh.record({"memory": b"x"}, entry(1)),
-        lambda: fresh.set_aside(),
+        lambda: fresh.quarantine(),
         lambda: kept.record({"memory": b"x"}, entry(1)),
         lambda: kept.read(name, "memory"),
         lambda: kept.pages(name),
@@ -372,7 +372,7 @@ def test_each_refusal_is_told_and_is_no_damage(
         assert not isinstance(caught.value, HistoryDamaged)
     entrance.fate = lambda _: None
     assert kept.read(name, "memory") == b"x"
-    assert [one.id for one in fresh.entries()] == [name]
+    assert [one.id for one in fresh.revisions()] == [name]
 
 
 def test_a_record_that_is_refused_though_there_is_none_is_told(machine: Machine, entrance: Door) -> None:

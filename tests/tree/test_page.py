@@ -44,13 +44,13 @@ def test_any_text_with_its_sections_below_is_the_text(text: str) -> None:
     page = parse_page("a", f"{text}\n\n{TAILS}")
     assert page.text == f"{text}\n\n{TAILS}"
     assert page.metadata.startswith("## Metadata")
-    assert [entry.target for entry in page.entries][-2:] == ["a/b", "c"]
+    assert [entry.target for entry in page.children][-2:] == ["a/b", "c"]
 
 
 def test_the_sections_of_the_program_are_told_from_the_body() -> None:
     page = parse_page("a", f"# A\n\ntext\n\n{TAILS}")
     assert page.body == "# A\n\ntext\n\n"
-    assert [(entry.target, entry.description) for entry in page.entries] == [("a/b", "what is in it"), ("c", "")]
+    assert [(entry.target, entry.description) for entry in page.children] == [("a/b", "what is in it"), ("c", "")]
     assert page.properties["last_updated"] == "2026-01-01T00:00:00Z"
     assert page.last_updated == datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -132,25 +132,25 @@ def test_a_new_page_of_any_text_keeps_it_as_body(text: str) -> None:
 )
 def test_an_entry_that_is_listed_is_found_again(text: str, target: str, description: str) -> None:
     before = parse_page("x", text).stamped(NOW)
-    page = parse_page("x", before.with_entry(target, description).text)
-    assert page.entries[-1].target == target
-    assert page.entries[-1].description == description
+    page = parse_page("x", before.with_child(target, description).text)
+    assert page.children[-1].target == target
+    assert page.children[-1].description == description
     assert page.body == before.body
     assert any(child and link.target == target for link, child in page.found_links)
-    without = parse_page("x", page.without_entries(lambda entry: entry.target == target).text)
-    assert target not in [entry.target for entry in without.entries]
+    without = parse_page("x", page.without_children(lambda entry: entry.target == target).text)
+    assert target not in [entry.target for entry in without.children]
     assert without.body == before.body
 
 
 def test_text_that_reads_like_a_section_stays_body_when_a_page_is_made_of_it() -> None:
     page = new_page("a", "A", [parse_blocks("text\n\n## Links\n\n- [[ghost]] - boo\n")])
     stored = parse_page("a", page.told_apart(NOW).stamped(NOW).text)
-    assert stored.entries == ()
+    assert stored.children == ()
     assert "- [[ghost]] - boo" in stored.body
 
 
 def test_a_page_lists_its_children_in_order_and_on_lines_of_their_own() -> None:
-    page = parse_page("x", "# X\r\n\r\ntext\r\n").with_entry("a", "one").with_entry("b", "")
+    page = parse_page("x", "# X\r\n\r\ntext\r\n").with_child("a", "one").with_child("b", "")
     assert page.links == "## Links\r\n\r\n- [[a]] - one\r\n- [[b]]\r\n\r\n"
 
 
@@ -195,5 +195,5 @@ def test_a_stored_piece_gives_back_its_bytes(data: bytes) -> None:
 
 def test_a_page_with_another_body_keeps_its_sections_apart() -> None:
     page = parse_page("a", f"# A\n\n{TAILS}").with_body([parse_blocks("no line end")])
-    assert parse_page("a", page.text).entries == parse_page("a", f"# A\n\n{TAILS}").entries
+    assert parse_page("a", page.text).children == parse_page("a", f"# A\n\n{TAILS}").children
     assert isinstance(page, Page)

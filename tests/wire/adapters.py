@@ -9,7 +9,7 @@ from typing import Any
 
 from memory_v2.agent.tools import Arguments, Tool
 from memory_v2.models.anthropic import AnthropicModel
-from memory_v2.models.base import Conversation, Message, Model, Prompt, Said
+from memory_v2.models.base import Conversation, Message, Model, Prompt, UserMessage
 from memory_v2.models.litellm import LiteLLMModel
 from memory_v2.models.openai import OpenAIModel
 
@@ -73,4 +73,4 @@ SYSTEM = "You put words down.\n\n— Nothing else."
 def conversation(*messages: Message) -> Conversation:
     """A conversation that has got so far."""
     brief: Any = None  # no adapter reads it
-    return Conversation(Words(SYSTEM), TOOLS, brief, [Said(Words("Put down a word.")), *messages])
+    return Conversation(Words(SYSTEM), TOOLS, brief, [UserMessage(Words("Put down a word.")), *messages])

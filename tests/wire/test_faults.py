@@ -15,8 +15,8 @@ import pytest
 from memory_v2.memory import Memory
 from memory_v2.models.base import Model
 from memory_v2.models.provider import UNREADABLE
-from memory_v2.settings import DEFAULT_THRESHOLD, LEAST_THRESHOLD, Limits
-from memory_v2.storage.local import LocalStorage
+from memory_v2.settings import DEFAULT_THRESHOLD, MIN_THRESHOLD, Limits
+from memory_v2.storage.local.storage import LocalStorage
 
 from .adapters import ADAPTERS, KEY, Adapter, conversation
 from .dialects import Call, Says
@@ -286,11 +286,11 @@ def test_a_page_that_grows_too_large_is_divided_whatever_the_provider_does(
     fault = FAULTS[name]
     model = awake(adapter, provider)
     provider.script = lambda _: fault.answer
-    with opened(folder, model, fault.limits, threshold=LEAST_THRESHOLD) as memory:
+    with opened(folder, model, fault.limits, threshold=MIN_THRESHOLD) as memory:
         result = memory.write(LONG)
         assert result.split_triggered
         assert memory.check() == []
-        assert max(page.size_bytes for page in memory.list_files()) <= LEAST_THRESHOLD
+        assert max(page.size_bytes for page in memory.list_files()) <= MIN_THRESHOLD
     everything = pages(folder)
     assert [everything.count(line) for line in LONG.split("\n\n")] == [1] * 59
     assert result.degraded.startswith(f"{model.name}: ")
@@ -304,7 +304,7 @@ def test_a_write_that_the_model_decided_stands_when_its_split_fails(
     place = Call("place", {"blocks": "n1-n59", "page": "memory"})
     provider.script = lambda _: Says("", [place]) if len(provider.requests) == 1 else Fails(403, THEIRS)
     model = adapter(provider.url)
-    with opened(folder, model, threshold=LEAST_THRESHOLD) as memory:
+    with opened(folder, model, threshold=MIN_THRESHOLD) as memory:
         result = memory.write(LONG)
         assert memory.check() == []
     assert result.split_triggered

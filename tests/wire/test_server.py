@@ -10,7 +10,7 @@ import pytest
 from pytest_socket import SocketBlockedError, SocketConnectBlockedError
 
 from memory_v2.errors import ModelError
-from memory_v2.models.base import Answered, Reply, Returned, Said, ToolCall
+from memory_v2.models.base import AssistantMessage, Reply, ToolCall, ToolResult, UserMessage
 
 from .adapters import ADAPTERS, Adapter, Words, conversation
 from .dialects import Says
@@ -55,9 +55,12 @@ def test_where_nothing_is_allowed_not_even_this_machine_can_be_reached() -> None
         socket.socket()
 
 
-BROKEN: dict[str, Callable[[], tuple[Answered | Returned | Said, ...]]] = {
-    "a result without a call": lambda: (Returned(ToolCall("put", {}, "call_x"), Words("ok")), Said(Words("Go on."))),
-    "a call without a result": lambda: (Answered(Reply(raw=_both_formats())), Said(Words("Go on."))),
+BROKEN: dict[str, Callable[[], tuple[AssistantMessage | ToolResult | UserMessage, ...]]] = {
+    "a result without a call": lambda: (
+        ToolResult(ToolCall("put", {}, "call_x"), Words("ok")),
+        UserMessage(Words("Go on.")),
+    ),
+    "a call without a result": lambda: (AssistantMessage(Reply(raw=_both_formats())), UserMessage(Words("Go on."))),
 }
 
 
@@ -65,7 +68,7 @@ BROKEN: dict[str, Callable[[], tuple[Answered | Returned | Said, ...]]] = {
 @pytest.mark.parametrize("adapter", ADAPTERS.values(), ids=ADAPTERS.keys())
 @pytest.mark.parametrize("messages", BROKEN.values(), ids=BROKEN.keys())
 def test_a_request_against_the_rules_is_refused_and_noted(
-    adapter: Adapter, messages: Callable[[], tuple[Answered | Returned | Said, ...]]
+    adapter: Adapter, messages: Callable[[], tuple[AssistantMessage | ToolResult | UserMessage, ...]]
 ) -> None:
     with pytest.raises(AssertionError, match=r"messages\.\d"), serving() as provider:
         provider.script = [Says("Done.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from memory_v2.models.base import Answered, Conversation, Reply
+from memory_v2.models.base import AssistantMessage, Conversation, Reply
 from memory_v2.models.briefs import SearchBrief, SplitBrief, WriteBrief
 from memory_v2.models.offline.dividing import divide
 from memory_v2.models.offline.filing import file_text
@@ -19,7 +19,7 @@ class OfflinePlanner:
 
     def respond(self, conversation: Conversation) -> Reply:
         """The decision in one reply; asked again, a plainer one."""
-        plain = any(isinstance(message, Answered) for message in conversation.messages)
+        plain = any(isinstance(message, AssistantMessage) for message in conversation.messages)
         match conversation.brief:
             case WriteBrief() as brief:
                 calls = file_text(brief, plain)

@@ -12,9 +12,9 @@ from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.grouping import group_links
 from memory_v2.models.offline.naming import Names, describe, heading_name, name_for, telling_terms, texts_of
-from memory_v2.models.offline.sections import Section, dated_runs, find_sections, recurring_subjects
+from memory_v2.models.offline.outline import Section, dated_runs, find_sections, recurring_subjects
 from memory_v2.text.dates import Span, covers, leading_date
-from memory_v2.text.plain import opening, plain
+from memory_v2.text.plain import plain, shorten
 from memory_v2.text.words import stem, words
 from memory_v2.tree.block import Block
 from memory_v2.tree.numbers import parse_numbers, show_numbers
@@ -27,8 +27,8 @@ ENOUGH = 0.45
 """A split goes on until this share of the threshold is left."""
 FULL = 0.75
 """A child is filled to this share of the threshold at most, if it can be helped: it is to grow."""
-MOST_CHILDREN = 12
-MOST_IN_ONE = 0.75
+MAX_CHILDREN = 12
+MAX_IN_ONE = 0.75
 """The share of the page above which one child is no division."""
 SHORT = 0.12
 """The share of the threshold below which a month or a day shares a page with the next."""
@@ -63,7 +63,7 @@ class _Page:
     def children(self) -> frozenset[str]:
         """The names of the children that the page lists already."""
         view = self.brief.view.page
-        names = {entry.target: entry.target.rsplit("/", 1)[-1] for entry in view.entries}
+        names = {entry.target: entry.target.rsplit("/", 1)[-1] for entry in view.children}
         return frozenset(name for target, name in names.items() if child_path(view.path, name) == target)
 
     @cached_property
@@ -104,7 +104,7 @@ class _Page:
     def most_children(self) -> int:
         """How many new children the page has room to list."""
         room = self.brief.target - (self.brief.view.page.size - self.size(self.body))
-        return max(2, min(MOST_CHILDREN, room // self.listed))
+        return max(2, min(MAX_CHILDREN, room // self.listed))
 
     def left(self, groups: Sequence[Group]) -> int:
         """The bytes that stay when these groups leave, with a line for each in the links."""
@@ -131,7 +131,7 @@ def _by_size_and_links(brief: SplitBrief) -> ToolCall:
     """By size, into as many children as the page has room to list; if it has none, its links are grouped too."""
     room = _Page(brief).most_children
     counts = [room, *(count for count in (4, 3, 2) if count < room)]
-    for links_too in (False, True) if brief.view.page.entries else (False,):
+    for links_too in (False, True) if brief.view.page.children else (False,):
         for count in counts:
             page = _Page(brief)
             call = _call(page, "size", _by_size(page, count), group_links(brief, page.names) if links_too else ())
@@ -149,8 +149,8 @@ def _left_after(brief: SplitBrief, call: ToolCall) -> int:
         left += len(f"- [[{path}]] - {child['description']}\n".encode())
         for number in parse_numbers(child["blocks"], len(page.blocks)) if child.get("blocks") else []:
             left -= page.blocks[number - 1].size
-        for number in parse_numbers(child["links"], len(page.entries), "l") if child.get("links") else []:
-            left -= len(page.entries[number - 1].line.encode())
+        for number in parse_numbers(child["links"], len(page.children), "l") if child.get("links") else []:
+            left -= len(page.children[number - 1].line.encode())
     return left
 
 
@@ -170,7 +170,7 @@ def _largest(page: _Page, sections: Sequence[Section]) -> list[Group]:
     """The largest sections, until enough has left; those too small for a page stay."""
     groups: list[Group] = []
     for section in sorted(sections, key=lambda s: (-page.size(s.numbers), s.numbers)):
-        if page.left(groups) <= page.goal or len(groups) == MOST_CHILDREN:
+        if page.left(groups) <= page.goal or len(groups) == MAX_CHILDREN:
             break
         if page.size(section.numbers) >= SMALLEST:
             heading = plain(section.heading)
@@ -190,7 +190,7 @@ def _by_date(page: _Page) -> tuple[Strategy, list[Group]]:
 def _by_time(page: _Page, runs: Runs) -> list[Group]:
     """By month, on the page of a month by day, over many years by year; the newest stay on the page if they can."""
     months = {_month(span) for span, _ in runs}
-    key = _day if len(months) == 1 else _month if len(months) <= MOST_CHILDREN * 2 else _year
+    key = _day if len(months) == 1 else _month if len(months) <= MAX_CHILDREN * 2 else _year
     periods: dict[str, list[tuple[Span, tuple[int, ...]]]] = {}
     for span, numbers in runs:
         periods.setdefault(key(span), []).append((span, numbers))
@@ -233,7 +233,7 @@ def _month_so_far(page: _Page, month: str, days: list[Runs]) -> list[Group]:
     """A page for the one month that the log has come to, with all its days but the newest, or with all."""
     for kept in filter(None, (days[:-1], days)):
         group = _period([month], [run for day in kept for run in day])
-        small = page.size(group.numbers) < MOST_IN_ONE * page.brief.view.page.size
+        small = page.size(group.numbers) < MAX_IN_ONE * page.brief.view.page.size
         if page.left([group]) <= page.brief.target and (small or page.brief.view.page.path == ROOT):
             return [group]
     return []
@@ -274,7 +274,7 @@ def _by_subject(page: _Page) -> tuple[Strategy, list[Group]]:
     """Who or what recurs, the most frequent first, until enough has left."""
     groups: list[Group] = []
     for subject, numbers in recurring_subjects(page.blocks, page.body, page.above):
-        if page.left(groups) <= page.goal or len(groups) == MOST_CHILDREN:
+        if page.left(groups) <= page.goal or len(groups) == MAX_CHILDREN:
             break
         if page.size(numbers) >= SMALLEST:
             groups.append(Group(numbers, name=subject, title=plain(subject), lead=plain(subject)))
@@ -318,7 +318,7 @@ def _child(page: _Page, group: Group) -> dict[str, Any]:
         for term in telling_terms(inside, texts_of(page.blocks[n - 1] for n in sorted(others)))
         if not above.issuperset(map(stem, words(term)))
     ]
-    fallback = opening(page.blocks[group.numbers[0] - 1].content, 40)
+    fallback = shorten(page.blocks[group.numbers[0] - 1].content, 40)
     if group.name in page.children:
         name = group.name  # what is older of the same time is there already
     else:

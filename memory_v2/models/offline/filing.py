@@ -122,7 +122,7 @@ class _Look:
 
     @cached_property
     def terms(self) -> set[str]:
-        described = [entry.description for entry in self.page.entries]
+        described = [entry.description for entry in self.page.children]
         return set(content_words(readable("\n".join([*(b.content for b in self.page.blocks), *described]))))
 
     @cached_property

@@ -14,11 +14,11 @@ from memory_v2.models.offline.naming import COMMON, Names, describe, name_for, t
 from memory_v2.text.plain import plain
 from memory_v2.text.words import FILLERS, STOPWORDS, stem, words
 from memory_v2.tree.numbers import show_numbers
-from memory_v2.tree.page import Entry
+from memory_v2.tree.page import ChildLink
 
 FEW = 12
 """Links among which a reader still chooses: when so many are left, no more groups are made."""
-LEAST_IN_GROUP = 3
+MIN_IN_GROUP = 3
 _DATED = re.compile(r"(\d{4})(-\d{2})?(-\d{2})?\b")
 
 
@@ -32,13 +32,13 @@ class _Group:
 
 def group_links(brief: SplitBrief, names: Names) -> list[dict[str, Any]]:
     """The children that take links: by time, by folder, by what several are about, and the rest by the alphabet."""
-    entries = brief.view.page.entries
+    entries = brief.view.page.children
     said = frozenset(stem(word) for word in words(brief.view.page.title))
     groups = _together(entries, brief.most_children, said) if brief.crowded else _halves(len(entries))
     return [_child(entries, group, names) for group in groups]
 
 
-def _together(entries: Sequence[Entry], most: int, said: frozenset[str]) -> list[_Group]:
+def _together(entries: Sequence[ChildLink], most: int, said: frozenset[str]) -> list[_Group]:
     """Groups until a reader can choose among what is left and them; `said` are the stems of what the page is called."""
     left = list(range(1, len(entries) + 1))
     groups: list[_Group] = []
@@ -56,7 +56,7 @@ def _halves(count: int) -> list[_Group]:
     return [_Group(tuple(half)) for half in (range(1, middle + 1), range(middle + 1, count + 1)) if half]
 
 
-def _child(entries: Sequence[Entry], group: _Group, names: Names) -> dict[str, Any]:
+def _child(entries: Sequence[ChildLink], group: _Group, names: Names) -> dict[str, Any]:
     members = [entries[number - 1] for number in group.numbers]
     called = [entry.target.rsplit("/", 1)[-1].replace("-", " ") for entry in members]
     inside = [f"{plain(entry.description)} {name}" for entry, name in zip(members, called, strict=True)]
@@ -72,23 +72,23 @@ def _child(entries: Sequence[Entry], group: _Group, names: Names) -> dict[str, A
     }
 
 
-def _by_time(entries: Sequence[Entry], left: Sequence[int]) -> list[_Group]:
+def _by_time(entries: Sequence[ChildLink], left: Sequence[int]) -> list[_Group]:
     """Months by year, days by month."""
 
-    def period(entry: Entry) -> str:
+    def period(entry: ChildLink) -> str:
         found = _DATED.match(entry.target.rsplit("/", 1)[-1])
         return "" if not found or not found[2] else found[1] + (found[2] if found[3] else "")
 
     return _alike(entries, left, period, least=2)
 
 
-def _by_folder(entries: Sequence[Entry], left: Sequence[int]) -> list[_Group]:
+def _by_folder(entries: Sequence[ChildLink], left: Sequence[int]) -> list[_Group]:
     """What lies in one folder was put together by somebody."""
     return _alike(entries, left, lambda entry: entry.target.rpartition("/")[0].rsplit("/", 1)[-1].replace("-", " "))
 
 
 def _alike(
-    entries: Sequence[Entry], left: Sequence[int], key: Callable[[Entry], str], least: int = LEAST_IN_GROUP
+    entries: Sequence[ChildLink], left: Sequence[int], key: Callable[[ChildLink], str], least: int = MIN_IN_GROUP
 ) -> list[_Group]:
     together: dict[str, list[int]] = {}
     for number in left:
@@ -97,7 +97,7 @@ def _alike(
     return [_Group(tuple(numbers), name) for name, numbers in sorted(found)]
 
 
-def _by_subject(entries: Sequence[Entry], left: Sequence[int], said: frozenset[str]) -> list[_Group]:
+def _by_subject(entries: Sequence[ChildLink], left: Sequence[int], said: frozenset[str]) -> list[_Group]:
     """What several are about, the most frequent first; not what nearly all are about, nor the page. A page that is made
     for a time is about that time."""
     told: dict[int, dict[str, str]] = {}
@@ -112,7 +112,7 @@ def _by_subject(entries: Sequence[Entry], left: Sequence[int], said: frozenset[s
     waiting = set(told)
     while True:
         counts = Counter(term for number in waiting for term in told[number])
-        usable = {t: c for t, c in counts.items() if LEAST_IN_GROUP <= c <= max(LEAST_IN_GROUP, 0.5 * len(left))}
+        usable = {t: c for t, c in counts.items() if MIN_IN_GROUP <= c <= max(MIN_IN_GROUP, 0.5 * len(left))}
         if not usable:
             return groups
         term = min(usable, key=lambda t: (-usable[t], t))
@@ -121,7 +121,7 @@ def _by_subject(entries: Sequence[Entry], left: Sequence[int], said: frozenset[s
         waiting -= set(numbers)
 
 
-def _by_alphabet(entries: Sequence[Entry], left: Sequence[int], most: int) -> list[_Group]:
+def _by_alphabet(entries: Sequence[ChildLink], left: Sequence[int], most: int) -> list[_Group]:
     """Runs of neighbours in the alphabet, at most so many."""
     ordered = sorted(left, key=lambda number: (entries[number - 1].target.casefold(), number))
     step = max(FEW, -(-len(ordered) // most))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.text.dates import find_dates
-from memory_v2.text.plain import opening, plain
+from memory_v2.text.plain import plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.speakers import speakers
 from memory_v2.text.words import FILLERS, STOPWORDS, has_cjk, stem, words
@@ -111,7 +111,7 @@ def name_for(terms: Iterable[str], taken: Names, fallback: str) -> str:
 
 def describe(lead: str, terms: Sequence[str]) -> str:
     """One line: the lead, and as many of the terms as there is room for, in bytes."""
-    line = opening(lead, MAX_DESCRIPTION // 2)
+    line = shorten(lead, MAX_DESCRIPTION // 2)
     told = line.casefold()
     fresh = [term for term in map(plain, terms) if term and term.casefold() not in told]
     mark = ": "

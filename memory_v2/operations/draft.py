@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from memory_v2.agent.trace import digest
 from memory_v2.errors import PageExists, PageNotFound, ToolProblem
-from memory_v2.operations.environment import Environment
+from memory_v2.operations.context import Context
 from memory_v2.storage.base import Stored
 from memory_v2.tree.graph import Graph, Node, edges_of
 from memory_v2.tree.link import link_key
@@ -16,11 +16,11 @@ from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold, prefixes
 
 
-class Workspace:
+class Draft:
     """One operation's view. `page` gives a page as it is staged, else as it was when this operation first read it."""
 
-    def __init__(self, environment: Environment) -> None:
-        self.environment = environment
+    def __init__(self, context: Context) -> None:
+        self.context = context
         self.read: dict[str, Stored | None] = {}
         self.staged: dict[str, Page | None] = {}
         self._pages: dict[str, Page] = {}
@@ -44,7 +44,7 @@ class Workspace:
     def paths(self) -> frozenset[str]:
         """The paths of all pages, the staged changes included."""
         if self._listed is None:
-            self._listed = frozenset(row.path for row in self.environment.index.rows())
+            self._listed = frozenset(row.path for row in self.context.index.rows())
         gone = {path for path, page in self.staged.items() if page is None}
         return (self._listed - gone) | (self.staged.keys() - gone)
 
@@ -57,19 +57,19 @@ class Workspace:
         if self.find(page.path) is None and (taken := TakenPaths(self.paths()).clash(page.path)):
             hint = f"; rename {taken}.md to {ROOT}.md, and it is the root" if page.path == ROOT else ""
             raise PageExists(f"{page.path!r} would be the same as {taken!r} on a disk that ignores case{hint}")
-        self.staged[page.path] = page.told_apart(self.environment.now())
+        self.staged[page.path] = page.told_apart(self.context.now())
 
-    def extent(self, path: str) -> int:
+    def block_count(self, path: str) -> int:
         """How many blocks a page has; none if it is not there."""
         page = self.find(path)
         return len(page.blocks) if page else 0
 
     def note_read(self, path: str) -> None:
         """Notes in the trace what a page is, without taking it apart."""
-        reads = self.environment.run.trace.reads
+        reads = self.context.operation.trace.reads
         if path not in reads:
             with suppress(PageNotFound):
-                reads[path] = digest(self.environment.storage.read(path).data)
+                reads[path] = digest(self.context.storage.read(path).data)
 
     def remove(self, path: str) -> None:
         """Stages the removal of a page."""
@@ -78,7 +78,7 @@ class Workspace:
 
     def graph(self) -> Graph:
         """The pages and their links with the staged changes."""
-        stored = self.environment.index.graph()
+        stored = self.context.index.graph()
         if not self.staged:
             return stored
         changed = {path: page for path, page in self.staged.items() if page is not None}
@@ -93,9 +93,9 @@ class Workspace:
 
     def _stored(self, path: str) -> Page | None:
         if path not in self.read:
-            reads = self.environment.run.trace.reads
+            reads = self.context.operation.trace.reads
             try:
-                self.read[path] = stored = self.environment.storage.read(path)
+                self.read[path] = stored = self.context.storage.read(path)
                 self._pages[path] = read_page(path, stored.data).gathered()
                 reads.setdefault(path, digest(stored.data))
             except PageNotFound:
@@ -104,24 +104,24 @@ class Workspace:
         return self._pages.get(path)
 
 
-def known_page(work: Workspace, path: str) -> Page:
+def known_page(draft: Draft, path: str) -> Page:
     """The page that a model asks for, in whatever case; raises `ToolProblem` if there is none."""
-    known = TakenPaths(work.paths()).page(unicodedata.normalize("NFC", path.strip()))
-    page = work.find(known) if known else None
+    known = TakenPaths(draft.paths()).page(unicodedata.normalize("NFC", path.strip()))
+    page = draft.find(known) if known else None
     if page is None:
         raise ToolProblem(f"there is no page {path[:80]!r}; ask for pages that you were shown")
     return page
 
 
-def page_above(work: Workspace, path: str, besides: AbstractSet[str] = frozenset()) -> str:
+def page_above(draft: Draft, path: str, besides: AbstractSet[str] = frozenset()) -> str:
     """The nearest page whose path is above this one's, other than those; else the root."""
-    above = [p for p in prefixes(path)[:-1] if p not in besides and work.find(p) is not None]
+    above = [p for p in prefixes(path)[:-1] if p not in besides and draft.find(p) is not None]
     return above[-1] if above else ROOT
 
 
-def link_orphans(work: Workspace) -> None:
+def link_orphans(draft: Draft) -> None:
     """Lists every page that is out of reach on the page above it; what hangs on it is in reach by that."""
-    graph = work.graph()
+    graph = draft.graph()
     out: dict[str, list[str]] = {}
     for edge in graph.edges:
         out.setdefault(edge.source, []).append(edge.target)
@@ -129,7 +129,7 @@ def link_orphans(work: Workspace) -> None:
     listed: dict[str, list[str]] = {}
     for orphan in sorted(lost, key=lambda path: (path.count("/"), path)):
         if orphan in lost:
-            listed.setdefault(page_above(work, orphan, lost), []).append(orphan)
+            listed.setdefault(page_above(draft, orphan, lost), []).append(orphan)
             queue = [orphan]
             while queue:
                 path = queue.pop()
@@ -137,10 +137,10 @@ def link_orphans(work: Workspace) -> None:
                     lost.remove(path)
                     queue += out.get(path, ())
     for parent, orphans in listed.items():
-        page = work.page(parent)
+        page = draft.page(parent)
         for orphan in orphans:
-            page = page.with_entry(orphan, work.page(orphan).title)
-        work.put(page)
+            page = page.with_child(orphan, draft.page(orphan).title)
+        draft.put(page)
 
 
 def relinked(page: Page, moved: dict[str, str]) -> Page:
@@ -150,5 +150,5 @@ def relinked(page: Page, moved: dict[str, str]) -> Page:
 
 def unlinked(page: Page, gone: frozenset[str]) -> Page:
     """The page without links to the pages `gone` (folded paths): an entry of `## Links` goes, elsewhere words stay."""
-    page = page.without_entries(lambda entry: link_key(entry.target) in gone)
+    page = page.without_children(lambda entry: link_key(entry.target) in gone)
     return page.map_links(lambda link: link.unlinked() if link.key in gone else None)

@@ -14,11 +14,11 @@ from datetime import UTC
 from functools import lru_cache
 
 from memory_v2.storage.base import version_of
-from memory_v2.storage.history import Entry, History, HistoryDamaged
-from memory_v2.storage.s3_bucket import Bucket
-from memory_v2.storage.s3_cache import PageCache, RecordCache
-from memory_v2.storage.s3_chain import Body, Chain, PageBytes, Past, Record, side_by_side
-from memory_v2.storage.s3_errors import Refused
+from memory_v2.storage.history import History, HistoryDamaged, Revision
+from memory_v2.storage.s3.bucket import Bucket
+from memory_v2.storage.s3.cache import PageCache, RecordCache
+from memory_v2.storage.s3.chain import Body, Chain, PageBytes, Past, Record, side_by_side
+from memory_v2.storage.s3.errors import PreconditionFailed
 from memory_v2.storage.walk import SUFFIX
 
 FOLDER = ".metadata/history"
@@ -53,12 +53,12 @@ class S3History:
         """See `History`."""
         return self._chain.has_begun
 
-    def set_aside(self) -> None:
+    def quarantine(self) -> None:
         """Lets the next record be a beginning, for all machines; what lies before it stays where it is."""
-        newest = self._chain.set_aside()
+        newest = self._chain.quarantine()
         logger.warning("the history could not be read; it is kept up to %s, and a new one begins behind it", newest)
 
-    def record(self, changes: Mapping[str, bytes | None], entry: Entry) -> str:
+    def record(self, changes: Mapping[str, bytes | None], entry: Revision) -> str:
         """See `History`."""
         paths = sorted(changes)
         kept = side_by_side(lambda path: self._kept(path, changes[path]), paths, self._keep)
@@ -78,7 +78,7 @@ class S3History:
             )
         )
 
-    def entries(self, path: str | None = None) -> Iterator[Entry]:
+    def revisions(self, path: str | None = None) -> Iterator[Revision]:
         """See `History`."""
         told = list(_told(self._readable()))
         return (entry for entry in reversed(told) if path is None or path in entry.paths)
@@ -92,7 +92,7 @@ class S3History:
         past.whole()
         return None
 
-    def states(self, path: str) -> Iterator[tuple[Entry, bytes | None]]:
+    def states(self, path: str) -> Iterator[tuple[Revision, bytes | None]]:
         """See `History`."""
         records = self._readable()
         changed = [
@@ -142,7 +142,7 @@ class S3History:
         sha = version_of(data)
         found = self._version_id(path, sha)
         if not found:
-            with suppress(Refused):  # the same bytes were kept before
+            with suppress(PreconditionFailed):  # the same bytes were kept before
                 self._bucket.create(self._key(sha), data)
         return PageBytes(sha=sha, version_id=found)
 
@@ -186,14 +186,14 @@ def _state(records: Iterable[Record]) -> dict[str, PageBytes]:
     return {path: page for path, page in state.items() if page is not None}
 
 
-def _told(records: Iterable[Record]) -> Iterator[Entry]:
+def _told(records: Iterable[Record]) -> Iterator[Revision]:
     """What the records tell, in their order."""
     state: dict[str, PageBytes | None] = {}
     for record in records:
         body = record.body
         paths = sorted(path for path, page in body.pages.items() if _sha(state.get(path)) != _sha(page))
         state |= body.pages
-        yield Entry(
+        yield Revision(
             kind=body.kind,
             summary=body.summary,
             operation=body.operation,

@@ -22,7 +22,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
 from memory_v2.errors import StorageError
-from memory_v2.storage.s3_errors import Refused, Uncertain, code_of, status_of, told, was_retried
+from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome, code_of, status_of, told, was_retried
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -34,7 +34,7 @@ READ_SECONDS = 10
 CONFLICT_SECONDS = (0.05, 0.2, 0.5)
 """The pauses before a request is sent again that met another one on the same object: what S3 asks for then."""
 MARK = "silica-write"
-FIRST_KEYS, MOST_KEYS = 50, 1_000
+FIRST_KEYS, MAX_KEYS = 50, 1_000
 """How many keys a listing asks for at first, where there are some to pass over, and how many S3 gives at most."""
 
 _NO_VERSION = ("NoSuchVersion", "MethodNotAllowed", "InvalidArgument")
@@ -130,7 +130,7 @@ class Bucket:
         `besides`: what is in this folder is passed over, not walked through; `flat`: nor is what is in any folder."""
         more: dict[str, Any] = {"Delimiter": "/"} if flat else {}
         start: dict[str, Any] = {"StartAfter": after} if after else {}
-        most, key = FIRST_KEYS if besides else MOST_KEYS, ""
+        most, key = FIRST_KEYS if besides else MAX_KEYS, ""
         while True:
             try:
                 answer = self._client().list_objects_v2(Bucket=self.name, Prefix=prefix, MaxKeys=most, **more, **start)
@@ -146,14 +146,14 @@ class Bucket:
                 start = {"StartAfter": besides.removesuffix("/") + "0"}  # the character behind the slash
             else:
                 start = {"ContinuationToken": answer["NextContinuationToken"]}
-            most = MOST_KEYS
+            most = MAX_KEYS
 
     def create(self, key: str, data: bytes) -> Written:
-        """Makes the object; `Refused` if one is there."""
+        """Makes the object; `PreconditionFailed` if one is there."""
         return self._put(key, data, {"IfNoneMatch": "*"})
 
     def replace(self, key: str, data: bytes, etag: str) -> Written:
-        """Makes the object with this tag another one; `Refused` if there is none with this tag."""
+        """Makes the object with this tag another one; `PreconditionFailed` if there is none with this tag."""
         return self._put(key, data, {"IfMatch": f'"{etag}"'})
 
     def put(self, key: str, data: bytes) -> Written:
@@ -161,7 +161,7 @@ class Bucket:
         return self._put(key, data, {})
 
     def delete(self, key: str, etag: str | None = None) -> None:
-        """Removes the object, if it is there; with a tag, `Refused` if there is none with this tag."""
+        """Removes the object, if it is there; with a tag, `PreconditionFailed` if there is none with this tag."""
         condition: dict[str, Any] = {} if etag is None else {"IfMatch": f'"{etag}"'}
         place = self._place(key)
         for pause in (*CONFLICT_SECONDS, None):
@@ -176,7 +176,7 @@ class Bucket:
                     if self._settled(key, error) is None:
                         return
                     if not _is_refusal(error):
-                        raise Uncertain(str(told(error, "delete", place))) from error
+                        raise UnknownOutcome(str(told(error, "delete", place))) from error
                 raise _refused(error, place) if _is_refusal(error) else told(error, "delete", place) from error
             except (BotoCoreError, ResponseParserError) as error:
                 if _was_sent(error) and self._settled(key, error) is None:
@@ -205,7 +205,7 @@ class Bucket:
                     if found and found.mark == mark:
                         return Written(found.etag, found.version_id)
                     if not _is_refusal(error):
-                        raise Uncertain(str(told(error, "write", place))) from error
+                        raise UnknownOutcome(str(told(error, "write", place))) from error
                 raise _refused(error, place) if _is_refusal(error) else told(error, "write", place) from error
             except (BotoCoreError, ResponseParserError) as error:
                 found = self._settled(key, error) if _was_sent(error) else None
@@ -215,11 +215,11 @@ class Bucket:
         raise AssertionError("the last attempt returns or raises")
 
     def _settled(self, key: str, error: Exception) -> Info | None:
-        """What is there after a change without an answer; `Uncertain` if that cannot be told either."""
+        """What is there after a change without an answer; `UnknownOutcome` if that cannot be told either."""
         try:
             return self.head(key)
         except StorageError:
-            raise Uncertain(str(told(error, "change", self._place(key)))) from error
+            raise UnknownOutcome(str(told(error, "change", self._place(key)))) from error
 
     def _expect_bucket(self) -> None:
         """Raises `StorageError` if there is no bucket: an object that is not there looks the same from outside."""
@@ -287,8 +287,8 @@ def _is_refusal(error: ClientError) -> bool:
     return status_of(error) in (409, 412) or code_of(error) == "NoSuchKey"
 
 
-def _refused(error: ClientError, place: str) -> Refused:
-    return Refused(f"{place} is not as it was ({code_of(error)}); read it and try again")
+def _refused(error: ClientError, place: str) -> PreconditionFailed:
+    return PreconditionFailed(f"{place} is not as it was ({code_of(error)}); read it and try again")
 
 
 def _was_sent(error: Exception) -> bool:
@@ -303,4 +303,4 @@ def _was_sent(error: Exception) -> bool:
 
 def _failed(error: Exception, action: str, place: str) -> StorageError:
     failure = told(error, action, place)
-    return Uncertain(str(failure)) if _was_sent(error) else failure
+    return UnknownOutcome(str(failure)) if _was_sent(error) else failure

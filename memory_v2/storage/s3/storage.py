@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 from memory_v2.errors import PageNotFound, StorageConflict, StorageError
 from memory_v2.settings import DEFAULT_CACHE_TTL
 from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored, version_of
-from memory_v2.storage.s3_bucket import Bucket, Info, Object, Written
-from memory_v2.storage.s3_cache import PageCache
-from memory_v2.storage.s3_errors import Refused, Uncertain
-from memory_v2.storage.s3_lease import Lease
-from memory_v2.storage.s3_notes import S3Notes
+from memory_v2.storage.s3.bucket import Bucket, Info, Object, Written
+from memory_v2.storage.s3.cache import PageCache
+from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome
+from memory_v2.storage.s3.lease import Lease
+from memory_v2.storage.s3.notes import S3Notes
 from memory_v2.storage.walk import SUFFIX, is_markdown, name_problem, part_clashes
 from memory_v2.tree.path import page_path
 
@@ -91,7 +91,7 @@ class S3Storage:
     @cached_property
     def history(self) -> History:
         """Nothing is asked for before it is used."""
-        from memory_v2.storage.s3_history import S3History
+        from memory_v2.storage.s3.history import S3History
 
         return S3History(self._bucket, self._prefix, self._cache, self._version_id, self._lease.keep)
 
@@ -117,7 +117,7 @@ class S3Storage:
             if expected == ABSENT:
                 try:
                     written = self._bucket.create(self._key(path), data)
-                except Refused as error:
+                except PreconditionFailed as error:
                     self._forget(path)
                     raise _conflict(path, expected) from error
             elif isinstance(expected, str):
@@ -156,10 +156,10 @@ class S3Storage:
         for path, info in self._list()[0].items():
             yield Stamp(path, info.size, info.etag)
 
-    def strays(self) -> list[tuple[str, str]]:
+    def ignored_files(self) -> list[tuple[str, str]]:
         return sorted(self._list()[1])
 
-    def tidy(self, paths: Iterable[str]) -> None:
+    def remove_temporary(self, paths: Iterable[str]) -> None:
         """There are no temporary objects."""
 
     @contextmanager
@@ -222,7 +222,7 @@ class S3Storage:
             etag = known.etag if known and is_it else self._expect(path, expected)
             try:
                 return self._bucket.replace(self._key(path), data, etag)
-            except Refused:
+            except PreconditionFailed:
                 self._forget(path)
                 known = None
         raise _conflict(path, expected)
@@ -233,7 +233,7 @@ class S3Storage:
             try:
                 self._bucket.delete(self._key(path), etag)
                 return
-            except Refused:
+            except PreconditionFailed:
                 self._forget(path)
         raise _conflict(path, expected)
 
@@ -256,7 +256,7 @@ class S3Storage:
         """After a change of which nobody knows whether it was made, none that follows from it may be made."""
         try:
             yield
-        except Uncertain as error:
+        except UnknownOutcome as error:
             self._lease.end(str(error))
             raise
 
@@ -293,10 +293,10 @@ class S3Storage:
         if self._keeps_conditions or (known and known.exists()):
             return
         key = self._prefix + LOCK
-        with suppress(Refused):
+        with suppress(PreconditionFailed):
             self._bucket.create(key, b"")
             raise self._careless()
-        with suppress(Refused):
+        with suppress(PreconditionFailed):
             self._bucket.replace(key, b"", _NO_TAG)
             raise self._careless()
         self._keeps_conditions = True

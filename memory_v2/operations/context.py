@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from memory_v2.agent.run import Run
+from memory_v2.agent.operation import Operation
 from memory_v2.index.base import PageIndex
 from memory_v2.models.base import Model
 from memory_v2.storage.base import MemoryStorage
@@ -18,7 +18,7 @@ MAX_CHILDREN = 32
 
 def overgrown(page: Page, threshold: int) -> bool:
     """Whether a page has to be split: too many bytes, or too many children for anybody to choose among."""
-    return page.size > threshold or len(page.entries) > MAX_CHILDREN
+    return page.size > threshold or len(page.children) > MAX_CHILDREN
 
 
 def utc_now() -> datetime:
@@ -27,8 +27,9 @@ def utc_now() -> datetime:
 
 
 @dataclass(frozen=True)
-class Environment:
-    """The parts an operation is made of. `model` decides, `planner` finishes what it cannot, `run` is the operation."""
+class Context:
+    """The parts an operation is made of. `model` decides, `planner` finishes what it cannot, `operation` is what
+    is being done."""
 
     storage: MemoryStorage
     index: PageIndex
@@ -36,7 +37,7 @@ class Environment:
     planner: Model
     threshold: int
     now: Callable[[], datetime] = utc_now
-    run: Run = field(default_factory=Run)
+    operation: Operation = field(default_factory=Operation)
 
     @property
     def models(self) -> tuple[Model, ...]:

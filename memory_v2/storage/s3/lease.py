@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from memory_v2.errors import StorageConflict, StorageError
-from memory_v2.storage.s3_bucket import Bucket
-from memory_v2.storage.s3_errors import Refused
+from memory_v2.storage.s3.bucket import Bucket
+from memory_v2.storage.s3.errors import PreconditionFailed
 
 LEASE_SECONDS = 30.0
 """A holder that shows no sign of life for so long has died, and is overtaken."""
@@ -78,7 +78,7 @@ class Lease:
         now = time.time()
         try:
             self._etag = self._bucket.replace(self._key, _token(), self._etag).etag
-        except Refused as error:
+        except PreconditionFailed as error:
             if not self._has_changed:
                 raise StorageConflict("this commit took so long that another one went first; try again") from error
             self.end("this commit took so long that another one went first")
@@ -107,7 +107,7 @@ class Lease:
             try:
                 etag = self._bucket.create(self._key, _token()).etag
                 break
-            except Refused:
+            except PreconditionFailed:
                 now = time.monotonic()
             if not seen or now - looked >= LOOK_SECONDS:
                 looked, found = now, self._bucket.head(self._key)
@@ -117,7 +117,7 @@ class Lease:
                     try:
                         etag = self._bucket.replace(self._key, _token(), seen).etag
                         break
-                    except Refused:
+                    except PreconditionFailed:
                         continue
             if now - started > WAIT_SECONDS:
                 raise StorageError(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from memory_v2.errors import PageNotFound, StorageConflict, StorageError
 from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored, version_of
-from memory_v2.storage.disk import (
+from memory_v2.storage.local.disk import (
     explained,
     is_file,
     is_link,
@@ -27,7 +27,7 @@ from memory_v2.storage.disk import (
     store_bytes,
     sync_folder,
 )
-from memory_v2.storage.local_notes import LocalNotes
+from memory_v2.storage.local.notes import LocalNotes
 from memory_v2.storage.walk import LINK, SUFFIX, walk
 from memory_v2.tree.path import page_path, prefixes
 
@@ -143,10 +143,10 @@ class LocalStorage:
                     continue
                 yield Stamp(path, info.st_size, _mark(info, now))
 
-    def strays(self) -> list[tuple[str, str]]:
+    def ignored_files(self) -> list[tuple[str, str]]:
         return sorted(walk(self._folder)[1])
 
-    def tidy(self, paths: Iterable[str]) -> None:
+    def remove_temporary(self, paths: Iterable[str]) -> None:
         for folder in {(self._folder / f"{path}{SUFFIX}").parent for path in paths}:
             with suppress(OSError):
                 for file in folder.iterdir():

@@ -14,11 +14,11 @@ from memory_v2.models.base import Reply
 
 
 @dataclass
-class Run:
+class Operation:
     """One operation. All that it asks of models counts here: the write, its second try, the splits that follow it.
 
-    `clock` gives seconds, `sleep` waits for them, `chance` gives a number from 0 to 1. `given_up` says why the model is
-    not asked any more: what a provider could not do at one decision, it is not asked to do at the next.
+    `clock` gives seconds, `sleep` waits for them, `chance` gives a number from 0 to 1. `abort_reason` says why the
+    model is not asked any more: what a provider could not do at one decision, it is not asked to do at the next.
     `id` is the operation's name in the history, and the end of its trace's. What it is to write is noted on the disk
     while it `is_noted`; a change of it is under way while it `is_storing`; and while it `is_unsettled`, pages that it
     has stored may be too large.
@@ -29,7 +29,7 @@ class Run:
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], object] = time.sleep
     chance: Callable[[], float] = random.random
-    given_up: str = ""
+    abort_reason: str = ""
     id: str = field(default_factory=lambda: os.urandom(5).hex())
     is_noted: bool = False
     is_storing: bool = False

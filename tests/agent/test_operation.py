@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_v2.agent.limits import Limits
-from memory_v2.agent.run import Run
+from memory_v2.agent.operation import Operation
 from memory_v2.errors import ModelError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply, Usage
@@ -36,7 +36,7 @@ class Hand:
 
 def test_what_was_taken_is_added_up() -> None:
     hand = Hand(100.0)
-    run = Run(clock=hand)
+    run = Operation(clock=hand)
     run.pay(Reply(usage=Usage(10, 5, 4, 2), money=0.25))
     hand.now = 103.5
     run.pay(Reply(usage=Usage(1, 1, 1, 1), money=0.5))
@@ -46,7 +46,7 @@ def test_what_was_taken_is_added_up() -> None:
 
 
 def test_a_sum_with_a_price_that_nobody_knows_is_not_known() -> None:
-    run, sums = Run(), []
+    run, sums = Operation(), []
     for money in (0.25, 0.25, None, 0.25):
         run.pay(Reply(money=money))
         sums.append(run.cost.money)
@@ -54,7 +54,7 @@ def test_a_sum_with_a_price_that_nobody_knows_is_not_known() -> None:
 
 
 def test_money_that_is_not_known_reaches_no_limit_and_the_others_still_hold() -> None:
-    run = Run(Limits(turns=2, money=0.1))
+    run = Operation(Limits(turns=2, money=0.1))
     run.pay(Reply(money=None))
     assert run.reached is None
     run.pay(Reply(money=5.0))
@@ -73,7 +73,7 @@ def test_money_that_is_not_known_reaches_no_limit_and_the_others_still_hold() ->
     ],
 )
 def test_the_first_limit_that_is_reached_is_named(limits: Limits, replies: list[Reply], reached: str | None) -> None:
-    run = Run(limits)
+    run = Operation(limits)
     for reply in replies:
         run.pay(reply)
     assert run.reached == reached
@@ -82,7 +82,7 @@ def test_the_first_limit_that_is_reached_is_named(limits: Limits, replies: list[
 @pytest.mark.parametrize(("seconds", "reached"), [(1.9, None), (2.0, "the limit of 2 seconds was reached")])
 def test_seconds_are_those_since_the_start(seconds: float, reached: str | None) -> None:
     hand = Hand(50.0)
-    run = Run(Limits(seconds=2), clock=hand)
+    run = Operation(Limits(seconds=2), clock=hand)
     hand.now += seconds
     assert run.reached == reached
 

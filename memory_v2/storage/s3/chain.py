@@ -21,9 +21,9 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints, Va
 
 from memory_v2.errors import StorageError
 from memory_v2.storage.history import HistoryDamaged
-from memory_v2.storage.s3_bucket import Bucket
-from memory_v2.storage.s3_cache import CachedRecord, RecordCache
-from memory_v2.storage.s3_errors import Refused
+from memory_v2.storage.s3.bucket import Bucket
+from memory_v2.storage.s3.cache import CachedRecord, RecordCache
+from memory_v2.storage.s3.errors import PreconditionFailed
 
 WORKERS = 16
 """Requests that are under way at once."""
@@ -48,7 +48,7 @@ class PageBytes(BaseModel):
 
 
 class Body(BaseModel):
-    """What a record holds: the id of the one before, what an `Entry` tells, the changed pages (`None`: removed)."""
+    """What a record holds: the id of the one before, what an `Revision` tells, the changed pages (`None`: removed)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -148,7 +148,7 @@ class Chain:
                 try:
                     etag = self._bucket.create(self._key(number), data).etag
                     break
-                except Refused as error:
+                except PreconditionFailed as error:
                     records = self.look().whole()
                     if self._newest < number:
                         place = self._where(number)
@@ -159,7 +159,7 @@ class Chain:
             self._past, self._newest = Past((*records, self._seen[number])), number
             return self._seen[number].id
 
-    def set_aside(self) -> str:
+    def quarantine(self) -> str:
         """Lets the next record be a beginning; gives the name of the newest that lies before it."""
         with self._lock:
             self._list()

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_v2.storage.base import version_of
-from memory_v2.storage.disk import make_folder, read_bytes
-from memory_v2.storage.s3_bucket import Object
+from memory_v2.storage.local.disk import make_folder, read_bytes
+from memory_v2.storage.s3.bucket import Object
 
 
 @dataclass(frozen=True, slots=True)

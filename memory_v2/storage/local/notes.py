@@ -8,7 +8,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from memory_v2.storage.base import PENDING, is_note_name
-from memory_v2.storage.disk import explained, is_temporary, lstat, make_folder, read_bytes, replace_bytes, sync_folder
+from memory_v2.storage.local.disk import (
+    explained,
+    is_temporary,
+    lstat,
+    make_folder,
+    read_bytes,
+    replace_bytes,
+    sync_folder,
+)
 
 SUFFIX = ".json"
 CLAIM = ".lock"
@@ -20,7 +28,7 @@ not be taken away from its owner."""
 class LocalNotes:
     """The notes below a folder; `make` makes that folder, and refuses one that leads elsewhere."""
 
-    look_again = 0.0
+    recovery_interval = 0.0
 
     def __init__(self, folder: Path, make: Callable[[], Path]) -> None:
         self._folder = folder

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from memory_v2.storage.base import is_note_name
-from memory_v2.storage.s3_bucket import Bucket
+from memory_v2.storage.s3.bucket import Bucket
 
 SUFFIX = ".json"
 CLAIM_SECONDS = 900.0
@@ -17,7 +17,7 @@ CLAIM_SECONDS = 900.0
 class S3Notes:
     """The notes below a prefix of a bucket; `before_change` is called before each change, and may forbid it."""
 
-    look_again = 60.0
+    recovery_interval = 60.0
 
     def __init__(self, bucket: Bucket, prefix: str, before_change: Callable[[], None]) -> None:
         self._bucket = bucket

@@ -1,9 +1,9 @@
 """What keeps S3 from doing what it was asked, in one sentence that says what to do about it.
 
 StorageError
-├── Uncertain                 a change may have been made, or may still be made: no answer came
+├── UnknownOutcome                 a change may have been made, or may still be made: no answer came
 └── StorageConflict
-    └── Refused               the condition of a request did not hold
+    └── PreconditionFailed               the condition of a request did not hold
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 from memory_v2.errors import StorageConflict, StorageError
 
 
-class Uncertain(StorageError):
+class UnknownOutcome(StorageError):
     """A change that was asked for may have been made, or may still be made: no answer came."""
 
 
-class Refused(StorageConflict):
+class PreconditionFailed(StorageConflict):
     """The object is not what the request expected it to be; nothing was changed."""
 
 
