@@ -1,16 +1,16 @@
-# `make` lists the targets. Each one does all the set-up it needs, in a virtual environment of its own.
+# Run `make` to list the targets. Each target sets up what it needs in its own virtual environment.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test format lint types unit record demo clean
+.PHONY: help setup test format lint types unit thorough record demo clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(READY) ## make the virtual environment and install everything into it
+setup: $(READY) ## create the virtual environment and install everything into it
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "silica-memory needs Python 3.11 or newer")'
@@ -18,29 +18,35 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(READY)
 
-test: lint types unit ## formatter check, linter, strict types and every test: what CI runs
+test: lint types unit ## run everything that CI runs: format check, linter, type checker, tests
 
-lint: $(READY) ## check format and lint
+lint: $(READY) ## check the formatting and run the linter
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: $(READY) ## check the types, strictly
+types: $(READY) ## run the type checker in strict mode
 	$(BIN)/mypy
 
 unit: $(READY) ## run the tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
-format: $(READY) ## rewrite the code in the house's format
+thorough: $(READY) ## run the tests with many more examples, and kill and fail at every boundary: hours
+	SILICA_TESTS=thorough $(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m tests.crash.kills --every
+	$(BIN)/python -m tests.crash.kills --random 1000
+	$(BIN)/python -m tests.crash.faults
+
+format: $(READY) ## reformat the code and fix what the linter can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-record: $(READY) ## record the model traffic again: ONLY=name WIRE=openai ENDPOINT=http://127.0.0.1:8765
+record: $(READY) ## record the cassettes again: ONLY=name WIRE=openai ENDPOINT=http://127.0.0.1:8765
 	$(BIN)/python -m tests.replay.record $(if $(ONLY),--only $(ONLY)) $(if $(WIRE),--wire $(WIRE)) \
 	  $(if $(ENDPOINT),--endpoint $(ENDPOINT)) $(if $(MODEL),--model $(MODEL)) $(if $(HOW),--how "$(HOW)")
 
-demo: $(READY) ## watch a memory grow from real Markdown, then a live model's session played again
+demo: $(READY) ## grow a memory from real Markdown, then replay a session with a live model
 	$(BIN)/python -m bench.demo
 	$(BIN)/python -m bench.session
 
-clean: ## remove what the targets made
+clean: ## remove everything that the targets created
 	rm -rf $(VENV) .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,1 +1,1 @@
-"""What is measured, one command each, always beside a baseline in the same run."""
+"""Benchmarks: one command each, always with a baseline in the same run."""

@@ -1,15 +1,13 @@
-"""What it costs to commit an edit of one page, and how that grows with the memory: `python -m bench.commit`.
+"""The cost of committing an edit of one page, and how it grows with the memory: `python -m bench.commit`.
 
-The unit is a bare atomic write of the same bytes in the same run: a new file, flushed, put in its place, its folder
-flushed. Memories of all sizes, edits and bare writes take turns, so that a slow moment of the machine meets all of
-them; the figures are medians.
-"""
+The unit is a bare atomic write of the same bytes in the same run: write a new file, flush it, rename it into place,
+flush the folder. Sizes, edits and bare writes take turns, so that a slow moment of the machine affects all of them. The
+figures are medians."""
 
 from __future__ import annotations
 
 import os
 import random
-import shutil
 import statistics
 import sys
 import tempfile
@@ -26,7 +24,6 @@ from memory_v2.agent.operation import Operation
 from memory_v2.operations.commit import commit
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.record import refresh
-from memory_v2.storage.history import FOLDER
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.edit import appended, new_blocks
 from memory_v2.tree.page import parse_page
@@ -36,7 +33,7 @@ SIZES = (10, 1_000, 10_000)
 EDITS = 40
 WARM_UP = 5
 CHILDREN = 25
-"""Children of a page: 10,000 pages lie up to three folders deep."""
+"""Children per page; 10,000 pages are then up to three folders deep."""
 
 _WRITTEN = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
 _NAMES = (
@@ -52,13 +49,13 @@ _SAID = (
 )
 
 Act: TypeAlias = Callable[[str, str], float]
-"""Puts a text on a page, and returns the seconds that this took."""
+"""Puts a text on a page and returns how many seconds it took."""
 Costs: TypeAlias = dict[str, tuple[float, float]]
-"""For each way of editing the median of what an edit took, and of the bare write after it, in milliseconds."""
+"""For each way of editing: the median time of an edit, and of the bare write after it, in milliseconds."""
 
 
 def main() -> None:
-    """Prints the costs as multiples of a bare write, the milliseconds beside them, and how the multiples have grown."""
+    """Prints the costs in bare writes and in milliseconds, and how they grow."""
     costs = measured()
     ratios = {pages: {way: edit / bare for way, (edit, bare) in costs[pages].items()} for pages in SIZES}
     first = ratios[SIZES[0]]
@@ -73,7 +70,7 @@ def main() -> None:
 
 
 def measured() -> dict[int, Costs]:
-    """What editing costs in a memory of each size."""
+    """The cost of editing, in a memory of each size."""
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         scenes = {pages: _prepared(stack, place / str(pages), pages) for pages in SIZES}
@@ -85,7 +82,7 @@ def measured() -> dict[int, Costs]:
                     path = chance.choice(leaves)
                     edit = act(path, f"- 2026-05-{number % 28 + 1:02}: {_sentence(chance)}")
                     data = memory.storage.read(path).data
-                    bare_write(place / "page.md", data)  # flushes what the edit has left behind, before it is timed
+                    bare_write(place / "page.md", data)  # flushes what the edit left behind, untimed
                     bare = bare_write(place / "page.md", data)
                     if number >= WARM_UP:
                         taken.setdefault((pages, way), []).append((edit, bare))
@@ -97,34 +94,30 @@ def measured() -> dict[int, Costs]:
 
 
 def _prepared(stack: ExitStack, folder: Path, pages: int) -> tuple[list[str], dict[str, tuple[Memory, Act]]]:
-    """The pages that are edited in a new memory, and the ways to edit it; it is copied to one without a history."""
+    """The pages to edit in a new memory, and the ways to edit them."""
     leaves = grow(folder, pages)
     with Memory(LocalStorage(folder)) as memory:
-        memory.write("It begins.", ROOT, "append")  # makes the index, and begins the history
+        memory.write("It begins.", ROOT, "append")  # creates the index and starts the history
         if errors := [finding for finding in memory.check() if finding.severity == "error"]:
-            sys.exit(f"the memory that is to be measured is not well: {errors[0]}")
-    copy = folder.with_name(f"{folder.name}-without")
-    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(FOLDER))
+            sys.exit(f"the memory to be measured has errors: {errors[0]}")
     memory = stack.enter_context(Memory(LocalStorage(folder)))
-    without = stack.enter_context(Memory(LocalStorage(copy, history=False)))
     return leaves, {
         "write(append)": (memory, lambda path, text: whole(memory, path, text)),
         "its look around": (memory, lambda path, text: parts(memory, path, text)[0]),
         "its commit": (memory, lambda path, text: parts(memory, path, text)[1]),
-        "without history": (without, lambda path, text: parts(without, path, text)[1]),
     }
 
 
 def whole(memory: Memory, path: str, text: str) -> float:
-    """All of it, as a user calls it."""
+    """Times the whole write, as a user calls it."""
     began = time.perf_counter()
     memory.write(text, path, "append")
     return time.perf_counter() - began
 
 
 def parts(memory: Memory, path: str, text: str) -> tuple[float, float]:
-    """The look for edits by hand, which is a walk over all files; and the commit, from the staged page to the one that
-    is stored, recorded and indexed."""
+    """Times the search for edits by hand, which walks over all files, and the commit, from the staged page until it is
+    stored, recorded and indexed."""
     context = replace(memory._context, operation=Operation())  # as each operation has it; there is no other way in
     began = time.perf_counter()
     refresh(context)
@@ -137,7 +130,7 @@ def parts(memory: Memory, path: str, text: str) -> tuple[float, float]:
 
 
 def bare_write(file: Path, data: bytes) -> float:
-    """The least with which a file is replaced whole or not at all, and is on the disk when the call returns."""
+    """Times the least work that replaces a file atomically and has it on disk when the call returns."""
     began = time.perf_counter()
     temporary = file.with_name(f"{os.urandom(8).hex()}.tmp")
     with temporary.open("xb") as stream:
@@ -152,7 +145,7 @@ def bare_write(file: Path, data: bytes) -> float:
 
 
 def grow(folder: Path, pages: int) -> list[str]:
-    """Puts a memory of so many pages there, as it would have grown; returns those that have no children."""
+    """Creates a memory with this many pages, as it would have grown; returns the pages without children."""
     paths = [ROOT]
     for number in range(1, pages):
         paths.append(child_path(paths[(number - 1) // CHILDREN], _NAMES[(number - 1) % CHILDREN]))

@@ -1,9 +1,8 @@
-"""What decisions cost, from the recorded traffic: `python -m bench.cost`.
+"""The cost of decisions, from recorded traffic: `python -m bench.cost`.
 
-Every figure is read from the cassettes: turns, tokens in and out, what a provider's cache could keep, and how that
-grows with the tree. Where a local endpoint was recorded, its tokens are characters / 4; new text and pages are counted
-so in any case. The reference beside the goals is a model that writes the whole page again, as the common way is.
-"""
+Every figure is read from the cassettes: turns, input and output tokens, the share that a provider could cache, and how
+they grow with the tree. A local endpoint counts one token for every four characters; new text and pages are always
+counted that way. The baseline is a model that writes the whole page again, the usual method."""
 
 from __future__ import annotations
 
@@ -20,9 +19,9 @@ from memory_v2.models.prices import load_prices
 from tests.replay.cassette import FOLDER, load
 
 KINDS = {"place": "write", "split_page": "split", "answer": "search"}
-"""The kind of a task, by a tool that only its kind has."""
-LONG = 500
-"""Tokens from which a text counts as long."""
+"""Each kind of task, by a tool that no other kind has."""
+LONG_TEXT = 500
+"""Texts with more tokens than this are listed separately."""
 PRICED = ("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "gpt-6-sol", "gpt-5.4-mini")
 GROWN = ("first-write", *(f"grown-{pages}-{act}" for act in ("write", "search") for pages in ("010", "100", "300")))
 
@@ -33,8 +32,8 @@ _PAGE = re.compile(r"^page \S+ · ([\d,]+) of [\d,]+ bytes", re.M)
 
 @dataclass(frozen=True)
 class Request:
-    """One request and its answer. `fixed` are the characters that the request before it, or any other of its kind, had
-    in the same place: what a cache of the prefix can keep."""
+    """One request and its answer. `fixed` is the number of characters at its start that an earlier request had too,
+    which a prefix cache can keep."""
 
     kind: str
     opening: str
@@ -46,7 +45,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Decision:
-    """A task from its first request to its last."""
+    """One task, from its first request to its last."""
 
     scenario: str
     wire: str
@@ -64,7 +63,7 @@ class Decision:
 
     @property
     def text_tokens(self) -> float:
-        """The new text of a write, or the page of a split."""
+        """The tokens of the new text of a write, or of the page of a split."""
         opening = self.requests[0].opening
         if self.kind == "write" and (found := _NEW_TEXT.search(opening)):
             return len(_MARK.sub("", found[1])) / 4
@@ -72,12 +71,12 @@ class Decision:
 
     @property
     def kept(self) -> float:
-        """The share of all that was sent that a cache could keep."""
+        """The share of the input that a cache could keep."""
         return sum(request.fixed for request in self.requests) / sum(request.sent for request in self.requests)
 
 
 def main() -> None:
-    """Prints the figures, then the growth, then what that would cost."""
+    """Prints the figures, their growth and the prices."""
     decisions = list(read())
     print(f"{len(decisions)} decisions in {sum(len(d.requests) for d in decisions)} requests, from {FOLDER.name}/\n")
     print(f"{'':44}{'median':>8}{'most':>8}{'n':>6}   goal")
@@ -99,7 +98,7 @@ def main() -> None:
 
 
 def rows(decisions: Sequence[Decision]) -> Iterator[tuple[str, str, list[float]]]:
-    """Name, goal and values of each figure."""
+    """The name, goal and values of each figure."""
 
     def of(kind: str, figure: Callable[[Decision], float], among: Callable[[Decision], bool] = bool) -> list[float]:
         return [figure(d) for d in decisions if d.kind == kind and among(d)]
@@ -111,14 +110,14 @@ def rows(decisions: Sequence[Decision]) -> Iterator[tuple[str, str, list[float]]
     yield "turns of a search", "≤ 2", of("search", lambda d: len(d.requests))
     yield "turns of a split", "", of("split", lambda d: len(d.requests))
     yield "tokens out of a write / of its text", "≤ 1", of("write", share)
-    yield f"the same, texts over {LONG} tokens", "≤ 0.3", of("write", share, lambda d: d.text_tokens > LONG)
+    yield f"the same, texts over {LONG_TEXT} tokens", "≤ 0.3", of("write", share, lambda d: d.text_tokens > LONG_TEXT)
     yield "tokens out of a split / of its page", "≤ 0.15 (the whole page again: ≥ 1)", of("split", share)
     for kind in KINDS.values():
         yield f"share of a {kind}'s prompt a cache could keep", "", of(kind, lambda d: d.kept)
 
 
 def read() -> Iterator[Decision]:
-    """Every decision in the cassettes. A conversation goes on as long as its first message stays the same."""
+    """Every decision in the cassettes. Requests with the same first message are one conversation."""
     for file in sorted(FOLDER.glob("*/*.yaml")):
         requests = list(_requests(load(file)["interactions"]))
         for _, group in groupby(requests, key=lambda request: request.opening):
@@ -141,7 +140,7 @@ def _requests(interactions: Iterable[Mapping[str, Any]]) -> Iterator[Request]:
 
 
 def _new(messages: Sequence[Mapping[str, Any]]) -> int:
-    """How many messages came after the last answer, that answer included."""
+    """The number of messages from the last answer on."""
     last = max(n for n, message in enumerate(messages) if message["role"] == "assistant")
     return len(messages) - last
 

@@ -1,4 +1,4 @@
-"""What is measured on: public data that is not ours to ship, found where `SILICA_BENCH_DATA` says."""
+"""Benchmark data: public, but not ours to ship. `SILICA_BENCH_DATA` names its folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TURN = re.compile(r"D?:?(\d+):(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one speaker said at once; `caption` describes the picture sent with it, `when` is when the session began."""
+    """One turn of a speaker; `caption` describes a picture sent with it, `when` is the start of the session."""
 
     id: str
     speaker: str
@@ -47,7 +47,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What two people said to each other in many sessions, and what is asked about it."""
+    """A conversation of two people over many sessions, with questions about it."""
 
     name: str
     sessions: tuple[tuple[Turn, ...], ...]
@@ -61,7 +61,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Numbered facts, a later one of which overrides an earlier one, and questions with their accepted answers."""
+    """Numbered facts, of which later ones override earlier ones, and questions with accepted answers."""
 
     name: str
     facts: tuple[str, ...]
@@ -69,7 +69,7 @@ class Facts:
 
 
 def data_file(name: str) -> Path:
-    """A file of the benchmark data; ends the program with status 2, naming what is missing, if it is not there."""
+    """A file of the benchmark data. Exits with status 2, naming the file, if it is missing."""
     folder = Path(os.environ.get(VARIABLE) or DEFAULT)
     file = folder / name
     if not file.is_file():
@@ -79,12 +79,12 @@ def data_file(name: str) -> Path:
 
 
 def load_locomo(name: str = "locomo/locomo_dev.json") -> list[Conversation]:
-    """The LoCoMo conversations; questions without any evidence that exists are left out."""
+    """The LoCoMo conversations, without questions whose evidence does not exist."""
     return [_conversation(given) for given in json.loads(data_file(name).read_text("utf-8"))]
 
 
 def load_facts(name: str = "factconsolidation/factconsolidation_sh_dev.json") -> list[Facts]:
-    """The FactConsolidation lists of facts, single hop."""
+    """The single-hop lists of FactConsolidation."""
     return [_facts(given) for given in json.loads(data_file(name).read_text("utf-8"))]
 
 
@@ -109,7 +109,7 @@ def _session(number: int, talk: dict[str, Any]) -> tuple[Turn, ...]:
 
 
 def _evidence(given: list[str], known: set[str]) -> frozenset[str]:
-    """The turns meant: some of the ids are run together, padded or of turns that do not exist."""
+    """The turns that are meant. Some ids in the data are run together, padded, or of turns that do not exist."""
     ids = {f"D{int(session)}:{int(turn)}" for text in given for session, turn in _TURN.findall(str(text))}
     return frozenset(ids & known)
 

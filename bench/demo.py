@@ -1,9 +1,8 @@
 """Watch a memory grow: `make demo`.
 
-Real Markdown is written piece by piece, as an agent would that learns bit by bit, with no path, no key and no network.
-The memory decides where each piece belongs, splits by itself when a page grows too large, and then answers questions.
-It is left in `.demo/memory`: plain files, to be read and edited.
-"""
+Real Markdown is written piece by piece, as by an agent that learns gradually, without a path, key or network. The
+memory decides where each piece belongs, splits pages that grow too large, and then answers questions. It stays in
+`.demo/memory`, as plain files to read and edit."""
 
 from __future__ import annotations
 
@@ -19,8 +18,10 @@ from memory_v2 import Memory
 from memory_v2.tree.block import parse_blocks
 
 HOME = Path(__file__).resolve().parents[1]
-AT_ONCE = 2_500
+MAX_AT_ONCE = 2_500
+"""Limits a text that is written at once, in characters; longer ones are written section by section."""
 SMALL = 3_072
+"""The threshold for the project's own pages, in bytes: they are too short to be split at the default."""
 FOLDER = HOME / ".demo" / "memory"
 OWN = ("README.md", "docs/concepts.md", "docs/format.md", "docs/decisions.md", "CHANGELOG.md")
 OWN_QUESTIONS = (
@@ -38,14 +39,12 @@ NOTES_QUESTIONS = (
 
 
 def main() -> None:
-    """Writes, shows the tree, asks."""
+    """Writes the texts, shows the tree and asks questions."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     notes = Path(os.environ.get(VARIABLE) or DEFAULT) / "notes" / "peru-ai"
     if not notes.is_dir():
         os.environ["SILICA_MEMORY_SIZE_THRESHOLD"] = str(SMALL)
-        print(
-            f"There is little to write: this project's own pages. So a page is split at {SMALL:,} bytes, not at 10,240."
-        )
+        print(f"The demo writes this project's own pages. They are short, so a page is split at {SMALL:,} bytes.")
     memory = Memory.open(FOLDER)
     files = [HOME / name for name in OWN if (HOME / name).is_file()]
     if notes.is_dir():
@@ -69,10 +68,10 @@ def main() -> None:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """A short text at once, a long one section by section."""
+    """A short text as a whole, a long one section by section."""
     piece = ""
     for block in parse_blocks(text):
-        if block.kind == "heading" and block.level <= 2 and piece.strip() and len(text) > AT_ONCE:
+        if block.kind == "heading" and block.level <= 2 and piece.strip() and len(text) > MAX_AT_ONCE:
             yield piece
             piece = ""
         piece += block.text

@@ -1,9 +1,8 @@
 """LoCoMo through the whole product: `python -m bench.locomo [--tree CONVERSATION]`.
 
-Each conversation is written through `Memory.write(text)` with no path and no model, by session and by turn;
-the tree grows and splits by itself; then its questions are asked through `Memory.search`. Beside it stands plain full
-text over the same turns, in the same run. Whatever is lost, out of reach, too large or broken is counted and printed.
-"""
+Each conversation is written with `Memory.write(text)`, without a path or a model, by session and by turn; the tree
+grows and splits by itself. Then its questions are asked with `Memory.search`. The baseline is plain full text over the
+same turns, in the same run. Anything lost, unreachable, too large or broken is counted and printed."""
 
 from __future__ import annotations
 
@@ -27,7 +26,9 @@ Texts = Callable[[Conversation], Iterator[str]]
 def main() -> None:
     """Prints the recall of evidence, and what became of the text."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--tree", metavar="CONVERSATION", help="print the tree of this conversation, and no figures")
+    parser.add_argument(
+        "--tree", metavar="CONVERSATION", help="print the tree of this conversation instead of the figures"
+    )
     chosen = parser.parse_args().tree
     conversations = load_locomo()
     if chosen:
@@ -52,7 +53,7 @@ def main() -> None:
 
 
 def by_session(conversation: Conversation) -> Iterator[str]:
-    """A session as a log would have it: a dated heading, an item for each turn."""
+    """A session as in a log: a dated heading, and an item for each turn."""
     for session in conversation.sessions:
         turns = "\n".join(f"- {turn.speaker}: {with_caption(turn)}" for turn in session)
         yield f"## {spoken_date(session[0].when)}\n\n{turns}\n"
@@ -68,7 +69,7 @@ WAYS: dict[str, Texts] = {"session by session": by_session, "turn by turn": by_t
 
 
 def grown(conversation: Conversation, texts: Texts) -> Memory:
-    """The memory after all of the conversation was written to it, offline and with no path."""
+    """The memory after the whole conversation was written to it, offline and without a path."""
     memory = Memory(VolatileStorage())
     for text in texts(conversation):
         memory.write(text)
@@ -76,7 +77,7 @@ def grown(conversation: Conversation, texts: Texts) -> Memory:
 
 
 def account(memory: Memory, conversation: Conversation, seconds: float) -> str:
-    """What became of the text, in a line."""
+    """What became of the text, in one line."""
     pages = {info.path: memory.read(info.path) for info in memory.list_files()}
     everything = "".join(pages.values())
     lost = sum(1 for turn in conversation.turns if with_caption(turn) not in everything)
@@ -90,7 +91,7 @@ def account(memory: Memory, conversation: Conversation, seconds: float) -> str:
 
 
 def memory_search(memory: Memory, conversation: Conversation) -> Search:
-    """Searches the memory, and tells which turns stand on the lines it finds."""
+    """A search of the memory that returns the turns on the lines it finds."""
     places = turn_places(memory, conversation)
 
     def search(query: str) -> list[Turn]:
@@ -105,7 +106,7 @@ def memory_search(memory: Memory, conversation: Conversation) -> Search:
 
 
 def turn_places(memory: Memory, conversation: Conversation) -> dict[tuple[str, int], Turn]:
-    """The turn that stands on each line of each page."""
+    """The turn on each line of each page."""
     waiting: dict[str, list[Turn]] = {}
     for turn in conversation.turns:
         first = f"{turn.speaker}: {split_lines(with_caption(turn))[0].rstrip()}"
@@ -122,7 +123,7 @@ def turn_places(memory: Memory, conversation: Conversation) -> dict[tuple[str, i
 
 
 def with_caption(turn: Turn) -> str:
-    """The turn to the letter, and what the picture sent with it shows."""
+    """The verbatim turn, with the caption of its picture."""
     return f"{turn.text} (image: {turn.caption})" if turn.caption else turn.text
 
 

@@ -1,12 +1,12 @@
-"""Processes that write at once: `python -m bench.race`. What was acknowledged must be found again.
+"""Concurrent writers: `python -m bench.race`. Every acknowledged text must be found again.
 
-Each process notes every text whose write has returned. At the end each of these texts is looked for in the tree, and
-then in the history: there it belongs if an undo took it away, or somebody who saved an older page over it by hand. A
-text that anything else took away is lost, though the history holds it. Beside the memory stands the folder that ships
-with `anthropic` for Claude's memory tool.
+Each process records every text whose write has returned. At the end each of these texts is looked for in the tree, and
+then in the history. It may be in the history only if an undo removed it, or if somebody saved an older page over it by
+hand; a text removed by anything else is lost. The baseline is the folder for Claude's memory tool that comes with
+`anthropic`.
 
-Ends with status 1 if a text of ours is lost or doubled, if a write or an undo of ours fails, or if `check` finds an
-error.
+Exits with status 1 if one of our texts is lost or duplicated, if one of our writes or undos fails, or if `check` finds
+an error.
 """
 
 from __future__ import annotations
@@ -32,17 +32,18 @@ from memory_v2 import Memory
 from memory_v2.errors import NotAllowed
 from memory_v2.operations.past import UNDO
 from memory_v2.settings import DEFAULT_THRESHOLD, MIN_THRESHOLD
-from memory_v2.storage.history import OUTSIDE
+from memory_v2.storage.history import EXTERNAL
 from memory_v2.storage.local.storage import METADATA, LocalStorage
 
 WRITERS, WRITES = 8, 50
-PATIENCE = 600.0
-"""Seconds after which a process is taken to hang."""
+MAX_SECONDS = 600.0
+"""Limits a process, in seconds: one that takes longer is taken to hang."""
 BY_HAND = "by hand"
-"""How lines begin that nobody but the editor writes, and what it calls them."""
-LATE_UNDOS = 20
-"""How often an undo is tried when the writers are done, if none has succeeded before."""
+"""The prefix of lines that the editor writes, and the kind of its notes."""
+MAX_LATE_UNDOS = 20
+"""Limits how many undos are tried after the writers are done, if none succeeded before."""
 MAX_SHOWN = 10
+"""Limits how many problems of a scene are printed."""
 COLUMNS = {
     "attempted": 11,
     "acknowledged": 14,
@@ -63,15 +64,15 @@ _OBJECTS = "the spring sale|a signed contract|staging|two engineers|Porto|the bl
 
 Write: TypeAlias = Callable[[str], object]
 Note: TypeAlias = tuple[str, str]
-"""What a process tells: `kept`, `failed`, `undone`, `refused` or `by hand`, and the text, or what was raised."""
+"""One note of a process: `kept`, `failed`, `undone`, `refused` or `by hand`, and the text or the error."""
 Beside: TypeAlias = Callable[[Event], Iterator[Note]]
-"""What one more process does until it is told that the writers are done."""
+"""What an additional process does until the writers are done."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of the texts of one scene. An editor holds no lock, so what it saves (`by_hand`) may have gone over
-    something (`overwrote`), or be found nowhere (`overwritten`): there nothing is promised."""
+    """What became of the texts of one scene. An editor takes no lock, so its saves (`by_hand`) may overwrite a text
+    (`overwrote`) or be overwritten (`overwritten`). Neither is guaranteed against."""
 
     name: str
     attempted: int
@@ -92,18 +93,18 @@ class Outcome:
 
     @property
     def kept(self) -> float:
-        """The share of the acknowledged texts that is found."""
+        """The share of the acknowledged texts that was found."""
         return (self.in_tree + self.in_history) / max(1, self.acknowledged)
 
     @property
     def problems(self) -> list[str]:
-        """What was promised and did not hold."""
+        """The guarantees that were broken."""
         kinds = {"lost": self.lost, "twice": self.twice, "failed": self.failures, "check": self.findings}
         return [f"{kind}: {text}" for kind, texts in kinds.items() for text in texts]
 
 
 def main() -> None:
-    """Prints the table; ends with status 1 if what is promised did not hold."""
+    """Prints the table. Exits with status 1 if a guarantee was broken."""
     print(f"{WRITERS} processes, {WRITES} writes each\n{'':26}" + _row(COLUMNS))
     well = True
     for scene in (one_page, splitting_tree, undo_and_hand_edits):
@@ -147,23 +148,23 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
 
 
 def one_page(folder: Path, writers: int = WRITERS, writes: int = WRITES) -> Outcome:
-    """All append to one page, which is split when it grows too large."""
+    """All processes append to one page, which is split when it grows too large."""
     return _scene("one page", folder, DEFAULT_THRESHOLD, _append, writers, writes)
 
 
 def splitting_tree(folder: Path, writers: int = WRITERS, writes: int = WRITES) -> Outcome:
-    """All write where it belongs, and pages are so small that they are split all the time."""
+    """All processes write without a path, and the threshold is so low that pages are split all the time."""
     return _scene("a tree that is splitting", folder, MIN_THRESHOLD, _place, writers, writes)
 
 
 def undo_and_hand_edits(folder: Path, writers: int = WRITERS, writes: int = WRITES) -> Outcome:
-    """The same, while one process takes operations back and another saves pages by hand."""
+    """The same, while one process undoes operations and another edits pages by hand."""
     beside = (partial(_undo_now_and_then, folder), partial(_edit_by_hand, folder))
     return _scene("with undo and hand edits", folder, MIN_THRESHOLD, _place, writers, writes, beside)
 
 
 def claude_folder(folder: Path, writers: int = WRITERS, writes: int = WRITES) -> Outcome:
-    """All insert into one file of a `BetaLocalFilesystemMemoryTool`."""
+    """All processes insert into one file of a `BetaLocalFilesystemMemoryTool`."""
     from anthropic.tools import BetaLocalFilesystemMemoryTool
 
     tool = BetaLocalFilesystemMemoryTool(str(folder))
@@ -202,12 +203,14 @@ def _scene(
     notes, seconds = _race(partial(open_memory, folder), writers, writes, beside, threshold)
     storage = LocalStorage(folder)
     with Memory(storage, threshold=threshold) as memory:
-        memory.history()  # takes in what was saved by hand after the last write
+        memory.history()  # records what was edited by hand after the last write
         past = _read_past(storage)
         if past.overwritten:
-            memory.checkup(apply=True)  # whoever saved over a page may have unlinked others, and would be told to
+            memory.checkup(apply=True)  # saving over a page may have unlinked others
         findings = [f"{f.kind} {f.path}: {f.message}" for f in memory.check() if f.severity == "error"]
-    findings += [f"a history was set aside: {file.name}" for file in (folder / METADATA).glob("history-damaged-*")]
+    findings += [
+        f"a damaged history was set aside: {file.name}" for file in (folder / METADATA).glob("history-damaged-*")
+    ]
     pages = [_lines(storage.read(path).data) for path in storage.list_files()]
     return _outcome(name, writers * writes, notes, seconds, pages, past, findings)
 
@@ -222,8 +225,8 @@ def _race(
     beside: Sequence[Beside] = (),
     threshold: int = DEFAULT_THRESHOLD,
 ) -> tuple[list[Note], float]:
-    """Runs the writers, each in a process of its own, and what goes on beside them; returns what all of them told, and
-    the seconds that the writers took."""
+    """Runs each writer, and everything beside them, in its own process. Returns all notes, and how many seconds the
+    writers took."""
     context = multiprocessing.get_context("spawn")
     gate, done = context.Barrier(writers + len(beside) + 1), context.Event()
     with tempfile.TemporaryDirectory() as place:
@@ -239,7 +242,7 @@ def _race(
         try:
             for process in (*writing, *other):
                 process.start()
-            gate.wait(PATIENCE)
+            gate.wait(MAX_SECONDS)
             began = time.perf_counter()
             _join(writing)
             seconds = time.perf_counter() - began
@@ -254,7 +257,7 @@ def _race(
 
 
 def _join(processes: Iterable[SpawnProcess]) -> None:
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + MAX_SECONDS
     for process in processes:
         process.join(max(0.0, until - time.monotonic()))
         if process.exitcode != 0:
@@ -264,10 +267,10 @@ def _join(processes: Iterable[SpawnProcess]) -> None:
 def _write_all(
     prepare: Callable[[], Write], number: int, writes: int, threshold: int, gate: Barrier, log: Path
 ) -> None:
-    """Writes texts one by one, and notes each as soon as it is acknowledged."""
+    """Writes texts one by one, and records each as soon as it is acknowledged."""
     os.environ["SILICA_MEMORY_SIZE_THRESHOLD"] = str(threshold)
     write = prepare()
-    gate.wait(PATIENCE)
+    gate.wait(MAX_SECONDS)
     with log.open("w", encoding="utf-8") as notes:
         for count in range(writes):
             text = _text(f"worker {number} text {count}")
@@ -281,7 +284,7 @@ def _write_all(
 
 def _go_on(act: Beside, threshold: int, gate: Barrier, done: Event, log: Path) -> None:
     os.environ["SILICA_MEMORY_SIZE_THRESHOLD"] = str(threshold)
-    gate.wait(PATIENCE)
+    gate.wait(MAX_SECONDS)
     with log.open("w", encoding="utf-8") as notes:
         for note in act(done):
             print(json.dumps(note), file=notes, flush=True)
@@ -298,9 +301,9 @@ def _failed(error: Exception) -> Note:
 
 
 def _undo_now_and_then(folder: Path, done: Event) -> Iterator[Note]:
-    """Takes operations back while others are written; many are refused, so it goes on until one was not."""
+    """Undoes operations while others write. Many undos are refused, so it continues until one succeeds."""
     memory, undone, late = Memory.open(folder, "offline"), 0, 0
-    while not done.wait(0.02) or (not undone and late < LATE_UNDOS):
+    while not done.wait(0.02) or (not undone and late < MAX_LATE_UNDOS):
         late += done.is_set()
         try:
             yield "undone", memory.undo().revision
@@ -312,19 +315,19 @@ def _undo_now_and_then(folder: Path, done: Event) -> Iterator[Note]:
 
 
 def _edit_by_hand(folder: Path, done: Event) -> Iterator[Note]:
-    """Saves lines as an editor does: not if the file has changed since it was opened. What a program stores between
-    that look and the save is overwritten, and the other way round."""
+    """Saves lines as an editor does, unless the file has changed since it was opened. Between that check and the save,
+    editor and program may overwrite each other."""
     chance, count = random.Random(0), 0
     temporary = folder / ".by-hand.tmp"
     while not done.wait(0.2):
         paths = LocalStorage(folder).list_files()
         line = _text(f"{BY_HAND} {count}")
-        with suppress(FileNotFoundError, IndexError):  # no page is there yet; or it went while it was in the editor
+        with suppress(FileNotFoundError, IndexError):  # there is no page yet, or it was removed while it was open
             file = folder / f"{chance.choice(paths)}.md"
             opened = _identity(file)
             data = file.read_bytes() + f"{line}\n".encode()
             if len(data) > MIN_THRESHOLD:
-                continue  # whoever makes a page too large has a finding, and that is not what is looked for here
+                continue  # too large a page is a finding, but not a fault
             done.wait(0.05)
             temporary.write_bytes(data)
             if _identity(file) == opened:
@@ -339,7 +342,7 @@ def _identity(file: Path) -> tuple[int, int, int]:
 
 
 def _text(name: str) -> str:
-    """One line that nobody else writes."""
+    """One unique line."""
     chance = random.Random(name)
     said = " ".join(chance.choice(words.split("|")) for words in (_SUBJECTS, _VERBS, _OBJECTS))
     return f"- {name}: {said}"
@@ -350,8 +353,8 @@ def _text(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Past:
-    """What the history tells of lines: the kind of the commit that took each away that is gone, and of the one that
-    made it stand twice. `overwritten` is how often somebody saved a page by hand over what had just been stored."""
+    """What the history says about lines: for each that is gone, the kind of commit that removed it, and for each that
+    is there twice, the kind that duplicated it. `overwritten` counts edits by hand that overwrote a stored text."""
 
     taken: Mapping[str, str]
     doubled: Mapping[str, str]
@@ -374,7 +377,7 @@ def _outcome(
     standing = Counter(line for page in pages for line in page)
     kept = told["kept"]
     gone = [text for text in kept if text not in standing]
-    excuses = {kind for kind, happened in ((UNDO, told["undone"]), (OUTSIDE, told[BY_HAND])) if happened}
+    excuses = {kind for kind, happened in ((UNDO, told["undone"]), (EXTERNAL, told[BY_HAND])) if happened}
     lost = tuple(text for text in gone if past.taken.get(text) not in excuses)
     return Outcome(
         name,
@@ -383,7 +386,7 @@ def _outcome(
         in_tree=len(kept) - len(gone),
         in_history=len(gone) - len(lost),
         lost=lost,
-        twice=tuple(text for text in kept if standing[text] > 1 and past.doubled.get(text) != OUTSIDE),
+        twice=tuple(text for text in kept if standing[text] > 1 and past.doubled.get(text) != EXTERNAL),
         failures=tuple(told["failed"]),
         findings=tuple(findings),
         pages=len(pages),
@@ -413,7 +416,7 @@ def _read_past(storage: LocalStorage) -> _Past:
         taken |= dict.fromkeys(before, entry.kind)
         doubled |= {line: entry.kind for line in after - before if standing[line] > 1}
         pages |= {path: _lines(data) if data is not None else [] for path, data in versions.items()}
-        overwritten += entry.kind == OUTSIDE and any(line.startswith("- ") for line in before - after)
+        overwritten += entry.kind == EXTERNAL and any(line.startswith("- ") for line in before - after)
     return _Past({line: kind for line, kind in taken.items() if not standing[line]}, doubled, overwritten)
 
 

@@ -1,7 +1,7 @@
-"""How well places are found, on pages that hold whole sessions: `python -m bench.retrieval`.
+"""How well the index finds places on pages that hold whole sessions: `python -m bench.retrieval`.
 
-Beside the index stands plain full text over single turns, the usual way. The weights of the ranking were found with
-this, on the development part of LoCoMo.
+The baseline is plain full text over single turns, the usual method. The weights of the ranking were tuned with this
+program on the development part of LoCoMo.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bench.data import ADVERSARIAL, Conversation, Question, Turn, load_facts, lo
 from memory_v2.index.base import Hit
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.text.words import STOPWORDS
+from memory_v2.text.lists import stopwords
 
 Found = list[Turn]
 Search = Callable[[str], Found]
@@ -28,7 +28,7 @@ _DEEP = 100
 
 
 def main() -> None:
-    """Prints the recall of each way of searching, by conversation and over all questions."""
+    """Prints the recall of each kind of search, by conversation and over all questions."""
     conversations = load_locomo()
     print(f"{'recall of evidence':32}" + "".join(f"{name:>8}" for name in columns()))
     for name, prepare in (("flat full text over turns", flat_search), ("index over session pages", index_search)):
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def measure(conversation: Conversation, search: Search) -> Iterator[Row]:
-    """A row of figures for each question."""
+    """One row of figures for each question."""
     for question in conversation.questions:
         if question.category != ADVERSARIAL:
             began = time.perf_counter()
@@ -56,7 +56,7 @@ def measure(conversation: Conversation, search: Search) -> Iterator[Row]:
 
 
 def figures(question: Question, found: Sequence[Turn]) -> Row:
-    """Which part of the evidence is among the first so many turns, and within so many tokens of them."""
+    """The share of the evidence among the first turns found, at each depth and token budget."""
     row: Row = {"category": question.category}
     for depth in DEPTHS:
         row[f"@{depth}"] = _recall(question, found[:depth])
@@ -71,14 +71,14 @@ def shown(rows: Sequence[Row]) -> str:
 
 
 def flat_search(conversation: Conversation) -> Search:
-    """SQLite's full text over single turns, porter stems, any word of the question but stopwords."""
+    """SQLite's full text over single turns: Porter stems, any word of the question except stopwords."""
     turns = conversation.turns
     table = sqlite3.connect(":memory:")
     table.execute("CREATE VIRTUAL TABLE turns USING fts5(said, tokenize='porter unicode61')")
     table.executemany("INSERT INTO turns (said) VALUES (?)", [(f"{turn.speaker}: {turn.said}",) for turn in turns])
 
     def search(query: str) -> Found:
-        asked = [word for word in re.findall(r"\w+", query.casefold()) if word not in STOPWORDS]
+        asked = [word for word in re.findall(r"\w+", query.casefold()) if word not in stopwords()]
         match = " OR ".join(f'"{word}"' for word in asked)
         sql = "SELECT rowid FROM turns WHERE turns MATCH ? ORDER BY rank LIMIT ?"
         return [turns[row - 1] for (row,) in table.execute(sql, (match, _DEEP))] if match else []
@@ -87,7 +87,7 @@ def flat_search(conversation: Conversation) -> Search:
 
 
 def index_search(*conversations: Conversation) -> Search:
-    """The index over pages of one session each, a line for each turn."""
+    """The index over pages of one session each, one line for each turn."""
     storage, turn_at = VolatileStorage(), {}
     for conversation in conversations:
         for session in conversation.sessions:
@@ -117,7 +117,7 @@ def session_page(session: Sequence[Turn]) -> tuple[str, dict[int, Turn]]:
 
 
 def measure_pooled(conversations: Sequence[Conversation]) -> Iterator[Row]:
-    """The same questions, all conversations in one memory; turns of another conversation are no evidence."""
+    """The same questions with all conversations in one memory; turns of another conversation are not evidence."""
     search = index_search(*conversations)
     for conversation in conversations:
         own = set(map(id, conversation.turns))
@@ -130,7 +130,7 @@ def measure_pooled(conversations: Sequence[Conversation]) -> Iterator[Row]:
 
 
 def newest_first() -> Iterator[tuple[str, int, int]]:
-    """How often the first place found for a question holds the newest of the facts that answer it."""
+    """How often the first place found holds the newest of the facts that answer the question."""
     for given in load_facts():
         storage = VolatileStorage()
         for number, start in enumerate(range(0, len(given.facts), 100)):
@@ -155,7 +155,7 @@ def _recall(question: Question, found: Sequence[Turn]) -> float:
 
 
 def _within(found: Sequence[Turn], tokens: int) -> Iterator[Turn]:
-    """The turns that fit, each a line of text; four bytes are about a token."""
+    """The turns that fit into a token budget, one line each; a token is about four bytes."""
     size = 0
     for turn in found:
         size += len(f"- {turn.speaker}: {turn.said}\n".encode())

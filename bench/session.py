@@ -1,12 +1,12 @@
-"""A live session, played again: `make demo` shows it after its first part.
+"""Replays a session with a live model: the second part of `make demo`.
 
-A model, asked in a hosted model's wire format, kept a small memory: it wrote, a page overflowed and was split, and it
-searched over two links. Each operation left a trace, and the traces are the model here: `recorded:cassettes/session`.
-So every decision below was made by a live model, and every byte comes of it again, with no key and no network.
+A model, reached over a hosted model's wire format, kept a small memory: it wrote texts, split a page that overflowed,
+and searched across two links. The traces of these operations are the model here: `recorded:cassettes/session`. A live
+model made every decision, and the replay gives the same bytes, without a key or a network.
 
-    python -m bench.session                                    play it again, and show it
-    python -m bench.session --full                             the same, with all that the model was shown
-    python -m bench.session --record anthropic:<model>         make it again: with a key, or ANTHROPIC_BASE_URL set
+    python -m bench.session                                    replay the session and show it
+    python -m bench.session --full                             the same, with everything that the model saw
+    python -m bench.session --record anthropic:<model>         record it again; needs a key, or ANTHROPIC_BASE_URL
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory_v2 import Memory
-from memory_v2.agent.trace import Trace
+from memory_v2.agent.load import load_model
 from memory_v2.cli.story import story
-from memory_v2.models import load_model
 from memory_v2.models.base import Model
-from memory_v2.models.recorded import RecordedModel
 from memory_v2.operations.results import SearchResults, WriteResult
 from memory_v2.settings import Limits
 from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.trace.recorded import RecordedModel
+from memory_v2.trace.recording import Trace
 
 FOLDER = Path(__file__).resolve().parents[1] / "cassettes" / "session"
 BEGAN = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
@@ -111,10 +111,10 @@ QUESTIONS = (
 
 
 def main() -> None:
-    """Plays the session again, or records it."""
+    """Replays the session or records it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="show all that the model was shown")
-    parser.add_argument("--record", metavar="MODEL", help="make it again with this model")
+    parser.add_argument("--full", action="store_true", help="show everything that the model saw")
+    parser.add_argument("--record", metavar="MODEL", help="record the session again with this model")
     given = parser.parse_args()
     if given.record:
         record(load_model(given.record))
@@ -123,11 +123,11 @@ def main() -> None:
 
 
 def show(full: bool = False) -> None:
-    """Plays the session again and tells it, step by step. Fails if it does not come to its end on the recording."""
+    """Replays the session and shows it step by step. Fails if the recording does not fit to the end."""
     model = RecordedModel.load(FOLDER)
     print(
         f"A recorded session: {len(NOTES)} texts are written and {len(QUESTIONS)} questions asked. A page is split at "
-        f"{SMALL:,} bytes, so that there is something to see."
+        f"{SMALL:,} bytes, so that one is split early."
     )
     with tempfile.TemporaryDirectory() as folder:
         for number, (_, trace) in enumerate(play(Path(folder), model), 1):
@@ -137,19 +137,19 @@ def show(full: bool = False) -> None:
             problems = [finding for finding in memory.check() if finding.severity == "error"]
             pages = memory.list_files()
     if problems or model.left:
-        sys.exit(f"the session did not come to its end: {problems or f'{model.left} answers were not asked for'}")
+        sys.exit(f"the replay failed: {problems or f'{model.left} recorded answers were not used'}")
     print(f"\nall is well: {len(pages)} pages, the largest of {max(page.size_bytes for page in pages):,} bytes.")
 
 
 def record(model: Model) -> None:
-    """Makes the session again, and keeps its traces if the model decided all of it."""
+    """Records the session again, and keeps its traces if the model made every decision."""
     with tempfile.TemporaryDirectory() as folder:
         names = []
         for memory, trace in play(Path(folder), model):
             print("\n".join(story(trace.events)), flush=True)
             names.append(memory.traces()[-1])
             if any(event["reason"] for event in trace.of("decided")):
-                sys.exit("the model did not decide this, so nothing is kept")
+                sys.exit("the model did not make this decision, so nothing is kept")
         shutil.rmtree(FOLDER, ignore_errors=True)
         FOLDER.mkdir(parents=True)
         for name in names:
@@ -157,7 +157,7 @@ def record(model: Model) -> None:
 
 
 def play(folder: Path, model: Model) -> Iterator[tuple[Memory, Trace]]:
-    """The operations of the session, one after the other: the memory after each, and its trace."""
+    """The operations of the session in order: the memory after each, and its trace."""
     minutes = iter(range(10_000))
     memory = Memory(
         LocalStorage(folder),

@@ -1,4 +1,4 @@
-"""What it costs to start: `python -m bench.startup`. CPU time of whole processes, beside a bare interpreter."""
+"""The cost of starting: `python -m bench.startup`. CPU time of whole processes, compared to a bare interpreter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RUNS = 11
 
 
 def main() -> None:
-    """Prints the median of each command, and what it costs over the interpreter alone."""
+    """Prints the median of each command, and how much more than the bare interpreter it takes."""
     with tempfile.TemporaryDirectory() as folder:
         silica = [sys.executable, "-m", "memory_v2.cli", "memory", "--path", str(Path(folder) / "memory")]
         subprocess.run([*silica, "write", "Silica uses pytest for testing"], check=True, capture_output=True)

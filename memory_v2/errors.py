@@ -1,57 +1,57 @@
-"""Every error the package raises on purpose.
+"""Every error that the package raises on purpose.
 
 SilicaError
-├── UsageError                    the caller asked for something that cannot be
-│   ├── InvalidPath               (ValueError) a path that no page may have
-│   ├── InvalidText               (ValueError) a text that no page can hold
-│   ├── InvalidSetting            (ValueError) a setting that means nothing
-│   ├── PageExists                (FileExistsError) a page is already there
-│   ├── NotAllowed                an operation that this page does not allow
-│   └── NotRecorded               a recording was asked for what it does not hold
-├── PageNotFound                  (KeyError) no page is there
-├── ToolProblem                   shown to the model: says what to do next
-├── ModelError                    the model's provider failed; `retryable` says whether to try again, and when
+├── UsageError                    the caller asked for something impossible
+│   ├── InvalidPath               (ValueError) the path is not valid for a page
+│   ├── InvalidText               (ValueError) the text cannot be stored on a page
+│   ├── InvalidSetting            (ValueError) a setting has an invalid value
+│   ├── PageExists                (FileExistsError) a page of this name exists already
+│   ├── NotAllowed                the page does not allow this operation
+│   └── NotRecorded               a recording does not contain this request
+├── PageNotFound                  (KeyError) there is no such page
+├── ToolProblem                   a tool call was wrong; shown to the model, with what to do next
+├── ModelError                    the provider failed; `retryable` says whether to try again, `retry_after` when
 └── StorageError                  (OSError) the disk or the service failed
-    └── StorageConflict           the page is not at the version that was expected
+    └── StorageConflict           the page has changed since it was read
 """
 
 from __future__ import annotations
 
 
 class SilicaError(Exception):
-    """The root of every error raised on purpose; `str(error)` is one sentence for a person."""
+    """The base of every error raised on purpose; `str(error)` is one sentence for a person."""
 
 
 class UsageError(SilicaError):
-    """The caller asked for something that cannot be; nothing was changed."""
+    """The caller asked for something impossible; nothing was changed."""
 
 
 class InvalidPath(UsageError, ValueError):
-    """A path that no page may have; the message names the rule it breaks."""
+    """The path is not valid for a page; the message names the rule that it breaks."""
 
 
 class InvalidText(UsageError, ValueError):
-    """A text that no page can hold: empty, or not encodable as UTF-8."""
+    """The text cannot be stored: it is empty, or cannot be encoded as UTF-8."""
 
 
 class InvalidSetting(UsageError, ValueError):
-    """A setting whose value means nothing."""
+    """A setting has an invalid value; the message names the setting."""
 
 
 class PageExists(UsageError, FileExistsError):
-    """A page is already there, or one whose path differs only in case."""
+    """A page of this name exists already, or one whose path differs only in case."""
 
 
 class NotAllowed(UsageError):
-    """An operation that this page does not allow: the root cannot be deleted, a full page takes no other in."""
+    """The page does not allow this operation: the root cannot be deleted, and a full page cannot take in another."""
 
 
 class NotRecorded(UsageError):
-    """A recording was asked for what it does not hold: the tree, a prompt or a tool is not as it was."""
+    """A recording does not contain this request: the tree, a prompt or a tool has changed since."""
 
 
 class PageNotFound(SilicaError, KeyError):
-    """No page is there. Also a `KeyError`, so a memory reads like a mapping."""
+    """There is no such page. Also a `KeyError`, so that reading a memory is like reading a mapping."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -62,12 +62,12 @@ class PageNotFound(SilicaError, KeyError):
 
 
 class ToolProblem(SilicaError):
-    """A tool call the model can mend; the message is shown to it and says what to do next."""
+    """The model can correct its tool call: the message is shown to it and says what to do next."""
 
 
 class ModelError(SilicaError):
-    """The provider behind a model failed; `retryable` says whether the same request may work later, `retry_after` in
-    how many seconds, where the provider tells."""
+    """The provider of a model failed. `retryable` says whether the same request may work later, and `retry_after` after
+    how many seconds, if the provider says so."""
 
     def __init__(self, message: str, *, retryable: bool = False, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -76,8 +76,8 @@ class ModelError(SilicaError):
 
 
 class StorageError(SilicaError, OSError):
-    """The place where pages live failed or refused; what had been stored is still there."""
+    """The disk or the service failed or refused; everything stored before is still there."""
 
 
 class StorageConflict(StorageError):
-    """A page is not at the version that a write or a delete expected."""
+    """A page has changed since the version that a write or a delete expected."""

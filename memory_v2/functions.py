@@ -1,4 +1,4 @@
-"""The memory as plain functions, over the memory that the environment names: for agents whose tools are functions."""
+"""Plain functions over the memory that the environment names, for agents whose tools are functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def read_memory(path: str | None = None) -> str:
-    """A page of the memory; the root if no path is given. Raises `PageNotFound`."""
+    """Returns a page; without `path`, the root. Raises `PageNotFound`."""
     with Memory.open() as memory:
         return memory.read(path or ROOT)
 
@@ -20,30 +20,30 @@ def read_memory(path: str | None = None) -> str:
 def write_memory(
     content: str, path: str | None = None, mode: Literal["update", "append", "replace"] = "update"
 ) -> WriteResult:
-    """Works new text into the memory, on the page `path` or where it belongs."""
+    """Writes a text: on the page `path`, or where it belongs."""
     with Memory.open() as memory:
         return memory.write(content, path, mode)
 
 
 def search_memory(query: str, max_results: int = 10) -> SearchResults:
-    """The best answers to a question, each verbatim with page and lines."""
+    """Returns the best answers to a question, each verbatim with its page and lines."""
     with Memory.open() as memory:
         return memory.search(query, max_results)
 
 
 def split_memory(path: str | None = None) -> SplitResult:
-    """Divides a page; the root if no path is given."""
+    """Divides a page into a page and its children; without `path`, the root."""
     with Memory.open() as memory:
         return memory.split(path or ROOT)
 
 
 def list_memory_files() -> list[PageInfo]:
-    """Every page of the memory."""
+    """Lists all pages."""
     with Memory.open() as memory:
         return memory.list_files()
 
 
 def get_memory_graph() -> dict[str, Any]:
-    """The pages and their links: `{"nodes": [{"id", "size", "label"}], "edges": [{"from", "to", "label"}]}`."""
+    """Returns the pages and their links: `{"nodes": [{"id", "size", "label"}], "edges": [{"from", "to", "label"}]}`."""
     with Memory.open() as memory:
         return memory.graph().to_dict()

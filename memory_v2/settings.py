@@ -1,4 +1,4 @@
-"""What can be set, by argument or by environment. Faces read the environment once, at their entry."""
+"""Settings, from arguments or from the environment. Faces read the environment once, at their entry."""
 
 from __future__ import annotations
 
@@ -15,17 +15,21 @@ from memory_v2.errors import InvalidSetting
 DEFAULT_FOLDER = "~/.silica/memory_v2"
 DEFAULT_MODEL = "offline"
 DEFAULT_THRESHOLD = 10_240
+"""Bytes of the largest page, about 2,500 tokens: a model reads a few such pages in one turn."""
 MIN_THRESHOLD = 2_048
+"""Bytes: a smaller page would have no room for a full list of children."""
 DEFAULT_TRACES = 200
+"""Traces that are kept: enough to look back over the last sessions, in a few megabytes."""
 DEFAULT_S3_PREFIX = "memory"
 DEFAULT_CACHE_TTL = 300
+"""Seconds: changes from other machines are seen within five minutes at most."""
 BACKENDS = ("local", "s3")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that one operation may take of a model, the splits that follow a write included; the first that is
-    reached ends its part, and the offline planner finishes. `money` is in US dollars."""
+    """How much of a model one operation may use, including the splits that follow a write. When a limit is reached, the
+    offline planner finishes the operation. `money` is in US dollars."""
 
     turns: int = 16
     tokens: int = 200_000
@@ -35,9 +39,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class S3Settings:
-    """Which bucket holds the memory, and below which prefix; `region` and `endpoint` where they are not what the
-    credentials' own configuration says. `cache` is a folder of this machine, and `cache_ttl` the seconds for which a
-    page is read from there without asking."""
+    """The bucket that holds the memory, and the prefix of its keys. `region` and `endpoint` override the configuration
+    of the credentials. `cache` is a local folder; for `cache_ttl` seconds a page is read from it without asking the
+    bucket."""
 
     bucket: str
     cache: Path
@@ -49,9 +53,9 @@ class S3Settings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where the memory is, who decides and what that may cost, the bytes that a page may have, and how many traces are
-    kept. `prices` is a file with prices of your own; `now` is a moment at which time stands still, for runs that are to
-    be repeated. Where there is an `s3`, the memory is there and not at `path`."""
+    """The memory's folder, its model and limits, the maximum size of a page in bytes, and how many traces to keep.
+    `prices` is a JSON file with your own prices; `now` stops the clock at a moment, for repeatable runs. With `s3`, the
+    memory is in a bucket, not at `path`."""
 
     path: Path
     model: str = DEFAULT_MODEL
@@ -66,9 +70,9 @@ class Settings:
     def from_environment(
         cls, environment: Mapping[str, str], path: str | Path | None = None, model: str | None = None
     ) -> Settings:
-        """Arguments, else `SILICA_MEMORY_PATH`, `_MODEL`, `_SIZE_THRESHOLD`, `_LIMITS`, `_TRACES`, `_PRICES`, `_NOW`,
-        `_BACKEND` and `_S3_…`, else the defaults. A path that is given is a folder, whatever the backend of the
-        environment. An empty variable is as none. Raises `InvalidSetting`."""
+        """Reads the arguments, else `SILICA_MEMORY_PATH`, `_MODEL`, `_SIZE_THRESHOLD`, `_LIMITS`, `_TRACES`, `_PRICES`,
+        `_NOW`, `_BACKEND` and `_S3_…`, else the defaults. A `path` argument is a folder, whatever the environment's
+        backend. An empty variable counts as unset. Raises `InvalidSetting`."""
         folder = str(path) if path is not None else environment.get("SILICA_MEMORY_PATH") or DEFAULT_FOLDER
         prices = environment.get("SILICA_MEMORY_PRICES")
         return cls(
@@ -84,17 +88,17 @@ class Settings:
 
 
 def file_path(text: str, what: str) -> Path:
-    """The path that somebody gave, with `~` as their home. Raises `InvalidSetting`, naming `what` it is."""
+    """The path in a setting, with `~` expanded. `what` names the setting in the `InvalidSetting` that it may raise."""
     if not text or "\0" in text:
-        raise InvalidSetting(f"{what} cannot be an empty path, nor hold a NUL")
+        raise InvalidSetting(f"{what} must not be an empty path or contain a NUL character")
     try:
         return Path(text).expanduser()
     except RuntimeError as error:
-        raise InvalidSetting(f"{what} {text!r} names a home that is not known") from error
+        raise InvalidSetting(f"{what}: the home directory in {text!r} is not known") from error
 
 
 def is_count(value: object, least: int) -> bool:
-    """Whether something given from outside is a whole number of at least so much."""
+    """Whether a value is a whole number, `least` or more."""
     return isinstance(value, int) and value >= least
 
 
@@ -103,26 +107,26 @@ def _count(environment: Mapping[str, str], variable: str, default: int, least: i
     try:
         count = int(text)
     except ValueError as error:
-        raise InvalidSetting(f"{variable} is a number of {unit}, not {text!r}") from error
+        raise InvalidSetting(f"{variable} must be a number of {unit}, not {text!r}") from error
     if count < least:
-        raise InvalidSetting(f"{variable} is at least {least} {unit}, not {count}")
+        raise InvalidSetting(f"{variable} must be at least {least} {unit}, not {count}")
     return count
 
 
 def _backend(environment: Mapping[str, str]) -> str:
     backend = environment.get("SILICA_MEMORY_BACKEND") or BACKENDS[0]
     if backend not in BACKENDS:
-        raise InvalidSetting(f"SILICA_MEMORY_BACKEND is one of {', '.join(BACKENDS)}, not {backend!r}")
+        raise InvalidSetting(f"SILICA_MEMORY_BACKEND must be {' or '.join(BACKENDS)}, not {backend!r}")
     return backend
 
 
 def _s3(environment: Mapping[str, str]) -> S3Settings:
     bucket = environment.get("SILICA_MEMORY_S3_BUCKET")
     if not bucket:
-        raise InvalidSetting("the backend s3 needs the name of a bucket: set SILICA_MEMORY_S3_BUCKET")
+        raise InvalidSetting("the s3 backend needs a bucket: set SILICA_MEMORY_S3_BUCKET to its name")
     prefix = environment.get("SILICA_MEMORY_S3_PREFIX") or DEFAULT_S3_PREFIX
     if not prefix.isprintable() or ({"", ".", ".."}.intersection(prefix.strip("/").split("/")) and prefix != "/"):
-        raise InvalidSetting(f"SILICA_MEMORY_S3_PREFIX is the beginning of keys, such as 'team/memory', not {prefix!r}")
+        raise InvalidSetting(f"SILICA_MEMORY_S3_PREFIX must be a key prefix such as 'team/memory', not {prefix!r}")
     return S3Settings(
         bucket=bucket,
         cache=_cache_folder(environment),
@@ -136,7 +140,7 @@ def _s3(environment: Mapping[str, str]) -> S3Settings:
 def _endpoint(text: str) -> str | None:
     if not text:
         return None
-    from urllib.parse import urlsplit  # which nobody needs who reads from a folder
+    from urllib.parse import urlsplit  # imported here: a memory in a folder does not need it
 
     try:
         parts = urlsplit(text)
@@ -144,15 +148,17 @@ def _endpoint(text: str) -> str | None:
     except ValueError:
         is_address = False
     if not is_address or not text.isprintable() or " " in text:
-        raise InvalidSetting(f"SILICA_MEMORY_S3_ENDPOINT is an address such as http://127.0.0.1:9000, not {text!r}")
+        raise InvalidSetting(
+            f"SILICA_MEMORY_S3_ENDPOINT must be an address such as http://127.0.0.1:9000, not {text!r}"
+        )
     return text.rstrip("/")
 
 
 def _cache_folder(environment: Mapping[str, str]) -> Path:
-    """Where programs on this machine keep what they can fetch again."""
+    """The user's cache folder on this machine."""
     default = {"darwin": "~/Library/Caches", "win32": "~/AppData/Local"}.get(sys.platform, "~/.cache")
     base = environment.get("XDG_CACHE_HOME") or environment.get("LOCALAPPDATA") or default
-    return file_path(base, "the folder for caches") / "silica"
+    return file_path(base, "the cache folder") / "silica"
 
 
 def _moment(text: str) -> datetime | None:
@@ -162,11 +168,11 @@ def _moment(text: str) -> datetime | None:
             return None
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise InvalidSetting(f"SILICA_MEMORY_NOW is a moment such as 2026-05-04T09:30:00Z, not {text!r}") from error
+        raise InvalidSetting(f"SILICA_MEMORY_NOW must be a time such as 2026-05-04T09:30:00Z, not {text!r}") from error
 
 
 def _limits(text: str) -> Limits:
-    """`turns=8,money=0.05`: what is not named stays at its default."""
+    """`turns=8,money=0.05`; limits that are not named keep their defaults."""
     known = {limit.name: limit.default for limit in fields(Limits)}
     given: dict[str, Any] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
@@ -175,9 +181,10 @@ def _limits(text: str) -> Limits:
             value = float(amount) if isinstance(known[name], float) else int(amount)
         except (KeyError, ValueError) as error:
             raise InvalidSetting(
-                f"SILICA_MEMORY_LIMITS is a list such as 'turns=8,tokens=50000,seconds=60,money=0.05', not {part!r}"
+                f"SILICA_MEMORY_LIMITS must be a list such as "
+                f"'turns=8,tokens=50000,seconds=60,money=0.05', not {part!r}"
             ) from error
         if not value >= 0 or math.isinf(value):
-            raise InvalidSetting(f"SILICA_MEMORY_LIMITS: a limit is a number from 0, not {part!r}")
+            raise InvalidSetting(f"SILICA_MEMORY_LIMITS: a limit must be 0 or more, not {part!r}")
         given[name] = value
     return Limits(**given)

@@ -1,4 +1,4 @@
-"""The words the models read: one Jinja template per message, rendered strictly and never escaped."""
+"""The messages that models read: one Jinja template each, rendered strictly and without escaping."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ FOLDER = Path(__file__).parent
 
 
 def render(template: str, data: Mapping[str, Any]) -> str:
-    """The message `prompts/<template>.md.j2` over these data. A name the template uses and the data lack is an error.
+    """The message `prompts/<template>.md.j2` with this data. A name that the template uses and the data lacks is an
+    error.
 
-    What the data hold is inserted as it is and never read as a template.
+    Data is inserted as it is and never interpreted as a template.
     """
     return _environment().get_template(f"{template}.md.j2").render(**data)
 
@@ -28,7 +29,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
         undefined=StrictUndefined,
-        autoescape=False,  # the messages are Markdown, and what they show must be seen as it is
+        autoescape=False,  # messages are Markdown, and the model must see their data unchanged
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,
@@ -38,6 +39,6 @@ def _environment() -> Environment:
 
 
 def _lines(text: str) -> str:
-    """Text as data: each line after the first is marked, and bytes that are not UTF-8 are shown as U+FFFD."""
+    """Text as data: each line after the first is marked, and bytes that are not UTF-8 become U+FFFD."""
     shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return "\n    │ ".join(shown.rstrip("\r\n").splitlines()) or " "

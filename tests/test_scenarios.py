@@ -21,8 +21,10 @@ def memory(tmp_path: Path) -> Memory:
     return Memory.open(tmp_path / "memory")
 
 
-def grown(memory: Memory) -> list[str]:
-    """Writes facts about three subjects in turn until the root has been split; returns what was written."""
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Memory, list[str]]:
+    """A memory of facts about three subjects in turn, written until the root has been split; and what was written."""
+    memory = Memory.open(tmp_path_factory.mktemp("grown") / "memory")
     written = []
     for number in range(400):
         subject = list(FACTS)[number % 3]
@@ -30,7 +32,7 @@ def grown(memory: Memory) -> list[str]:
         text = f"{subject} {fact}, as was noted in entry {number} of the work log"
         written.append(text)
         if memory.write(text).split_triggered:
-            return written
+            return memory, written
     raise AssertionError("400 facts and no split")
 
 
@@ -44,8 +46,8 @@ def test_the_first_words_make_the_root(memory: Memory, tmp_path: Path) -> None:
     assert "Silica uses pytest for testing and ruff for linting" in memory.read()
 
 
-def test_at_ten_kilobytes_the_memory_splits_by_itself_and_keeps_every_word(memory: Memory) -> None:
-    written = grown(memory)
+def test_at_ten_kilobytes_the_memory_splits_by_itself_and_keeps_every_word(grown: tuple[Memory, list[str]]) -> None:
+    memory, written = grown
     pages = {info.path: memory.read(info.path) for info in memory.list_files()}
     assert len(pages) > 1
     assert all(len(text.encode()) <= 10_240 for text in pages.values())
@@ -56,8 +58,8 @@ def test_at_ten_kilobytes_the_memory_splits_by_itself_and_keeps_every_word(memor
     assert memory.check() == []
 
 
-def test_a_search_finds_it_wherever_it_has_gone(memory: Memory) -> None:
-    grown(memory)
+def test_a_search_finds_it_wherever_it_has_gone(grown: tuple[Memory, list[str]]) -> None:
+    memory, _ = grown
     results = memory.search("How does Silica handle testing?")
     assert "Silica uses pytest for testing" in results[0].excerpt
     assert results[0].excerpt in memory.read(results[0].path)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench import session
-from memory_v2.models.recorded import RecordedModel
+from memory_v2.trace.recorded import RecordedModel
 
 
 def test_the_session_is_played_to_its_end_on_the_recording(capsys: pytest.CaptureFixture[str]) -> None:

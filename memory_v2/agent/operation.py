@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from memory_v2.agent.limits import Cost, Limits
-from memory_v2.agent.trace import Trace
 from memory_v2.models.base import Reply
+from memory_v2.pending import PendingNote
+from memory_v2.trace.recording import Trace
 
 
 @dataclass
@@ -19,9 +20,8 @@ class Operation:
 
     `clock` gives seconds, `sleep` waits for them, `chance` gives a number from 0 to 1. `abort_reason` says why the
     model is not asked any more: what a provider could not do at one decision, it is not asked to do at the next.
-    `id` is the operation's name in the history, and the end of its trace's. What it is to write is noted on the disk
-    while it `is_noted`; a change of it is under way while it `is_storing`; and while it `is_unsettled`, pages that it
-    has stored may be too large.
+    `id` is the operation's name in the history, and the end of its trace's. `note` is what it has noted on the disk
+    about what is left to do.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -31,9 +31,7 @@ class Operation:
     chance: Callable[[], float] = random.random
     abort_reason: str = ""
     id: str = field(default_factory=lambda: os.urandom(5).hex())
-    is_noted: bool = False
-    is_storing: bool = False
-    is_unsettled: bool = False
+    note: PendingNote | None = None
 
     def __post_init__(self) -> None:
         self._spent = Cost()

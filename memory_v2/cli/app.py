@@ -1,11 +1,11 @@
-"""Which commands there are: `silica`, and below it `silica memory` with its verbs."""
+"""The commands: `silica`, and below it `silica memory` with its verbs."""
 
 from __future__ import annotations
 
 import click
 
 from memory_v2 import __version__
-from memory_v2.cli import back, looking, pages, past, records
+from memory_v2.cli import history, inspect, pages, search, traces, undo
 from memory_v2.cli.edge import Program
 from memory_v2.cli.verb import ChosenMemory, MemoryVerbs
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
@@ -37,19 +37,19 @@ def silica(context: click.Context) -> None:
 @click.option(
     "--path",
     metavar="FOLDER",
-    help=f"The folder of the memory, made by the first write. Else SILICA_MEMORY_PATH, else {DEFAULT_FOLDER}.",
+    help=f"The memory's folder, created by the first write. Default: SILICA_MEMORY_PATH, else {DEFAULT_FOLDER}.",
 )
 @click.option(
     "--model",
     metavar="NAME",
-    help=f"Who decides. Else SILICA_MEMORY_MODEL, else '{DEFAULT_MODEL}', which needs no key and no network.",
+    help=f"The model. Default: SILICA_MEMORY_MODEL, else '{DEFAULT_MODEL}', which needs no key and no network.",
 )
 @click.pass_context
 def memory(context: click.Context, path: str | None, model: str | None) -> None:
-    """Write, read, search and tend a memory: a tree of Markdown pages.
+    """Write, read, search and manage a memory: a tree of Markdown pages.
 
-    The options here choose the memory and stand before the verb; a verb's own options stand after it. Every verb takes
-    --json, which prints exactly one JSON document.
+    The options below choose the memory and go before the verb; a verb's own options go after it. With --json, every
+    verb prints exactly one JSON document.
 
     \b
     Examples:
@@ -61,24 +61,24 @@ def memory(context: click.Context, path: str | None, model: str | None) -> None:
     Environment:
       SILICA_MEMORY_PATH             the folder, if --path is not given
       SILICA_MEMORY_MODEL            the model, if --model is not given
-      SILICA_MEMORY_SIZE_THRESHOLD   bytes that a page may have before it is split
-      SILICA_MEMORY_LIMITS           what one operation may take of a model:
+      SILICA_MEMORY_SIZE_THRESHOLD   split a page above this many bytes (10240)
+      SILICA_MEMORY_LIMITS           how much one operation may use of a model:
                                      turns=8,tokens=50000,seconds=60,money=0.05
-      SILICA_MEMORY_TRACES           how many traces are kept (200; 0: none)
-      SILICA_MEMORY_PRICES           a JSON file with prices of your own
-      SILICA_MEMORY_BACKEND          local or s3: a bucket, if --path is not given
-      SILICA_MEMORY_S3_BUCKET        its name; credentials as boto3 finds them
-      SILICA_MEMORY_S3_PREFIX        what its keys begin with (memory; /: none)
-      SILICA_MEMORY_S3_REGION        where the bucket is
+      SILICA_MEMORY_TRACES           how many traces to keep (200; 0: none)
+      SILICA_MEMORY_PRICES           a JSON file with your own prices
+      SILICA_MEMORY_BACKEND          local or s3, if --path is not given
+      SILICA_MEMORY_S3_BUCKET        the bucket; boto3 finds the credentials
+      SILICA_MEMORY_S3_PREFIX        the prefix of all keys (memory; /: none)
+      SILICA_MEMORY_S3_REGION        the region of the bucket
       SILICA_MEMORY_S3_ENDPOINT      the address of another S3 server
-      SILICA_MEMORY_S3_CACHE_TTL     seconds for which a page is read from the
-                                     cache unasked (300; 0: always asked)
+      SILICA_MEMORY_S3_CACHE_TTL     seconds to use a cached page without asking
+                                     the bucket (300; 0: always ask)
       NO_COLOR                       no colours on a terminal
 
     \b
     Exit codes:
-      0 done · 1 findings, where asked to fail on them; a replay that differs
-      2 wrong use · 3 not found, or in conflict · 4 storage failed
+      0 success · 1 errors found by 'check --fail'; a replay that differs
+      2 usage error · 3 not found, or conflict · 4 storage failed
       5 model failed
     """
     context.obj = ChosenMemory(path, model)
@@ -89,23 +89,23 @@ def memory(context: click.Context, path: str | None, model: str | None) -> None:
 for verb in (
     pages.write,
     pages.read,
-    looking.search,
-    looking.ls,
-    looking.tree,
+    search.search,
+    inspect.ls,
+    inspect.tree,
     pages.split,
     pages.merge,
     pages.rename,
     pages.delete,
-    past.history,
-    past.show,
-    past.diff,
-    back.undo,
-    back.restore,
-    past.blame,
-    past.gc,
-    looking.check,
-    records.trace,
-    records.replay,
-    looking.graph,
+    history.history,
+    history.show,
+    history.diff,
+    undo.undo,
+    undo.restore,
+    history.blame,
+    history.gc,
+    inspect.check,
+    traces.trace,
+    traces.replay,
+    inspect.graph,
 ):
     memory.add_command(verb)

@@ -1,4 +1,4 @@
-"""The outermost edge of the command line: whatever happens becomes one sentence and an exit code."""
+"""The outermost edge of the command line: every error becomes one sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
     (ModelError, MODEL),
     (click.ClickException, USAGE),
 )
-"""The first that fits counts: a conflict is a storage error too."""
+"""The first match counts: a conflict is a storage error too."""
 
 
 class Program(click.Group):
@@ -70,22 +70,22 @@ class Program(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does; for a verb that stands one level below, it says where."""
+        """As click does; for a verb one level below, the error says where it is."""
         for name, group in self.commands.items():
             if args[0] not in self.commands and isinstance(group, click.Group) and args[0] in group.commands:
-                raise click.UsageError(f"it is '{ctx.command_path} {name} {args[0]}'", ctx)
+                raise click.UsageError(f"did you mean '{ctx.command_path} {name} {args[0]}'?", ctx)
         return super().resolve_command(ctx, args)
 
 
 class _PipeClosed(Exception):
-    """Whoever read the output has read enough."""
+    """The reader of the output has closed it."""
 
 
 @contextmanager
 def _pipe() -> Iterator[None]:
     try:
         yield
-    except BrokenPipeError as error:  # before click meets it, to which it is exit code 1
+    except BrokenPipeError as error:  # before click turns it into exit code 1
         raise _PipeClosed from error
 
 
@@ -95,7 +95,7 @@ def _ended(run: Callable[[], Any], as_json: bool) -> int:
     except _PipeClosed:
         drop_output()
         return PIPE_CLOSED
-    except click.Abort as stopped:  # click's word for Ctrl-C, and for a question that was not answered
+    except click.Abort as stopped:  # by Ctrl-C, or by the end of input at a question
         sentence = ": ".join(filter(None, ["stopped", str(stopped.__cause__ or "")]))
         tell(sentence)
         if as_json:
@@ -123,9 +123,7 @@ def _told(error: Exception, as_json: bool) -> int:
 
 def _sentence(error: Exception, code: int) -> str:
     if isinstance(error, PageNotFound):
-        hint = (
-            'begin with: silica memory write "…"' if error.path == ROOT else "'silica memory ls' lists those there are"
-        )
+        hint = 'begin with: silica memory write "…"' if error.path == ROOT else "'silica memory ls' lists all pages"
         return f"{error}; {hint}"
     if isinstance(error, click.ClickException):
         words = " ".join(error.format_message().split()).rstrip(".")
@@ -133,7 +131,7 @@ def _sentence(error: Exception, code: int) -> str:
         hint = f"; see '{context.command_path} --help'" if context and not words.endswith("?") else ""
         return words[:1].lower() + words[1:] + hint
     if code == FAULT:
-        return f"this is a fault in silica itself ({type(error).__name__}), please report it with the lines above"
+        return f"this is a bug in silica ({type(error).__name__}); please report it with the lines above"
     return str(error)
 
 
@@ -145,7 +143,7 @@ def _kind(error: Exception) -> str:
 
 
 class _Told(logging.Handler):
-    """Tells a person what the package warns of: the sentence, without a traceback."""
+    """Prints the package's warnings as notices, without a traceback."""
 
     def emit(self, record: logging.LogRecord) -> None:
         tell(record.getMessage())
@@ -158,7 +156,7 @@ def _tell_warnings() -> None:
 
 
 def _speak_utf8() -> None:
-    """Pages are UTF-8, so is what is printed, whatever the locale says."""
+    """Prints UTF-8, as pages are, whatever the locale."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

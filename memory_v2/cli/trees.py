@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memory_v2.cli.show import cut, pad, plain, screen_width, size, style, width
+from memory_v2.cli.show import cut, pad, plain, screen_width, style, width
+from memory_v2.text.amounts import size
 from memory_v2.tree.path import ROOT
 
 if TYPE_CHECKING:

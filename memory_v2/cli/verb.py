@@ -1,4 +1,4 @@
-"""What all verbs of `silica memory` have in common: which memory, `--json`, and how their arguments are read."""
+"""What all verbs of `silica memory` share: the memory, `--json`, and how their arguments are read."""
 
 from __future__ import annotations
 
@@ -7,45 +7,47 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, BinaryIO, Concatenate, ParamSpec
+from typing import Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 
 import click
 
 from memory_v2.cli.show import tell
 from memory_v2.errors import InvalidText
 from memory_v2.memory import Memory
+from memory_v2.operations.row import Row
 
 P = ParamSpec("P")
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 _SHIELD = "\0"
-"""Stands before an argument that is text although it begins like an option; no argument can hold it of its own."""
+"""Marks an argument that is text although it begins like an option; no argument can contain it by itself."""
 
-_WHICH_MEMORY = "The memory is chosen before the verb: silica memory [--path FOLDER] [--model NAME] {verb} …"
+_WHICH_MEMORY = "Choose the memory before the verb: silica memory [--path FOLDER] [--model NAME] {verb} …"
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenMemory:
-    """What the options before the verb say."""
+    """The options before the verb."""
 
     path: str | None
     model: str | None
 
 
 class Verb(click.Command):
-    """One verb. Its help says where the options that choose the memory go, and so does the error."""
+    """One verb. Its help and its errors say where the options that choose the memory go."""
 
     def __init__(self, *args: Any, **extra: Any) -> None:
         super().__init__(*args, **extra)
         self.epilog = _WHICH_MEMORY.format(verb=self.name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does, but `- a list item` is text: no option has a blank in it."""
+        """As click does, but `- a list item` is text: no option contains a blank."""
         try:
             return super().parse_args(ctx, self._shielded(args))
         except click.NoSuchOption as error:
             if error.option_name not in ("--path", "--model"):
                 raise
-            page = "; a page is named with --to" if error.option_name == "--path" and self.name == "write" else ""
+            page = "; to name a page use --to" if error.option_name == "--path" and self.name == "write" else ""
             rule = f"{error.option_name} goes before the verb: silica memory {error.option_name} … {self.name}{page}"
             raise click.UsageError(rule, ctx) from error
 
@@ -62,16 +64,16 @@ class Verb(click.Command):
 
 
 class MemoryVerbs(click.Group):
-    """The verbs, in the order in which they are met."""
+    """The verbs, in the order in which they were added."""
 
     command_class = Verb
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """As they were added."""
+        """As they were added, not by name."""
         return list(self.commands)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does; an option of the verbs that stands before them is told its place."""
+        """As click does; for --json before the verb, the error says where it goes."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -81,21 +83,32 @@ class MemoryVerbs(click.Group):
 
 
 def word(argument: str) -> str:
-    """The type of an argument that is text: as it was given, without its shield."""
+    """The type of an argument that is text: as it was given, without the mark."""
     return argument.removeprefix(_SHIELD)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
+def option_for(row: Row[Any], name: str, *flags: str, **extra: Any) -> Callable[[Decorated], Decorated]:
+    """The option for an argument of an operation: its default, choices and help are those of the table."""
+    argument = row.argument(name)
+    if argument.type == "bool":
+        extra["is_flag"] = True
+    elif argument.choices:
+        extra["type"] = click.Choice(argument.choices)
+    is_told = argument.default not in (None, False)
+    return click.option(*flags, default=argument.default, show_default=is_told, help=argument.about, **extra)
+
+
 def with_memory(verb: Callable[Concatenate[Memory, P], None]) -> Callable[P, None]:
-    """Gives a verb the memory that was chosen."""
+    """Opens the chosen memory for a verb."""
 
     @click.pass_obj
     @wraps(verb)
     def run(chosen: ChosenMemory, /, *args: P.args, **options: P.kwargs) -> None:
         with Memory.open(chosen.path, chosen.model) as memory:
-            for done in memory.recover():  # before all else: whoever does it again should know that it is done
+            for done in memory.recover():  # told first, so that nobody does it again
                 tell(str(done))
             verb(memory, *args, **options)
 
@@ -103,7 +116,7 @@ def with_memory(verb: Callable[Concatenate[Memory, P], None]) -> Callable[P, Non
 
 
 def given_text(words: tuple[str, ...], file: Path | None) -> str:
-    """The text to be written: the arguments, a file, or standard input. Raises `InvalidText` if it is not UTF-8."""
+    """The text to write: the arguments, a file, or standard input. Raises `InvalidText` if it is not UTF-8."""
     from_input = words == ("-",) or (not words and file is None)
     if file is not None:
         if words:
@@ -113,7 +126,7 @@ def given_text(words: tuple[str, ...], file: Path | None) -> str:
         return " ".join(words)
     if not words and (sys.stdin is None or sys.stdin.isatty()):
         raise click.UsageError(
-            'there is no text: give it as an argument ("…"), with --file, or on standard input',
+            'no text given: pass it as an argument ("…"), with --file, or on standard input',
             click.get_current_context(),
         )
     return _standard_input()

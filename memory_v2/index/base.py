@@ -7,8 +7,22 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 
+from memory_v2.storage.base import Stamp, Stored
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
+
+
+class PageSource(Protocol):
+    """Where the pages come from that are indexed: any storage, any folder of notes."""
+
+    def stamps(self) -> Iterable[Stamp]:
+        """A stamp of every page, in no order, without reading any."""
+
+    def read(self, path: str) -> Stored:
+        """The page's bytes; raises `PageNotFound`."""
+
+    def get_modified_time(self, path: str) -> datetime:
+        """When the page was last changed, in UTC; raises `PageNotFound`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +56,17 @@ class PageRow:
 
 
 class PageIndex(Protocol):
-    """Full text and links of all pages."""
+    """Full text and links of all pages.
 
-    def refresh(self, noticed: Callable[[Collection[str]], bool] = ...) -> Collection[str]:
-        """Takes in whatever was changed outside, told by the storage's stamps; returns the paths that had changed.
-        `noticed` is told them before, and says whether that was enough; else they are noticed again."""
+    Any number of threads may use it at once. Locks are taken in one order: the storage's first, the index's after it.
+    A thread that holds the storage's lock may call every method; the index never calls back while it holds a lock.
+    """
+
+    def refresh(self, on_change: Callable[[Collection[str]], bool] = ...) -> Collection[str]:
+        """Takes in what was changed outside, as the stamps tell, and returns the paths of those pages.
+
+        `on_change` is told the paths before the pages are taken in, so it may take the storage's lock. If it returns
+        `False`, the next refresh tells it of these pages again."""
 
     def update(self, changed: Iterable[Page], removed: Iterable[str]) -> None:
         """Takes in what a commit has just stored."""
@@ -55,10 +75,10 @@ class PageIndex(Protocol):
         """The best places for a query, best first; only on the pages `within`, if given."""
 
     def same(self, texts: Iterable[str]) -> dict[str, tuple[str, int]]:
-        """Which of these texts stand in the tree already, in other dress at most: the page and block of each."""
+        """The page and block at which each of these texts is in the tree already, whatever its markup and spacing."""
 
     def close(self) -> None:
-        """Lets go of what it holds open; the next use opens it again."""
+        """Closes its files; the next use opens them again."""
 
     def rows(self) -> list[PageRow]:
         """Every page, sorted by path."""

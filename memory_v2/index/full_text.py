@@ -1,103 +1,94 @@
-"""The index of a storage: kept up with whoever changes its pages, and asked for places, links and repetitions."""
+"""The index of a source of pages: it follows their changes and answers searches, links and repetitions."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from memory_v2.errors import PageNotFound
-from memory_v2.index.base import Hit, PageRow
-from memory_v2.index.lookup import Facts, hit_of, look_up, read_facts
+from memory_v2.index.base import Hit, PageRow, PageSource
+from memory_v2.index.edits import Edits, OnChange, is_stale, last_updated, read_edits
+from memory_v2.index.hits import read_hits
+from memory_v2.index.kept import Kept
+from memory_v2.index.links import read_graph
+from memory_v2.index.lookup import look_up, read_facts
 from memory_v2.index.question import parse_question
 from memory_v2.index.ranking import rank
+from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
 from memory_v2.index.store import Store
-from memory_v2.index.tables import (
-    Entered,
-    block_digest,
-    drop_pages,
-    page_digest,
-    prepare_page,
-    put_page,
-    snapshot,
-    transaction,
-)
-from memory_v2.storage.base import MemoryStorage, Stamp
-from memory_v2.tree.graph import Edge, Graph, Node
-from memory_v2.tree.page import Page, read_page
-from memory_v2.tree.path import ROOT, fold
+from memory_v2.index.tables import State, digest_of, drop_pages, put_page, raise_state, read_known, read_state
+from memory_v2.storage.base import Stamp
+from memory_v2.tree.graph import Graph
+from memory_v2.tree.page import Page
 
 Result = TypeVar("Result")
 
 BATCH = 50
-"""Pages that go in with one transaction: others may wait so long to put in theirs."""
+"""Pages that go in with one transaction, for which others who write have to wait."""
 
 
-def _unheard(_: Collection[str]) -> bool:
-    """Nobody wants to know, and so nobody has to be told again."""
+def _accept(_: Collection[str]) -> bool:
+    """Nobody is told, so nobody has to be told again."""
     return True
 
 
 class FullTextIndex:
-    """The `PageIndex` of a storage, in a file in `folder`, or in memory where that is `None` or cannot be used.
+    """The `PageIndex` of a source, in a file in `folder`, or in memory where that is `None` or cannot be used.
 
-    Any number of threads and processes may use it on one folder. What others commit is seen after `refresh`.
+    Any number of threads and processes may use it on one folder. What others commit is seen after `refresh`. Pages are
+    read, and `on_change` is called, with no lock held and no transaction open, so no search has to wait for them.
     """
 
-    def __init__(self, storage: MemoryStorage, folder: Path | None) -> None:
-        self._storage = storage
+    def __init__(self, source: PageSource, folder: Path | None) -> None:
+        self._source = source
         self._store = Store(folder)
-        self._filled = 0
-        self._known: dict[str, tuple[int, str, bytes]] = {}
-        self._known_at: tuple[int, int] | None = None
-        self._changes = 0
-        self._facts: tuple[tuple[int, int, int], Facts] | None = None
-        self._graph: tuple[tuple[int, int, int], Graph] | None = None
+        self._filled = b""
+        """`State.tables` of the tables that have been filled with all pages."""
+        self._being_read: set[str] = set()
+        """Paths that some thread is reading now. A hint: threads that refresh at the same time share the work."""
+        self._known = Kept(read_known)
+        self._facts = Kept(read_facts)
+        self._graph = Kept(read_graph)
 
     def close(self) -> None:
-        """Lets go of the file; the next use opens it again."""
+        """Closes the file; the next use opens it again."""
         self._store.close()
 
-    def refresh(self, noticed: Callable[[Collection[str]], bool] = _unheard) -> Collection[str]:
-        """Takes in whatever was changed outside, told by the storage's stamps; returns the paths that had changed.
-        `noticed` is told them before, and says whether that was enough; else they are noticed again."""
-        return self._store.run(lambda tables: self._refresh(tables, noticed))
+    def refresh(self, on_change: OnChange = _accept) -> Collection[str]:
+        """Takes in what was changed outside, as the stamps tell, and returns the paths of those pages.
+
+        `on_change` is told the paths before the pages are taken in; if it returns `False`, the next refresh tells it of
+        them again. It is called with no lock held, as it may take the storage's: that lock comes before the index's
+        own, never after. The caller may hold it already."""
+        return self._store.run(lambda: self._refresh(on_change))
 
     def update(self, changed: Iterable[Page], removed: Iterable[str]) -> None:
         """Takes in what a commit has just stored; costs what these pages cost, however many there are besides."""
-        pages, gone = list(changed), list(removed)
-
-        def work(tables: sqlite3.Connection) -> None:
-            # No stamp is asked for: it could be that of an edit made meanwhile. The next refresh reads these once.
-            entered = [Entered(page, page.size, "", self._last_updated(page)) for page in pages]
-            self._write(tables, entered, gone)
-
+        # No stamp is asked for: it could be that of an edit made meanwhile. The next refresh reads these once.
+        incoming = [IncomingPage(page, page.size, "", last_updated(self._source, page)) for page in changed]
+        edits = Edits(incoming, list(removed))
         # Whether other pages are in the tables does not matter here: a commit costs no walk over them.
-        self._store.run(work)
+        self._store.run(lambda: self._write(edits))
 
     def search(
-        self, query: str, limit: int = 10, *, within: Collection[str] | None = None, entries: bool = False
+        self, query: str, limit: int = 10, *, within: Collection[str] | None = None, child_links: bool = False
     ) -> list[Hit]:
-        """The best places for a query, best first; lines of `## Links` are among them only if `entries` are wanted."""
+        """The best places for a query, best first; lines of `## Links` are among them only if `child_links` is set."""
         if limit < 1 or not query.strip():
             return []
 
         def work(tables: sqlite3.Connection) -> list[Hit]:
-            with snapshot(tables):
-                state = self._state(tables)
-                if self._facts is None or self._facts[0] != state:
-                    self._facts = (state, read_facts(tables))
-                question = parse_question(query, self._facts[1].names)
-                found = look_up(tables, self._facts[1], question, limit, within, entries=entries)
-                return [hit_of(tables, r.place, r.score, r.found_by) for r in rank(question, found, limit)]
+            facts = self._facts.of(tables)
+            question = parse_question(query, facts.names)
+            found = look_up(tables, facts, question, limit, within, child_links=child_links)
+            return read_hits(tables, rank(question, found, limit))
 
         return self._ask(work)
 
     def same(self, texts: Iterable[str]) -> dict[str, tuple[str, int]]:
-        """Which of these texts stand in the tree already, in other dress at most: the page and block of each."""
+        """The page and block at which each of these texts is in the tree already, whatever its markup and spacing."""
         wanted = {text: digest for text in texts if (digest := block_digest(text))}
 
         def work(tables: sqlite3.Connection) -> dict[str, tuple[str, int]]:
@@ -118,155 +109,92 @@ class FullTextIndex:
         """Every page, sorted by path."""
 
         def work(tables: sqlite3.Connection) -> list[PageRow]:
-            rows = tables.execute("SELECT path, title, size, last_updated FROM pages").fetchall()
-            return sorted(
-                (PageRow(path, title, size, datetime.fromisoformat(moment)) for path, title, size, moment in rows),
-                key=lambda row: row.path,
-            )
+            rows = tables.execute("SELECT path, title, size, last_updated FROM pages ORDER BY path").fetchall()
+            return [PageRow(path, title, size, datetime.fromisoformat(moment)) for path, title, size, moment in rows]
 
         return self._ask(work)
 
     def graph(self) -> Graph:
         """The pages and their links."""
-
-        def work(tables: sqlite3.Connection) -> Graph:
-            with snapshot(tables):
-                state = self._state(tables)
-                if self._graph is None or self._graph[0] != state:
-                    self._graph = (state, _graph(tables))
-                return self._graph[1]
-
-        return self._ask(work)
+        return self._ask(self._graph.of)
 
     def _ask(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
         """`work` on tables that have been filled: those in memory, and those of a deleted file, begin empty."""
 
-        def filled(tables: sqlite3.Connection) -> Result:
-            if self._filled != self._store.generation:
-                self._refresh(tables)
-            return work(tables)
+        def filled_first() -> Result:
+            while True:
+                with self._store.reading() as tables:
+                    if read_state(tables).tables == self._filled:
+                        return work(tables)
+                self._refresh(_accept)
 
-        return self._store.run(filled)
+        return self._store.run(filled_first)
 
-    def _refresh(
-        self, tables: sqlite3.Connection, noticed: Callable[[Collection[str]], bool] = _unheard
-    ) -> frozenset[str]:
-        known, seen, stale = self._all_known(tables), set(), []
-        for stamp in self._storage.stamps():
-            seen.add(stamp.path)
-            if stamp.path not in known or known[stamp.path][:2] != (stamp.size, stamp.mark):
-                stale.append(stamp)
-        changed = gone = known.keys() - seen
-        for start in range(0, len(stale), BATCH):
-            besides = set() if start else gone  # a page that was renamed by hand is told as one edit
-            changed = changed | self._take_in(tables, stale[start : start + BATCH], noticed, besides)
-        if gone:
-            if not stale:
-                noticed(gone)
-            self._write(tables, [], gone)
-        self._filled = self._store.generation
-        return frozenset(changed)
-
-    def _all_known(self, tables: sqlite3.Connection) -> dict[str, tuple[int, str, bytes]]:
-        """Size, mark and digest of each page; kept, because reading 10,000 rows takes as long as a search."""
-        state = (self._store.generation, _version(tables))
-        if self._known_at != state:
-            rows = tables.execute("SELECT path, size, mark, digest FROM pages")
-            self._known = {path: (size, mark, digest) for path, size, mark, digest in rows}
-            self._known_at = state
-        return self._known
-
-    def _take_in(
-        self,
-        tables: sqlite3.Connection,
-        stamps: Iterable[Stamp],
-        noticed: Callable[[Collection[str]], bool],
-        besides: set[str],
-    ) -> set[str]:
-        """Reads pages that do not have the stamp they had; gives the paths of those that are other pages now. `besides`
-        are told along with them."""
-        entered, gone, same = [], [], []
-        seen: dict[str, bytes | None] = {}
-        for stamp in stamps:
-            known = self._known.get(stamp.path)
-            seen[stamp.path] = known[2] if known else None
-            try:
-                data = self._storage.read(stamp.path).data
-                # What is read is at least as new as the stamp, so the stamp can only make it be read once more.
-                if known and known[2] == page_digest(data):
-                    same.append((stamp.size, stamp.mark, stamp.path, known[2]))
-                    self._known[stamp.path] = (stamp.size, stamp.mark, known[2])
-                else:
-                    page = read_page(stamp.path, data)
-                    entered.append(Entered(page, stamp.size, stamp.mark, self._last_updated(page)))
-            except PageNotFound:
-                gone.append(stamp.path)
-        changed = {*(entry.page.path for entry in entered), *gone}
-        if changed | besides and not noticed(changed | besides):
-            entered = [replace(entry, mark="", is_known=False) for entry in entered]
-        self._write(tables, entered, gone, same, seen)
+    def _refresh(self, on_change: OnChange) -> set[str]:
+        state, known = self._all_known()
+        stamps = list(self._source.stamps())
+        stale = [stamp for stamp in stamps if is_stale(known, stamp)]
+        gone = known.keys() - {stamp.path for stamp in stamps}
+        changed = set(gone)
+        if gone and not stale:
+            on_change(gone)
+        besides = gone  # a page that was renamed by hand is told as one edit
+        while stale:
+            stale.sort(key=lambda stamp: stamp.path in self._being_read)
+            batch, stale = stale[:BATCH], stale[BATCH:]
+            changed |= self._take_in(batch, besides, on_change)
+            besides = set()
+        self._write(Edits(removed=list(gone)), known)
+        self._filled = state.tables
         return changed
 
-    def _write(
-        self,
-        tables: sqlite3.Connection,
-        entered: Collection[Entered],
-        gone: Collection[str],
-        stamped: Collection[tuple[int, str, str, bytes]] = (),
-        seen: Mapping[str, bytes | None] | None = None,
-    ) -> None:
-        """Puts pages in and takes pages out. With `seen`, only those whose digest is still the one that was seen: what
-        another process has put in since then is newer than what was read here, and the next refresh looks at it."""
-        prepared = [prepare_page(entry) for entry in entered]  # before the transaction: it is the longer part
-        with transaction(tables):
-            if seen is not None:
-                overtaken = {path for path, digest in seen.items() if _digest_of(tables, path) != digest}
-                prepared = [page for page in prepared if page.path not in overtaken]
-                gone = [path for path in gone if path not in overtaken]
-            drop_pages(tables, gone)
+    def _take_in(self, stamps: Iterable[Stamp], besides: Collection[str], on_change: OnChange) -> set[str]:
+        """Takes in those of these pages that have changed and returns their paths. `on_change` is told of `besides` in
+        the same call."""
+        _, known = self._all_known()  # again: another thread may have taken them in meanwhile
+        stale = [stamp for stamp in stamps if is_stale(known, stamp)]
+        paths = {stamp.path for stamp in stale}
+        self._being_read |= paths
+        try:
+            edits = read_edits(self._source, known, stale)
+            changed = edits.changed
+            if told := changed.union(besides):
+                edits = edits if on_change(told) else edits.unknown()
+            self._write(edits, known)
+        finally:
+            self._being_read -= paths
+        return changed
+
+    def _all_known(self) -> tuple[State, Mapping[str, Known]]:
+        with self._store.reading() as tables:
+            return read_state(tables), self._known.of(tables)
+
+    def _write(self, edits: Edits, seen: Mapping[str, Known] | None = None) -> None:
+        """Puts pages in and takes pages out. With `seen`, skips pages that are no longer in the tables as they were
+        seen: another thread or process has put in something newer since, which the next refresh will check."""
+        if not (edits.incoming or edits.removed or edits.touched):
+            return
+        prepared = [prepare_page(incoming) for incoming in edits.incoming]  # before the transaction, as it is slow
+
+        def is_seen(path: str) -> bool:
+            return seen is None or digest_of(tables, path) == (seen[path].digest if path in seen else None)
+
+        with self._store.writing() as tables:
+            before = read_state(tables)
+            prepared = [page for page in prepared if is_seen(page.path)]
+            removed = [path for path in edits.removed if is_seen(path)]
+            touched = [(path, known) for path, known in edits.touched if is_seen(path)]
+            drop_pages(tables, removed)
             for page in prepared:
                 put_page(tables, page)
-            tables.executemany("UPDATE pages SET size = ?, mark = ? WHERE path = ? AND digest = ?", stamped)
-        for path in gone:
-            self._known.pop(path, None)
-        taken = {page.path for page in prepared}
-        for entry in entered:
-            if entry.page.path in taken:
-                self._known[entry.page.path] = (entry.size, entry.mark, entry.digest)
-        self._changes += len(entered) + len(gone)
+            tables.executemany(
+                "UPDATE pages SET size = ?, mark = ? WHERE path = ?",
+                [(known.size, known.mark, path) for path, known in touched],
+            )
+            after = raise_state(tables)
 
-    def _last_updated(self, page: Page) -> datetime:
-        try:
-            return page.last_updated or self._storage.get_modified_time(page.path)
-        except PageNotFound:  # removed meanwhile, as the next refresh will find
-            return datetime.fromtimestamp(0, UTC)
+        def taken_in(known: dict[str, Known]) -> dict[str, Known]:
+            new = known | {page.path: page.known for page in prepared} | dict(touched)
+            return {path: known for path, known in new.items() if path not in removed} if removed else new
 
-    def _state(self, tables: sqlite3.Connection) -> tuple[int, int, int]:
-        """Equal as long as nobody, here or in another process, has changed the tables."""
-        return (self._store.generation, _version(tables), self._changes)
-
-
-def _digest_of(tables: sqlite3.Connection, path: str) -> bytes | None:
-    row = tables.execute("SELECT digest FROM pages WHERE path = ?", (path,)).fetchone()
-    return row[0] if row else None
-
-
-def _version(tables: sqlite3.Connection) -> int:
-    """Another number whenever another connection has changed the file."""
-    return int(tables.execute("PRAGMA data_version").fetchone()[0])
-
-
-def _graph(tables: sqlite3.Connection) -> Graph:
-    pages = tables.execute("SELECT path, size, title, id FROM pages").fetchall()
-    pages.sort(key=lambda row: (row[0] != ROOT, row[0]))
-    known = {fold(path): path for path, *_ in pages}
-    edges: dict[int, dict[str, Edge]] = {number: {} for *_, number in pages}
-    paths = {number: path for path, _, _, number in pages}
-    for page, target, label, child in tables.execute(
-        "SELECT page, target, label, child FROM links ORDER BY page, place"
-    ):
-        path = known.get(target)
-        if path and path != paths[page] and path not in edges[page]:
-            edges[page][path] = Edge(paths[page], path, label, bool(child))
-    nodes = tuple(Node(path, size, title) for path, size, title, _ in pages)
-    return Graph(nodes, tuple(edge for *_, number in pages for edge in edges[number].values()))
+        self._known.follow(before, after, taken_in)

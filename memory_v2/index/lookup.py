@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from itertools import accumulate
 from typing import NamedTuple
 
-from memory_v2.index.base import Hit
+from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.question import Question
-from memory_v2.index.tables import check_sum
 from memory_v2.index.terms import terms
 from memory_v2.index.vocabulary import Term, frequency_of, known_days, known_terms
 
@@ -92,7 +89,7 @@ def look_up(
     limit: int,
     within: Collection[str] | None = None,
     *,
-    entries: bool = False,
+    child_links: bool = False,
 ) -> Found:
     """The places that have the rarer words of a question or speak of its days, and those around them."""
     pages = None if within is None else _page_ids(tables, within)
@@ -114,7 +111,7 @@ def look_up(
     candidates = [
         place
         for place in sorted(places.keys() & {*proposed, *(near for near in beside if _is_talk(places.get(near)))})
-        if (entries or places[place].kind != "entry") and (pages is None or places[place].page in pages)
+        if (child_links or places[place].kind != "child link") and (pages is None or places[place].page in pages)
     ]
     return Found(
         places,
@@ -130,21 +127,20 @@ def look_up(
 
 
 def _page_ids(tables: sqlite3.Connection, within: Collection[str]) -> frozenset[int]:
-    rows = tables.execute("SELECT id FROM pages WHERE path IN (SELECT value FROM json_each(?))", (_json(within),))
+    rows = tables.execute("SELECT id FROM pages WHERE path IN (SELECT value FROM json_each(?))", (packed(within),))
     return frozenset(number for (number,) in rows)
 
 
 def _voiced(tables: sqlite3.Connection, names: Collection[str]) -> frozenset[int]:
     if not names:
         return frozenset()
-    rows = tables.execute("SELECT page FROM voices WHERE name IN (SELECT value FROM json_each(?))", (_json(names),))
+    rows = tables.execute("SELECT page FROM voices WHERE name IN (SELECT value FROM json_each(?))", (packed(names),))
     return frozenset(page for (page,) in rows)
 
 
 def _paths(tables: sqlite3.Connection, pages: Collection[int]) -> dict[int, tuple[str, str]]:
-    rows = tables.execute(
-        "SELECT id, path, last_updated FROM pages WHERE id IN (SELECT value FROM json_each(?))", (_json(pages),)
-    )
+    source = "FROM pages WHERE id IN (SELECT value FROM json_each(:pages))"
+    rows = packed_rows(tables, ("id", "path", "last_updated"), source, {"pages": packed(pages)})
     found = {number: (path, moment) for number, path, moment in rows}
     if len(found) < len(pages):
         raise sqlite3.DatabaseError("the index has passages of no page")
@@ -179,7 +175,7 @@ def _proposed(
 ) -> list[int]:
     """The best places by BM25, best first; then those of the days asked for, whatever their words."""
     inside = where if pages is None else f"{where} AND page IN (SELECT value FROM json_each(:pages))"
-    given: dict[str, object] = {"match": match, "limit": limit, "pages": None if pages is None else _json(pages)}
+    given: dict[str, object] = {"match": match, "limit": limit, "pages": None if pages is None else packed(pages)}
     found = _best(tables, inside, given) if match else []
     if days:
         asked = " OR ".join(f"since <= {int(last)} AND until >= {int(first)}" for first, last in days)
@@ -199,22 +195,17 @@ def _proposed(
 def _best(tables: sqlite3.Connection, where: str, given: Mapping[str, object]) -> list[int]:
     """The places that match best, best first. Equals go by page and line: the order in which pages came into the tables
     must not show."""
-    ranks = dict(tables.execute(_by_words(where), given))
-    rows = tables.execute(
-        "SELECT passages.id, path, first_line FROM passages JOIN pages ON pages.id = page "
-        "WHERE passages.id IN (SELECT value FROM json_each(?))",
-        (_json(ranks),),
-    )
-    return [number for number, _, _ in sorted(rows, key=lambda row: (ranks[row[0]], row[1], row[2], row[0]))]
-
-
-def _by_words(where: str) -> str:
-    # The full text comes first in the join, always: looked up place by place it would take a thousand times as long.
+    # The full text comes first in the joins, always: looked up place by place it would take a thousand times as long.
     joined = "CROSS JOIN passages ON passages.id = words.rowid" if where else ""
-    return (
-        f"SELECT words.rowid, rank FROM words {joined} WHERE words MATCH :match "
+    best = (
+        f"SELECT words.rowid AS place, rank AS score FROM words {joined} WHERE words MATCH :match "
         f"AND rank MATCH 'bm25(1.0, {CONTEXT_WEIGHT})' {where} ORDER BY rank LIMIT :limit"
     )
+    in_order = (
+        f"SELECT place FROM ({best}) CROSS JOIN passages ON passages.id = place CROSS JOIN pages ON pages.id = page "
+        "ORDER BY score, path, first_line, place"
+    )
+    return [number for (number,) in packed_rows(tables, ("place",), f"FROM ({in_order})", given)]
 
 
 def _is_talk(place: Place | None) -> bool:
@@ -226,30 +217,11 @@ def _with_surroundings(tables: sqlite3.Connection, proposed: Sequence[int]) -> d
     # The places beside the best are candidates too, and want their own surroundings.
     reach = {place: REACH if rank >= TALKED_ABOUT else 2 * REACH for rank, place in enumerate(proposed)}
     near = {step for place, far in reach.items() for step in range(place - far, place + far + 1)}
-    rows = tables.execute(
-        f"SELECT {', '.join(Place._fields)} FROM passages WHERE id IN (SELECT value FROM json_each(?))", (_json(near),)
-    )
-    read = {row[0]: Place(*row) for row in rows}
+    source = "FROM passages WHERE id IN (SELECT value FROM json_each(:near))"
+    read = {row[0]: Place(*row) for row in packed_rows(tables, Place._fields, source, {"near": packed(near)})}
     return {  # the ids next to a page's own are of whatever page was stored next: they are no surroundings
         step: read[step]
         for place, far in reach.items()
         for step in range(place - far, place + far + 1)
         if place in read and step in read and read[step].page == read[place].page
     }
-
-
-def hit_of(tables: sqlite3.Connection, place: Place, score: float, found_by: str) -> Hit:
-    """The place as it is shown."""
-    path, moment, block, last_line, section, text, noted = tables.execute(
-        "SELECT path, last_updated, block, last_line, section, text, check_sum FROM passages "
-        "JOIN pages ON pages.id = page WHERE passages.id = ?",
-        (place.id,),
-    ).fetchone()
-    if noted != check_sum(text, section, place.first_line, last_line):
-        raise sqlite3.DatabaseError("a text in the index is not the one that was stored")
-    day = date.fromordinal(place.since) if place.since else datetime.fromisoformat(moment).date()
-    return Hit(path, block, place.first_line, last_line, text, score, day, tuple(json.loads(section)), found_by)
-
-
-def _json(values: Iterable[object]) -> str:
-    return json.dumps(sorted(values, key=str))

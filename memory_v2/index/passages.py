@@ -17,7 +17,7 @@ from memory_v2.text.speakers import speaker, speakers
 from memory_v2.tree.block import Block, encode, is_blank, readable, split_lines
 from memory_v2.tree.page import Page
 
-Kind: TypeAlias = Literal["text", "heading", "entry"]
+Kind: TypeAlias = Literal["text", "heading", "child link"]
 
 PASSAGE_BYTES = 400
 """About how much of a block of many lines is one passage."""
@@ -57,7 +57,7 @@ class _Heading:
 
 
 def passages(page: Page) -> list[Passage]:
-    """The places of a page that can be found, in order: its text, its bare headings, its entries; no metadata."""
+    """The places of a page that can be found, in order: its text, its bare headings, its child links; no metadata."""
     voices = speakers([line for block in page.blocks for line in _readable_lines(block)])
     found: list[Passage] = []
     run: list[Passage] = []
@@ -78,7 +78,7 @@ def passages(page: Page) -> list[Passage]:
             start = Passage("text", number, line, line, "", _section(above), runs)
             run += [_described(part) for part in _parts(start, lines, voices)]
         line += len(lines)
-    return [*found, *_dated(run, inherited), *_entries(page, line, runs + 1)]
+    return [*found, *_dated(run, inherited), *_child_links(page, line, runs + 1)]
 
 
 def _below(above: Sequence[_Heading], block: Block) -> list[_Heading]:
@@ -194,9 +194,9 @@ def _dated(run: Sequence[Passage], inherited: Span | None) -> Iterator[Passage]:
         yield passage if passage.date else replace(passage, date=inherited)
 
 
-def _entries(page: Page, line: int, run: int) -> Iterator[Passage]:
+def _child_links(page: Page, line: int, run: int) -> Iterator[Passage]:
     """The lines of `## Links`: they say what a child holds, and are no answer themselves."""
-    listed = {entry.line for entry in page.children}
+    listed = {child.line for child in page.children}
     for place, text in enumerate(split_lines(page.links)):
         if text in listed:
-            yield Passage("entry", 0, line + place, line + place, readable(text).rstrip("\r\n"), run=run)
+            yield Passage("child link", 0, line + place, line + place, readable(text).rstrip("\r\n"), run=run)

@@ -9,7 +9,8 @@ from functools import cached_property
 
 from memory_v2.index.terms import terms
 from memory_v2.text.dates import PartialDate, Span, asks_when, question_dates
-from memory_v2.text.words import STOPWORDS, words
+from memory_v2.text.lists import stopwords
+from memory_v2.text.words import words
 
 _LONGEST = 100_000
 _MOST_WORDS = 300
@@ -35,7 +36,7 @@ class Question:
     @cached_property
     def name_terms(self) -> tuple[str, ...]:
         """The terms of the names that are not looked up."""
-        said = (word for name in sorted(self.names) for word in words(name) if word not in STOPWORDS)
+        said = (word for name in sorted(self.names) for word in words(name) if word not in stopwords())
         spelled = (term for word in said for term in terms(word))
         return tuple(dict.fromkeys(term for term in spelled if all(term not in found for found in self.terms.values())))
 
@@ -52,7 +53,7 @@ def parse_question(query: str, speakers: Collection[str]) -> Question:
     found = list(dict.fromkeys(words(query)))
     names = _named(query, found, speakers)
     spoken = {word for name in names for word in words(name)}
-    telling = [word for word in found if word not in STOPWORDS]
+    telling = [word for word in found if word not in stopwords()]
     looked_up = [word for word in telling if word not in spoken] or telling or found
     return Question(
         tuple(looked_up[:_MOST_WORDS]),
@@ -72,7 +73,7 @@ def _named(query: str, found: Collection[str], speakers: Iterable[str]) -> list[
     written = {
         word
         for word in found
-        if word in later or (word not in STOPWORDS and (not anywhere or word in anywhere or not word.isascii()))
+        if word in later or (word not in stopwords() and (not anywhere or word in anywhere or not word.isascii()))
     }
     return [name for name in speakers if not written.isdisjoint(words(name))]
 

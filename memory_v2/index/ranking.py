@@ -19,7 +19,7 @@ from memory_v2.index.question import Question, flattened
 from memory_v2.index.terms import terms
 from memory_v2.index.windows import Standing, Windows
 from memory_v2.text.dates import Span, covers
-from memory_v2.text.words import STOPWORDS
+from memory_v2.text.lists import stopwords
 
 _Said: TypeAlias = frozenset[tuple[str, int]]
 _COMPARED = 40
@@ -204,4 +204,4 @@ def _age(found: Found, place: Place) -> tuple[int, int, str, str, int]:
 
 @cache
 def _function_words() -> frozenset[str]:
-    return frozenset(term for word in STOPWORDS for term in terms(word))
+    return frozenset(term for word in stopwords() for term in terms(word))

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
-from functools import lru_cache
 from hashlib import blake2b
-from typing import NamedTuple, TypeAlias
-from zlib import crc32
+from typing import NamedTuple
 
-from memory_v2.index.passages import Passage, passages
-from memory_v2.index.terms import EVERYTHING, terms
-from memory_v2.text.words import normal
-from memory_v2.tree.block import readable
-from memory_v2.tree.page import Page
-from memory_v2.tree.path import ROOT
+from memory_v2.index.rows import Known, PassageRow, Prepared, Row
+from memory_v2.index.terms import EVERYTHING
 
-VERSION = 2
+VERSION = 3
 """Raised whenever another index would come of the same pages: an older file is then made anew."""
 
 PASSAGES_BITS = 20
@@ -39,6 +30,8 @@ CREATE INDEX passages_of_page ON passages (page);
 CREATE INDEX passages_of_day ON passages (since, until) WHERE since IS NOT NULL;
 CREATE TABLE totals (places INTEGER NOT NULL, terms INTEGER NOT NULL);
 INSERT INTO totals VALUES (0, 0);
+CREATE TABLE state (tables BLOB NOT NULL, changes INTEGER NOT NULL);
+INSERT INTO state VALUES (randomblob(16), 0);
 CREATE TABLE voices (page INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, name)) WITHOUT ROWID;
 CREATE INDEX voices_by_name ON voices (name);
 CREATE TABLE links (
@@ -54,52 +47,12 @@ PRAGMA user_version = {VERSION};
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
-    """A page as it goes into the tables, with its stamp: an empty `mark` until the storage has told one. One that is to
-    be noticed again is entered as if it were unknown."""
+class State(NamedTuple):
+    """What the tables hold: equal states, seen by any connection of any process, mean equal contents."""
 
-    page: Page
-    size: int
-    mark: str
-    last_updated: datetime
-    is_known: bool = True
-
-    @property
-    def digest(self) -> bytes:
-        """What two pages share that are equal to the byte."""
-        return page_digest(self.page.data) if self.is_known else b""
-
-
-Row: TypeAlias = tuple[object, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """The rows of one page, without the ids that the tables give them."""
-
-    path: str
-    head: Row
-    passages: tuple[Row, ...]
-    voices: tuple[Row, ...]
-    links: tuple[Row, ...]
-    blocks: tuple[Row, ...]
-
-
-def page_digest(data: bytes) -> bytes:
-    """What two pages share that are equal to the byte."""
-    return blake2b(data, digest_size=16).digest()
-
-
-def check_sum(*shown: str | int) -> int:
-    """What tells that bytes of the file were overwritten where SQLite does not notice it."""
-    return crc32(repr(shown).encode())
-
-
-def block_digest(text: str) -> bytes | None:
-    """What two blocks share that say the same to the letter; `None` for one that says nothing."""
-    plain = normal(readable(text))
-    return blake2b(plain.encode(), digest_size=16).digest() if plain else None
+    tables: bytes
+    """Chosen by chance when the tables are made."""
+    changes: int
 
 
 @contextmanager
@@ -126,6 +79,31 @@ def snapshot(tables: sqlite3.Connection) -> Iterator[None]:
             tables.execute("COMMIT")
 
 
+def read_state(tables: sqlite3.Connection) -> State:
+    """What to remember along with anything that was read in the same snapshot."""
+    row = tables.execute("SELECT tables, changes FROM state").fetchone()
+    if row is None:
+        raise sqlite3.DatabaseError("the index has lost its state")
+    return State(*row)
+
+
+def raise_state(tables: sqlite3.Connection) -> State:
+    """The state after the transaction that this is part of; every transaction that changes something needs it."""
+    tables.execute("UPDATE state SET changes = changes + 1")
+    return read_state(tables)
+
+
+def read_known(tables: sqlite3.Connection) -> dict[str, Known]:
+    """Every page as it was when it was last taken in."""
+    return {path: Known(*known) for path, *known in tables.execute("SELECT path, size, mark, digest FROM pages")}
+
+
+def digest_of(tables: sqlite3.Connection, path: str) -> bytes | None:
+    """The digest under which a page is in the tables; `None` if it is not there."""
+    row = tables.execute("SELECT digest FROM pages WHERE path = ?", (path,)).fetchone()
+    return row[0] if row else None
+
+
 def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
     """Takes out pages; one that is not there is none to take out."""
     for path in paths:
@@ -142,30 +120,17 @@ def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
             tables.execute("DELETE FROM pages WHERE id = ?", (page,))
 
 
-def prepare_page(entered: Entered) -> Prepared:
-    """The rows of a page; all that takes time, and nothing that needs the tables."""
-    page, found = entered.page, passages(entered.page)
-    rows = tuple(_passage_row(page, passage) for passage in found)
-    length = sum(row.length for row in rows)
-    stamp = (entered.size, entered.mark, entered.digest)
-    return Prepared(
-        page.path,
-        (page.path, *stamp, page.title, entered.last_updated.isoformat(), len(rows), length),
-        rows,
-        tuple((name,) for name in sorted({passage.speaker for passage in found if passage.speaker})),
-        tuple(_link_rows(page)),
-        tuple(_block_rows(page, found)),
-    )
-
-
 def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
     """Puts in a page, in place of what was there under its path."""
     drop_pages(tables, [page.path])
     number = _page_number(tables, page.path)
     tables.execute(f"INSERT INTO pages VALUES (?,{_marks(page.head)})", (number, *page.head))
     tables.execute("UPDATE totals SET places = places + ?, terms = terms + ?", page.head[-2:])
-    for place, row in enumerate(page.passages, number << PASSAGES_BITS):
-        tables.execute(f"INSERT INTO passages VALUES (?,?,{_marks(row)})", (place, number, *row))
+    columns = ("id", "page", *PassageRow._fields)
+    tables.executemany(
+        f"INSERT INTO passages ({','.join(columns)}) VALUES ({_marks(columns)})",
+        ((place, number, *row) for place, row in enumerate(page.passages, number << PASSAGES_BITS)),
+    )
     tables.execute(
         "INSERT INTO words (rowid, own, context) SELECT id, own, context FROM passages WHERE page = ? ORDER BY id",
         (number,),
@@ -186,71 +151,3 @@ def _page_number(tables: sqlite3.Connection, path: str) -> int:
 
 def _marks(row: Row) -> str:
     return ",".join("?" * len(row))
-
-
-def _passage_row(page: Page, passage: Passage) -> _PassageRow:
-    spelled = terms(passage.text)
-    context = _context(page.path, page.title, passage.section)
-    section = json.dumps(passage.section, ensure_ascii=False)
-    if passage.kind == "entry":  # what a child is said to hold weighs no more than a heading
-        context, spelled = " ".join([context, *spelled]), []
-    return _PassageRow(
-        run=passage.run,
-        kind=passage.kind,
-        block=passage.block,
-        first_line=passage.first_line,
-        last_line=passage.last_line,
-        text=passage.text,
-        check_sum=check_sum(passage.text, section, passage.first_line, passage.last_line),
-        section=section,
-        speaker=passage.speaker,
-        since=passage.date.start.toordinal() if passage.date else None,
-        until=passage.date.end.toordinal() if passage.date else None,
-        temporal=passage.temporal,
-        question=passage.question,
-        length=len(spelled),
-        own=f" {'  '.join(spelled)} ",  # two blanks, so that a term between blanks can be counted in the string
-        context=f" {context} ",
-    )
-
-
-class _PassageRow(NamedTuple):
-    """The columns of `passages` behind the ids, in their order."""
-
-    run: int
-    kind: str
-    block: int
-    first_line: int
-    last_line: int
-    text: str
-    check_sum: int
-    section: str
-    speaker: str | None
-    since: int | None
-    until: int | None
-    temporal: bool
-    question: bool
-    length: int
-    own: str
-    context: str
-
-
-@lru_cache(maxsize=1000)
-def _context(path: str, title: str, section: tuple[str, ...]) -> str:
-    """The terms of what stands above a passage: its page's title and path, its headings; each of them once."""
-    place = "" if path == ROOT else path.replace("/", " ").replace("-", " ").replace("_", " ")
-    return " ".join(dict.fromkeys(terms(" \n ".join([title, place, *section]))))
-
-
-def _link_rows(page: Page) -> Iterator[tuple[int, str, str, bool]]:
-    labels = {entry.target: entry.description for entry in page.children}
-    ordered = sorted(page.found_links, key=lambda pair: not pair[1])
-    for place, (link, child) in enumerate(ordered):
-        if link.key:
-            yield place, link.key, readable(labels.get(link.target.strip(), "")) if child else "", child
-
-
-def _block_rows(page: Page, found: Collection[Passage]) -> Iterator[tuple[int, bytes]]:
-    for number in sorted({passage.block for passage in found if passage.block}):
-        if digest := block_digest(page.blocks[number - 1].text):
-            yield number, digest

@@ -1,4 +1,4 @@
-"""Claude, through Anthropic's Messages API."""
+"""Claude, over Anthropic's Messages API."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anthropic import Anthropic
 
 CACHED = {"type": "ephemeral"}
-"""Marks the end of what a cache should keep: tools and system words, and the conversation up to here."""
+"""Marks the end of a prefix that the prompt cache should keep: tools and system prompt, and the conversation so far."""
 
 _STOP: Mapping[str, StopReason] = {
     "end_turn": "end",
@@ -42,9 +42,9 @@ _STOP: Mapping[str, StopReason] = {
 
 
 class AnthropicModel:
-    """A model of Anthropic's. The key and the address are the arguments, else what the SDK finds: `ANTHROPIC_API_KEY`,
-    a profile, `ANTHROPIC_BASE_URL`. Raises `InvalidSetting` if the package `anthropic` is not installed or no key is
-    found; each failure of a request is a `ModelError`."""
+    """A model by Anthropic. Without arguments, the SDK finds key and address: `ANTHROPIC_API_KEY`, a profile,
+    `ANTHROPIC_BASE_URL`. Raises `InvalidSetting` if the package `anthropic` is not installed or there is no key, and
+    `ModelError` if a request fails."""
 
     def __init__(
         self, model: str, *, api_key: str | None = None, base_url: str | None = None, prices: Path | None = None
@@ -75,9 +75,9 @@ class AnthropicModel:
             client = anthropic.Anthropic(
                 api_key=self._api_key, base_url=self._base_url, max_retries=0, timeout=REQUEST_SECONDS
             )
-        except anthropic.AnthropicError as error:  # a profile that is set and cannot be used
-            raise InvalidSetting(f"the model {self.name} finds no key: {error}") from error
-        except Exception as error:  # an address, a proxy, a certificate that cannot be used
+        except anthropic.AnthropicError as error:  # the chosen profile is unusable
+            raise InvalidSetting(f"the model {self.name} has no usable key: {error}") from error
+        except Exception as error:  # an unusable address, proxy or certificate
             raise InvalidSetting(f"the model {self.name} cannot be set up: {error}") from error
         if not (client.api_key or client.auth_token or client.credentials):
             raise needs_key(self.name, "ANTHROPIC_API_KEY")
@@ -115,22 +115,21 @@ class AnthropicModel:
 
 
 def failures() -> tuple[Failure, ...]:
-    """The SDK's exceptions, the special before the general, and what each means where no HTTP status says it."""
+    """The SDK's exceptions, specific ones first, and what each means if there is no HTTP status."""
     import anthropic
 
     return (
         (anthropic.APITimeoutError, "did not answer in time", True),
         (anthropic.APIConnectionError, "cannot be reached", True),
         (anthropic.APIResponseValidationError, UNREADABLE, True),
-        (anthropic.CredentialsError, "has no key that can be used", False),
+        (anthropic.CredentialsError, "has no usable key", False),
         (anthropic.AnthropicError, FAILED, False),
-        (ValueError, "cannot be asked like this", False),
+        (ValueError, "could not be called", False),
     )
 
 
 def _messages(conversation: Conversation) -> list[dict[str, Any]]:
-    """The conversation in turns: what is said and what tools gave back between two answers is one message of the
-    user's."""
+    """The conversation in turns: everything between two answers, tool results included, is one message of the user."""
     messages: list[dict[str, Any]] = []
     for role, block in _blocks(conversation):
         if not messages or messages[-1]["role"] != role:
@@ -152,8 +151,8 @@ def _blocks(conversation: Conversation) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _content(reply: Reply) -> list[dict[str, Any]]:
-    """The answer as it was sent, thoughts included, for those have to be sent back. What is not taken back is mended: a
-    blank text, an answer without a word, arguments that are no object."""
+    """The answer as the model sent it, including its thinking, which must be sent back. Parts that the API would reject
+    are repaired: blank text, an empty answer, arguments that are not an object."""
     content = [dict(block) for block in (reply.raw or {}).get("content") or []]
     for block in content:
         if block["type"] == "tool_use":
@@ -168,7 +167,7 @@ def _call(block: Mapping[str, Any]) -> ToolCall:
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
-    """Anthropic counts what came from a cache, and what went into it, beside the input."""
+    """Anthropic counts tokens read from and written to the cache separately; `input_tokens` here includes them."""
     cached, written = usage.get("cache_read_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
     return Usage((usage.get("input_tokens") or 0) + cached + written, usage.get("output_tokens") or 0, cached, written)
 

@@ -1,4 +1,4 @@
-"""What decides: a model is given a conversation and answers with tool calls. Every provider is brought to this form."""
+"""The types that all models share: a model gets a conversation and answers with tool calls."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ StopReason: TypeAlias = Literal["end", "tool_use", "length", "refusal", "other"]
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool as a model made it: nothing in it has been checked. Where the arguments were sent as something
-    that is no JSON object, they are empty, and what was sent stands in `malformed`."""
+    """A tool call as the model made it, unchecked. If the arguments were not a JSON object, `arguments` is empty and
+    `malformed` holds what was sent."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -26,8 +26,8 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one request: `input_tokens` is all that was sent, `cached_tokens` the part of it that a cache held,
-    `cache_write_tokens` the part that a cache was paid to take in."""
+    """Tokens of one request. `input_tokens` counts everything that was sent, including `cached_tokens` (read from a
+    cache) and `cache_write_tokens` (written to one)."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -45,8 +45,8 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's answer. `money` is what the provider charges for it in US dollars, `None` if nobody knows the price;
-    `raw` is the message as the provider sent it, as plain data, where there is such a thing."""
+    """A model's answer. `money` is its price in US dollars, or `None` if the price is unknown; `raw` is the provider's
+    own message as plain data, if there is one."""
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
@@ -57,7 +57,7 @@ class Reply:
 
     @property
     def is_well_formed(self) -> bool:
-        """Whether it is made of what its types promise: models of other people's make may not keep to them."""
+        """Whether its values have the declared types; a model written by somebody else may return others."""
         text, calls, usage, money = (cast(Any, part) for part in (self.text, self.tool_calls, self.usage, self.money))
         return (
             isinstance(text, str)
@@ -71,7 +71,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Prompt:
-    """A message as data, worded by the template `prompts/<template>.md.j2` when somebody reads it."""
+    """A message as data; the template `prompts/<template>.md.j2` renders it when it is read."""
 
     template: str
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -85,11 +85,11 @@ class Prompt:
 
 
 class ToolSpec(Protocol):
-    """A tool as a model sees it. Worded only when it is read: a model that reads the brief does not pay for it."""
+    """A tool as a model sees it. Its texts are rendered when they are read; the offline planner never reads them."""
 
     @property
     def name(self) -> str:
-        """What the tool is called."""
+        """The name of the tool."""
 
     @property
     def description(self) -> str:
@@ -102,21 +102,21 @@ class ToolSpec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """The program speaks."""
+    """A message from the program."""
 
     prompt: Prompt
 
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
-    """The model answered."""
+    """An answer of the model."""
 
     reply: Reply
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool call of the last answer gave back; `is_error` if the model has to mend it."""
+    """The result of a tool call; `is_error` if the model must correct the call."""
 
     call: ToolCall
     prompt: Prompt
@@ -128,8 +128,8 @@ Message: TypeAlias = UserMessage | AssistantMessage | ToolResult
 
 @dataclass
 class Conversation:
-    """What a model is asked: the same system words and tools throughout, and messages that are only ever appended to,
-    so that a provider's cache can keep the prefix. `brief` is the task as data, for a model that reads no prose."""
+    """What a model is asked. System prompt and tools never change and messages are only appended, so that a provider
+    can cache the prefix. `brief` is the task as data, for a model that reads no prose."""
 
     system: Prompt
     tools: tuple[ToolSpec, ...]
@@ -138,11 +138,11 @@ class Conversation:
 
 
 class Model(Protocol):
-    """Whatever answers a conversation with tool calls. Failures of a provider are raised as `ModelError`."""
+    """Anything that answers a conversation with tool calls. It raises `ModelError` if its provider fails."""
 
     @property
     def name(self) -> str:
-        """What it is called in results and traces: `offline`, `anthropic:<model>`."""
+        """The name in results and traces: `offline`, `anthropic:<model>`."""
 
     def respond(self, conversation: Conversation) -> Reply:
-        """The next answer; the conversation is not changed."""
+        """The next answer. Does not change the conversation."""

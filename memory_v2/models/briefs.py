@@ -1,4 +1,4 @@
-"""The tasks as data: what each operation lets a model see."""
+"""Briefs: the task of each operation as data, with everything that the model may see."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memory_v2.tree.path import TakenPaths
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """A page as it is shown: its blocks are numbered from 1, its links as `L1`, `L2`, …"""
+    """A page as the model sees it: blocks numbered from 1, links numbered `L1`, `L2`, …"""
 
     page: Page
     breadcrumb: tuple[str, ...] = ()
@@ -25,10 +25,9 @@ class PageView:
 class WriteBrief:
     """New text to be worked into the tree.
 
-    `path` is the page it must go to, or `None`. `pages` are shown in full: the root or that page first, then those
-    that are likely. `places` are passages like the new text, best first. `known` tells which new blocks (from 1) stand
-    in the tree already, word for word, and where. `block_count` tells how many blocks a page has.
-    """
+    `path` is the page it must go to, or `None`. `pages` are shown in full: that page or the root first, then likely
+    ones. `places` are passages similar to the new text, best first. `known` maps each new block (from 1) that is
+    already in the tree, word for word, to its page and block. `block_count` gives the number of blocks of a page."""
 
     blocks: tuple[Block, ...]
     path: str | None
@@ -41,7 +40,7 @@ class WriteBrief:
 
     @property
     def shown(self) -> frozenset[str]:
-        """The paths of the pages that are shown in full."""
+        """The paths of the pages shown in full."""
         return frozenset(view.page.path for view in self.pages)
 
     @property
@@ -52,9 +51,9 @@ class WriteBrief:
 
 @dataclass(frozen=True, slots=True)
 class SplitBrief:
-    """A page to be divided. After it the page itself should be below `target` bytes, each child below `threshold`;
-    `taken` are the paths that no new child may have. `crowded` if it has too many links rather than bytes: then at most
-    `most_children` may be left. `pieces` are listed pages that hold part of a large block, and take no more."""
+    """A page to be split. Afterwards the page must be below `target` bytes and each child below `threshold`; new
+    children may not use the paths in `taken`. A `crowded` page has too many links rather than too many bytes, and may
+    keep at most `most_children`. `pieces` are children that hold a piece of a large block and cannot take in more."""
 
     view: PageView
     threshold: int
@@ -68,7 +67,7 @@ class SplitBrief:
 
 @dataclass(frozen=True, slots=True)
 class SearchBrief:
-    """A question. `places` are passages from anywhere in the tree, best first; `root` is shown in full.
+    """A question to be answered. `places` are passages from anywhere in the tree, best first; `root` is shown in full.
     `block_count` gives the number of blocks of a page."""
 
     query: str

@@ -1,4 +1,4 @@
-"""The chat completions format of OpenAI, which many servers speak: a conversation into it, an answer out of it."""
+"""OpenAI's chat completions format, which many servers speak: writing a conversation, reading an answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STOP: Mapping[str, StopReason] = {
 
 
 def chat_messages(conversation: Conversation) -> list[dict[str, Any]]:
-    """The system's words and the messages, in order."""
+    """The system prompt and the messages, in order."""
     return [{"role": "system", "content": conversation.system.text}, *_messages(conversation)]
 
 
@@ -36,7 +36,7 @@ def chat_tools(conversation: Conversation) -> list[dict[str, Any]]:
 
 
 def read_chat(completion: Any, price: Callable[[Usage], float | None]) -> Reply:
-    """The answer in a chat completion, given as plain data. Raises `ModelError` if it holds none."""
+    """The answer in a chat completion, given as plain data. Raises `ModelError` if there is none."""
     try:
         choice = completion["choices"][0]
         message, usage = choice["message"], _usage(completion.get("usage") or {})
@@ -63,11 +63,11 @@ def _messages(conversation: Conversation) -> Iterator[dict[str, Any]]:
 
 
 def _assistant(reply: Reply) -> dict[str, Any]:
-    """The answer as a message of the conversation: its words, its calls and its signed thoughts as they were sent, and
-    nothing else, for a server need not take back what it adds to its answers."""
+    """The answer as a message of the conversation: its text, calls and signed thinking as the model sent them. Nothing
+    else is sent back, because a server may reject fields that it added itself."""
     sent: Mapping[str, Any] = reply.raw or {}
     message: dict[str, Any] = {"role": "assistant", "content": sent.get("content")}
-    if thoughts := sent.get("thinking_blocks"):  # how LiteLLM hands on those of Claude, which have to be sent back
+    if thoughts := sent.get("thinking_blocks"):  # Claude's thinking, as LiteLLM passes it on; it must be sent back
         message["thinking_blocks"] = thoughts
     if calls := sent.get("tool_calls"):
         return message | {"tool_calls": [_sent_call(call) for call in calls]}
@@ -75,8 +75,8 @@ def _assistant(reply: Reply) -> dict[str, Any]:
 
 
 def _sent_call(call: Mapping[str, Any]) -> dict[str, Any]:
-    """A call as it was sent; of arguments that are no JSON object in a string, which servers refuse to see again, what
-    could be read."""
+    """A call as the model sent it. Arguments that are not a JSON object in a string are replaced by what could be read,
+    because servers reject them."""
     function = call["function"]
     sent = function["arguments"]
     read, malformed = parsed_arguments(sent)
@@ -90,7 +90,7 @@ def _call(call: Mapping[str, Any]) -> ToolCall:
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
-    """What came from a cache is part of the prompt's tokens; a server that counts nothing is taken at its word."""
+    """Cached tokens are part of the prompt's tokens. A server that counts nothing is taken to have used none."""
     details = usage.get("prompt_tokens_details") or {}
     cached = details.get("cached_tokens") or 0
     written = details.get("cache_write_tokens") or details.get("cache_creation_tokens") or 0  # OpenAI's word, LiteLLM's

@@ -1,4 +1,4 @@
-"""Anything that LiteLLM reaches: many providers, and models on one's own machine."""
+"""Any model that LiteLLM reaches: many providers, and local models."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from memory_v2.models.provider import (
 )
 
 WITH_KEY = ("openai", "anthropic")
-"""Providers that are not asked without a key; others may have ways of their own to know who asks."""
+"""Providers that always need a key; others may authenticate in another way."""
 CACHED = [{"location": "message", "role": "system"}, {"location": "message", "index": -1}]
-"""Where a cache is told that it should keep what stands before: at the system's words, and at the last message."""
+"""Where the prompt cache is told to keep the prefix: after the system prompt, and after the last message."""
 
 
 class LiteLLMModel:
-    """A model in LiteLLM's words: `<provider>/<model>`. Keys and addresses are the arguments, else the variables that
-    LiteLLM knows for the provider. Raises `InvalidSetting` if the package `litellm` is not installed or no key is
-    found for OpenAI or Anthropic; each failure of a request is a `ModelError`."""
+    """A model under LiteLLM's name for it, `<provider>/<model>`. Without arguments, key and address come from the
+    variables that LiteLLM reads for the provider. Raises `InvalidSetting` if the package `litellm` is not installed or
+    there is no key for OpenAI or Anthropic, and `ModelError` if a request fails."""
 
     def __init__(
         self, model: str, *, api_key: str | None = None, base_url: str | None = None, prices: Path | None = None
     ) -> None:
         require("litellm")
-        require("mcp", "litellm")  # which LiteLLM imports when it is given tools
+        require("mcp", "litellm")  # LiteLLM imports it as soon as it is given tools
         self.name = f"litellm:{model}"
         self._model = model
         self._api_key = api_key
@@ -83,7 +83,7 @@ class LiteLLMModel:
             _, provider, _, _ = litellm.get_llm_provider(self._model, api_base=self._base_url)
         except litellm.BadRequestError as error:
             raise InvalidSetting(
-                f"LiteLLM knows no provider of {self._model!r}; name one: <provider>/<model>"
+                f"LiteLLM knows no provider for {self._model!r}; name one: <provider>/<model>"
             ) from error
         check_key(self.name, self._api_key)
         missing = litellm.validate_environment(self._model)["missing_keys"] if provider in WITH_KEY else ()
@@ -93,11 +93,11 @@ class LiteLLMModel:
 
     @property
     def _marks_cache(self) -> bool:
-        """Whether the provider's cache has to be told what to keep; others take the prefix by themselves."""
+        """Whether the provider must be told what to cache; others cache the prefix by themselves."""
         return self._model.startswith("anthropic/")
 
     def _cost(self, usage: Usage) -> float | None:
-        """By our own table, else by LiteLLM's."""
+        """The cost by our own prices, or else by LiteLLM's."""
         name = self._model.removeprefix("anthropic/").removeprefix("openai/")
         if (own := self._prices.cost(name, usage)) is not None:
             return own
@@ -115,34 +115,34 @@ class LiteLLMModel:
 
 
 def failures() -> tuple[Failure, ...]:
-    """LiteLLM's exceptions, the special before the general, and what each means where no HTTP status says it. Most that
-    it cannot read or reach is an error of the server to it, so what it was made of goes before."""
+    """LiteLLM's exceptions, specific ones first, and what each means if there is no HTTP status. LiteLLM reports most
+    failures to connect or to read as errors of the server, so the underlying `OSError` comes first."""
     known = _litellm().exceptions
     return (
         (known.Timeout, "did not answer in time", True),
         (OSError, "cannot be reached", True),
-        (known.RateLimitError, "is asked too often", True),
+        (known.RateLimitError, "is rate-limiting requests", True),
         (known.InternalServerError, UNREADABLE, True),
         (known.ServiceUnavailableError, UNREADABLE, True),
         (known.BadGatewayError, UNREADABLE, True),
         (known.APIConnectionError, UNREADABLE, True),
         (known.APIResponseValidationError, UNREADABLE, True),
-        (known.AuthenticationError, "does not accept the key", False),
-        (known.PermissionDeniedError, "does not allow this with the key", False),
+        (known.AuthenticationError, "rejected the key", False),
+        (known.PermissionDeniedError, "does not permit this with the key", False),
         (known.NotFoundError, "does not know the model", False),
         (known.BudgetExceededError, "has no budget left", False),
-        (known.PaymentRequiredError, "has to be paid first", False),
-        (known.BadRequestError, "does not take the request", False),
-        (known.UnprocessableEntityError, "does not take the request", False),
+        (known.PaymentRequiredError, "requires payment", False),
+        (known.BadRequestError, "rejected the request", False),
+        (known.UnprocessableEntityError, "rejected the request", False),
         (Exception, FAILED, False),
     )
 
 
 def _litellm() -> ModuleType:
-    """The package, told to fetch no price list when it is imported, and to print nothing."""
+    """The package, told not to download a price list when it is imported, and not to print anything."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_LOG", "CRITICAL")
-    # Some of its types are ones of which pydantic warns whenever it first meets them.
+    # pydantic warns about some of its types when it first meets them.
     warnings.filterwarnings("ignore", "Item '.*' on TypedDict class '.*' is using the `ReadOnly`", UserWarning)
     import litellm
 

@@ -1,4 +1,4 @@
-"""OpenAI's models, and any server that speaks their chat completions."""
+"""OpenAI's models, and any server with the same chat completions API."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class OpenAIModel:
-    """A model of OpenAI's. The key and the address are the arguments, else `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
-    Raises `InvalidSetting` if the package `openai` is not installed or no key is found; each failure of a request is a
-    `ModelError`."""
+    """A model by OpenAI. Without arguments, key and address come from `OPENAI_API_KEY` and `OPENAI_BASE_URL`. Raises
+    `InvalidSetting` if the package `openai` is not installed or there is no key, and `ModelError` if a request
+    fails."""
 
     def __init__(
         self, model: str, *, api_key: str | None = None, base_url: str | None = None, prices: Path | None = None
@@ -73,14 +73,14 @@ class OpenAIModel:
             )
         except openai.OpenAIError as error:
             raise needs_key(self.name, "OPENAI_API_KEY") from error
-        except Exception as error:  # an address, a proxy, a certificate that cannot be used
+        except Exception as error:  # an unusable address, proxy or certificate
             raise InvalidSetting(f"the model {self.name} cannot be set up: {error}") from error
         check_key(self.name, client.api_key)
         return client
 
 
 def failures() -> tuple[Failure, ...]:
-    """The SDK's exceptions, the special before the general, and what each means where no HTTP status says it."""
+    """The SDK's exceptions, specific ones first, and what each means if there is no HTTP status."""
     import openai
 
     return (
@@ -88,7 +88,7 @@ def failures() -> tuple[Failure, ...]:
         (openai.APIConnectionError, "cannot be reached", True),
         (openai.APIResponseValidationError, UNREADABLE, True),
         (openai.OpenAIError, FAILED, False),
-        (ValueError, "cannot be asked like this", False),
+        (ValueError, "could not be called", False),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a request costs: prices are data with a date, and a file of one's own goes before them."""
+"""What a request costs, by a dated price list; your own price file takes precedence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class Price(BaseModel):
-    """US dollars for a million tokens; what is cached, or taken into a cache, costs as input where nothing is said."""
+    """US dollars per million tokens. Tokens read from or written to a cache cost as much as input if no price is
+    given."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -50,20 +51,20 @@ class _Table(BaseModel):
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices by model, in the words of its provider; a date at the end of a model's name does not matter."""
+    """Prices by the provider's name for the model; a date at the end of the name is ignored."""
 
     models: Mapping[str, Price]
 
     def cost(self, model: str, usage: Usage) -> float | None:
-        """US dollars for a request, `None` if the model's price is not known."""
+        """The cost of a request in US dollars, or `None` if the price of the model is unknown."""
         price = self.models.get(model) or self.models.get(_DATED.sub("", model))
         return None if price is None else price.of(usage)
 
 
 @cache
 def load_prices(own: Path | None = None) -> Prices:
-    """The prices that come with the program, those of a file of one's own before them: `{"models": {"<model>":
-    {"input": 1.0, "output": 5.0}}}`. Raises `InvalidSetting`."""
+    """The built-in prices, overridden by those in the file `own`: `{"models": {"<model>": {"input": 1.0, "output":
+    5.0}}}`. Raises `InvalidSetting` if the file cannot be read."""
     models = dict(_read(TABLE).models)
     return Prices(models | _read(own).models if own else models)
 
@@ -75,8 +76,6 @@ def _read(file: Path) -> _Table:
         raise InvalidSetting(f"cannot read the prices in {file}: {error.strerror or error}") from error
     except ValidationError as error:
         where = ".".join(map(str, error.errors()[0]["loc"]))
-        raise InvalidSetting(
-            f"the prices in {file} are not as they should be: {where}: {error.errors()[0]['msg']}"
-        ) from error
+        raise InvalidSetting(f"the prices in {file} are malformed: {where}: {error.errors()[0]['msg']}") from error
     except ValueError as error:
-        raise InvalidSetting(f"the prices in {file} are no JSON: {error}") from error
+        raise InvalidSetting(f"the prices in {file} are not JSON: {error}") from error

@@ -1,4 +1,4 @@
-"""What the adapters share: how a package and a key are asked for, and how what fails becomes an error of ours."""
+"""What the adapters share: requiring packages and keys, and translating a provider's failures into our errors."""
 
 from __future__ import annotations
 
@@ -12,61 +12,63 @@ from typing import Any, TypeAlias
 from memory_v2.errors import InvalidSetting, ModelError
 
 REQUEST_SECONDS = 300.0
-"""How long one request may take at most; an operation's own limit is usually shorter, and holds by itself."""
+"""Limits one request, in seconds. An operation has its own, usually shorter limit; this one ends requests that it left
+behind."""
 MAX_OUTPUT_TOKENS = 8_192
-"""The longest answer that is asked for: no decision needs more, since text is moved by numbers."""
+"""Limits one answer, in tokens. No decision needs more, because text is moved by number rather than retyped."""
 
 Failure: TypeAlias = tuple[type[BaseException], str, bool]
-"""An exception of an SDK: its class, what has happened in words that follow "it", whether to try again."""
+"""An exception of an SDK: its class, what happened (words that follow "it"), and whether to retry."""
 
 NOTHING = "(nothing)"
-"""What stands in the conversation for an answer without a word: no provider takes an empty one back."""
-UNREADABLE = "gave no answer that can be read"
+"""Replaces an empty answer in the conversation, because no provider accepts an empty message."""
+UNREADABLE = "sent an unreadable answer"
 FAILED = "failed"
 
 STATUSES: Mapping[int, tuple[str, bool]] = {
-    401: ("does not accept the key", False),
-    402: ("has to be paid first", False),
-    403: ("does not allow this with the key", False),
+    401: ("rejected the key", False),
+    402: ("requires payment", False),
+    403: ("does not permit this with the key", False),
     404: ("does not know the model, or is not at this address", False),
     408: ("did not answer in time", True),
-    409: ("was busy with this request", True),
-    413: ("does not take a request of this length", False),
-    425: ("was busy with this request", True),
-    429: ("is asked too often", True),
-    529: ("has too much to do", True),
+    409: ("is still busy with this request", True),
+    413: ("rejected the request as too long", False),
+    425: ("is still busy with this request", True),
+    429: ("is rate-limiting requests", True),
+    529: ("is overloaded", True),
 }
-"""What an HTTP status says, whichever SDK reports it; one from 500 is the provider's own fault, others are ours."""
+"""What an HTTP status means, and whether to retry. Other statuses from 500 are the provider's fault, the rest ours."""
 
 _KEY_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
-_SHORTEST_KEY = 8
-"""What is shorter is no secret, but a word that a server of one's own is content with."""
-_DETAIL = 200
-"""Characters of what a provider says of an error."""
+_MIN_KEY_LENGTH = 8
+"""The shortest key that is hidden in messages, in characters. Shorter ones are placeholders for local servers."""
+_MAX_DETAIL = 200
+"""Limits the provider's own description of an error, in characters, so that a message stays one line."""
 
 
 def require(package: str, extra: str = "") -> None:
-    """Raises `InvalidSetting`, with what to do, if a package behind a model is not installed; it comes with the extra
-    that is called like it, or as told."""
+    """Raises `InvalidSetting`, with the command that installs it, if a package is missing; `extra` is the extra that
+    brings it, if that has another name."""
     if find_spec(package) is None:
         install = f"pip install 'silica-memory[{extra or package}]'"
         raise InvalidSetting(f"this model needs the package {package}, which is not installed: {install}")
 
 
 def needs_key(model: str, variables: str) -> InvalidSetting:
-    """The error of a model without a key."""
+    """The error for a model without a key, naming the variables to set."""
     return InvalidSetting(f"the model {model} needs a key: set {variables}")
 
 
 def check_key(model: str, key: str | None) -> None:
-    """Raises `InvalidSetting` for a key that no HTTP header can hold, such as one with the line end of its file."""
+    """Raises `InvalidSetting` for a key that cannot be sent in an HTTP header, such as one with a trailing line
+    break."""
     if key is not None and not (key.isascii() and key.isprintable()):
-        raise InvalidSetting(f"the key of the model {model} holds a line end, or another character that no key has")
+        raise InvalidSetting(f"the key of the model {model} contains a line break or another character that no key has")
 
 
 def translated(error: Exception, table: Sequence[Failure]) -> ModelError:
-    """The error as ours: by the status that the provider answered with, if it did, else by the first line of the table
-    that fits the error or one that it was made of. With what the provider, or the operating system, says of it."""
+    """The error as a `ModelError`. The HTTP status decides what it means; without one, the first line of `table` that
+    matches the error or one of its causes. The message quotes the provider or the operating system."""
     links = list(_chain(error))
     if (response := _refusal(links)) is None:
         words, again = next(
@@ -77,7 +79,7 @@ def translated(error: Exception, table: Sequence[Failure]) -> ModelError:
         detail = next((link.strerror for link in links if isinstance(link, OSError) and link.strerror), unknown)
         return ModelError(f"it {words} ({detail})" if detail else f"it {words}", retryable=again)
     status = response.status_code
-    own_fault = ("is out of order", True) if status >= 500 else ("does not take the request", False)
+    own_fault = ("had an internal error", True) if status >= 500 else ("rejected the request", False)
     words, again = STATUSES.get(status, own_fault)
     asked = {"true": True, "false": False}.get(response.headers.get("x-should-retry"), again)
     detail = f"HTTP {status}{_said(response)}"
@@ -85,8 +87,8 @@ def translated(error: Exception, table: Sequence[Failure]) -> ModelError:
 
 
 def read_json(body: bytes | str, *keys: str | None) -> Any:
-    """What a provider sent, without our keys, which some repeat: it is kept in traces. Raises `ValueError`,
-    `RecursionError`."""
+    """What a provider sent, parsed, with our keys removed: some providers repeat them, and traces keep it. Raises
+    `ValueError` or `RecursionError`."""
     text = body.decode(json.detect_encoding(body)) if isinstance(body, bytes) else body
     for key in filter(None, keys):
         text = text.replace(key, "…")
@@ -94,7 +96,7 @@ def read_json(body: bytes | str, *keys: str | None) -> Any:
 
 
 def parsed_arguments(sent: object) -> tuple[Mapping[str, Any], str]:
-    """The arguments of a tool call that came as text, and that text if it is no JSON object."""
+    """The arguments of a tool call, and, if they are not a JSON object, the text that was sent instead."""
     try:
         arguments = json.loads(sent) if isinstance(sent, str) else sent
     except (ValueError, RecursionError):
@@ -103,8 +105,7 @@ def parsed_arguments(sent: object) -> tuple[Mapping[str, Any], str]:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error, what it was made of, and so on down; not further than to the failure of another model, which somebody
-    may be handling."""
+    """The error and its causes, down to the failure of another model, which somebody may be handling."""
     link: BaseException | None = error
     while link is not None and not isinstance(link, ModelError):
         yield link
@@ -112,14 +113,13 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _refusal(links: Sequence[BaseException]) -> Any:
-    """The HTTP response in which the provider refuses. One without headers is none: LiteLLM makes such up."""
+    """The provider's HTTP error response, if there is one. Those without headers are made up by LiteLLM."""
     responses = (getattr(link, "response", None) for link in links)
     return next((r for r in responses if r is not None and r.headers and r.status_code >= 400), None)
 
 
 def _said(response: Any) -> str:
-    """What the provider says of it where its API has a place for that, on one line and without our key, which some
-    repeat."""
+    """The error message in the provider's response, on one line and without our key, which some providers repeat."""
     try:
         body = json.loads(response.content)
         error = body.get("error") or body
@@ -128,13 +128,13 @@ def _said(response: Any) -> str:
         return ""
     for header in _KEY_HEADERS:
         key = response.request.headers.get(header, "").rpartition(" ")[2]
-        if len(key) >= _SHORTEST_KEY:
+        if len(key) >= _MIN_KEY_LENGTH:
             said = said.replace(key, "…")
-    return f": {said[:_DETAIL]}" if said else ""
+    return f": {said[:_MAX_DETAIL]}" if said else ""
 
 
 def _after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a provider asks to wait: a number, or a date."""
+    """How many seconds the provider asks to wait, from a number or a date."""
     value = headers.get("retry-after", "")
     try:
         return max(0.0, float(value))

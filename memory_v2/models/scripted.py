@@ -1,4 +1,4 @@
-"""A model that follows a script: for tests, of this package and of anything built on it."""
+"""A model that follows a script, for testing this package and anything built on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Answer: TypeAlias = Reply | Exception
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What the model was sent at one call, in words."""
+    """What the model was sent in one call, as text."""
 
     system: str
     tools: tuple[str, ...]
@@ -22,9 +22,10 @@ class Sent:
 
 
 class ScriptedModel:
-    """Answers from a list, in order, or by a function of the conversation; an exception in their place is raised.
+    """Gives the answers of a list in order, or those of a function of the conversation. An exception among them is
+    raised.
 
-    `sent` records what it was asked. A script that has run out raises a `ModelError`.
+    `sent` records what the model was asked. When the list is used up, `ModelError` is raised.
     """
 
     def __init__(self, script: Iterable[Answer] | Callable[[Conversation], Answer], name: str = "scripted") -> None:
@@ -51,7 +52,7 @@ def _in_order(script: Iterable[Answer]) -> Callable[[Conversation], Answer]:
     answers = iter(script)
 
     def following(_: Conversation) -> Answer:
-        return next(answers, ModelError("the script has no further answer"))
+        return next(answers, ModelError("the script has no more answers"))
 
     return following
 

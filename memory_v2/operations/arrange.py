@@ -9,8 +9,9 @@ from memory_v2.errors import NotAllowed, PageExists
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, relinked, unlinked
-from memory_v2.operations.results import Result
-from memory_v2.operations.settle import settle
+from memory_v2.operations.overgrown import split_overgrown
+from memory_v2.operations.results import DeleteResult, MovedPage, Result
+from memory_v2.operations.survey import graph
 from memory_v2.tree.edit import appended
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, parse_page
@@ -33,16 +34,25 @@ def rename(context: Context, old: str, new: str) -> Result:
     return _committed(context, lambda draft: _rename(draft, old, new))
 
 
-def delete(context: Context, path: str) -> Result:
-    """Takes a page away. What hung on it hangs on the page above from now on. Raises `PageNotFound`, `NotAllowed`."""
+def delete(context: Context, path: str) -> DeleteResult:
+    """Deletes a page. Its children move to its parent. Raises `PageNotFound`, `NotAllowed`."""
     path = page_path(path)
-    return _committed(context, lambda draft: _delete(draft, path))
+    children: list[str] = []
+
+    def stage(draft: Draft) -> str:
+        children[:] = draft.graph().children.get(path, [])
+        return _delete(draft, path)
+
+    result = _committed(context, stage)
+    parents = graph(context).parents if children else {}
+    moved = tuple(MovedPage(child, parents.get(child)) for child in children)
+    return DeleteResult(result.path, result.revisions, result.decided_by, result.degraded, moved=moved)
 
 
 def _committed(context: Context, stage: Callable[[Draft], str]) -> Result:
     """Stages and commits; then splits what has grown too large."""
     path, revision = stage_and_commit(context, stage)
-    splits, problem = settle(context, [change.path for change in revision.pages])
+    splits, problem = split_overgrown(context, [change.path for change in revision.pages])
     result = Result(path=path, revisions=(revision,) if revision else ())
     return result.with_splits(splits, problem)
 

@@ -17,10 +17,10 @@ from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import MAX_CHILDREN, Context, overgrown
 from memory_v2.operations.draft import Draft, link_orphans
+from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.record import refresh
 from memory_v2.operations.results import Finding, Result
-from memory_v2.operations.settle import settle
-from memory_v2.storage.base import JOURNAL, PENDING, MemoryStorage
+from memory_v2.storage.base import PENDING, MemoryStorage
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended
 from memory_v2.tree.graph import Graph, build_graph
@@ -155,12 +155,12 @@ def _strays(storage: MemoryStorage) -> Iterator[Finding]:
 def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
     """What an interrupted run has left undone, and could not be finished when the memory was opened."""
     notes = storage.notes
-    for name in [JOURNAL, *notes.names(PENDING)]:
-        if notes.read(name) is None:
-            continue
-        held = storage.lock() if name == JOURNAL else notes.claim(name)
-        with suppress(StorageError), held as is_free:  # where nobody can write, nobody is at draft on it
-            if is_free is False or notes.read(name) is None:
+    if revision := storage.interrupted():
+        message = f"not all pages of revision {revision.id[:12]} are written; the next change completes it"
+        yield Finding("unfinished", "error", ROOT, 0, message)
+    for name in notes.names(PENDING):
+        with suppress(StorageError), notes.claim(name) as is_free:  # where nobody can write, nobody is at work on it
+            if not is_free or notes.read(name) is None:
                 continue
         message = "what is noted here was interrupted, and could not be finished; look into the note"
         yield Finding("unfinished", "error", f".metadata/{name}.json", 0, message)
@@ -182,7 +182,7 @@ def _mend(context: Context) -> Result:
             draft.put(_unlist(page, broken))
     link_orphans(draft)
     revision = commit(draft)
-    splits, problem = settle(context, paths)
+    splits, problem = split_overgrown(context, paths)
     return Result(ROOT, (revision,) if revision else ()).with_splits(splits, problem)
 
 

@@ -1,28 +1,23 @@
-"""The one place where pages are stored.
+"""The one place where a draft becomes a change.
 
-Before: pages that would lose their last link are linked again, and the metadata is brought up to date. Then, under
-one short lock: the versions are checked, new pages are written, then the pages that link to them, then pages are
-removed; so a reader never meets a dangling link. A failure in the middle is taken back, and what a crash cuts short is
-finished by whoever comes next (`operations.journal`).
+First, pages that would lose their last link are linked again, and the metadata is brought up to date. Then, under one
+short lock, the draft is checked against what others have stored meanwhile, and the storage applies the change: new
+pages first, then the pages that link to them, then removals, so that a reader never meets a dangling link.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import asdict
 from typing import TypeVar
 
 from memory_v2.errors import StorageConflict
 from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.draft import Draft
-from memory_v2.operations.journal import carry_out, finish_interrupted
-from memory_v2.operations.pending import expect_noted
-from memory_v2.operations.record import begin, refresh
-from memory_v2.operations.results import Change, PageChange
-from memory_v2.storage.base import Stored
+from memory_v2.operations.record import refresh, revision_of
+from memory_v2.pending import finish_interrupted
+from memory_v2.storage.history import Change, PageChange
 from memory_v2.tree.block import decode
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page, parse_page
@@ -32,16 +27,17 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-CONFLICTS = 12
-"""How often an operation is staged again on what somebody else has changed meanwhile."""
+MAX_CONFLICTS = 12
+"""How often an operation is staged again because somebody else changed its pages. Under the lock it succeeds at once,
+so more conflicts mean that something is wrong."""
 MAX_OPTIMISTIC = 3
-"""After so many conflicts it is staged under the lock."""
+"""Conflicts after which an operation is staged under the lock: then nobody can be faster, but everybody waits."""
 
 
 def stage_and_commit(context: Context, stage: Callable[[Draft], T]) -> tuple[T, Change]:
     """Stages on a fresh view of the tree and commits, again if somebody else was faster; returns what `stage` does.
     Raises `StorageConflict` if others are faster every time."""
-    for attempt in range(CONFLICTS + 1):
+    for attempt in range(MAX_CONFLICTS + 1):
         # Nobody thinks while this is staged: whoever was too slow several times does it with the others held back.
         with context.storage.lock() if attempt >= MAX_OPTIMISTIC else nullcontext():
             refresh(context)
@@ -51,48 +47,52 @@ def stage_and_commit(context: Context, stage: Callable[[Draft], T]) -> tuple[T, 
                 return staged, commit(draft)
             except StorageConflict as conflict:
                 context.operation.trace.add("conflict", error=str(conflict))
-                if attempt == CONFLICTS:
+                if attempt == MAX_CONFLICTS:
                     raise
     raise AssertionError("the last attempt returns or raises")
 
 
 def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be_out_of_reach: bool = False) -> Change:
-    """Stores what is staged; `exact`: to the byte, without bringing links and metadata up to date. Pages that are too
-    large are noted, so that they are split whatever happens, unless they `may_be_large`. Raises `StorageConflict` if a
-    page was changed since it was read, or would be out of reach with what others did meanwhile, and `StorageError` if
-    the storage fails; then nothing was changed."""
+    """Stores what is staged, and returns the change; `exact`: to the byte, without bringing links and metadata up to
+    date. Pages that are too large are noted, so that they are split whatever happens, unless they `may_be_large`.
+    Raises `StorageConflict` if a page was changed since it was read, or would be out of reach with what others did
+    meanwhile, and `StorageError` if the storage fails; then nothing was changed."""
     if not exact:
         _keep_reachable(draft)
-    changed = _changed(draft)
-    if not changed:
+    pages = _changed(draft)
+    if not pages:
         return Change()
     context = draft.context
-    now = context.now()
-    pages = changed
     if not exact:
-        pages = {path: page and parse_page(path, page.stamped(now).text) for path, page in changed.items()}
+        now = context.now()
+        pages = {path: page and parse_page(path, page.stamped(now).text) for path, page in pages.items()}
+    large = [page.path for page in pages.values() if page and not may_be_large and overgrown(page, context.threshold)]
     with context.storage.lock():
-        finish_interrupted(context)
-        begin(context)
-        expect_noted(context)
+        finish_interrupted(context.storage)
+        context.note.expect_unfinished(context.storage.history)
         if _changes_the_tree(draft, pages):
             _check_meanwhile(draft, pages, may_be_out_of_reach)
-        recorded = carry_out(
-            context,
-            draft.read,
-            {path: page.data if page else None for path, page in pages.items()},
-            () if may_be_large else tuple(p.path for p in pages.values() if p and overgrown(p, context.threshold)),
-        )
+        with context.note.storing(context.storage, large):
+            change = context.storage.apply(Change(_page_changes(draft, pages), revision_of(context, pages)))
+        context.note.after_change(change.paths, large)
     try:
         context.index.update((p for p in pages.values() if p), (path for path, p in pages.items() if p is None))
     except Exception:  # the pages are stored; an index that could not follow catches up at the next refresh
         logger.exception("the index could not take in what was stored")
-    changes = tuple(
-        PageChange(path, _text(draft.read[path]), page.text if page else None) for path, page in pages.items()
+    told = [{"path": page.path, "before": _text(page.before), "after": _text(page.after)} for page in change.pages]
+    context.operation.trace.add("commit", revision=change.revision.id[:12], pages=told)
+    return change
+
+
+def _page_changes(draft: Draft, pages: dict[str, Page | None]) -> tuple[PageChange, ...]:
+    return tuple(
+        PageChange(path, stored.data if (stored := draft.read[path]) else None, page.data if page else None)
+        for path, page in pages.items()
     )
-    revision = Change(recorded[:12] or _revision_id(changes), changes)
-    context.operation.trace.add("commit", revision=revision.id, pages=[asdict(change) for change in changes])
-    return revision
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else decode(data)
 
 
 def _changes_the_tree(draft: Draft, pages: dict[str, Page | None]) -> bool:
@@ -217,15 +217,3 @@ def _below(graph: Graph, path: str) -> set[str]:
                 found.add(edge.target)
                 queue.append(edge.target)
     return found
-
-
-def _text(stored: Stored | None) -> str | None:
-    return decode(stored.data) if stored else None
-
-
-def _revision_id(changes: tuple[PageChange, ...]) -> str:
-    digest = hashlib.sha256()
-    for change in changes:
-        for part in (change.path, change.before or "", change.after or ""):
-            digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
-    return digest.hexdigest()[:12]

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from memory_v2.agent.operation import Operation
 from memory_v2.index.base import PageIndex
 from memory_v2.models.base import Model
+from memory_v2.pending import PendingNote
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.tree.page import Page
 
@@ -38,6 +39,13 @@ class Context:
     threshold: int
     now: Callable[[], datetime] = utc_now
     operation: Operation = field(default_factory=Operation)
+
+    @property
+    def note(self) -> PendingNote:
+        """What the operation has noted about what is left to do."""
+        if self.operation.note is None:
+            self.operation.note = PendingNote(self.storage.notes, self.operation.id)
+        return self.operation.note
 
     @property
     def models(self) -> tuple[Model, ...]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
-from memory_v2.agent.trace import digest
-from memory_v2.errors import PageExists, PageNotFound, ToolProblem
+from memory_v2.errors import PageExists, PageNotFound, StorageConflict, ToolProblem
 from memory_v2.operations.context import Context
 from memory_v2.storage.base import Stored
+from memory_v2.trace.recording import digest
 from memory_v2.tree.graph import Graph, Node, edges_of
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, read_page
@@ -28,7 +29,7 @@ class Draft:
 
     def page(self, path: str) -> Page:
         """The page; raises `PageNotFound`."""
-        page = self.staged[path] if path in self.staged else self._stored(path)
+        page = self.find(path)
         if page is None:
             raise PageNotFound(path)
         return page
@@ -49,23 +50,34 @@ class Draft:
         return (self._listed - gone) | (self.staged.keys() - gone)
 
     def forget_paths(self) -> None:
-        """The paths are asked for again: others may have made pages."""
+        """Makes `paths` look again: others may have made pages."""
         self._listed = None
 
     def put(self, page: Page) -> None:
-        """Stages a page; a new one must not be the same as another but for case."""
+        """Stages a page. Raises `PageExists` for a new one whose path differs from another only in case."""
         if self.find(page.path) is None and (taken := TakenPaths(self.paths()).clash(page.path)):
             hint = f"; rename {taken}.md to {ROOT}.md, and it is the root" if page.path == ROOT else ""
             raise PageExists(f"{page.path!r} would be the same as {taken!r} on a disk that ignores case{hint}")
         self.staged[page.path] = page.told_apart(self.context.now())
 
+    def expect_unchanged(self, paths: Iterable[str]) -> None:
+        """Raises `StorageConflict` if one of these pages is no longer what this operation has read."""
+        for path in paths:
+            known = self.read.get(path)
+            try:
+                version: str | None = self.context.storage.read(path).version
+            except PageNotFound:
+                version = None
+            if version != (known.version if known else None):
+                raise StorageConflict(f"the page {path!r} is no longer as it was when it was read")
+
     def block_count(self, path: str) -> int:
-        """How many blocks a page has; none if it is not there."""
+        """How many blocks a page has; 0 if there is no such page."""
         page = self.find(path)
         return len(page.blocks) if page else 0
 
     def note_read(self, path: str) -> None:
-        """Notes in the trace what a page is, without taking it apart."""
+        """Records the digest of a page in the trace, without parsing the page."""
         reads = self.context.operation.trace.reads
         if path not in reads:
             with suppress(PageNotFound):
@@ -120,7 +132,7 @@ def page_above(draft: Draft, path: str, besides: AbstractSet[str] = frozenset())
 
 
 def link_orphans(draft: Draft) -> None:
-    """Lists every page that is out of reach on the page above it; what hangs on it is in reach by that."""
+    """Lists every unreachable page on the nearest page above it; what it links to becomes reachable with it."""
     graph = draft.graph()
     out: dict[str, list[str]] = {}
     for edge in graph.edges:
@@ -149,6 +161,6 @@ def relinked(page: Page, moved: dict[str, str]) -> Page:
 
 
 def unlinked(page: Page, gone: frozenset[str]) -> Page:
-    """The page without links to the pages `gone` (folded paths): an entry of `## Links` goes, elsewhere words stay."""
-    page = page.without_children(lambda entry: link_key(entry.target) in gone)
+    """The page without links to the pages `gone` (folded paths): lines of `## Links` go, elsewhere the words stay."""
+    page = page.without_children(lambda child: link_key(child.target) in gone)
     return page.map_links(lambda link: link.unlinked() if link.key in gone else None)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from memory_v2.errors import NotAllowed, PageNotFound, StorageConflict, StorageError
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, page_above
-from memory_v2.operations.record import begin, refresh, stored_pages
-from memory_v2.operations.results import Change, PageChange, Result
-from memory_v2.operations.settle import settle
-from memory_v2.storage.history import OUTSIDE, History, Revision
+from memory_v2.operations.overgrown import split_overgrown
+from memory_v2.operations.record import refresh
+from memory_v2.operations.results import Result
+from memory_v2.storage.history import EXTERNAL, Change, History, PageChange, Revision
 from memory_v2.tree.block import decode, split_lines
 from memory_v2.tree.graph import build_graph
 from memory_v2.tree.link import link_key
@@ -54,7 +55,7 @@ class PastOperation:
     @property
     def is_beginning(self) -> bool:
         """Whether nobody did it: it is what was found when the history began."""
-        return self.first.kind == OUTSIDE and self.first.is_first
+        return self.first.kind == EXTERNAL and self.first.is_first
 
     @property
     def is_next(self) -> bool:
@@ -66,6 +67,20 @@ class PastOperation:
         """The pages it changed."""
         return tuple(sorted({path for entry in self.revisions for path in entry.paths}))
 
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON documents have it: one operation, whoever decided its parts."""
+        revisions = self.revisions[::-1]
+        return {
+            "id": self.id,
+            "when": self.when,
+            "kind": self.first.kind,
+            "summary": self.first.summary,
+            "decided_by": list(dict.fromkeys(one.decided_by for one in revisions if one.decided_by)),
+            "degraded": [one.degraded for one in revisions if one.degraded],
+            "changed_pages": self.paths,
+            "undone_by": self.undone_by,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class BlamedLine:
@@ -74,6 +89,11 @@ class BlamedLine:
     number: int
     text: str
     entry: Revision | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON documents have it: with null for what brought a line that is not in the history yet."""
+        brought = {name: getattr(self.entry, name, None) for name in ("id", "when", "kind", "decided_by")}
+        return {"line": self.number, "text": self.text, **brought}
 
 
 def history(context: Context, path: str | None = None) -> list[PastOperation]:
@@ -91,7 +111,7 @@ def changes(context: Context, revision: str) -> tuple[PastOperation, Change]:
     kept = _kept(context)
     refresh(context)
     operation = _find(kept, revision)
-    return operation, Change(operation.id, _page_changes(kept, operation))
+    return operation, Change(_page_changes(kept, operation), operation.revisions[0])
 
 
 def difference(context: Context, old: str, new: str | None = None) -> Change:
@@ -99,9 +119,13 @@ def difference(context: Context, old: str, new: str | None = None) -> Change:
     other, as it is now. Raises `NotAllowed`."""
     kept = _kept(context)
     refresh(context)
-    before = kept.pages(_find(kept, old).revisions[0].id)
-    after = kept.pages(_find(kept, new).revisions[0].id) if new else _now(context)
-    return Change(new or "now", _compared(before, after))
+    then = _find(kept, old).revisions[0]
+    if new is not None:
+        later = _find(kept, new).revisions[0]
+        return Change(kept.difference(then.id, later.id), later)
+    before, after = kept.pages(then.id), _now(context)
+    paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+    return Change(tuple(PageChange(path, before.get(path), after.get(path)) for path in paths))
 
 
 def undo(context: Context, revision: str | None = None) -> Result:
@@ -123,11 +147,11 @@ def undo(context: Context, revision: str | None = None) -> Result:
             raise NotAllowed(f"{change.path!r} was changed by others in the middle of {operation.id}; restore the page")
         draft.before(change.path)
         now = draft.read[change.path]
-        if (decode(now.data) if now else None) != change.after:
+        if (now.data if now else None) != change.after:
             raise NotAllowed(
                 f"{change.path!r} was changed after {operation.id}; undo what came later first, or restore the page"
             )
-        draft.staged[change.path] = None if change.before is None else parse_page(change.path, change.before)
+        draft.staged[change.path] = None if change.before is None else read_page(change.path, change.before)
     context.operation.trace.add("undo", of=operation.first.operation or operation.revisions[0].id)
     is_split = operation.first.kind == SPLIT
     try:
@@ -185,11 +209,11 @@ def _was_so_before(draft: Draft, kept: History, operation: PastOperation) -> boo
 
 def _settled(context: Context, result: Result) -> Result:
     """The result, after what is too large by it is split: others may have written in the middle of what is undone."""
-    splits, problem = settle(context, result.changed_pages)
+    splits, problem = split_overgrown(context, result.changed_pages)
     return result.with_splits(splits, problem)
 
 
-def blame(context: Context, path: str) -> list[BlamedLine]:
+def blame(context: Context, path: str = ROOT) -> list[BlamedLine]:
     """Every line of a page with the commit that brought it. Raises `PageNotFound`, `NotAllowed`."""
     kept = _kept(context)
     path = page_path(path)
@@ -215,12 +239,9 @@ def _brought(
 
 def _kept(context: Context) -> History:
     kept = context.storage.history
-    if kept is None:
-        raise NotAllowed(f"no history is kept of {context.storage.where}")
     if not kept.begun and context.storage.list_files():
         try:
-            with context.storage.lock():
-                begin(context)
+            context.storage.begin(context.now())
         except StorageError as error:  # a disk that cannot be written: who only looks back need not mind
             logger.info("the history could not be begun: %s", error)
     return kept
@@ -261,29 +282,22 @@ def _find(kept: History, revision: str) -> PastOperation:
 def _page_changes(kept: History, operation: PastOperation) -> tuple[PageChange, ...]:
     """Each page before and after an operation; one that others changed in its middle has a change for each part."""
     changes: dict[str, list[PageChange]] = {}
-    for entry in reversed(operation.revisions):
-        before = kept.before(entry.id)
-        for path in entry.paths:
-            old = _text(kept.read(before, path)) if before else None
-            new = _text(kept.read(entry.id, path))
-            parts = changes.setdefault(path, [])
-            if parts and parts[-1].after == old:
-                parts[-1] = PageChange(path, parts[-1].before, new)
+    for revision in reversed(operation.revisions):
+        for change in kept.difference(kept.before(revision.id), revision.id):
+            parts = changes.setdefault(change.path, [])
+            if parts and parts[-1].after == change.before:
+                parts[-1] = PageChange(change.path, parts[-1].before, change.after)
             else:
-                parts.append(PageChange(path, old, new))
+                parts.append(change)
     return tuple(one for path in sorted(changes) for one in changes[path] if one.before != one.after)
-
-
-def _compared(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[PageChange, ...]:
-    paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
-    return tuple(PageChange(path, _text(before.get(path)), _text(after.get(path))) for path in paths)
 
 
 def _now(context: Context) -> dict[str, bytes]:
     """All pages as they are stored."""
-    pages = stored_pages(context.storage, context.storage.list_files())
-    return {path: data for path, data in pages.items() if data is not None}
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else decode(data)
+    pages = {}
+    for path in context.storage.list_files():
+        with suppress(
+            PageNotFound, UnicodeEncodeError
+        ):  # removed just now, or in a name that this locale cannot encode
+            pages[path] = context.storage.read(path).data
+    return pages

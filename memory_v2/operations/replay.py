@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from memory_v2.agent.operation import Operation
-from memory_v2.agent.trace import Event, Trace, digest
-from memory_v2.agent.traces import Traces
 from memory_v2.errors import InvalidText, NotAllowed, NotRecorded, PageNotFound, SilicaError
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.models.base import Model
-from memory_v2.models.recorded import RecordedModel
-from memory_v2.operations import arrange
-from memory_v2.operations.check import check
 from memory_v2.operations.context import Context
-from memory_v2.operations.search import search
-from memory_v2.operations.settle import split_now
-from memory_v2.operations.write import write
+from memory_v2.operations.row import Row
 from memory_v2.settings import Limits
 from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.trace.files import Traces
+from memory_v2.trace.recorded import RecordedModel
+from memory_v2.trace.recording import Event, Trace, digest
 from memory_v2.tree.block import encode
-from memory_v2.tree.path import ROOT
-
-OPERATIONS: Mapping[str, Callable[..., Any]] = {
-    "write": write,
-    "split": lambda context, path: split_now(context, path or ROOT),
-    "search": search,
-    "merge": arrange.merge,
-    "rename": arrange.rename,
-    "delete": arrange.delete,
-    "check": check,
-}
 
 NOT_AGAIN = ("KeyboardInterrupt", "SystemExit", "InvalidSetting", "NotRecorded")
 """How an operation may end for reasons that are not in its trace: somebody stopped it, or the model was not set up."""
@@ -54,14 +39,18 @@ class Replay:
         """Whether all is as it was."""
         return not self.differences
 
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON documents have it."""
+        return {**asdict(self), "agrees": self.agrees}
 
-def replay(context: Context, trace: Trace, kept: Traces) -> Replay:
-    """Does the operation of a trace again. The tree as it was is what is stored now, without what the later traces did
-    to it. Raises `NotAllowed` if a page that the operation read cannot be had any more; one that was added by hand
-    since is not known as such, and may show as a difference."""
+
+def replay(context: Context, trace: Trace, kept: Traces, table: Mapping[str, Row[Any]]) -> Replay:
+    """Runs the operation of a trace again, as the table names it. The tree as it was is what is stored now, without
+    what the later traces did to it. Raises `NotAllowed` if a page that the operation read cannot be had any more; one
+    that was added by hand since is not known as such, and may show as a difference."""
     first = trace.of("begin")[0]
-    operation = OPERATIONS.get(first["operation"])
-    if operation is None:
+    row = table.get(first["operation"])
+    if row is None or not row.is_replayable:
         raise NotAllowed(f"{trace.name} tells of {first['operation']!r}, which cannot be replayed")
     if ended := next((event for event in trace.of("error") if event["kind"] in NOT_AGAIN), None):
         raise NotAllowed(f"{trace.name} ended in {ended['kind']}, which does not come again by itself")
@@ -71,7 +60,7 @@ def replay(context: Context, trace: Trace, kept: Traces) -> Replay:
     failed_now = ""
     problems: list[str] = []
     try:
-        operation(again, **first["arguments"])
+        row.load()(again, **first["arguments"])
     except NotRecorded as error:
         problems.append(f"the model was asked for something else: {error}")
     except SilicaError as error:

@@ -2,39 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from memory_v2.agent.limits import Cost
-from memory_v2.tree.block import readable, split_lines
-
-
-@dataclass(frozen=True, slots=True)
-class PageChange:
-    """One page before and after an operation; `None` where it was not, or is not any more."""
-
-    path: str
-    before: str | None
-    after: str | None
-
-
-@dataclass(frozen=True)
-class Change:
-    """What one commit stored: an id made of its content, and the pages it changed. Falsy if nothing changed."""
-
-    id: str = ""
-    pages: tuple[PageChange, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.pages)
-
-    @property
-    def diff(self) -> str:
-        """The changes as a unified diff."""
-        return "".join(_diff(change) for change in self.pages)
+from memory_v2.storage.history import Change
 
 
 @dataclass(frozen=True)
@@ -63,13 +37,19 @@ class Result:
 
     @property
     def revision(self) -> str:
-        """The id of the last commit; empty if nothing changed."""
-        return self.revisions[-1].id if self.revisions else ""
+        """The id of the last revision; empty if nothing changed."""
+        return self.revisions[-1].revision.id[:12] if self.revisions else ""
 
     @property
     def changes(self) -> str:
         """All that was changed, as a unified diff."""
         return "".join(revision.diff for revision in self.revisions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON documents have it: with the revisions as the pages that they changed, and as a diff."""
+        told = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "revisions"}
+        names = ("success", "revision", "changed_pages", "changes")
+        return told | {name: getattr(self, name) for name in names}
 
     def with_splits(self, splits: Sequence[Result], problem: str = "") -> Self:
         """The result with what the splits after it did; `problem` says why one could not be made."""
@@ -110,6 +90,21 @@ class SplitResult(Result):
 
 
 @dataclass(frozen=True, slots=True)
+class MovedPage:
+    """A page that has another parent now; `None` if no page links to it."""
+
+    path: str
+    parent: str | None
+
+
+@dataclass(frozen=True)
+class DeleteResult(Result):
+    """`moved` are the children of the deleted page, each with its new parent."""
+
+    moved: tuple[MovedPage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """One answer: lines of a page, verbatim.
 
@@ -140,6 +135,11 @@ class SearchResults(list[SearchResult]):
         self.cost, self.trace = cost, trace
         return self
 
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON documents have it: the answers beside what they took."""
+        told = {name: getattr(self, name) for name in ("decided_by", "degraded", "cost", "trace")}
+        return {"results": list(self), **told}
+
 
 @dataclass(frozen=True, slots=True)
 class PageInfo:
@@ -167,18 +167,3 @@ class Finding:
     line: int
     message: str
     mend: str = ""
-
-
-def _diff(change: PageChange) -> str:
-    before = _lines(change.before)
-    after = _lines(change.after)
-    old = f"a/{change.path}.md" if change.before is not None else "/dev/null"
-    new = f"b/{change.path}.md" if change.after is not None else "/dev/null"
-    return "".join(difflib.unified_diff(before, after, old, new))
-
-
-def _lines(text: str | None) -> list[str]:
-    lines = split_lines(readable(text or ""))
-    if lines and not lines[-1].endswith(("\n", "\r")):
-        lines[-1] += "\n"
-    return lines

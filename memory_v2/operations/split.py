@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from memory_v2.agent.loop import Decision, decide
 from memory_v2.errors import SilicaError
+from memory_v2.models.base import Model
 from memory_v2.models.briefs import PageView, SplitBrief
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import MAX_CHILDREN, Context
@@ -22,15 +24,16 @@ from memory_v2.tree.page import Page
 from memory_v2.tree.path import MAX_DEPTH, ROOT, TakenPaths, child_path, page_path
 
 TARGET_SHARE = 0.6
-"""A split leaves at most this share of the threshold on the page, so that it does not have to be split again soon."""
+"""Share of the threshold that a split may leave on the page, so that the page is not split again soon."""
 
 MAX_ABOVE = 100
-"""Bytes of the path below which pieces are put; a longer one is cut short."""
+"""Bytes of the path below which pieces are stored. A longer one is cut, to leave room for their names."""
 
 
-def split(context: Context, path: str) -> SplitResult:
-    """Divides one page. A page below the threshold may be left whole, with the reason. Raises `PageNotFound`,
-    `InvalidPath`, `StorageConflict`, `StorageError`; then nothing was changed."""
+def split(context: Context, path: str, models: Sequence[Model] | None = None) -> SplitResult:
+    """Divides one page as these models decide, in turn: by default those of the context. A page below the threshold may
+    be left whole, with the reason. Raises `PageNotFound`, `InvalidPath`, `StorageConflict`, `StorageError`; then
+    nothing was changed."""
     path = page_path(path)
     refresh(context)
     draft = Draft(context)
@@ -50,7 +53,7 @@ def split(context: Context, path: str) -> SplitResult:
         now=context.now(),
         pieces=_listed_pieces(draft, page),
     )
-    decision: Decision[SplitTask] = decide(lambda: SplitTask(brief), context.models, context.operation)
+    decision: Decision[SplitTask] = decide(lambda: SplitTask(brief), models or context.models, context.operation)
     task = decision.task
     if not task.left_whole:
         cut = bool(made)  # a large block that was cut stands there in pieces
@@ -70,12 +73,12 @@ def split(context: Context, path: str) -> SplitResult:
 
 
 def _listed_pieces(draft: Draft, page: Page) -> frozenset[str]:
-    listed = (draft.find(entry.target) for entry in page.children)
+    listed = (draft.find(link.target) for link in page.children)
     return frozenset(child.path for child in listed if child is not None and child.piece is not None)
 
 
 def _check_lossless(draft: Draft, path: str) -> None:
-    """The last look before a division is stored: whatever went wrong above, no block may be missing after it."""
+    """Raises `SilicaError` if the split would lose a block, whatever went wrong before."""
     before: Counter[str] = Counter()
     after: Counter[str] = Counter()
     for changed, page in draft.staged.items():

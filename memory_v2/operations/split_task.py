@@ -137,7 +137,7 @@ class SplitTask:
         path = check_child(child_path(self.page.path, name))
         if fold(path) == fold(self.page.path):
             raise ToolProblem(f"{path!r} is the page that is divided; choose another name")
-        listed = {link_key(entry.target) for entry in self.page.children}
+        listed = {link_key(link.target) for link in self.page.children}
         present = self.brief.taken.page(path)
         if present and fold(path) in listed:
             path = present
@@ -151,9 +151,9 @@ class SplitTask:
             raise ToolProblem(f"the child {name!r} has no blocks; name those that move there")
         if fixed := sorted(self.page.fixed.intersection(blocks)):
             raise ToolProblem(f"block {fixed[0]} of {self.page.path} stays there: it makes the page what it is")
-        sources = [*(self.page.blocks[n - 1].text for n in blocks), *(self._entry(n).line for n in links), name]
+        sources = [*(self.page.blocks[n - 1].text for n in blocks), *(self._link(n).line for n in links), name]
         exists = present is not None
-        if exists and any(link_key(self._entry(n).target) == fold(path) for n in links):
+        if exists and any(link_key(self._link(n).target) == fold(path) for n in links):
             raise ToolProblem(f"{path!r} cannot list itself; leave its own link where it is")
         description = check_description(child.description, sources)
         return _Moved(path, check_title(child.title, [*sources, path]), description, blocks, links, exists)
@@ -203,13 +203,13 @@ class SplitTask:
             newline = line_end(self.page.text)
             summary = new_blocks(self.summary.replace("\n", newline) + newline)
             runs = [runs[0][:1], summary, runs[0][1:], *runs[1:]] if runs else [summary]
-        gone = {self._entry(n).line for n in links}
-        parent = self.page.with_body([run for run in runs if run]).without_children(lambda entry: entry.line in gone)
+        gone = {self._link(n).line for n in links}
+        parent = self.page.with_body([run for run in runs if run]).without_children(lambda link: link.line in gone)
         for child in self.children:
             runs = take_runs(self.page.blocks, child.blocks)
             page = appended(draft.page(child.path), runs) if child.exists else new_page(child.path, child.title, runs)
-            for entry in map(self._entry, child.links):
-                page = page.with_line(entry.line)
+            for link in map(self._link, child.links):
+                page = page.with_line(link.line)
             if not child.exists:
                 page = page.stamped(self.brief.now, split_from=self.page.path)
                 parent = _unlisted(parent, child.path).with_child(child.path, child.description)
@@ -227,35 +227,35 @@ class SplitTask:
     def _moved_links(self) -> int:
         return sum(len(child.links) for child in self.children)
 
-    def _entry(self, number: int) -> ChildLink:
+    def _link(self, number: int) -> ChildLink:
         return self.page.children[number - 1]
 
-    def _entry_bytes(self, numbers: Sequence[int]) -> int:
-        return sum(len(encode(self._entry(n).line)) for n in numbers)
+    def _link_bytes(self, numbers: Sequence[int]) -> int:
+        return sum(len(encode(self._link(n).line)) for n in numbers)
 
     def _size_of(self, child: _Moved) -> int:
-        return OVERHEAD + sizes(self.page.blocks, child.blocks) + self._entry_bytes(child.links)
+        return OVERHEAD + sizes(self.page.blocks, child.blocks) + self._link_bytes(child.links)
 
     def _size_left(self) -> int:
         left = self.page.size + len(encode(self.summary))
         for child in self.children:
-            left -= sizes(self.page.blocks, child.blocks) + self._entry_bytes(child.links)
+            left -= sizes(self.page.blocks, child.blocks) + self._link_bytes(child.links)
             left += len(encode(f"- [[{child.path}]] - {child.description}\n"))
         return left
 
 
 def _in_order_of_time(page: Page) -> Page:
     """The page with the children that are made for a time listed by it, below the others."""
-    spans = {entry.line: span for entry in page.children if (span := named_span(entry.target.rsplit("/", 1)[-1]))}
+    spans = {link.line: span for link in page.children if (span := named_span(link.target.rsplit("/", 1)[-1]))}
     ordered = sorted(spans, key=lambda line: (spans[line], line))
     if ordered == list(spans):
         return page
-    page = page.without_children(lambda entry: entry.line in spans)
+    page = page.without_children(lambda link: link.line in spans)
     for line in ordered:
         page = page.with_line(line)
     return page
 
 
 def _unlisted(page: Page, path: str) -> Page:
-    """The page without an entry for a page that was not there."""
-    return page.without_children(lambda entry: link_key(entry.target) == fold(path))
+    """The page without a line for a child that did not exist."""
+    return page.without_children(lambda link: link_key(link.target) == fold(path))

@@ -6,19 +6,21 @@ import logging
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias
 
 from memory_v2.agent.loop import Decision, Undecided, decide
-from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, StorageConflict
+from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, PageNotFound, StorageConflict
+from memory_v2.models.base import Model
 from memory_v2.models.briefs import PageView, WriteBrief
-from memory_v2.operations.commit import CONFLICTS, commit, stage_and_commit
+from memory_v2.operations.carry_over import Outdated, carry_over
+from memory_v2.operations.commit import commit, stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans, page_above
-from memory_v2.operations.pending import noted
+from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.record import refresh
-from memory_v2.operations.results import Change, WriteResult
-from memory_v2.operations.settle import settle
+from memory_v2.operations.results import WriteResult
 from memory_v2.operations.write_task import WriteTask
+from memory_v2.pending import MODES, Mode, PendingWrite
+from memory_v2.storage.history import Change
 from memory_v2.text.dates import leading_date, named_span
 from memory_v2.text.plain import shorten
 from memory_v2.text.words import normal
@@ -28,15 +30,15 @@ from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page, new_page
 from memory_v2.tree.path import ROOT, page_path
 
-Mode: TypeAlias = Literal["update", "append", "replace"]
-MODES: tuple[Mode, ...] = ("update", "append", "replace")
-
 logger = logging.getLogger(__name__)
 
+MAX_DECISIONS = 2
+"""Decisions that one write asks its model for, so N writers on one page ask for 2 N at most. The second is needed only
+if others have changed what the first had named."""
 PLACES = 12
 LIKELY_PAGES = 2
 MAX_OPENING = 100
-"""Characters of a text that describe the page which is made for it, until somebody describes it better."""
+"""Characters of a text that describe the page made for it, until somebody describes it better."""
 
 
 def write(context: Context, text: str, path: str | None = None, mode: Mode = "update") -> WriteResult:
@@ -51,8 +53,17 @@ def write(context: Context, text: str, path: str | None = None, mode: Mode = "up
         path = page_path(path)
     if mode not in MODES:
         raise InvalidSetting(f"a mode is one of {', '.join(MODES)}, not {mode!r}")
-    with noted(context, text, path, mode):
+    history = context.storage.history
+    over = _version(context, path or ROOT) if mode == "replace" else ""
+    with context.note.writing(PendingWrite(text, path, mode, context.now(), over), history):
         return write_noted(context, blocks, path, mode)
+
+
+def _version(context: Context, path: str) -> str:
+    try:
+        return context.storage.read(path).version
+    except PageNotFound:
+        return ""
 
 
 def write_noted(context: Context, blocks: tuple[Block, ...], path: str | None, mode: Mode) -> WriteResult:
@@ -63,20 +74,21 @@ def write_noted(context: Context, blocks: tuple[Block, ...], path: str | None, m
 
 
 def _updated(context: Context, blocks: tuple[Block, ...], path: str | None) -> WriteResult:
-    """The text where a model decided; below all else on its page if none could, or others kept changing the page."""
-    for _ in range(CONFLICTS):
-        try:
-            draft, decision = _decide(context, blocks, path)
-        except Undecided as error:
-            logger.info("no model decided where a text goes, so it is appended: %s", error)
-            degraded = str(error)
-            break
-        try:
-            return _carried_out(draft, decision)
-        except StorageConflict as conflict:
-            context.operation.trace.add("conflict", error=str(conflict))
-            degraded = "others kept changing the page"
-    return _verbatim(context, blocks, path, "append", degraded)
+    """Puts the text where the model decides. If others keep changing what the model names, the planner decides; if
+    nobody can decide, the text goes to the end of its page."""
+    try:
+        for _ in range(MAX_DECISIONS):
+            refresh(context)
+            draft = Draft(context)
+            decision = _decide(draft, blocks, path, context.models)
+            try:
+                return _carried_out(draft, decision, path)
+            except Outdated as reason:
+                context.operation.trace.add("conflict", error=f"the decision cannot be carried over: {reason}")
+        return _decided_at_once(context, blocks, path)
+    except Undecided as error:
+        logger.info("no model decided where a text goes, so it is appended: %s", error)
+        return _verbatim(context, blocks, path, "append", str(error))
 
 
 def checked_blocks(text: str) -> tuple[Block, ...]:
@@ -97,25 +109,53 @@ def check_encodable(text: str) -> None:
         raise InvalidText(f"the text is not valid Unicode: character {error.start} is half of a pair") from error
 
 
-def _decide(context: Context, blocks: tuple[Block, ...], path: str | None) -> tuple[Draft, Decision[WriteTask]]:
-    refresh(context)
-    draft = Draft(context)
+def _decide(draft: Draft, blocks: tuple[Block, ...], path: str | None, models: Sequence[Model]) -> Decision[WriteTask]:
     _ensure_page(draft, path, blocks)
     brief = write_brief(draft, blocks, path)
-    return draft, decide(lambda: WriteTask(brief, draft), context.models, context.operation)
+    return decide(lambda: WriteTask(brief, draft), models, draft.context.operation)
 
 
-def _carried_out(draft: Draft, decision: Decision[WriteTask]) -> WriteResult:
-    task = decision.task
-    went = task.apply()
-    revision = Change() if task.nothing_is_new else commit(draft)
+def _carried_out(draft: Draft, decision: Decision[WriteTask], path: str | None) -> WriteResult:
+    """Stores what was decided. Where others have changed the pages since, the decision is carried over to the pages as
+    they are now, without asking again. Raises `Outdated` if it cannot be."""
+    context, task = draft.context, decision.task
+    try:
+        draft.expect_unchanged(task.said_on)
+        return _result(decision, task.apply(), task, commit(draft))
+    except StorageConflict as conflict:
+        context.operation.trace.add("conflict", error=str(conflict))
+
+    def stage(fresh: Draft) -> tuple[WriteTask, str]:
+        _ensure_page(fresh, path, task.brief.blocks)
+        carried = carry_over(task, fresh)
+        context.operation.trace.add("decided", reason="", checked=carried.checked(), carried_over=True)
+        return carried, carried.apply()
+
+    (carried, went), revision = stage_and_commit(context, stage)
+    return _result(decision, went, carried, revision)
+
+
+def _decided_at_once(context: Context, blocks: tuple[Block, ...], path: str | None) -> WriteResult:
+    """Puts the text where the planner decides. It decides at once, so that others can be locked out meanwhile."""
+
+    def stage(draft: Draft) -> tuple[Decision[WriteTask], str]:
+        decision = _decide(draft, blocks, path, [context.planner])
+        return decision, decision.task.apply()
+
+    (decision, went), revision = stage_and_commit(context, stage)
+    if context.model is not context.planner:
+        decision = replace(decision, degraded="others kept changing the page")
+    return _result(decision, went, decision.task, revision)
+
+
+def _result(decision: Decision[WriteTask], path: str, task: WriteTask, revision: Change) -> WriteResult:
     return WriteResult(
-        path=went,
+        path=path,
         revisions=(revision,) if revision else (),
         decided_by=decision.decided_by,
         degraded=decision.degraded,
         outcome="nothing new" if task.nothing_is_new else "written",
-        said_in=tuple(sorted({p for paths in task.said_in.values() for p in paths})),
+        said_in=tuple(sorted(task.said_on)),
     )
 
 
@@ -134,8 +174,8 @@ def _verbatim(
 
 
 def _settled(context: Context, result: WriteResult, blocks: tuple[Block, ...]) -> WriteResult:
-    """The result, after every page that has grown too large is split: the text may have moved on by that."""
-    splits, problem = settle(context, [*result.changed_pages, *result.said_in])
+    """Splits the pages that have grown too large; the result then names the page on which the text stands."""
+    splits, problem = split_overgrown(context, [*result.changed_pages, *result.said_in])
     new_files = tuple(path for split in splits for path in split.new_files)
     page = _holder(context, blocks, [result.path, *new_files, *result.changed_pages])
     return replace(

@@ -1,15 +1,13 @@
-"""The decision behind a write: where each new block goes, and what of the old it replaces."""
+"""The decision behind a write: where each new block goes, and which old blocks it replaces."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any, assert_never
 
-from pydantic import Field
-
-from memory_v2.agent.tools import Arguments, Description, NumberList, Tool
+from memory_v2.agent.tools import Tool
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, WriteBrief
@@ -22,6 +20,17 @@ from memory_v2.operations.guard import (
     missing_from,
     sizes,
 )
+from memory_v2.operations.write_calls import (
+    Call,
+    CreatePage,
+    Insert,
+    NothingNew,
+    Place,
+    ReadPages,
+    Remove,
+    Replace,
+    RewritePage,
+)
 from memory_v2.tree.block import Block, readable, take_runs
 from memory_v2.tree.edit import PageEdit, Run, new_blocks
 from memory_v2.tree.link import find_links
@@ -29,80 +38,13 @@ from memory_v2.tree.numbers import Numbers, parse_numbers, show_numbers
 from memory_v2.tree.page import Page, new_page
 from memory_v2.tree.path import TakenPaths
 
-NewBlocks = Annotated[NumberList, Field(description="blocks of the new text, such as n1, n3-n5")]
-PageBlocks = Annotated[NumberList, Field(description="blocks of the page as it was shown, such as 4, 6-8")]
-PagePath = Annotated[str, Field(description="the page's path, as shown")]
-Reason = Annotated[str, Field(min_length=3, max_length=400, description="why, in one sentence")]
-OwnWords = Annotated[str, Field(min_length=1, max_length=12_000, description="Markdown")]
-
 FREE_REMOVAL = 1_000
-"""A write may take out this many bytes, and twice its own length more; what goes beyond is no write."""
-
-
-class ReadPages(Arguments):
-    paths: Annotated[list[str], Field(min_length=1, max_length=5, description="paths as shown in links and passages")]
-
-
-class Place(Arguments):
-    blocks: NewBlocks
-    page: PagePath
-    after: Annotated[int | None, Field(ge=0, description="block to place them behind; 0: top; left out: end")] = None
-
-
-class Replace(Arguments):
-    page: PagePath
-    blocks: PageBlocks
-    new_blocks: Annotated[NumberList | None, Field(description="blocks of the new text, to the letter")] = None
-    text: Annotated[str | None, Field(min_length=1, max_length=12_000, description="or words of your own")] = None
-    reason: Reason
-
-
-class Insert(Arguments):
-    page: PagePath
-    after: Annotated[int, Field(ge=0, description="block to insert behind; 0: top")]
-    text: OwnWords
-
-
-class Remove(Arguments):
-    page: PagePath
-    blocks: PageBlocks
-    reason: Reason
-
-
-class CreatePage(Arguments):
-    path: Annotated[str, Field(description="path of the new page, such as projects/webshop; folders need no page")]
-    parent: Annotated[str, Field(description="path of the page that is to list it")]
-    title: str
-    description: Description
-    blocks: NewBlocks
-
-
-class Dropped(Arguments):
-    blocks: PageBlocks
-    reason: Reason
-
-
-class RewritePage(Arguments):
-    page: PagePath
-    text: Annotated[str, Field(min_length=1, max_length=40_000, description="the whole body of the page, Markdown")]
-    dropped: Annotated[
-        list[Dropped], Field(default_factory=list, description="every block that is not in the text as it was")
-    ]
-
-
-class Said(Arguments):
-    page: PagePath
-    blocks: PageBlocks
-
-
-class NothingNew(Arguments):
-    blocks: NewBlocks
-    said_in: Annotated[list[Said], Field(min_length=1, description="where it stands already")]
+"""Bytes that any write may remove, besides twice the length of its text. More than that is a deletion, not a write."""
 
 
 @dataclass
-class _Staged:
-    """What is staged for one page."""
+class _PageChanges:
+    """What happens to one page: its blocks are put in and removed by number, or its body is rewritten."""
 
     inserted: dict[int, list[Run]] = field(default_factory=dict)
     removed: dict[int, str] = field(default_factory=dict)
@@ -114,7 +56,9 @@ class _Staged:
 
 
 @dataclass(frozen=True)
-class _Created:
+class _CreatedPage:
+    """A page that is made of blocks of the new text."""
+
     path: str
     parent: str
     title: str
@@ -123,7 +67,8 @@ class _Created:
 
 
 class WriteTask:
-    """Gathers what a model decides about new text; `apply` carries it out."""
+    """Gathers what a model decides about new text; `apply` carries it out. `calls` are the calls that were accepted: on
+    the same pages they come to the same decision again."""
 
     kind = "write"
     max_corrections = 1
@@ -131,11 +76,11 @@ class WriteTask:
     def __init__(self, brief: WriteBrief, draft: Draft) -> None:
         self.brief = brief
         self.draft = draft
+        self.calls: list[Call] = []
         self.shown = {view.page.path: view.page for view in brief.pages}
-        self.staged: dict[str, _Staged] = {}
-        self.created: dict[str, _Created] = {}
+        self.changes: dict[str, _PageChanges] = {}
+        self.created: dict[str, _CreatedPage] = {}
         self.placed: dict[int, str] = {}
-        self.said_in: dict[int, set[str]] = {}
         self.own_words: list[str] = []
         self.said_blocks: set[tuple[str, int]] = set()
 
@@ -151,14 +96,36 @@ class WriteTask:
     def tools(self) -> Sequence[Tool[Any]]:
         return (
             Tool("read_pages", ReadPages, self.read_pages, decides=False),
-            Tool("place", Place, self.place),
-            Tool("replace", Replace, self.replace),
-            Tool("insert", Insert, self.insert),
-            Tool("remove", Remove, self.remove),
-            Tool("create_page", CreatePage, self.create_page),
-            Tool("rewrite_page", RewritePage, self.rewrite_page),
-            Tool("nothing_new", NothingNew, self.nothing_new),
+            Tool("place", Place, self.take),
+            Tool("replace", Replace, self.take),
+            Tool("insert", Insert, self.take),
+            Tool("remove", Remove, self.take),
+            Tool("create_page", CreatePage, self.take),
+            Tool("rewrite_page", RewritePage, self.take),
+            Tool("nothing_new", NothingNew, self.take),
         )
+
+    def take(self, call: Call) -> Prompt:
+        """Adds a call to the decision. Raises `ToolProblem`, `InvalidPath`; then the decision is what it was."""
+        match call:
+            case Place():
+                done = self._place(call)
+            case Replace():
+                done = self._replace(call)
+            case Insert():
+                done = self._insert(call)
+            case Remove():
+                done = self._remove(call)
+            case CreatePage():
+                done = self._create_page(call)
+            case RewritePage():
+                done = self._rewrite_page(call)
+            case NothingNew():
+                done = self._nothing_new(call)
+            case _:
+                assert_never(call)
+        self.calls.append(call)
+        return done
 
     # what the model calls
 
@@ -171,15 +138,15 @@ class WriteTask:
             views.append(PageView(page, graph.breadcrumb(page.path)))
         return Prompt("pages", {"views": views, "missing": []})
 
-    def place(self, call: Place) -> Prompt:
+    def _place(self, call: Place) -> Prompt:
         self._note_passage(call.page, call.after)
         page = self._target(call.page)
         numbers = self._new(call.blocks)
         after = self._after(page, len(page.blocks) if call.after is None else call.after)
-        self._insert(page, after, take_runs(self.brief.blocks, numbers))
+        self._put_in(page, after, take_runs(self.brief.blocks, numbers))
         return self._note_placed(numbers, page.path)
 
-    def replace(self, call: Replace) -> Prompt:
+    def _replace(self, call: Replace) -> Prompt:
         page = self._target(call.page)
         old = self._old(page, call.blocks)
         if (call.new_blocks is None) == (call.text is None):
@@ -187,32 +154,32 @@ class WriteTask:
         if call.text is not None:
             sources = [self.brief.text, *(page.blocks[n - 1].text for n in old)]
             runs: list[Run] = [self._own_words(call.text, sources)]
-            self._remove(page, old, call.reason)
+            self._take_out(page, old, call.reason)
             self.own_words.append(call.text)
-            self._insert(page, old[0], runs)
+            self._put_in(page, old[0], runs)
             return Prompt("done", {"what": f"blocks {show_numbers(old)} of {page.path} are replaced"})
         numbers = self._new(call.new_blocks or [])
-        self._remove(page, old, call.reason)
-        self._insert(page, old[0], take_runs(self.brief.blocks, numbers))
+        self._take_out(page, old, call.reason)
+        self._put_in(page, old[0], take_runs(self.brief.blocks, numbers))
         return self._note_placed(numbers, page.path)
 
-    def insert(self, call: Insert) -> Prompt:
+    def _insert(self, call: Insert) -> Prompt:
         page = self._target(call.page)
         after = self._after(page, call.after)
         blocks = self._own_words(call.text, [self.brief.text, page.body])
         self.own_words.append(call.text)
-        self._insert(page, after, [blocks])
+        self._put_in(page, after, [blocks])
         return Prompt("done", {"what": f"the text is inserted on {page.path}"})
 
-    def remove(self, call: Remove) -> Prompt:
+    def _remove(self, call: Remove) -> Prompt:
         page = self._target(call.page)
         old = self._old(page, call.blocks)
         if 1 in old and 1 in page.fixed:
             raise ToolProblem(f"block 1 is the title of {page.path} and stays; replace it if it is wrong")
-        self._remove(page, old, call.reason)
+        self._take_out(page, old, call.reason)
         return Prompt("done", {"what": f"blocks {show_numbers(old)} of {page.path} are removed"})
 
-    def create_page(self, call: CreatePage) -> Prompt:
+    def _create_page(self, call: CreatePage) -> Prompt:
         if self.brief.path is not None:
             raise ToolProblem(f"this text goes to the page {self.brief.path}; place it there")
         path = check_child(call.path)
@@ -225,14 +192,14 @@ class WriteTask:
         first = runs[0][0]
         own = first.words if first.kind == "heading" and first.level == 1 else ""
         title = own or check_title(call.title, [*sources, path])
-        near = [line for page in self.shown.values() for line in (page.title, *(entry.line for entry in page.children))]
+        near = [line for page in self.shown.values() for line in (page.title, *(child.line for child in page.children))]
         description = check_description(call.description, [*sources, title, path, self.brief.text, *near])
-        self.created[path] = _Created(path, parent.path, title, description, runs)
+        self.created[path] = _CreatedPage(path, parent.path, title, description, runs)
         return self._note_placed(numbers, path)
 
-    def rewrite_page(self, call: RewritePage) -> Prompt:
+    def _rewrite_page(self, call: RewritePage) -> Prompt:
         page = self._target(call.page)
-        if page.path in self.staged:
+        if page.path in self.changes:
             raise ToolProblem(f"{page.path} is changed already; rewrite it in one call, or change it block by block")
         new = new_blocks(call.text)
         dropped: dict[int, str] = {}
@@ -252,12 +219,12 @@ class WriteTask:
         if own.strip():
             self._own_words(own, [self.brief.text, page.body])
         self._check_removal(page, dropped)
-        self.staged[page.path] = _Staged(removed=dropped, rewritten=new)
+        self.changes[page.path] = _PageChanges(removed=dropped, rewritten=new)
         self.own_words.append(own)
         self.placed |= {new_here[content]: page.path for content in kept if content in new_here}
         return Prompt("done", {"what": f"{page.path} is rewritten"})
 
-    def nothing_new(self, call: NothingNew) -> Prompt:
+    def _nothing_new(self, call: NothingNew) -> Prompt:
         numbers = self._new(call.blocks)
         texts, said_blocks = [], set()
         for said in call.said_in:
@@ -269,16 +236,14 @@ class WriteTask:
         for number in numbers:
             if missing := missing_from(self.brief.blocks[number - 1], "\n".join(texts)):
                 raise ToolProblem(f"n{number} says what those blocks do not ({', '.join(missing[:5])}); place it")
-        for number in numbers:
-            self.placed[number] = ""
-            self.said_in.setdefault(number, set()).update(path for path, _ in said_blocks)
+        self.placed |= dict.fromkeys(numbers, "")
         self.said_blocks |= said_blocks
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} stand in the tree already"})
 
     # the guard
 
     def objections(self) -> list[str]:
-        """Each new block is in the tree, or all that it says is found in what was written."""
+        """New blocks that are nowhere: neither in the tree, nor in what the model wrote in its own words."""
         written = "\n".join(self.own_words)
         found = []
         for number, block in enumerate(self.brief.blocks, 1):
@@ -297,31 +262,40 @@ class WriteTask:
             f"said already by the blocks that are named for it: {show_numbers(said, 'n')}" if said else "",
             f"in other words, with all names, numbers and dates: {show_numbers(told, 'n')}" if told else "",
         ]
-        for path, staged in self.staged.items():
-            found += [f"block {n} of {path} was taken out because: {reason}" for n, reason in staged.removed.items()]
+        for path, changes in self.changes.items():
+            found += [f"block {n} of {path} was taken out because: {reason}" for n, reason in changes.removed.items()]
         return [*filter(None, found), "nothing else was changed"]
 
     # carrying it out
 
     def apply(self) -> str:
-        """Stages the pages; returns the path of the page where the text went first."""
-        for path, staged in self.staged.items():
-            self.draft.put(staged.body(self.draft.page(path)))
+        """Stages the pages; returns the path of the page where the text went first. If nothing is new nothing is
+        staged, not even a page that was made to take the text in."""
+        if self.nothing_is_new:
+            self.draft.staged.clear()
+            return min(self.said_on)
+        for path, changes in self.changes.items():
+            self.draft.put(changes.body(self.draft.page(path)))
         for made in self.created.values():
             self.draft.put(new_page(made.path, made.title, made.runs).stamped(self.brief.now, split_from=made.parent))
             self.draft.put(self.draft.page(made.parent).with_child(made.path, made.description))
-        went = [path for _, path in sorted(self.placed.items()) if path] or [*self.staged, *self.created]
-        return went[0] if went else next(iter(sorted({p for paths in self.said_in.values() for p in paths})))
+        went = [path for _, path in sorted(self.placed.items()) if path] or [*self.changes, *self.created]
+        return went[0]
+
+    @property
+    def said_on(self) -> frozenset[str]:
+        """The pages that say some of the text already."""
+        return frozenset(path for path, _ in self.said_blocks)
 
     @property
     def nothing_is_new(self) -> bool:
         """Whether the decision is that all of the text stands in the tree already."""
-        return not self.staged and not self.created
+        return not self.changes and not self.created
 
     # helpers
 
     def _note_passage(self, path: str, after: int | None) -> None:
-        """A page of which a passage was shown counts as shown to who places behind that passage."""
+        """A model that was shown a passage may place text behind it, so its page counts as shown."""
         place = next((hit for hit in self.brief.places if (hit.path, hit.block) == (path, after) and after), None)
         if place and path not in self.shown and (page := self.draft.find(path)) is not None:
             block = page.blocks[place.block - 1] if place.block <= len(page.blocks) else None
@@ -339,7 +313,7 @@ class WriteTask:
             raise ToolProblem(f"this text goes to the page {self.brief.path}; change only that one")
         if page.piece is not None:
             raise ToolProblem(f"{path} holds part of one large block; write on another page")
-        if (staged := self.staged.get(path)) and staged.rewritten is not None:
+        if (changes := self.changes.get(path)) and changes.rewritten is not None:
             raise ToolProblem(f"{path} is rewritten already; leave it as it is")
         return page
 
@@ -357,7 +331,7 @@ class WriteTask:
         return parse_numbers(given, len(page.blocks))
 
     def _own_words(self, text: str, sources: Sequence[str]) -> tuple[Block, ...]:
-        """The blocks of a model's own words: said by the sources, and without links that lead nowhere."""
+        """The blocks of a model's own words, if the sources say them and every link leads to a page."""
         blocks = new_blocks(check_own_words(text, sources, "the text"))
         taken = TakenPaths(self.draft.paths())
         for link in (link for block in blocks for link in find_links(block)):
@@ -368,30 +342,28 @@ class WriteTask:
     def _after(self, page: Page, after: int) -> int:
         if after > len(page.blocks):
             raise ToolProblem(f"{page.path} has blocks 1 to {len(page.blocks)}; {after} is none of them")
-        if after == 0 and page.blocks and page.blocks[0].kind == "heading":
-            return 1
-        return after
+        return below_title(page, after)
 
-    def _insert(self, page: Page, after: int, runs: Sequence[Run]) -> None:
-        self.staged.setdefault(page.path, _Staged()).inserted.setdefault(after, []).extend(runs)
+    def _put_in(self, page: Page, after: int, runs: Sequence[Run]) -> None:
+        self.changes.setdefault(page.path, _PageChanges()).inserted.setdefault(after, []).extend(runs)
 
-    def _remove(self, page: Page, numbers: Sequence[int], reason: str) -> None:
-        staged = self.staged.get(page.path, _Staged())
+    def _take_out(self, page: Page, numbers: Sequence[int], reason: str) -> None:
+        changes = self.changes.get(page.path, _PageChanges())
         for number in numbers:
-            if number in staged.removed:
+            if number in changes.removed:
                 raise ToolProblem(f"block {number} of {page.path} is removed already")
-        self._check_removal(page, staged.removed | dict.fromkeys(numbers, reason))
-        self.staged.setdefault(page.path, staged).removed.update(dict.fromkeys(numbers, reason))
+        self._check_removal(page, changes.removed | dict.fromkeys(numbers, reason))
+        self.changes.setdefault(page.path, changes).removed.update(dict.fromkeys(numbers, reason))
 
     def _check_kept(self, page: Page, numbers: Sequence[int]) -> None:
-        staged = self.staged.get(page.path)
-        if staged and (gone := [n for n in numbers if n in staged.removed]):
+        changes = self.changes.get(page.path)
+        if changes and (gone := [n for n in numbers if n in changes.removed]):
             raise ToolProblem(f"block {gone[0]} of {page.path} is being removed; place the new text instead")
 
     def _check_removal(self, page: Page, removed: dict[int, str]) -> None:
         if named := next((n for n in removed if (page.path, n) in self.said_blocks), None):
             raise ToolProblem(f"block {named} of {page.path} says what is nothing new; it has to stay")
-        others = sum(sizes(self.shown[p].blocks, d.removed) for p, d in self.staged.items() if p != page.path)
+        others = sum(sizes(self.shown[p].blocks, c.removed) for p, c in self.changes.items() if p != page.path)
         allowed = FREE_REMOVAL + 2 * sum(block.size for block in self.brief.blocks)
         if others + sizes(page.blocks, removed) > allowed:
             raise ToolProblem(
@@ -402,3 +374,8 @@ class WriteTask:
     def _note_placed(self, numbers: Sequence[int], path: str) -> Prompt:
         self.placed.update(dict.fromkeys(numbers, path))
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} will stand on {path}"})
+
+
+def below_title(page: Page, after: int) -> int:
+    """The block behind which a text is put: what goes to the top of a page goes below its title."""
+    return 1 if after == 0 and page.blocks and page.blocks[0].kind == "heading" else after

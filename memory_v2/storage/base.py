@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from memory_v2.storage.history import History
+    from memory_v2.storage.history import Change, History, Revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,8 @@ Expected: TypeAlias = Absent | Anything | str
 """What a write or a delete expects to find: nothing, whatever, or this version."""
 
 
-JOURNAL: Final = "journal"
-"""The note of the change that is being stored, see `operations.journal`."""
 PENDING: Final = "pending"
-"""The first part of the names of notes about what is not done yet, see `operations.pending`."""
+"""The folder of the notes about what is not done yet, see `pending.notes`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +63,10 @@ def is_note_name(part: str) -> bool:
 
 
 class Notes(Protocol):
-    """Small things that the program notes beside the pages: a change that is under way, a text that waits.
+    """Small things that the program notes beside the pages, such as a text that is to be written.
 
-    A name is `journal` or `pending/1f3a`: one part or two, each as `is_note_name` says. A note is whole or not there,
-    and durable when the call returns. A failure is a `StorageError`.
+    A name is `format` or `pending/1f3a`: one part or two, each as `is_note_name` says. A note exists as a whole or not
+    at all, and is durable when the call returns. A failure is a `StorageError`.
     """
 
     @property
@@ -108,8 +106,8 @@ class MemoryStorage(Protocol):
         """The place, in words for a person: a folder, a bucket."""
 
     @property
-    def history(self) -> History | None:
-        """What happened to the pages; `None` where no history is kept."""
+    def history(self) -> History:
+        """The record of all changes."""
 
     @property
     def notes(self) -> Notes:
@@ -151,4 +149,25 @@ class MemoryStorage(Protocol):
         lock; what cannot be removed stays."""
 
     def lock(self) -> AbstractContextManager[None]:
-        """Held by one commit at a time, among all threads and processes on this store; never while a model thinks."""
+        """Held for one change at a time, among all threads and processes on this store; never while a model thinks.
+        Re-entrant in a thread. It is the outermost lock: nothing that holds one of the index asks for it."""
+
+    def apply(self, change: Change) -> Change:
+        """Makes the change as a whole, even if the program is killed in the middle, and records it; returns it with the
+        id of its revision. Pages that were edited by hand are recorded as such first. Raises `StorageConflict` if a
+        page is not as it was before the change, and `StorageError`; then nothing was changed, unless the error says
+        that the change will be completed later."""
+
+    def interrupted(self) -> Revision | None:
+        """The change that a crash cut short, if there is one. Cheap to ask. Raises `StorageError` for a store in a
+        newer format."""
+
+    def finish(self) -> tuple[str, ...]:
+        """Completes the change that a crash cut short; returns its pages. A page that was edited by hand meanwhile
+        keeps the edit."""
+
+    def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
+        """Records what somebody did to these pages by hand, once the history has begun."""
+
+    def begin(self, now: datetime) -> None:
+        """Begins the history with the pages as they are, if it has not begun."""

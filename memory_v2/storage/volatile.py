@@ -1,18 +1,20 @@
-"""Pages in a dictionary, gone with the process: for tests and throw-away memories."""
+"""Pages and their history in dictionaries, gone with the process: for tests and throw-away memories."""
 
 from __future__ import annotations
 
+import hashlib
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
 from memory_v2.errors import PageNotFound, StorageConflict
-from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored, version_of
-from memory_v2.storage.history import GitHistory
+from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, Stored, version_of
+from memory_v2.storage.checkout import HistoryFirst
+from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision
 from memory_v2.tree.path import page_path
 
 
@@ -60,8 +62,89 @@ class VolatileNotes:
         """There is nothing that could be left."""
 
 
-class VolatileStorage:
-    """The contract of `MemoryStorage` without a disk; `clock` gives modified times, in UTC. Traces are kept in the
+class VolatileHistory:
+    """The contract of `History` in a list: each revision with the pages that it changed."""
+
+    def __init__(self) -> None:
+        self._records: list[tuple[Revision, dict[str, bytes | None]]] = []
+        self._now: dict[str, bytes] = {}
+        self._recording = threading.Lock()
+        self.checked_out = ""
+
+    @property
+    def begun(self) -> bool:
+        return bool(self._records)
+
+    @property
+    def head(self) -> str:
+        return self._records[-1][0].id if self._records else ""
+
+    def mark_checked_out(self, revision: str) -> None:
+        self.checked_out = revision
+
+    def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
+        with self._recording:
+            different = tuple(sorted(self.unrecorded(changes)))
+            key = f"{self.head} {len(self._records)} {revision}".encode("utf-8", "replace")
+            made = hashlib.sha1(key, usedforsecurity=False).hexdigest()
+            when = revision.when.astimezone(UTC).replace(microsecond=0)
+            told = replace(revision.in_lines, id=made, paths=different, when=when, is_first=not self._records)
+            self._records.append((told, dict(changes)))
+            self._now = _changed(self._now, changes)
+        return made
+
+    def take_back(self, revision: str) -> None:
+        if self.head == revision:
+            self._records.pop()
+            self._now = self._state(len(self._records))
+
+    def quarantine(self) -> None:
+        raise HistoryDamaged("the history in memory is damaged")
+
+    def revisions(self, path: str | None = None) -> Iterator[Revision]:
+        return (told for told, _ in reversed(self._records[:]) if path is None or path in told.paths)
+
+    def read(self, revision: str, path: str) -> bytes | None:
+        return self.pages(revision).get(path)
+
+    def states(self, path: str) -> Iterator[tuple[Revision, bytes | None]]:
+        return ((told, pages[path]) for told, pages in self._records[:] if path in told.paths)
+
+    def pages(self, revision: str) -> dict[str, bytes]:
+        return self._state(self._place(revision) + 1)
+
+    def before(self, revision: str) -> str:
+        place = self._place(revision)
+        return self._records[place - 1][0].id if place else ""
+
+    def difference(self, old: str, new: str) -> tuple[PageChange, ...]:
+        before, after = (self.pages(one) if one else {} for one in (old, new))
+        paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+        return tuple(PageChange(path, before.get(path), after.get(path)) for path in paths)
+
+    def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+        return {path: data for path, data in pages.items() if self._now.get(path) != data}
+
+    def _place(self, revision: str) -> int:
+        for place, (told, _) in enumerate(self._records):
+            if told.id == revision:
+                return place
+        raise HistoryDamaged(f"the history in memory has no revision {revision[:12]!r}")
+
+    def _state(self, count: int) -> dict[str, bytes]:
+        """The pages after so many revisions."""
+        state: dict[str, bytes | None] = {}
+        for _, pages in self._records[:count]:
+            state |= pages
+        return _changed({}, state)
+
+
+def _changed(pages: Mapping[str, bytes], changes: Mapping[str, bytes | None]) -> dict[str, bytes]:
+    return {path: data for path, data in {**pages, **changes}.items() if data is not None}
+
+
+class VolatileStorage(HistoryFirst):
+    """The contract of `MemoryStorage` without a disk. `clock` gives modified times, in UTC. Traces are kept in the
     `cache_folder`, if one is given."""
 
     where = "in memory"
@@ -70,17 +153,20 @@ class VolatileStorage:
         self,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         cache_folder: Path | None = None,
-        history: bool = False,
     ) -> None:
         self._clock = clock
         self.notes = VolatileNotes()
         self.cache_folder = cache_folder
-        self.history: GitHistory | None = GitHistory(None) if history else None
+        self._history = VolatileHistory()
         self._pages: dict[str, _Page] = {}
         self._changes = count(1)
         # Two locks, so that reading does not wait for a commit: on a disk it does not either.
         self._change = threading.Lock()
         self._commit = threading.RLock()
+
+    @property
+    def history(self) -> VolatileHistory:
+        return self._history
 
     def read(self, path: str) -> Stored:
         return self._page(path).stored
@@ -138,3 +224,6 @@ class VolatileStorage:
         if expected not in (ANY, page.stored.version if page else ABSENT):
             happened = "is there already" if expected == ABSENT else "is no longer as it was when it was read"
             raise StorageConflict(f"the page {path!r} {happened}; read it and try again")
+
+
+_: tuple[type[MemoryStorage], type[History]] = (VolatileStorage, VolatileHistory)

@@ -1,1 +1,1 @@
-"""What can be known about words without a model: tokens, speakers, dates and names; standard library only."""
+"""What can be read from text without a model: words, speakers, dates and names. Standard library only."""

@@ -1,4 +1,4 @@
-"""When a text says something happened, and whether a question asks for it."""
+"""Dates in a text: when something happened, and whether a question asks for it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Span:
 
     @property
     def granularity(self) -> Literal["day", "month", "year"]:
-        """How exact: one day, within one month, or longer (so a quarter counts as a year)."""
+        """The precision: one day, within one month, or longer (a quarter counts as a year)."""
         if self.start == self.end:
             return "day"
         return "month" if (self.start.year, self.start.month) == (self.end.year, self.end.month) else "year"
@@ -30,27 +30,27 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class PartialDate:
-    """A month, or a day of it, in no year in particular."""
+    """A month, or a day of a month, without a year."""
 
     month: int
     day: int | None = None
 
     def matches(self, span: Span) -> bool:
-        """Whether some day of `span` is such a day."""
+        """Whether any day of `span` falls in this month or on this day."""
         these = (_span(year, self.month, self.day) for year in range(span.start.year, span.end.year + 1))
         return any(this is not None and this.start <= span.end and span.start <= this.end for this in these)
 
 
 def is_month(word: str) -> bool:
-    """Whether a word, in small letters and without accents, is the name of a month or short for it."""
+    """Whether a word, in lower case and without accents, is the name or abbreviation of a month."""
     return word in _MONTHS and word not in _ENGLISH
 
 
 def find_dates(text: str) -> list[tuple[Span, int, int]]:
-    """The dates in `text` that name their year, in order, each with where it starts and ends.
+    """The dates in `text` that include a year, in order, each with its start and end position.
 
-    A year alone counts after a preposition ("in 2022"). A date that does not exist, or whose day and month may be
-    either way round (03/04/2026), does not count.
+    A year alone counts after a preposition ("in 2022"). Dates that do not exist are skipped, and so are dates whose day
+    and month could be swapped (03/04/2026).
     """
     claims: list[tuple[int, int, Span | None]] = []
     for start, end in _near_years(text):
@@ -64,7 +64,7 @@ def find_dates(text: str) -> list[tuple[Span, int, int]]:
 
 
 def leading_date(text: str) -> Span | None:
-    """The date with which a line or heading starts, after whatever marks, weekday, time or short label."""
+    """The date at the start of a line or heading, after any marks, weekday, time or short label."""
     line = text[:4000].lstrip().partition("\n")[0][:200]
     for rest in _openings(line):
         found = find_dates(rest)
@@ -76,7 +76,7 @@ def leading_date(text: str) -> Span | None:
 
 
 def named_span(name: str) -> Span | None:
-    """The time for which a page of this name was made: `2026`, `2026-03`, `2026-03-09`, `2026-03-09-to-13`."""
+    """The time that a page name stands for: `2026`, `2026-03`, `2026-03-09`, `2026-03-09-to-13`."""
     match = _pattern(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:-to-(\d{2}))?").fullmatch(name)
     if match is None:
         return None
@@ -88,7 +88,7 @@ def named_span(name: str) -> Span | None:
 
 
 def question_dates(query: str) -> list[Span | PartialDate]:
-    """What times `query` names, in order: its dates, bare years, and months or days of a month without a year."""
+    """The times that `query` names, in order: dates, bare years, and months or days without a year."""
     claims: list[tuple[int, int, Span | PartialDate | None]] = [(s, e, span) for span, s, e in find_dates(query)]
     claims += [(m.start(), m.end(), _span(int(m[0]))) for m in _pattern(_BARE_YEAR).finditer(query)]
     claims += _partial(query)
@@ -97,17 +97,17 @@ def question_dates(query: str) -> list[Span | PartialDate]:
 
 
 def looks_temporal(text: str) -> bool:
-    """Whether `text` has words that could answer a when-question: a date, a weekday, "last week", "ago", "昨天"."""
+    """Whether `text` could answer a "when" question: it has a date, a weekday, "last week", "ago", "昨天"."""
     return _pattern(_TEMPORAL).search(text) is not None or bool(find_dates(text)) or any(_apart(_partial(text)))
 
 
 def asks_when(query: str) -> bool:
-    """Whether `query` asks for a time: when, what day, which year, how long ago; cuándo, quand, wann, 什么时候."""
+    """Whether `query` asks when: when, what day, which year, how long ago; cuándo, quand, wann, 什么时候."""
     return _pattern(_WHEN).search(query) is not None
 
 
 def covers(span: Span) -> str:
-    """`span` in words for a person, to the month where it crosses one: "8–25 May 2023", "May–July 2023"."""
+    """`span` for people to read, in whole months if it crosses months: "8–25 May 2023", "May–July 2023"."""
     start, end = span.start, span.end
     first, last = _NAMES[start.month - 1], _NAMES[end.month - 1]
     if start == end:
@@ -124,7 +124,7 @@ def covers(span: Span) -> str:
 
 _NAMES = ["January", "February", "March", "April", "May", "June", "July"]
 _NAMES += ["August", "September", "October", "November", "December"]
-# English, Spanish, Portuguese, French, German and Italian, names and usual abbreviations, without their accents.
+# Names and usual abbreviations in English, Spanish, Portuguese, French, German and Italian, without accents.
 _MONTHS = {
     name: number
     for number, names in enumerate(
@@ -146,16 +146,16 @@ _MONTHS = {
     )
     for name in names.split()
 }
-# English words first, months in Portuguese or Italian second: these need a "de" or a "di".
+# Months in Portuguese or Italian that are more often English words: they count only next to "de" or "di".
 _ENGLISH = frozenset(["ago", "gen", "mag", "out", "set"])
-# Months that are words or people too, and short names but for these, need a preposition or a day.
+# Months that are also words or people, and short names except those in _SHORT, count only with a preposition or a day.
 _DOUBTFUL = frozenset(["march", "marco"])
 _SHORT = frozenset(["june", "july", "mayo", "maio", "juin", "aout", "juli"])
 
 _YEAR = r"(?:19[7-9]|20\d)\d"
 _GAP = r"(?:[^\S\n]{1,3}|[^\S\n]?\n[^\S\n]{0,3}|[-/])"
 _OF = rf"(?:(?:of|de|del|di|do){_GAP})?"
-# A whole word; whether it names a month is looked up, which is faster than a pattern of all their names.
+# Any whole word: looking up whether it names a month is faster than a pattern of all the names.
 _MONTH = r"(?<![^\W\d_])(?P<month>[^\W\d_]{3,10})(?![^\W\d_])"
 _DAY_MONTH = rf"(?<![\w.,:/])(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|[.ºª°])?{_GAP}{_OF}{_MONTH}\.?"
 _MONTH_DAY = rf"{_MONTH}\.?{_GAP}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\w|[.,:]\d)"
@@ -243,7 +243,7 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _near_years(text: str) -> Iterator[tuple[int, int]]:
-    """The stretches of `text` around four digits in a row, outside which there is no date; most texts have none."""
+    """The parts of `text` around four digits in a row. No other part can hold a date, and most texts have none."""
     start = end = 0
     for match in _pattern(r"\d{4}").finditer(text):
         if match.start() - 60 > end:
@@ -276,7 +276,7 @@ def _plain(word: str) -> str:
 
 
 def _claim(match: re.Match[str]) -> Iterator[tuple[int, int, Span | None]]:
-    """The stretch of text that `match` takes, with None if the date there does not exist; nothing if it is no date."""
+    """The range that `match` covers and its date, or None if that date does not exist; nothing if it is not a date."""
     has = match.groupdict()
     year, span = int(match["year"]), None
     if "quarter" in has:
@@ -325,7 +325,7 @@ def _names_a_month(match: re.Match[str], text: str) -> bool:
 
 
 def _apart(claims: Iterable[tuple[int, int, T | None]]) -> Iterator[tuple[T, int, int]]:
-    """Of claims to the same stretch of text the first, and of those the longest."""
+    """Claims that do not overlap: of overlapping ones the first, and of those that start together the longest."""
     taken = 0
     for start, end, found in sorted(claims, key=lambda claim: (claim[0], -claim[1])):
         if start >= taken:
@@ -335,7 +335,7 @@ def _apart(claims: Iterable[tuple[int, int, T | None]]) -> Iterator[tuple[T, int
 
 
 def _openings(line: str) -> Iterator[str]:
-    """What may be the start of `line`: without its marks; without a list number; without a label before the date."""
+    """The possible starts of `line`: without marks, without a list number, without a label before the date."""
     marks = _pattern(_MARKS)
 
     def bare(text: str) -> str:
@@ -350,10 +350,10 @@ def _openings(line: str) -> Iterator[str]:
     if label := _pattern(_LABEL).match(rest):
         yield bare(rest[label.end() :])
         return
-    # A turn of a dialogue may have its date behind the name: "Ana (8 May 2023): …"; "On 8 May 2023, Ana said: …".
+    # In a dialogue the date may follow the name: "Ana (8 May 2023): …"; "On 8 May 2023, Ana said: …".
     if said := _pattern(r"(?:[Oo]n\s|[^\W\d_][\w.'’ -]{0,40}\s?[\[(])(?=[^:\n]{0,12}:?[^:\n]{4,60}:\s)").match(rest):
         yield bare(rest[said.end() :])
-    # Only a heading may say in words of its own what its date is the date of.
+    # Only a heading may name its subject in words before the date.
     sign = _pattern(r"\s[-–—|]\s|[:：(（\[—–|]").search(rest)
     if line.startswith("#") and sign and len(rest[: sign.start()].split()) <= 4:
         yield bare(rest[sign.end() :])

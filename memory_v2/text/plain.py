@@ -1,4 +1,4 @@
-"""Text without its marks: fit for a title, a name, a line in a list."""
+"""Text without Markdown, for titles, names and lines of a list."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _LINK = re.compile(r"\[\[([^\[\]|#\r\n]+)(?:#[^\[\]|\r\n]*)?(?:\|([^\[\]\r\n]+))
 
 
 def plain(text: str) -> str:
-    """The words on one line, those of links included, without marks of Markdown and without what cannot be shown."""
+    """The words of a text on one line, including those of links, without Markdown and unprintable characters."""
     shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     shown = _LINK.sub(lambda link: link[2] or link[1] or link[3], shown)
     bare = "".join(c for c in shown if c not in "[]|`*\ufffd" and (c.isprintable() or c.isspace()))
@@ -16,7 +16,7 @@ def plain(text: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """The first words of a text, at most `limit` characters of them, cut between words where that can be."""
+    """The beginning of a text, at most `limit` characters, cut between words if possible."""
     words = plain(text[: 4 * limit]).lstrip("-+># ")
     if len(words) <= limit:
         return words

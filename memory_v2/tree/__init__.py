@@ -1,1 +1,1 @@
-"""Values and pure functions: what a page is, what it is made of, and how it is changed. No input, no output."""
+"""Values and pure functions: what a page is, what it consists of, and how it changes. No I/O."""

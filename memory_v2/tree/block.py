@@ -1,8 +1,8 @@
-"""How text becomes blocks, and how blocks become text again without the loss of a byte.
+"""Text into blocks, and blocks back into text without losing a byte.
 
 A block is a top-level piece of Markdown (a heading, a paragraph, one item of a list with what is nested in it, a fence,
-a table, a quote) with its exact characters, the blank lines behind it included. Which lines begin a block is decided by
-markdown-it's block rules; the characters are always cut from the text itself, so `"".join(b.text) == text`.
+a table, a quote) with its exact characters, including the blank lines after it. markdown-it's block rules decide which
+lines begin a block; the characters are always cut from the text itself, so `"".join(b.text) == text`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["heading", "paragraph", "item", "fence", "code", "table", "quote", "html", "rule", "piece"]
 
-DEEPEST = 100
-"""Levels of lists and quotes in one another; text nested deeper is parted at its blank lines only."""
+MAX_NESTING = 100
+"""Limits how deep lists and quotes nest, in levels; markdown-it recurses into each. Text nested deeper than anybody
+writes by hand is cut at blank lines only."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -46,7 +47,7 @@ _KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block: its exact `text`, what `kind` it is, and a heading's `level` (0 for what is no heading)."""
+    """One block: its exact `text`, its `kind`, and the `level` of a heading (0 for other kinds)."""
 
     text: str
     kind: Kind = "paragraph"
@@ -54,7 +55,7 @@ class Block:
 
     @property
     def content(self) -> str:
-        """The text without the blank lines around it and without its last line end: what two equal blocks share."""
+        """The text without surrounding blank lines and without the last line end. Compare blocks by it."""
         lines = split_lines(self.text)
         while lines and is_blank(lines[-1]):
             lines.pop()
@@ -64,7 +65,7 @@ class Block:
 
     @property
     def words(self) -> str:
-        """A heading's words, or the content of any other block."""
+        """The words of a heading, or the content of any other block."""
         if self.kind != "heading":
             return self.content
         first = self.content.removeprefix("\ufeff").splitlines()[0] if self.content else ""
@@ -72,49 +73,50 @@ class Block:
 
     @property
     def size(self) -> int:
-        """Bytes of the text in UTF-8."""
+        """The size of the text in UTF-8, in bytes."""
         return len(encode(self.text))
 
 
 def encode(text: str) -> bytes:
-    """UTF-8; characters that stand for bytes which never were UTF-8 become those bytes again."""
+    """The text in UTF-8. Placeholders for bytes that were not UTF-8 become those bytes again."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def decode(data: bytes) -> str:
-    """The text of some bytes; `encode` gives exactly these bytes back, even where they are not UTF-8."""
+    """The text of some bytes, with a placeholder for each byte that is not UTF-8; `encode` restores the bytes
+    exactly."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def readable(text: str) -> str:
-    """The text with U+FFFD for each byte that is not UTF-8: for people, models and indexes, never for storing."""
+    """The text with U+FFFD for each byte that is not UTF-8: for people, models and indexes; never store it."""
     return encode(text).decode("utf-8", "replace")
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines with their line ends; only CR, LF and CRLF end a line, as in Markdown."""
+    """The lines with their line ends. As in Markdown, only CR, LF and CRLF end a line."""
     return _LINE.findall(text)
 
 
 def is_blank(line: str) -> bool:
-    """Whether Markdown takes the line for blank."""
+    """Whether the line is blank in Markdown."""
     return not line.strip(" \t\r\n")
 
 
 def line_end(text: str) -> str:
-    """The line end that the text uses most; LF where it has none."""
+    """The most frequent line end of the text; LF if it has none."""
     crlf = text.count("\r\n")
     return "\r\n" if crlf > text.count("\n") - crlf else "\n"
 
 
 def parse_blocks(text: str) -> tuple[Block, ...]:
-    """The blocks of a text; joined they are the text. Blank lines belong to the block before them."""
+    """The blocks of a text; joined, they are the text. Blank lines belong to the block before them."""
     lines = split_lines(text)
     starts = _starts(lines)
     if not starts:
         return (Block(text),) if text else ()
     first = next(iter(starts))
-    if first:  # blank lines at the very top have no block before them
+    if first:  # blank lines at the top belong to the first block
         starts = {0: starts.pop(first), **starts}
     ends = [*list(starts)[1:], len(lines)]
     return tuple(
@@ -124,11 +126,11 @@ def parse_blocks(text: str) -> tuple[Block, ...]:
 
 
 def _starts(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:
-    """The lines on which a block begins, in order, with its kind and level."""
+    """The lines on which blocks begin, in order, each with kind and level of its block."""
     starts: dict[int, tuple[Kind, int]] = {}
     covered = 0
     tokens = markdown("".join(lines).removeprefix("\ufeff"))
-    if any(token.level >= DEEPEST - 2 for token in tokens):  # there the parser gives up on the rest of the text
+    if any(token.level >= MAX_NESTING - 2 for token in tokens):  # the parser ignores the rest of the text
         return _starts_part_by_part(lines)
     for token in _top_level(tokens):
         assert token.map is not None
@@ -142,7 +144,7 @@ def _starts(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:
 
 
 def _starts_part_by_part(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:
-    """The same for text that is nested too deep to be read as a whole: each part between blank lines by itself."""
+    """The same for text nested too deep to parse as a whole: each part between blank lines is parsed alone."""
     firsts = [n for n in range(len(lines)) if not is_blank(lines[n]) and (n == 0 or is_blank(lines[n - 1]))]
     if len(firsts) < 2:
         return dict.fromkeys(firsts, ("paragraph", 0))
@@ -153,7 +155,7 @@ def _starts_part_by_part(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:
 
 
 def _cover_rest(lines: Sequence[str], start: int, end: int, starts: dict[int, tuple[Kind, int]]) -> None:
-    """Link reference definitions give no token; the lines between two tokens that are not blank are theirs."""
+    """Link reference definitions have no token; non-blank lines between two tokens belong to them."""
     for number in range(start, end):
         if lines[number].strip(" \t\r\n\ufeff"):
             starts[number] = ("paragraph", 0)
@@ -171,7 +173,7 @@ def _top_level(tokens: Iterable[Token]) -> Iterable[Token]:
 
 
 def markdown(text: str) -> list[Token]:
-    """markdown-it's block tokens with their line ranges; the inside of lines is left unread."""
+    """markdown-it's block tokens with their line ranges; inline content is not parsed."""
     return _parser().parse(text)
 
 
@@ -179,14 +181,14 @@ def markdown(text: str) -> list[Token]:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable("table")
+    parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable("table")
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
 
 
 def join_runs(runs: Iterable[Sequence[Block]], newline: str = "\n") -> str:
-    """The runs as one text. Inside a run not a byte is added; between two runs a blank line is put where the last block
-    of the one and the first of the other would otherwise run together.
+    """The runs as one text. No byte is added inside a run. A blank line is added between two runs if their blocks would
+    otherwise merge.
     """
     parts: list[str] = []
     before: Block | None = None
@@ -200,7 +202,7 @@ def join_runs(runs: Iterable[Sequence[Block]], newline: str = "\n") -> str:
 
 
 def take_runs(blocks: Sequence[Block], numbers: Iterable[int]) -> list[tuple[Block, ...]]:
-    """The blocks with these numbers (from 1), in the order given, those that stood together as one run."""
+    """The blocks with these numbers (from 1), in the order given; neighbours form one run."""
     runs: list[list[Block]] = []
     last = None
     for number in numbers:
@@ -219,17 +221,17 @@ def _gap(before: Block, after: Block, newline: str) -> str:
 
 
 def to_blank_line(text: str, newline: str) -> str:
-    """What is missing behind a text for it to end in a blank line: nothing, one line end, or two."""
+    """What to append so that a text ends in a blank line: nothing, one line end, or two."""
     lines = split_lines(text)
     if not lines or (is_blank(lines[-1]) and _LINE_END.search(lines[-1])):
         return ""
     if lines[-1].endswith("\r"):
-        return "\r"  # a line feed would make one line end of two
+        return "\r"  # a line feed would turn CR into one CRLF
     return newline if _LINE_END.search(lines[-1]) else 2 * newline
 
 
 def close_block(block: Block, newline: str = "\n") -> Block:
-    """The block, closed if it is a fence or HTML that would swallow whatever comes to stand behind it."""
+    """The block; a fence or HTML that was left open is closed, so that it does not swallow the text after it."""
     closing = _closing(block)
     if closing is None:
         return block

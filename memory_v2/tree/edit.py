@@ -1,4 +1,4 @@
-"""How a page is changed: blocks are put in or taken out by their numbers; all others keep every byte."""
+"""Edits of a page: blocks are inserted or removed by number, and all others keep every byte."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Run = Sequence[Block]
 
 @dataclass(frozen=True, slots=True)
 class PageEdit:
-    """What happens to one page: runs put in after a block (0: at the top), and the numbers of blocks taken out."""
+    """An edit of one page: runs to insert after a block (0: at the top), and numbers of blocks to remove."""
 
     inserted: Mapping[int, Sequence[Run]] = field(default_factory=dict)
     removed: AbstractSet[int] = frozenset()
 
     def apply(self, page: Page) -> Page:
-        """The edited page. Blocks that stood together and still do are not touched by a byte."""
+        """The edited page. Blocks that stay neighbours keep every byte between them."""
         runs: list[Run] = list(self.inserted.get(0, ()))
         kept: list[int] = []
         for number in range(1, len(page.blocks) + 1):
@@ -33,7 +33,7 @@ class PageEdit:
 
 
 def _closed(runs: Sequence[Run]) -> list[Run]:
-    """The runs, the last block closed if it would swallow what comes behind it: a fence that a person left open."""
+    """The runs with the last block closed, in case a person left a fence open that would swallow what follows."""
     if not runs:
         return []
     *before, last = runs
@@ -41,11 +41,11 @@ def _closed(runs: Sequence[Run]) -> list[Run]:
 
 
 def new_blocks(text: str) -> tuple[Block, ...]:
-    """The blocks of a text that comes into the tree: the last one is closed, so that it swallows nothing behind it."""
+    """The blocks of a text that enters the tree. The last one is closed, so that it swallows nothing after it."""
     blocks = parse_blocks(text)
     return (*blocks[:-1], close_block(blocks[-1], line_end(text))) if blocks else ()
 
 
 def appended(page: Page, runs: Iterable[Run]) -> Page:
-    """The page with these runs below all else in its body."""
+    """The page with these runs appended to its body."""
     return PageEdit({len(page.blocks): tuple(runs)}).apply(page) if page.blocks else page.with_body(tuple(runs))

@@ -1,4 +1,4 @@
-"""How pages hang together: nodes, edges, and the tree that is walked from the root."""
+"""The link graph: nodes, edges, and the tree that a walk from the root finds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memory_v2.tree.path import ROOT, fold
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A page: its path, its bytes, its title."""
+    """A page: its path, its size in bytes, its title."""
 
     path: str
     size: int
@@ -23,7 +23,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A link from one page to another; `child` if it is listed under `## Links`, where `label` describes it."""
+    """A link between two pages; a `child` is listed under `## Links`, and `label` is its description there."""
 
     source: str
     target: str
@@ -33,15 +33,15 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """The pages and the links between them; links to pages that do not exist are no edges."""
+    """The pages and the links between them. Links to missing pages are not edges."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
 
     @cached_property
     def parents(self) -> dict[str, str]:
-        """Each reachable page but the root, and the page through which it hangs on the tree: walked breadth first from
-        the root, children before mentions."""
+        """The parent of each reachable page but the root. The walk from the root is breadth first, and follows children
+        before mentions."""
         out: dict[str, list[Edge]] = {}
         for edge in self.edges:
             out.setdefault(edge.source, []).append(edge)
@@ -66,19 +66,19 @@ class Graph:
 
     @cached_property
     def unreachable(self) -> tuple[str, ...]:
-        """The pages that no walk from the root meets."""
+        """The pages that cannot be reached from the root."""
         return tuple(n.path for n in self.nodes if n.path != ROOT and n.path not in self.parents)
 
     @cached_property
     def children(self) -> dict[str, list[str]]:
-        """The tree as it is walked: each page and the pages that hang on it, in the order of its links."""
+        """The children of each page in that walk, in the order of its links."""
         children: dict[str, list[str]] = {}
         for path, parent in self.parents.items():
             children.setdefault(parent, []).append(path)
         return children
 
     def breadcrumb(self, path: str) -> tuple[str, ...]:
-        """The way from the root to a page, both included; the page alone if there is none."""
+        """The way from the root to a page, both included; the page alone if it cannot be reached."""
         way = [path]
         while way[0] in self.parents and len(way) <= len(self.nodes):
             way.insert(0, self.parents[way[0]])
@@ -92,7 +92,7 @@ class Graph:
         }
 
     def to_mermaid(self) -> str:
-        """A Mermaid flow chart; what hangs on the tree has whole arrows, what is only mentioned dotted ones."""
+        """A Mermaid flow chart: solid arrows to children, dotted arrows to pages that are only mentioned."""
         names = {node.path: f"n{number}" for number, node in enumerate(self.nodes)}
         lines = ["graph TD"]
         lines += [f'  {names[n.path]}["{_mermaid(n.path)}"]' for n in self.nodes]
@@ -100,7 +100,7 @@ class Graph:
         return "\n".join(lines) + "\n"
 
     def to_dot(self) -> str:
-        """A GraphViz digraph."""
+        """A Graphviz digraph."""
         lines = ["digraph memory {", "  rankdir=LR;", "  node [shape=box];"]
         lines += [f"  {_quoted(n.path)} [label={_quoted(n.title)}];" for n in self.nodes]
         for edge in self.edges:
@@ -118,8 +118,8 @@ def build_graph(pages: Iterable[Page]) -> Graph:
 
 
 def edges_of(page: Page, known: Mapping[str, str]) -> list[Edge]:
-    """The edges from a page to the pages in `known` (folded path → path), once for each target, children first."""
-    labels = {entry.target: entry.description for entry in page.children}
+    """The edges from a page to pages in `known` (folded path → path): one for each target, children first."""
+    labels = {child.target: child.description for child in page.children}
     found: dict[str, Edge] = {}
     for link, child in sorted(page.found_links, key=lambda pair: not pair[1]):
         target = known.get(link.key or "")

@@ -1,4 +1,4 @@
-"""What is a link: `[[path]]`, `[[path|words]]`, `[[path#heading]]`, anywhere but in code."""
+"""Links: `[[path]]`, `[[path|words]]` and `[[path#heading]]`, anywhere except in code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOKEN = re.compile(r"\\[\\`\[]|`+|\[\[")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link: what it names, and the characters `start` to `end` of the text in which it stands."""
+    """One link: its target, and its position in the text from `start` to `end`."""
 
     target: str
     start: int
@@ -26,7 +26,7 @@ class Link:
 
     @property
     def key(self) -> str | None:
-        """The folded path under which the target is looked up; `None` if no page may have such a path."""
+        """The folded path under which the target is looked up; `None` if the path is not valid for a page."""
         return link_key(self.target)
 
     def to(self, path: str) -> str:
@@ -34,12 +34,12 @@ class Link:
         return f"[[{path}{self.heading}{self.words}]]"
 
     def unlinked(self) -> str:
-        """The words that are left when the page is gone."""
+        """The words that replace the link when its page is deleted."""
         return self.words.lstrip("\\|").strip() or self.target.strip()
 
 
 def link_key(target: str) -> str | None:
-    """The folded path that a link's target names; `.md` behind it, as some editors write it, is passed over."""
+    """The folded path that a target names, without the `.md` that some editors append; `None` if it is not valid."""
     try:
         return fold(page_path(re.sub(r"\.md\Z", "", target.strip(), flags=re.I)))
     except InvalidPath:
@@ -47,7 +47,7 @@ def link_key(target: str) -> str | None:
 
 
 def find_links(block: Block) -> list[Link]:
-    """The links of a block, in order, with their places in its text. What stands in code, or in a piece, is text."""
+    """The links of a block, in order, with their positions in its text. Code and pieces have no links."""
     if "[[" not in block.text or block.kind in ("fence", "code", "html", "piece"):
         return []
     links = []
@@ -61,7 +61,7 @@ def find_links(block: Block) -> list[Link]:
 
 
 def _prose(text: str) -> Iterator[tuple[int, str]]:
-    """The runs of lines that hold prose: an item or a quote may hold fences and indented code too."""
+    """The runs of lines that are prose: items and quotes may also contain fences and indented code."""
     lines = split_lines(text)
     offsets = [0]
     for line in lines:
@@ -72,7 +72,7 @@ def _prose(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _open_brackets(text: str) -> Iterator[int]:
-    """Where a `[[` stands that is neither escaped nor inside a code span."""
+    """The positions of each `[[` that is neither escaped nor inside a code span."""
     position = 0
     while token := _TOKEN.search(text, position):
         position = token.end()

@@ -1,4 +1,4 @@
-"""Numbers as models write them: `3`, `"3-5, 8"`, `"n1-n4"`, `[1, "4-6"]`."""
+"""Block numbers as models write them: `3`, `"3-5, 8"`, `"n1-n4"`, `[1, "4-6"]`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _DASH = re.compile(r"\s*(?:-|–|\bto\b|\.\.)\s*")
 
 
 Numbers: TypeAlias = int | str | list[int | str]
-"""The numbers of blocks or links in the form in which a tool takes them."""
+"""Numbers of blocks or links in the forms that a tool accepts."""
 
 
 def parse_numbers(given: int | str | Sequence[int | str], count: int, prefix: str = "") -> list[int]:
-    """The numbers from 1 to `count` that are meant, in the order given; raises `ToolProblem` on any other, and on one
-    named twice."""
+    """The numbers that are meant, from 1 to `count`, in the order given. Raises `ToolProblem` for any other number, and
+    for one that is named twice."""
     numbers: list[int] = []
     for part in _parts(given):
         numbers += _range(part, count, prefix)
-        if len(numbers) > count:  # then one is named twice: no need to read on
+        if len(numbers) > count:  # one is named twice, so stop reading
             break
     if not numbers:
         raise ToolProblem(f"name at least one block, such as {prefix}1 or {prefix}2-{prefix}5")

@@ -1,4 +1,4 @@
-"""What a page is: a body of blocks, the links to its children, and what the program noted about it.
+"""A page: a body of blocks, the links to its children, and metadata.
 
     # title
     body
@@ -7,9 +7,9 @@
     ## Metadata
     last_updated: …
 
-The last two sections are the program's. They are told from a person's words by their form: each line of the one is an
-item that begins with a link, each line of the other is `key: value`, and they end the page. What lacks this form is
-body. A page is kept as the exact text of its three parts, so rendering what was parsed gives the same bytes.
+The program writes the last two sections. Their form tells them from a person's text: they are at the end of the page,
+each line of the first is an item that begins with a link, and each line of the second is `key: value`. Anything else is
+body. A page keeps the exact text of its three parts, so rendering a parsed page gives the same bytes.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from memory_v2.tree.block import (
 )
 from memory_v2.tree.link import Link, find_links
 from memory_v2.tree.path import ROOT
-from memory_v2.tree.sections import ENTRY, PROPERTY, part, part_in_the_middle
+from memory_v2.tree.sections import CHILD_LINK, PROPERTY, part, part_in_the_middle
 
 
 @dataclass(frozen=True, slots=True)
 class ChildLink:
-    """One line of `## Links`: a child, what is said of it, and the exact line."""
+    """One line of `## Links`: a child, its description, and the exact line."""
 
     target: str
     description: str
@@ -49,8 +49,8 @@ class ChildLink:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What a page says that holds part `number` of `count` of a block too large for one page: its first `size` bytes
-    below the title are those bytes of the block, which is of the kind `kind`."""
+    """Piece `number` of `count` of a block that is too large for one page. The first `size` bytes below the title of
+    the page are that piece; the block is of this `kind`."""
 
     number: int
     count: int
@@ -62,16 +62,16 @@ class Piece:
 
 
 MAX_DESCRIPTION = 240
-"""Characters that are said of a child."""
+"""Limits the description of a child, in characters: two lines, enough for a reader to choose by."""
 MAX_TITLE = 500
-"""Bytes of a heading at the top of a page up to which it stays there when the page is split."""
+"""Limits a heading that stays at the top when its page is split, in bytes. A longer one is text, and may move."""
 
 _PIECE = re.compile(r"(\d{1,6}) of (\d{1,6}), (\d{1,9}) bytes of ([a-z]+)")
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its path and the exact text of its body, its `## Links` and its `## Metadata`."""
+    """A page: its path and the exact text of its three parts."""
 
     path: str
     body: str
@@ -80,22 +80,22 @@ class Page:
 
     @property
     def text(self) -> str:
-        """The whole page, as it is stored."""
+        """The whole page as it is stored."""
         return self.body + self.links + self.metadata
 
     @cached_property
     def data(self) -> bytes:
-        """The bytes of the page."""
+        """The whole page in bytes."""
         return encode(self.text)
 
     @property
     def size(self) -> int:
-        """The page's bytes: what the threshold bounds."""
+        """The size of the page in bytes, which the threshold limits."""
         return len(self.data)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks of the body; joined they are the body."""
+        """The blocks of the body; joined, they are the body."""
         if self.piece is None:
             return parse_blocks(self.body)
         title, rest = _split_title(self.body)
@@ -105,38 +105,38 @@ class Page:
     @cached_property
     def children(self) -> tuple[ChildLink, ...]:
         """The children listed under `## Links`."""
-        found = ((line, ENTRY.match(line)) for line in split_lines(self.links)[1:])
+        found = ((line, CHILD_LINK.match(line)) for line in split_lines(self.links)[1:])
         return tuple(ChildLink(m[1].strip(), (m[2] or "").strip(), line) for line, m in found if m)
 
     @cached_property
     def properties(self) -> dict[str, str]:
-        """What stands under `## Metadata`."""
+        """The keys and values under `## Metadata`."""
         found = (PROPERTY.match(line) for line in split_lines(self.metadata)[1:])
         return {m[1]: (m[2] or "").strip() for m in found if m}
 
     @cached_property
     def piece(self) -> Piece | None:
-        """Which part of a block that was too large for a page this page holds, if it does."""
+        """The piece of a large block that this page holds, if it holds one."""
         found = _PIECE.fullmatch(self.properties.get("piece", ""))
         return Piece(int(found[1]), int(found[2]), int(found[3]), found[4]) if found else None
 
     @property
     def piece_data(self) -> bytes:
-        """The bytes of the block's part that this page holds; joined in order, the parts are the block."""
+        """The bytes of the piece that this page holds; joined in order, the pieces are the block."""
         assert self.piece is not None
         return encode(_split_title(self.body)[1])[: self.piece.size]
 
     @property
     def title(self) -> str:
-        """The words of the heading at the top, else the last part of the path."""
+        """The words of the heading at the top, or else the last part of the path."""
         if self.blocks and self.blocks[0].kind == "heading" and self.blocks[0].words:
             return readable(self.blocks[0].words)
         return "Memory" if self.path == ROOT else self.path.rsplit("/", 1)[-1]
 
     @property
     def fixed(self) -> frozenset[int]:
-        """The numbers of the blocks that no split moves: the title, unless it is as long as a text, and the piece that
-        a page holds."""
+        """The numbers of the blocks that no split moves: the title, unless it is longer than `MAX_TITLE`, and the piece
+        that a page holds."""
         title = {1} if self.blocks[:1] and self.blocks[0].kind == "heading" else set()
         if title and self.piece is None and self.blocks[0].size > MAX_TITLE:
             title = set()
@@ -144,7 +144,7 @@ class Page:
 
     @property
     def last_updated(self) -> datetime | None:
-        """When the program last changed the page, as its metadata says."""
+        """When the program last changed the page, according to its metadata."""
         try:
             moment = datetime.fromisoformat(self.properties.get("last_updated", ""))
         except ValueError:
@@ -153,7 +153,7 @@ class Page:
 
     @cached_property
     def found_links(self) -> tuple[tuple[Link, bool], ...]:
-        """Every link with its place in `text`, and whether it is an entry of `## Links` (a child)."""
+        """Every link with its position in `text`, and whether it lists a child under `## Links`."""
         links: list[tuple[Link, bool]] = []
         for start, block in self.placed_blocks():
             links += [(replace(i, start=start + i.start, end=start + i.end), False) for i in find_links(block)]
@@ -161,23 +161,23 @@ class Page:
         for line in split_lines(self.links):
             for position, i in enumerate(find_links(Block(line))):
                 place = replace(i, start=start + i.start, end=start + i.end)
-                links.append((place, position == 0 and ENTRY.match(line) is not None))
+                links.append((place, position == 0 and CHILD_LINK.match(line) is not None))
             start += len(line)
         return tuple(links)
 
     def placed_blocks(self) -> Iterator[tuple[int, Block]]:
-        """The blocks, each with the place in `text` where it begins."""
+        """The blocks, each with its position in `text`."""
         start = 0
         for block in self.blocks:
             yield start, block
             start += len(block.text)
 
     def line_of(self, place: int) -> int:
-        """The number, from 1, of the line of `text` in which a place stands."""
+        """The number of the line at a position in `text`, from 1."""
         return len(split_lines(self.text[:place])) + (1 if _at_line_start(self.text, place) else 0)
 
     def map_links(self, change: Callable[[Link], str | None]) -> Page:
-        """The page with each link replaced by what `change` gives for it; `None` leaves it."""
+        """The page with each link replaced by what `change` returns; `None` keeps the link."""
         text, end, parts = self.text, 0, []
         for link, _ in self.found_links:
             if (new := change(link)) is not None:
@@ -190,20 +190,20 @@ class Page:
         return replace(self, body=_closed(join_runs(runs, line_end(self.text)), line_end(self.text)))
 
     def with_sections_of(self, other: Page) -> Page:
-        """The page with the links and the metadata of another."""
+        """The page with the links and metadata of another page."""
         return replace(self, body=_closed(self.body, line_end(self.text)), links=other.links, metadata=other.metadata)
 
     def told_apart(self, now: datetime) -> Page:
-        """The page, with sections of the program below a body that ends as such a section does: read from its text
-        again, the body stays body."""
+        """The page in a form that is parsed again into the same body. If the body ends like one of the program's
+        sections, the program's own sections are added below it."""
         page = self if self.metadata or parse_page(self.path, self.text).body == self.body else self.stamped(now)
         if parse_page(page.path, page.text).body != page.body:
             page = replace(page, links="## Links" + 2 * line_end(page.text))
         return parse_page(page.path, page.text)
 
     def gathered(self) -> Page:
-        """The page with text that a person wrote below the program's sections moved above them; itself, if there is
-        none."""
+        """The page with text that a person wrote below the program's sections moved above them; the page itself if
+        there is none."""
         if self.metadata or (parts := part_in_the_middle(self.text)) is None:
             return self
         above, links, metadata, below = parts
@@ -212,12 +212,12 @@ class Page:
         return Page(self.path, body, links, metadata)
 
     def with_child(self, target: str, description: str) -> Page:
-        """The page with a child listed last under `## Links`; of a long description the beginning is told."""
+        """The page with a child added at the end of `## Links`; a long description is shortened."""
         told = shorten(description, MAX_DESCRIPTION)
         return self.with_line(f"- [[{target}]]" + (f" - {told}" if told else ""))
 
     def with_line(self, line: str) -> Page:
-        """The page with this line, to the letter, last under `## Links`."""
+        """The page with exactly this line added at the end of `## Links`."""
         newline = line_end(self.text)
         line = line.rstrip("\r\n") + newline
         if not self.links:
@@ -231,20 +231,20 @@ class Page:
         return replace(self, body=_closed(self.body, newline), links=links)
 
     def without_children(self, leave_out: Callable[[ChildLink], bool]) -> Page:
-        """The page without some of its entries; the section goes with the last of them."""
+        """The page without some of its children; the section is removed with the last of them."""
         kept = [line for line in split_lines(self.links)[1:] if not self._is_left_out(line, leave_out)]
-        if not any(ENTRY.match(line) for line in kept):
+        if not any(CHILD_LINK.match(line) for line in kept):
             emptied = replace(self, links="")
             apart = parse_page(self.path, emptied.text).body == self.body
             return emptied if apart else replace(self, links="## Links" + 2 * line_end(self.text))
         return replace(self, links="".join([split_lines(self.links)[0], *kept]))
 
     def _is_left_out(self, line: str, leave_out: Callable[[ChildLink], bool]) -> bool:
-        return any(entry.line == line and leave_out(entry) for entry in self.children)
+        return any(child.line == line and leave_out(child) for child in self.children)
 
     def stamped(self, now: datetime, **more: str) -> Page:
-        """The page with its metadata up to date: `last_updated`, `size_bytes` of all above, and `more`; an empty value
-        takes a key out. Keys that the program does not know are kept."""
+        """The page with current metadata: `last_updated`, `size_bytes` of everything above, and `more`. An empty value
+        removes a key; keys that the program does not know are kept."""
         newline = line_end(self.text)
         body = _closed(self.body, newline)
         above = len(encode(body + self.links))
@@ -264,17 +264,17 @@ class Page:
 
 
 def parse_page(path: str, text: str) -> Page:
-    """The page that a text is; `parse_page(path, text).text == text`."""
+    """The page with this text; `parse_page(path, text).text == text`."""
     return Page(path, *part(text))
 
 
 def read_page(path: str, data: bytes) -> Page:
-    """The page that some bytes are; bytes that are not UTF-8 are kept."""
+    """The page with these bytes; bytes that are not UTF-8 are kept."""
     return parse_page(path, decode(data))
 
 
 def new_page(path: str, title: str, runs: Sequence[Sequence[Block]] = ()) -> Page:
-    """A page of these blocks. Their first, if it is a heading of these words, is the title; else one is put on top."""
+    """A page of these blocks, with a title on top unless the first block already is a heading with these words."""
     first = next((block for run in runs for block in run), None)
     if first is not None and first.kind == "heading" and first.words.casefold() == title.casefold():
         return Page(path, "").with_body(runs)
@@ -284,7 +284,7 @@ def new_page(path: str, title: str, runs: Sequence[Sequence[Block]] = ()) -> Pag
 
 
 def piece_page(path: str, title: str, data: bytes, piece: Piece) -> Page:
-    """A page that holds one part of a block too large for a page."""
+    """A page that holds one piece of a block that is too large for a page."""
     return Page(path, _closed(f"# {title}\n\n{decode(data)}", "\n"), metadata=f"## Metadata\n\npiece: {piece}\n")
 
 
@@ -294,7 +294,7 @@ def _split_title(body: str) -> tuple[str, str]:
 
 
 def _closed(body: str, newline: str) -> str:
-    """The body, with the blank line that keeps a section below from running into it."""
+    """The body, ending in the blank line that separates it from the section below."""
     return body + to_blank_line(body, newline)
 
 

@@ -1,8 +1,7 @@
-"""What may be the path of a page.
+"""Paths of pages: which are valid, and which are taken.
 
-A path is `projects/silica`: segments joined by `/`, in Unicode NFC. It is written on every file system and into
-`[[links]]`, so it obeys the strictest of them; a path that does not is refused, never repaired in silence.
-"""
+A path such as `projects/silica` consists of segments joined by `/`, in Unicode NFC. It must work on every file system
+and in `[[links]]`, so the strictest rule of all applies. An invalid path is rejected, never silently repaired."""
 
 from __future__ import annotations
 
@@ -13,8 +12,11 @@ from memory_v2.errors import InvalidPath
 
 ROOT = "memory"
 MAX_SEGMENT_BYTES = 100
+"""Limits one part of a path, in bytes. File systems allow 255; this leaves room for suffixes of temporary files."""
 MAX_PATH_BYTES = 240
+"""Limits a whole path, in bytes: Windows allows 260 characters, some of which `.md` and the folder need."""
 MAX_DEPTH = 12
+"""Limits the depth of a path, in parts. Grown trees need three or four; people's own may be deeper."""
 
 _FORBIDDEN = frozenset('<>:"|?*\\[]#^')
 _DEVICES = frozenset(
@@ -25,7 +27,7 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def page_path(text: str) -> str:
-    """The path `text` in NFC; raises `InvalidPath`, saying which rule it breaks, if no page may have it."""
+    """The path `text` in NFC. Raises `InvalidPath`, naming the rule that it breaks, if it is not valid."""
     if not isinstance(text, str):
         raise InvalidPath(f"a path is text, not {type(text).__name__}")
     path = unicodedata.normalize("NFC", text)
@@ -65,7 +67,7 @@ def _segment_problem(segment: str) -> str | None:
 
 
 def is_page_path(text: str) -> bool:
-    """Whether `text` is a path as it stands: valid, and in NFC already."""
+    """Whether `text` is a valid path and already in NFC."""
     try:
         return page_path(text) == text
     except InvalidPath:
@@ -73,7 +75,7 @@ def is_page_path(text: str) -> bool:
 
 
 def fold(path: str) -> str:
-    """The form in which two paths are equal when a case-insensitive disk holds them to be the same."""
+    """A normal form: two paths share it if a disk that ignores case cannot tell them apart."""
     return unicodedata.normalize("NFC", path.casefold())
 
 
@@ -84,8 +86,8 @@ def prefixes(path: str) -> list[str]:
 
 
 class TakenPaths:
-    """Which paths no new page may have, because of the pages there are: on a disk that ignores case `Projects/a` and
-    `projects/b` would lie in one folder, of which only one spelling can be kept."""
+    """The paths that a new page cannot have because of existing pages. On a disk that ignores case, `Projects/a` and
+    `projects/b` would share a folder, which can have only one spelling."""
 
     def __init__(self, pages: Iterable[str]) -> None:
         self._pages: dict[str, str] = {}
@@ -94,21 +96,21 @@ class TakenPaths:
             self.add(path)
 
     def add(self, path: str) -> None:
-        """From now on this path is taken too."""
+        """Marks this path as taken."""
         self._pages[fold(path)] = path
         for prefix in prefixes(path):
             self._spelled.setdefault(fold(prefix), prefix)
 
     def page(self, path: str) -> str | None:
-        """The page of this path, in its own spelling, whatever the case in which it is asked for."""
+        """The page with this path, whatever its case, in the spelling of the page."""
         return self._pages.get(fold(path))
 
     def below(self, path: str) -> bool:
-        """Whether a page is there, or any below it."""
+        """Whether there is a page with this path or below it."""
         return fold(path) in self._spelled
 
     def clash(self, path: str) -> str | None:
-        """The page or folder that the path, or a folder above it, equals in all but case."""
+        """The existing page or folder from which the path, or a folder above it, differs only in case."""
         for prefix in prefixes(path):
             if (taken := self._spelled.get(fold(prefix), prefix)) != prefix:
                 return taken
@@ -119,8 +121,8 @@ class TakenPaths:
 
 
 def child_path(parent: str, name: str) -> str:
-    """Where a child called `name` of the page `parent` lives: the root's children at the top, others below their page,
-    or, where that would be too deep or too long, below one above it."""
+    """The path of a new child of `parent`. Children of the root are at the top, others below their parent, or below a
+    page above it if the path would be too deep or too long."""
     above = [] if parent == ROOT else parent.split("/")[: MAX_DEPTH - 1]
     while above and len("/".join([*above, name]).encode()) > MAX_PATH_BYTES // 2:
         above.pop()

@@ -15,13 +15,13 @@ import pytest
 from memory_v2.agent.ask import MAX_RETRY_AFTER, MAX_WAIT, TRIES, ask
 from memory_v2.agent.limits import Limits
 from memory_v2.agent.operation import Operation
-from memory_v2.agent.trace import Trace
 from memory_v2.errors import InvalidSetting, ModelError, NotRecorded, UsageError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Prompt, Reply, ToolCall, Usage, UserMessage
 from memory_v2.models.briefs import SearchBrief
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.trace.recording import Trace
 from tests.operations.scenes import call, calls
 from tests.properties.whole import clock, stands
 

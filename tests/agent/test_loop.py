@@ -16,11 +16,11 @@ from memory_v2.agent.limits import Limits
 from memory_v2.agent.loop import MAX_CALLS_IN_A_REPLY, PLANNER_TURNS, Decision, Undecided, decide
 from memory_v2.agent.operation import Operation
 from memory_v2.agent.tools import Arguments, Tool
-from memory_v2.agent.trace import Event, Trace
 from memory_v2.errors import InvalidSetting, ModelError, SilicaError, ToolProblem
 from memory_v2.models.base import Conversation, Prompt, Reply, ToolCall, Usage
 from memory_v2.models.briefs import SearchBrief
 from memory_v2.models.scripted import Answer, ScriptedModel
+from memory_v2.trace.recording import Event, Trace
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 BRIEF = SearchBrief("anything", 10, None, (), NOW, lambda path: 0)
@@ -443,4 +443,4 @@ def test_a_scripted_model_records_what_it_was_sent() -> None:
 
 def test_a_script_that_has_run_out_is_a_failure_of_the_model() -> None:
     decision, _, _ = run([LOOK])
-    assert decision.degraded == "scripted: the model failed: the script has no further answer"
+    assert decision.degraded == "scripted: the model failed: the script has no more answers"

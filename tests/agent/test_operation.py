@@ -16,7 +16,7 @@ from memory_v2.models.base import Conversation, Reply, Usage
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.storage.volatile import VolatileStorage
-from tests.operations.scenes import SMALL, Crowded, call, calls
+from tests.operations.scenes import SMALL, call, calls
 from tests.properties.whole import clock, faults, pages_of, stands
 
 SECTIONS = "".join(
@@ -138,10 +138,14 @@ def test_what_a_write_tells_to_have_cost_is_that_of_all_its_splits_too(tmp_path:
 
 
 def test_a_second_try_on_a_page_that_others_changed_shares_it_too() -> None:
-    storage = Crowded(0)
+    storage = VolatileStorage(clock)
     Memory(storage, now=clock).write("What was there.")
-    storage.rivals = 1
-    model = placing_all()
+
+    def answer(_: Conversation) -> Reply:
+        storage.write("memory", storage.read("memory").data.replace(b"was there", b"is there"))
+        return calls(call("place", blocks="n1", page="memory", after=2))
+
+    model = ScriptedModel(answer)
     result = Memory(storage, model, limits=Limits(turns=1), now=clock).write("One more fact.")
     assert len(model.sent) == 1
     assert (result.decided_by, result.degraded) == ("offline", "scripted: the limit of 1 turns was reached")

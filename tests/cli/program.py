@@ -20,6 +20,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from memory_v2.cli.app import silica
+from tests.forks import run_module, start_on_terminal
 
 PROGRAM = (sys.executable, "-m", "memory_v2.cli")
 
@@ -63,13 +64,16 @@ class Program:
         env: Mapping[str, str] | None = None,
         before: Callable[[], None] | None = None,
     ) -> Ended:
-        """Runs `silica` in a process of its own."""
+        """Runs `silica` in a process of its own. Python itself is started for it where that makes a difference."""
+        if before is None and not any(name.startswith(("PYTHON", "LC_")) for name in env or ()):
+            ended = run_module("memory_v2.cli", *args, stdin=stdin, cwd=self.home, env=self.environment(env))
+            return Ended(ended.code, ended.out, ended.err.decode("utf-8"))
         done = subprocess.run(
             [*PROGRAM, *args],
             input=stdin,
             capture_output=True,
             cwd=self.home,
-            env=self.environment(env),
+            env={**self.environment(env), "PYTHONDONTWRITEBYTECODE": "1"},  # which `before` may have it write in half
             preexec_fn=before,
             timeout=60,
         )
@@ -104,15 +108,12 @@ class Program:
         """
         ours, its = pty.openpty()
         fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        process = subprocess.Popen(
-            [*PROGRAM, "memory", "--path", str(self.folder), *args],
-            stdin=its,
-            stdout=its,
-            stderr=its,
+        ended = start_on_terminal(
+            "memory_v2.cli",
+            *("memory", "--path", str(self.folder), *args),
+            terminal=os.ttyname(its),
             cwd=self.home,
             env=self.environment(env),
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
         os.close(its)
         shown = b""
@@ -128,7 +129,7 @@ class Program:
                     typed = b""
         finally:
             os.close(ours)  # whoever still waits for keys is told that nobody is there any more
-        return Ended(process.wait(timeout=60), shown.replace(b"\r\n", b"\n"), "")
+        return Ended(ended(), shown.replace(b"\r\n", b"\n"), "")
 
     def page(self, path: str, data: bytes | str) -> Path:
         """Puts a page in its place, as somebody with an editor would."""

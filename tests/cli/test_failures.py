@@ -73,12 +73,12 @@ def test_wrong_use_and_what_is_not_there_change_nothing(grown: Program, call: li
 def test_options_in_the_wrong_place_are_told_the_right_one(program: Program) -> None:
     assert_sentence(program.quick("read", "--path", "x"), 2, "goes before the verb: silica memory --path … read")
     assert_sentence(program.quick("ls", "--model=offline"), 2, "goes before the verb: silica memory --model … ls")
-    assert_sentence(program.quick("write", "x", "--path", "projects"), 2, "a page is named with --to")
+    assert_sentence(program.quick("write", "x", "--path", "projects"), 2, "--to")
     assert_sentence(program.quick("--colour", "ls"), 2, "--colour")
     before_the_verb = program.quick("--json", "ls")
     assert before_the_verb.code == 2
     assert "goes after the verb" in before_the_verb.json["error"]["message"]
-    assert_sentence(program.silica("write", "x"), 2, "it is 'silica memory write'")
+    assert_sentence(program.silica("write", "x"), 2, "'silica memory write'")
     assert_sentence(program.silica("--bogus"), 2, "--bogus")
 
 
@@ -106,9 +106,9 @@ def test_input_that_is_not_utf8_is_refused_with_the_place(program: Program) -> N
 def test_a_page_that_is_not_utf8_is_read_with_replacement_reported_and_left_alone(program: Program) -> None:
     data = b"# Old\n\nfine\ncaf\xe9 \xff\xfe\n"
     file = program.page("memory", data)
-    read = program.run("read")
+    read = program.quick("read")
     assert (read.code, read.text) == (0, data.decode("utf-8", "replace"))
-    assert program.run("read", "--json").json["size_bytes"] == len(data)
+    assert program.quick("read", "--json").json["size_bytes"] == len(data)
     assert "not-utf8 memory:4 " in program.done("check")
     assert "0xe9" in program.done("check", "--apply")
     assert "caf\ufffd" in program.done("search", "caf")

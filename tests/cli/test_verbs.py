@@ -83,18 +83,18 @@ def test_a_write_says_where_it_went_and_how_large_the_page_is(grown: Program) ->
 def test_what_is_known_already_is_not_written_twice(grown: Program) -> None:
     before = grown.files()
     told = grown.done("write", "- Silica uses pytest for testing (2026-02-03)")
-    assert told == "nothing new: it stands in projects/silica\n"
+    assert told == "nothing new: already in projects/silica\n"
     assert grown.files() == before
 
 
 def test_text_comes_from_standard_input_from_a_file_or_from_the_arguments(program: Program) -> None:
     file = program.home / "notes.txt"
     file.write_bytes("naïve\r\n".encode())
-    assert program.run("write", "--mode", "append", stdin="Grüße\n".encode()).code == 0
-    assert program.run("write", "--mode", "append", "-", stdin=b"from a dash\n").code == 0
-    assert program.run("write", "--mode", "append", "--file", str(file)).code == 0
-    assert program.run("write", "--mode", "append", "--file", "-", stdin=b"from a file that is a dash\n").code == 0
-    assert program.run("write", "--mode", "append", "two", "words").code == 0
+    assert program.quick("write", "--mode", "append", stdin="Grüße\n".encode()).code == 0
+    assert program.quick("write", "--mode", "append", "-", stdin=b"from a dash\n").code == 0
+    assert program.quick("write", "--mode", "append", "--file", str(file)).code == 0
+    assert program.quick("write", "--mode", "append", "--file", "-", stdin=b"from a file that is a dash\n").code == 0
+    assert program.quick("write", "--mode", "append", "two", "words").code == 0
     text = (program.folder / "memory.md").read_bytes().decode()
     for said in ("Grüße\n", "from a dash\n", "naïve\r\n", "from a file that is a dash\n", "two words\n"):
         assert said in text
@@ -118,8 +118,8 @@ def test_replace_puts_the_text_in_the_place_of_the_body(grown: Program) -> None:
 def test_a_page_is_read_byte_for_byte(program: Program) -> None:
     data = "# Töne\r\n\r\nblank at the end \t\r\n\x1b[31m日本\u200d語\n\nno line end".encode()
     program.page("memory", data)
-    assert program.run("read").out == data
-    assert program.run("read", "memory").out == data
+    assert program.quick("read").out == data
+    assert program.quick("read", "memory").out == data
 
 
 def test_a_hit_is_told_with_place_date_score_way_and_verbatim_words(grown: Program) -> None:
@@ -198,22 +198,22 @@ def test_a_page_is_split_on_demand(program: Program) -> None:
 
 
 def test_a_page_that_holds_together_is_left_whole_and_says_why(grown: Program) -> None:
-    assert grown.done("split", "people").startswith("people left whole: ")
+    assert grown.done("split", "people").startswith("people not split: ")
 
 
 def test_a_page_is_merged_and_renamed_and_links_follow(grown: Program) -> None:
-    assert grown.done("rename", "projects", "work") == "projects is work now\n"
+    assert grown.done("rename", "projects", "work") == "projects renamed to work\n"
     assert "work/silica" in grown.done("read", "people")
-    assert grown.done("merge", "work/silica") == "work/silica is part of work now\n"
+    assert grown.done("merge", "work/silica") == "work/silica merged into work\n"
     assert "pytest" in grown.done("read", "work")
     assert grown.done("check").startswith("all is well: 3 pages")
 
 
-def test_a_deleted_page_says_where_its_children_hang_now(grown: Program) -> None:
+def test_a_deleted_page_says_where_its_children_went(grown: Program) -> None:
     grown.page("people", "# People\n\nAda keeps the books.\n")
     assert grown.done("delete", "projects").splitlines() == [
-        "projects is deleted",
-        "  projects/silica hangs on memory now",
+        "projects deleted",
+        "  projects/silica moved to memory",
     ]
     assert grown.done("check") == "all is well: 3 pages\n"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_v2.storage.history import History, Revision
+from memory_v2.storage.history import History, PageChange, Revision
 
 from .storage_suite import at_once
 
@@ -86,8 +86,8 @@ class HistoryConformance:
     def test_nothing_is_there_before_the_first_record(self, history: History) -> None:
         assert not history.begun
         assert list(history.revisions()) == []
-        assert history.stale({"memory": None}) == {}
-        assert history.stale({"memory": b"x"}) == {"memory": b"x"}
+        assert history.unrecorded({"memory": None}) == {}
+        assert history.unrecorded({"memory": b"x"}) == {"memory": b"x"}
         assert not history.begun
 
     def test_a_history_has_begun_once_something_is_recorded(self, history: History) -> None:
@@ -97,9 +97,49 @@ class HistoryConformance:
     def test_what_differs_from_the_newest_commit_is_stale(self, history: History) -> None:
         three(history)
         same: dict[str, bytes | None] = {"memory": b"# Memory\n\nMore.\n", "people/ada": None, "nowhere": None}
-        assert history.stale(same) == {}
+        assert history.unrecorded(same) == {}
         other: dict[str, bytes | None] = {"memory": None, "people/ada": b"", "people": b"x"}
-        assert history.stale({**other, "nowhere": None}) == other
+        assert history.unrecorded({**other, "nowhere": None}) == other
+
+    def test_the_newest_revision_is_the_head_and_what_is_checked_out_is_noted(
+        self, history: History, another: Callable[[], History]
+    ) -> None:
+        assert (history.head, history.checked_out) == ("", "")
+        ids = three(history)
+        assert (history.head, history.checked_out) == (ids[2], "")
+        history.mark_checked_out(ids[1])
+        assert (another().head, another().checked_out) == (ids[2], ids[1])
+        history.mark_checked_out(ids[2])
+        assert history.checked_out == another().checked_out == ids[2]
+
+    def test_two_revisions_are_compared(self, history: History) -> None:
+        first, second, third = three(history)
+        more = PageChange("memory", b"# Memory\n", b"# Memory\n\nMore.\n")
+        assert history.difference(first, second) == (more,)
+        assert history.difference(first, third) == (more, PageChange("people/ada", b"Ada\n", None))
+        assert history.difference(third, second) == (PageChange("people/ada", None, b"Ada\n"),)
+        assert history.difference("", first) == (
+            PageChange("memory", None, b"# Memory\n"),
+            PageChange("people/ada", None, b"Ada\n"),
+        )
+        assert history.difference(second, second) == ()
+
+    def test_the_newest_revision_can_be_taken_back(self, history: History, another: Callable[[], History]) -> None:
+        ids = three(history)
+        other = another()
+        assert other.head == ids[2]
+        history.take_back(ids[2])
+        assert [one.id for one in history.revisions()] == [one.id for one in other.revisions()] == [ids[1], ids[0]]
+        assert history.head == other.head == ids[1]
+        assert history.unrecorded({"people/ada": None}) == {"people/ada": None}
+        again = other.record({"people/ada": b"Ada L.\n"}, entry(4))
+        assert history.before(again) == ids[1]
+        assert history.pages(again)["people/ada"] == b"Ada L.\n"
+
+    def test_a_first_revision_that_is_taken_back_leaves_a_history_that_has_not_begun(self, history: History) -> None:
+        history.take_back(history.record({"memory": b"x"}, entry(0)))
+        assert not history.begun
+        assert (history.head, list(history.revisions())) == ("", [])
 
     def test_removing_the_last_page_leaves_nothing_and_goes_on(self, history: History) -> None:
         history.record({"a/b/c": b"x"}, entry(0))
@@ -122,7 +162,7 @@ class HistoryConformance:
         assert {path: history.read(newest.id, path) for path in ODD} == pages
         assert {one.paths for one in history.revisions()} == {(path,) for path in ODD}
         assert all(len(list(history.revisions(path))) == 1 for path in ODD)
-        assert history.stale(dict(pages)) == {}
+        assert history.unrecorded(dict(pages)) == {}
 
     @pytest.mark.parametrize(
         "data", [b"", b"\0", b"\xff\xfe", b"a\r\nb", b"no end", bytes(range(256)) * 4_000], ids=len
@@ -140,7 +180,7 @@ class HistoryConformance:
         assert other.begun
         other.record({"memory": b"2"}, entry(1))
         assert [entry.summary for entry in history.revisions()] == ["fact 1", "fact 0"]
-        assert history.stale({"memory": b"2"}) == {}
+        assert history.unrecorded({"memory": b"2"}) == {}
         assert list(another().revisions()) == list(history.revisions())
 
     def test_threads_record_and_read_side_by_side(self, history: History) -> None:

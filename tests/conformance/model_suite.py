@@ -49,23 +49,23 @@ NOT_JSON = {
 }
 TOO_DEEP = "[" * 50_000
 STATUSES = {
-    400: ("it does not take the request", False),
-    401: ("it does not accept the key", False),
-    402: ("it has to be paid first", False),
-    403: ("it does not allow this with the key", False),
+    400: ("it rejected the request", False),
+    401: ("it rejected the key", False),
+    402: ("it requires payment", False),
+    403: ("it does not permit this with the key", False),
     404: ("it does not know the model, or is not at this address", False),
     408: ("it did not answer in time", True),
-    409: ("it was busy with this request", True),
-    413: ("it does not take a request of this length", False),
-    418: ("it does not take the request", False),
-    422: ("it does not take the request", False),
-    429: ("it is asked too often", True),
-    500: ("it is out of order", True),
-    501: ("it is out of order", True),
-    502: ("it is out of order", True),
-    503: ("it is out of order", True),
-    504: ("it is out of order", True),
-    529: ("it has too much to do", True),
+    409: ("it is still busy with this request", True),
+    413: ("it rejected the request as too long", False),
+    418: ("it rejected the request", False),
+    422: ("it rejected the request", False),
+    429: ("it is rate-limiting requests", True),
+    500: ("it had an internal error", True),
+    501: ("it had an internal error", True),
+    502: ("it had an internal error", True),
+    503: ("it had an internal error", True),
+    504: ("it had an internal error", True),
+    529: ("it is overloaded", True),
 }
 UNREADABLE = {
     "cut off": Sends(lambda body: body[: len(body) // 2]),
@@ -261,7 +261,7 @@ class ModelConformance:
 
     def test_tokens_that_nobody_counts_are_none(self, model: Model, provider: Provider) -> None:
         if self.insists:
-            with pytest.raises(ModelError, match=r"^it gave no answer that can be read$"):
+            with pytest.raises(ModelError, match=r"^it sent an unreadable answer$"):
                 self.reply(model, provider, Says("So", usage=None))
             return
         assert self.reply(model, provider, Says("So", usage=None)).usage == Usage()
@@ -285,7 +285,7 @@ class ModelConformance:
     def test_arguments_nested_without_end_bring_nothing_down(self, model: Model, provider: Provider) -> None:
         says = Says("", [Call("put", TOO_DEEP, "call_a")])
         if self.parses:
-            with pytest.raises(ModelError, match=r"^it gave no answer that can be read$"):
+            with pytest.raises(ModelError, match=r"^it sent an unreadable answer$"):
                 self.reply(model, provider, says)
             return
         self.two_turns(model, provider, says)
@@ -301,7 +301,7 @@ class ModelConformance:
 
     def test_an_answer_without_content_is_an_empty_one(self, model: Model, provider: Provider) -> None:
         if self.insists:
-            with pytest.raises(ModelError, match=r"^it gave no answer that can be read$"):
+            with pytest.raises(ModelError, match=r"^it sent an unreadable answer$"):
                 self.reply(model, provider, Says(None))
             return
         talk = self.two_turns(model, provider, Says(None))
@@ -363,7 +363,7 @@ class ModelConformance:
     def test_what_is_no_answer_may_be_one_the_next_time(self, model: Model, provider: Provider, answer: Sends) -> None:
         provider.script = [answer]
         failed = self.failure(model)
-        assert (str(failed), failed.retryable) == ("it gave no answer that can be read", True)
+        assert (str(failed), failed.retryable) == ("it sent an unreadable answer", True)
 
     def test_a_connection_that_breaks_is_told_from_an_answer(self, model: Model, provider: Provider) -> None:
         provider.script = [Resets()]
@@ -412,13 +412,13 @@ class ModelConformance:
 
     def test_the_key_is_not_repeated(self, model: Model, provider: Provider) -> None:
         provider.script = [Fails(401, f"the key {KEY} is not ours, Bearer {KEY}")]
-        assert str(self.failure(model)) == "it does not accept the key (HTTP 401: the key … is not ours, Bearer …)"
+        assert str(self.failure(model)) == "it rejected the key (HTTP 401: the key … is not ours, Bearer …)"
         assert KEY not in repr(model)
 
     def test_a_word_that_stands_for_a_key_is_none(self, provider: Provider) -> None:
         provider.script = [Fails(400, "none of these models")]
         failed = self.failure(type(self).adapter(provider.url, key="none"))
-        assert str(failed) == "it does not take the request (HTTP 400: none of these models)"
+        assert str(failed) == "it rejected the request (HTTP 400: none of these models)"
 
     def test_the_failure_of_another_model_is_not_taken_for_its_own(self, model: Model, provider: Provider) -> None:
         provider.script = [Fails(401, "another story"), Resets()]
@@ -431,7 +431,7 @@ class ModelConformance:
     def test_a_providers_words_are_one_line_and_no_book(self, model: Model, provider: Provider) -> None:
         provider.script = [Fails(400, "one\ntwo\r\n\tthree " * 10_000)]
         said = str(self.failure(model))
-        assert said.startswith("it does not take the request (HTTP 400: one two three one two three ")
+        assert said.startswith("it rejected the request (HTTP 400: one two three one two three ")
         assert said.isprintable()
         assert len(said) < 300
 

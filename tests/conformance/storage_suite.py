@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Barrier
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import pytest
 
@@ -40,6 +40,9 @@ PATHS = {
 
 class StorageConformance:
     """The conformance suite; a backend's test class inherits it and overrides `storage`."""
+
+    turns: ClassVar[int] = 50
+    """How often each of many workers writes, where they write at once."""
 
     @pytest.fixture
     def storage(self, tmp_path: Path) -> MemoryStorage:
@@ -253,7 +256,7 @@ class StorageConformance:
 
     def test_read_modify_write_under_the_lock_loses_nothing(self, storage: MemoryStorage) -> None:
         def add(worker: int) -> None:
-            for turn in range(50):
+            for turn in range(self.turns):
                 with storage.lock():
                     line = f"{worker} {turn}\n".encode()
                     if storage.exists("log"):
@@ -264,7 +267,7 @@ class StorageConformance:
 
         at_once(8, add)
         lines = storage.read("log").data.decode().splitlines()
-        assert sorted(lines) == sorted(f"{worker} {turn}" for worker in range(8) for turn in range(50))
+        assert sorted(lines) == sorted(f"{worker} {turn}" for worker in range(8) for turn in range(self.turns))
 
     def test_one_of_many_racers_makes_the_page(self, storage: MemoryStorage) -> None:
         for attempt in range(10):

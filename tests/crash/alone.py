@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
+
+from tests.forks import run_module
 
 
 def run_alone(module: str, *arguments: str) -> Any:
     """What `python -m` prints, which is JSON."""
-    done = subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=Path(__file__).parents[2],
-    )
-    if done.returncode:
-        raise AssertionError(f"{module} ended with {done.returncode}:\n{done.stderr}")
-    return json.loads(done.stdout)
+    done = run_module(module, *arguments)
+    if done.code:
+        raise AssertionError(f"{module} ended with {done.code}:\n{done.err.decode()}")
+    return json.loads(done.out)

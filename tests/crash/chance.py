@@ -23,8 +23,12 @@ from memory_v2.storage.local.storage import METADATA
 from tests.crash.holds import SWEPT_LATER, Look, age, heard, leftovers, look
 from tests.crash.scenes import copied, opened
 
-LONGEST = 0.25
-"""Seconds after which a process is killed at the latest: time for a few operations."""
+MOST_NOTES = 6
+"""A process is killed at the latest after so many notes: it notes what it begins and what has returned."""
+LONGEST = 0.06
+"""Seconds that pass at most between the last of these notes and the kill: about as long as an operation takes."""
+PATIENCE = 120.0
+"""Seconds after which a process that notes nothing more hangs."""
 ROUND = 30
 """Kills of one store, before another is begun."""
 
@@ -63,6 +67,7 @@ def _round(tally: Kills, folder: Path, kills: int, name: str) -> None:
         child = os.fork()
         if not child:
             _live(store, log, name, done)
+        _wait_for(chance.randint(0, MOST_NOTES), log)
         time.sleep(chance.uniform(0.0, LONGEST))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -110,6 +115,14 @@ def _live(store: Path, log: Path, name: str, done: int) -> NoReturn:
     except BaseException as error:  # noqa: BLE001 - a child of a fork must never come back from here
         os.write(note, f"failed {type(error).__name__}: {error}".replace("\n", " ").encode() + b"\n")
     os._exit(1)
+
+
+def _wait_for(notes: int, log: Path) -> None:
+    """Until the process has noted so much, or that it failed."""
+    end = time.monotonic() + PATIENCE
+    while (noted := log.read_bytes()).count(b"\n") < notes and b"failed" not in noted:
+        assert time.monotonic() < end, f"no {notes} notes within {PATIENCE:.0f} seconds, only {noted!r}"
+        time.sleep(0.001)
 
 
 def _read(log: Path, done: int) -> tuple[int, int, list[str]]:

@@ -15,19 +15,20 @@ from unittest.mock import patch
 
 from memory_v2.errors import NotAllowed, PageNotFound
 from memory_v2.memory import Memory
-from memory_v2.storage import history
-from memory_v2.storage.history import FOLDER
-from memory_v2.storage.local.storage import METADATA
+from memory_v2.storage.local import git_history
+from memory_v2.storage.local.git_history import FOLDER, MAKING
+from memory_v2.storage.local.notes import LocalNotes
+from memory_v2.storage.local.storage import METADATA, LocalStorage
 from tests.crash.scenes import THRESHOLD, Scene, copied, opened
 from tests.properties.whole import faults, pages_of, stands
 
 AFTERWARDS = "- what is written when all that is over: kestrels nest at the mill"
 
 LEFT = re.compile(r"(^|/)(\.silica-[^/]*\.tmp|[^/]*\.tmp|[^/]+\.lock|index\.sqlite-[^/]+|tmp\w+(\.pack)?)$")
-NOTED = re.compile(rf"^{re.escape(METADATA)}/(journal.*|pending/.+)$")
+NOTED = re.compile(rf"^{re.escape(METADATA)}/pending/.+$")
 SET_ASIDE = re.compile(rf"^{re.escape(METADATA)}/history-damaged-\d+\.git$")
-SWEPT_LATER = (f"{METADATA}/traces/", f"{METADATA}/{FOLDER}/objects/pack/")
-"""Where what is left goes when the next trace is kept, or the history is packed the next time."""
+SWEPT_LATER = (f"{METADATA}/traces/", f"{METADATA}/{FOLDER}/", f"{METADATA}/{MAKING}")
+"""Where what is left goes when the next trace is kept, and the next change is recorded or packed."""
 _REVISION = re.compile(r"\b[0-9a-f]{12}\b")
 
 AGO = 3_600.0
@@ -126,17 +127,15 @@ def leftovers(folder: Path) -> list[str]:
 
 def is_promised(folder: Path) -> bool:
     """Whether something is noted that has to be done."""
-    metadata = folder / METADATA
-    return (metadata / "journal.json").exists() or any((metadata / "pending").glob("*.json"))
+    return bool(interrupted(folder)) or LocalStorage(folder).interrupted() is not None
 
 
 def interrupted(folder: Path) -> int:
-    """How many things are noted of which whoever asked for them does not know whether they are done: a change in its
-    middle, a text that waits."""
-    metadata = folder / METADATA
-    change = metadata / "journal.json"
-    told = [json.loads(file.read_bytes()) for file in (metadata / "pending").glob("*.json")]
-    return int(change.exists()) or sum("text" in note for note in told)
+    """How many things are left of which whoever asked for them does not know whether they are done: a change that was
+    cut short, a text that waits."""
+    told = [json.loads(file.read_bytes()) for file in (folder / METADATA / "pending").glob("*.json")]
+    change = LocalStorage(folder).interrupted()
+    return sum("text" in note for note in told) or int(change is not None and change.kind != "write")
 
 
 def age(folder: Path) -> None:
@@ -206,7 +205,11 @@ def _judged(memory: Memory, hope: Expected) -> tuple[str, list[str]]:
 @contextmanager
 def unhurried() -> Iterator[None]:
     """Nothing waits for the disk, which is not going to fail, nor for a git that nobody runs."""
-    with patch.object(os, "fsync"), patch.object(history, "GIT_SECONDS", 0.0):
+    with (
+        patch.object(os, "fsync"),
+        patch.object(git_history, "GIT_SECONDS", 0.0),
+        patch.object(LocalNotes, "recovery_interval", 0.0),
+    ):
         yield
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from memory_v2.memory import Memory
-from memory_v2.storage.local.storage import METADATA
+from memory_v2.storage.local.git_history import FOLDER
+from memory_v2.storage.local.storage import METADATA, LocalStorage
 from tests.crash.boundaries import Boundary, watched
 from tests.crash.holds import AFTERWARDS, age, leftovers, look, unhurried
 from tests.crash.scenes import NEW, SCENES, Scene, copied, opened, prepared
@@ -39,7 +39,7 @@ def test_a_page_of_an_interrupted_change_that_is_edited_by_hand_is_kept_as_it_wa
         had = blocks_of(memory)
     wrong = []
     for number, state in enumerate(states):
-        paths = paths_in_the_journal(state)
+        paths = paths_of_the_change(state)
         for path in {paths[number % len(paths)], paths[-1 - number % len(paths)]}:
             folder = copied(state, tmp_path / f"{number}-{path.replace('/', '-')}")
             edit(folder / f"{path}.md")
@@ -68,8 +68,8 @@ def problems(scene: Scene, folder: Path, had: set[str]) -> Iterator[str]:
 
 
 def interrupted(scene: Scene, folder: Path) -> list[Path]:
-    """The store of a scene as a kill leaves it with a journal in it: before each page that is stored or removed, and
-    behind the last."""
+    """The store of a scene as a kill leaves it with a change that is recorded and not checked out: before each page
+    that is stored or removed, and behind the last."""
     store = prepared(scene, folder / "store")
     live = copied(store, folder / "live")
     states: list[Path] = []
@@ -77,7 +77,7 @@ def interrupted(scene: Scene, folder: Path) -> list[Path]:
 
     def at_boundary(boundary: Boundary) -> None:
         nonlocal has_stored
-        if not (live / METADATA / "journal.json").exists():
+        if boundary.place.startswith(f"{METADATA}/{FOLDER}/objects") or LocalStorage(live).interrupted() is None:
             has_stored = False
             return
         is_of_a_page = not boundary.place.startswith(METADATA)
@@ -93,9 +93,10 @@ def interrupted(scene: Scene, folder: Path) -> list[Path]:
     return states
 
 
-def paths_in_the_journal(folder: Path) -> list[str]:
-    noted = json.loads((folder / METADATA / "journal.json").read_bytes())
-    return [page["path"] for page in noted["pages"]]
+def paths_of_the_change(folder: Path) -> tuple[str, ...]:
+    revision = LocalStorage(folder).interrupted()
+    assert revision is not None
+    return revision.paths
 
 
 def edit(file: Path) -> None:
@@ -115,7 +116,6 @@ def blocks_of(memory: Memory) -> set[str]:
 
 def was_in_history(memory: Memory, text: str) -> bool:
     kept = memory.storage.history
-    assert kept is not None
     return any(text.encode() in data for entry in kept.revisions() for data in kept.pages(entry.id).values())
 
 

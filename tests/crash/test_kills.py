@@ -6,11 +6,12 @@ import pytest
 
 from tests.crash.kills import run_by_chance, run_scene
 from tests.crash.scenes import SCENES, Scene
+from tests.effort import effort
 
 STEP = 19
 """So many boundaries lie between two kills. Each operation begins with another one."""
 RECOVERY_STEP = 67
-BY_CHANCE = 50
+BY_CHANCE = effort(25, 100)
 NOTHING_TO_RECOVER = ("packing the history",)
 """What changes no page has nothing in its middle that the next use would finish."""
 

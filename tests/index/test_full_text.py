@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError
 from memory_v2.index.base import PageIndex
+from memory_v2.index.connections import FILE
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.index.store import FILE
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
@@ -189,7 +189,7 @@ def test_a_file_that_cannot_be_written_is_left_alone(storage: LocalStorage, cach
 
 
 def test_a_locked_index_holds_up_nobody(storage: LocalStorage, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory_v2.index.store.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("memory_v2.index.connections.BUSY_SECONDS", 0.05)
     FullTextIndex(storage, cache).refresh()
     holder = sqlite3.connect(cache / FILE, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
@@ -335,7 +335,7 @@ def test_an_excerpt_is_what_stands_in_the_lines_it_names(text: str) -> None:
     storage = VolatileStorage()
     storage.write("page", parse_page("page", text).data)
     lines = split_lines(readable(text))
-    for hit in FullTextIndex(storage, None).search(text, 100, entries=True):
+    for hit in FullTextIndex(storage, None).search(text, 100, child_links=True):
         assert hit.text in "".join(lines[hit.first_line - 1 : hit.last_line])
 
 
@@ -379,4 +379,4 @@ def test_an_index_kept_up_equals_one_made_anew(changes: list[tuple[str, str | No
     assert index.graph() == anew.graph() == build_graph(_pages(storage))
     assert index.rows() == anew.rows()
     for query in _QUERIES:
-        assert index.search(query, 50, entries=True) == anew.search(query, 50, entries=True)
+        assert index.search(query, 50, child_links=True) == anew.search(query, 50, child_links=True)

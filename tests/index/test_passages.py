@@ -45,7 +45,7 @@ def assert_verbatim(text: str) -> None:
         assert passage.text.strip()
         if len(passage.text) < PASSAGE_BYTES // 4:
             assert passage.text == named.rstrip("\r\n")
-        if passage.kind != "entry":
+        if passage.kind != "child link":
             assert passage.text in readable(page.blocks[passage.block - 1].text)
 
 
@@ -160,5 +160,5 @@ def test_what_the_program_wrote_is_set_apart() -> None:
     text = "# A\n\ntext\n\n## Links\n\n- [[b]] - all of b\n\n## Metadata\n\nlast_updated: 2023-01-01T00:00:00Z\n"
     [body, entry] = found(text)
     assert body.kind == "text"
-    assert (entry.kind, entry.text, entry.block, entry.first_line) == ("entry", "- [[b]] - all of b", 0, 7)
+    assert (entry.kind, entry.text, entry.block, entry.first_line) == ("child link", "- [[b]] - all of b", 0, 7)
     assert entry.run != body.run

@@ -78,7 +78,7 @@ def test_a_form_that_no_page_has_finds_a_shorter_or_longer_one() -> None:
 
 def test_entries_are_found_only_when_asked_for(notes: FullTextIndex) -> None:
     assert {hit.path for hit in notes.search("pytest")} == {"silica"}
-    assert [hit.path for hit in notes.search("pytest", entries=True)] == ["silica", "memory"]
+    assert [hit.path for hit in notes.search("pytest", child_links=True)] == ["silica", "memory"]
 
 
 def test_what_was_written_near_it_does_not_make_a_note_an_answer(notes: FullTextIndex) -> None:

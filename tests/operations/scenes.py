@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.operations.results import Result
 from memory_v2.settings import DEFAULT_THRESHOLD, MIN_THRESHOLD
 from memory_v2.storage.base import MemoryStorage
+from memory_v2.storage.history import Change
 from memory_v2.storage.volatile import VolatileStorage
 from tests.properties.whole import clock
 
@@ -62,11 +61,9 @@ class Crowded(VolatileStorage):
         self.path = path
         self.said: list[str] = []
 
-    @contextmanager
-    def lock(self) -> Iterator[None]:
-        with super().lock():
-            if self.rivals and self.exists(self.path):
-                self.rivals -= 1
-                self.said.append(f"Rival fact {self.rivals}.")
-                self.write(self.path, f"{self.said[-1]}\n\n".encode() + self.read(self.path).data)
-            yield
+    def apply(self, change: Change) -> Change:
+        if self.rivals and self.exists(self.path):
+            self.rivals -= 1
+            self.said.append(f"Rival fact {self.rivals}.")
+            self.write(self.path, f"{self.said[-1]}\n\n".encode() + self.read(self.path).data)
+        return super().apply(change)

@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from memory_v2.cli.app import silica
-from memory_v2.errors import StorageError
+from memory_v2.errors import NotAllowed, StorageError
 from memory_v2.memory import Memory
+from memory_v2.storage.base import version_of
 from memory_v2.storage.format import FORMAT
 from memory_v2.storage.local.storage import LocalStorage
 from tests.properties.whole import clock
@@ -34,6 +35,9 @@ VERBS: dict[str, Callable[[Memory], object]] = {
 }
 
 
+DERIVED = (".metadata/index.sqlite", ".metadata/traces/")
+
+
 def open_memory(folder: Path) -> Memory:
     return Memory(LocalStorage(folder), now=clock)
 
@@ -42,8 +46,9 @@ def note(folder: Path) -> Path:
     return folder / ".metadata" / "format.json"
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+def files(folder: Path, besides: tuple[str, ...] = ()) -> dict[str, bytes]:
+    found = {str(file.relative_to(folder)): file for file in sorted(folder.rglob("*")) if file.is_file()}
+    return {name: file.read_bytes() for name, file in found.items() if not name.startswith(besides or ("\0",))}
 
 
 @pytest.fixture
@@ -91,6 +96,100 @@ def test_only_looking_at_an_older_store_does_not_bring_it_up_to_date(folder: Pat
     assert not note(folder).exists()
 
 
+# format 2: pages first, with a journal of the change that is being stored
+
+
+def as_format_2(folder: Path) -> None:
+    """Makes the store what the version before would have left: without a note of what is checked out."""
+    note(folder).write_text(json.dumps({"format": 2}))
+    (folder / ".metadata" / "history.git" / "refs" / "silica" / "checked-out").unlink()
+
+
+def journal(folder: Path) -> Path:
+    return folder / ".metadata" / "journal.json"
+
+
+def a_change(operation: str = "1f3a", **other: object) -> bytes:
+    """A change as format 2 noted it."""
+    entry: dict[str, object] = dict.fromkeys(("decided_by", "degraded", "undoes"), "")
+    entry |= {"kind": "rename", "summary": "notes", "operation": operation, "why": []}
+    entry["when"] = "2026-03-01T09:30:00+00:00"
+    return json.dumps({"pages": [], "entry": entry, "overgrown": [], **other}).encode()
+
+
+def a_page(folder: Path, path: str, after: str | None) -> dict[str, object]:
+    file = folder / f"{path}.md"
+    return {"path": path, "before": version_of(file.read_bytes()) if file.exists() else "", "after": after}
+
+
+def pages(folder: Path) -> dict[str, bytes]:
+    return {name: data for name, data in files(folder).items() if name.endswith(".md")}
+
+
+def test_a_store_of_format_2_is_brought_up_to_date_and_can_be_undone_to_its_first_operation(folder: Path) -> None:
+    as_format_2(folder)
+    before = pages(folder)
+    with open_memory(folder) as memory:
+        assert memory.recover() == []
+        memory.write("Faro is on the sea.")
+        assert json.loads(note(folder).read_text()) == {"format": FORMAT}
+        memory.undo()
+        assert pages(folder) == before
+        memory.undo()
+        memory.undo()
+        with pytest.raises(NotAllowed, match="nothing to undo"):
+            memory.undo()
+    assert pages(folder) == {}
+
+
+@pytest.mark.parametrize("stored", [0, 1, 2])
+def test_a_change_that_format_2_did_not_complete_is_completed(folder: Path, stored: int) -> None:
+    root = (folder / "memory.md").read_text()
+    steps = [("towns", (folder / "notes.md").read_text()), ("memory", root.replace("notes", "towns")), ("notes", None)]
+    noted = [a_page(folder, path, after) for path, after in steps]
+    as_format_2(folder)
+    journal(folder).write_bytes(a_change(pages=noted))
+    for path, after in steps[:stored]:
+        (folder / f"{path}.md").write_text(after or "")
+    with open_memory(folder) as memory:
+        (done,) = memory.recover()
+        assert str(done).startswith("a rename of 2026-03-01 09:30 UTC was interrupted; it is done now: ")
+        assert memory.check() == []
+        assert "Porto" in memory.read("towns")
+        assert memory.history()[0].first.kind == "rename"
+        memory.undo()
+        assert "Porto" in memory.read("notes")
+    assert not journal(folder).exists()
+
+
+@pytest.mark.parametrize(
+    "noted",
+    [b"", b"{", b"[]", b'{"pages": []}', b"\xff\xfe", b"[" * 200_000]
+    + [a_change(operation=name) for name in ("../../../victim", "a/b", "a\0b", "a" * 300, "", "ä", ".", "CON.")]
+    + [
+        a_change(pages=[{"path": path, "before": "", "after": after}])
+        for path, after in (("../x", "x"), (".metadata/x", "x"), ("x", 5), ("x", [1]), (7, "x"))
+    ],
+    ids=range(19),
+)
+def test_a_journal_that_cannot_be_read_is_kept_aside_and_blocks_nobody(
+    folder: Path, noted: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    victim = folder.parent / "victim.json"
+    victim.write_text("precious")
+    as_format_2(folder)
+    journal(folder).write_bytes(noted)
+    before = pages(folder)
+    with open_memory(folder) as memory:
+        assert memory.check() == []
+        assert pages(folder) == before
+        memory.write("Faro is on the sea.")
+        assert memory.check() == []
+    assert (folder / ".metadata" / "journal-damaged.json").read_bytes() == noted
+    assert "journal" in caplog.text
+    assert victim.read_text() == "precious"
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_newer_store_is_refused_whatever_is_asked_and_nothing_is_touched(folder: Path, verb: str) -> None:
     note(folder).write_text(json.dumps({"format": FORMAT + 1, "more": "than we know"}))
@@ -104,10 +203,12 @@ def test_who_has_it_open_when_a_newer_program_takes_over_changes_nothing_any_mor
     with open_memory(folder) as memory:
         memory.search("Lisbon")
         note(folder).write_text(json.dumps({"format": FORMAT + 1}))
-        before = files(folder)
+        before = files(folder, DERIVED)
         with pytest.raises(StorageError, match="install a newer version"):
             memory.write("Faro is on the sea.")
-    assert files(folder) == before
+        with pytest.raises(StorageError, match="install a newer version"):
+            memory.delete("notes")
+    assert files(folder, DERIVED) == before
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"format": "2"}', b'{"format": null}', b"\xff"])

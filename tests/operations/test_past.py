@@ -15,7 +15,7 @@ def tree(storage: VolatileStorage) -> dict[str, bytes]:
 
 
 def test_a_page_that_was_removed_by_hand_is_brought_back_by_undo() -> None:
-    storage = VolatileStorage(clock, history=True)
+    storage = VolatileStorage(clock)
     memory = offline(storage=storage)
     memory.write("Lisbon is on the Tagus.")
     memory.write("Porto is on the Douro.", "porto")
@@ -26,7 +26,7 @@ def test_a_page_that_was_removed_by_hand_is_brought_back_by_undo() -> None:
 
 
 def test_a_root_that_was_made_anew_is_taken_away_again() -> None:
-    storage = VolatileStorage(clock, history=True)
+    storage = VolatileStorage(clock)
     memory = offline(storage=storage)
     memory.write("Porto is on the Douro.", "porto")
     storage.delete("memory")
@@ -37,7 +37,7 @@ def test_a_root_that_was_made_anew_is_taken_away_again() -> None:
 
 
 def test_a_page_that_nothing_linked_to_may_be_as_it_was() -> None:
-    storage = VolatileStorage(clock, history=True)
+    storage = VolatileStorage(clock)
     memory = offline(storage=storage)
     memory.write("Lisbon is on the Tagus.")
     storage.write("by-hand", b"# By hand\r\n\r\nMine.\r\n")
@@ -52,7 +52,7 @@ def test_a_page_that_nothing_linked_to_may_be_as_it_was() -> None:
 
 
 def test_a_page_that_others_hang_on_by_now_is_not_taken_away() -> None:
-    storage = VolatileStorage(clock, history=True)
+    storage = VolatileStorage(clock)
     memory = offline(storage=storage)
     memory.write("Lisbon is on the Tagus.")
     memory.write("Porto is on the Douro.", "towns")
@@ -64,7 +64,7 @@ def test_a_page_that_others_hang_on_by_now_is_not_taken_away() -> None:
 
 
 def test_commits_of_one_operation_are_one_also_where_others_came_between() -> None:
-    storage = VolatileStorage(clock, history=True)
+    storage = VolatileStorage(clock)
     memory = offline(storage=storage)
     assert storage.history is not None
     memory.write("Lisbon is on the Tagus.")
@@ -73,12 +73,13 @@ def test_commits_of_one_operation_are_one_also_where_others_came_between() -> No
         storage.write(path, b"x")
         entry = type(first)(kind, path, operation, when=first.when)
         storage.history.record({path: b"x"}, entry)
+    storage.history.mark_checked_out(storage.history.head)
     done = memory.history()
     assert [(one.first.summary, one.paths) for one in done][:2] == [("a", ("a", "a/more")), ("b", ("b",))]
 
 
 def test_a_page_that_is_brought_back_does_not_list_what_is_not_there_any_more() -> None:
-    storage = VolatileStorage(clock, history=True)
+    storage = VolatileStorage(clock)
     memory = offline(storage=storage)
     memory.write("Lisbon is on the Tagus.")
     memory.write("Porto is on the Douro.", "porto")

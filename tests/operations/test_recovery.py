@@ -14,7 +14,7 @@ from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.write import checked_blocks
-from memory_v2.storage.base import ANY, JOURNAL, PENDING, Expected, MemoryStorage
+from memory_v2.storage.base import ANY, PENDING, Expected, MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileNotes, VolatileStorage
 from memory_v2.tree.block import Block
@@ -58,7 +58,7 @@ def dying(storage: VolatileStorage) -> Memory:
 
 def crashed(text: str, path: str | None = None, before: str = "") -> VolatileStorage:
     """A storage on which somebody was killed while a model thought about a text."""
-    storage = VolatileStorage(clock, history=True)
+    storage = VolatileStorage(clock)
     if before:
         offline(storage=storage).write(before, path)
     with pytest.raises(Dead):
@@ -71,7 +71,7 @@ def crashed(text: str, path: str | None = None, before: str = "") -> VolatileSto
 
 
 def left(storage: MemoryStorage) -> list[str]:
-    return storage.notes.names(PENDING) + ([JOURNAL] if storage.notes.read(JOURNAL) is not None else [])
+    return storage.notes.names(PENDING)
 
 
 def test_a_text_is_noted_before_the_model_is_asked_and_not_any_more_when_it_is_written() -> None:
@@ -122,7 +122,7 @@ def test_a_text_on_which_somebody_is_still_at_work_is_left_alone() -> None:
 
 
 def test_a_writer_that_was_taken_for_dead_does_not_write_a_second_time() -> None:
-    storage = VolatileStorage(clock, history=True)
+    storage = VolatileStorage(clock)
     offline(storage=storage).write("Lisbon is on the Tagus.")
 
     def finish_it_meanwhile(_: Conversation) -> Reply:
@@ -161,7 +161,7 @@ def test_a_write_that_fails_leaves_nothing_to_be_done() -> None:
 
 
 def test_what_others_wrote_meanwhile_is_not_replaced_by_what_came_before_it() -> None:
-    storage = VolatileStorage(clock, history=True)
+    storage = VolatileStorage(clock)
     offline(storage=storage).write("Old words.", "notes")
     notes = DyingNotes()
     storage.notes = notes
@@ -176,7 +176,7 @@ def test_what_others_wrote_meanwhile_is_not_replaced_by_what_came_before_it() ->
         offline(storage=storage).write("Words of the one who died.", "notes", "replace")
     storage.write = real_write  # type: ignore[method-assign]
     notes.is_dead = False
-    notes.remove(JOURNAL)
+    storage.history.take_back(storage.history.head)  # the process died just before it recorded the change
     pending = notes.read(left(storage)[0])
     name = left(storage)[0]
     notes.remove(name)
@@ -220,16 +220,6 @@ def test_a_note_that_cannot_be_read_is_told_and_keeps_nobody_from_anything(damag
     assert storage.notes.read(name) == damage
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"pages": []}', b"\xff\xfe"])
-def test_a_journal_that_cannot_be_read_is_kept_aside(damage: bytes) -> None:
-    storage = VolatileStorage(clock)
-    offline(storage=storage).write("Lisbon is on the Tagus.")
-    storage.notes.write(JOURNAL, damage)
-    offline(storage=storage).write("Faro is on the sea.")
-    assert left(storage) == []
-    assert storage.notes.read("journal-damaged") == damage
-
-
 def test_the_lock_of_a_note_is_free_when_its_holder_is_gone_and_leaves_no_file(tmp_path: Path) -> None:
     storage = LocalStorage(tmp_path)
     with storage.notes.claim("pending/1f") as mine, storage.notes.claim("pending/1f") as other:
@@ -260,37 +250,6 @@ def test_a_page_for_whose_split_there_was_no_room_is_split_when_there_is(monkeyp
     assert left(storage) == []
 
 
-def a_change(operation: str = "1f3a", **other: object) -> bytes:
-    """A change as it is noted, but for something."""
-    entry: dict[str, object] = dict.fromkeys(("kind", "summary", "decided_by", "degraded", "undoes"), "")
-    entry |= {"operation": operation, "why": [], "when": "2026-03-01T09:30:00+00:00"}
-    return json.dumps({"pages": [], "entry": entry, "overgrown": [], **other}).encode()
-
-
-@pytest.mark.parametrize(
-    "noted",
-    [a_change(operation=name) for name in ("../../../victim", "a/b", "a\0b", "a" * 300, "", "ä", ".", "CON.")]
-    + [
-        a_change(pages=[{"path": path, "before": "", "after": after}])
-        for path, after in (("../x", "x"), (".metadata/x", "x"), ("x", 5), ("x", [1]), (7, "x"))
-    ]
-    + [b"[" * 200_000, a_change(overgrown=["../x"])],
-    ids=range(15),
-)
-def test_a_journal_of_somebody_elses_making_reaches_nothing_and_blocks_nobody(tmp_path: Path, noted: bytes) -> None:
-    victim = tmp_path / "victim.json"
-    victim.write_text("precious")
-    storage = LocalStorage(tmp_path / "a" / "memory")
-    with offline(storage=storage) as memory:
-        memory.write("Lisbon is on the Tagus.")
-        storage.notes.write(JOURNAL, noted)
-        memory.write("Faro is on the sea.")
-        assert memory.check() == []
-    assert storage.notes.read(f"{JOURNAL}-damaged") == noted
-    assert victim.read_text() == "precious"
-    assert storage.list_files() == ["memory"]
-
-
 def test_a_text_on_which_something_breaks_keeps_nobody_from_the_memory_and_from_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -302,7 +261,7 @@ def test_a_text_on_which_something_breaks_keeps_nobody_from_the_memory_and_from_
             raise ZeroDivisionError
         return checked_blocks(text)
 
-    monkeypatch.setattr("memory_v2.operations.recovery.checked_blocks", broken)
+    monkeypatch.setattr("memory_v2.recovery.checked_blocks", broken)
     memory = offline(storage=storage)
     assert "Braga" in memory.read()
     assert "Porto" not in memory.read()
@@ -329,7 +288,7 @@ def test_a_note_that_was_removed_while_a_model_thought_does_not_take_the_text_al
 
 
 def test_who_stops_a_write_that_is_being_stored_is_told_that_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    storage = VolatileStorage(clock, history=True)
+    storage = VolatileStorage(clock)
     memory = offline(storage=storage)
     memory.write("Lisbon is on the Tagus.")
 
@@ -337,7 +296,7 @@ def test_who_stops_a_write_that_is_being_stored_is_told_that_it_is_done(monkeypa
         raise KeyboardInterrupt
 
     monkeypatch.setattr(storage, "write", stop)
-    with pytest.raises(KeyboardInterrupt, match="will be when that is used next"):
+    with pytest.raises(KeyboardInterrupt, match="already being stored"):
         memory.write("Porto is on the Douro.")
     monkeypatch.undo()
     assert body(memory).count("Porto is on the Douro.") == 1

@@ -24,6 +24,7 @@ from memory_v2.operations.replay import Replay
 from memory_v2.storage.base import ANY, Expected, MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
+from tests.effort import effort
 from tests.operations.scenes import SMALL, Crowded, call, calls
 from tests.properties.test_hostile_model import Hostile, new_text
 from tests.properties.whole import clock, stands
@@ -151,7 +152,7 @@ def test_a_replay_on_the_disk_agrees_too_and_with_an_index_that_is_not_new(tmp_p
             agrees(memory.replay(name))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(effort(1, 6)))
 def test_what_a_hostile_model_brought_about_can_be_done_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

@@ -8,13 +8,18 @@ import pytest
 
 from memory_v2.errors import InvalidPath, ModelError, PageNotFound
 from memory_v2.memory import Memory
-from memory_v2.models.base import Reply
+from memory_v2.models.base import Conversation, Reply
+from memory_v2.models.briefs import SplitBrief
+from memory_v2.models.offline import OfflinePlanner
+from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.context import MAX_CHILDREN
+from memory_v2.operations.overgrown import MAX_DECISIONS
 from memory_v2.operations.results import SplitResult
 from memory_v2.settings import DEFAULT_THRESHOLD
+from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import parse_blocks
 from tests.operations.scenes import SMALL, Crowded, body, call, calls, offline, scripted
-from tests.properties.whole import faults, missing, pages_of, texts_of
+from tests.properties.whole import clock, faults, missing, pages_of, texts_of
 
 SUBJECTS = ("Alice", "Boats", "Carmen", "Deploy", "Garden")
 SECTIONS = "".join(f"## {name}\n\n{(name + ' has facts. ') * 60}\n\n" for name in SUBJECTS)
@@ -159,11 +164,43 @@ def test_what_others_write_during_a_split_is_kept(rivals: int) -> None:
     memory = offline(SMALL, storage)
     memory.write("Start.")
     storage.rivals = rivals
-    result = memory.write(SECTIONS)
+    memory.write(SECTIONS)
     whole(memory, SECTIONS)
     assert missing(storage.said, texts_of(pages_of(storage))) == []
     assert len(storage.said) == rivals
-    assert result.success
+
+
+def test_a_page_that_others_keep_changing_is_divided_by_the_planner() -> None:
+    storage = VolatileStorage(clock)
+    said: list[str] = []
+
+    def answer(conversation: Conversation) -> Reply:
+        if isinstance(conversation.brief, SplitBrief):
+            said.append(f"Rival fact {len(said)}.")
+            storage.write("memory", storage.read("memory").data.replace(b"# ", f"# {said[-1]} ".encode(), 1))
+        return OfflinePlanner().respond(conversation)
+
+    memory = Memory(storage, ScriptedModel(answer), threshold=SMALL, now=clock)
+    result = memory.write(SECTIONS, "memory")
+    assert len(said) == MAX_DECISIONS
+    assert (result.decided_by, result.degraded) == ("scripted", "others kept changing the page")
+    whole(memory, SECTIONS)
+    assert missing(said, texts_of(pages_of(storage))) == []
+
+
+def test_a_page_that_somebody_else_has_divided_is_not_asked_about_again() -> None:
+    storage = VolatileStorage(clock)
+    rival = Memory(storage, threshold=SMALL, now=clock)
+
+    def answer(conversation: Conversation) -> Reply:
+        if isinstance(conversation.brief, SplitBrief):
+            rival.split("memory")
+        return OfflinePlanner().respond(conversation)
+
+    model = ScriptedModel(answer)
+    result = Memory(storage, model, threshold=SMALL, now=clock).write(SECTIONS, "memory")
+    assert (len(model.sent), result.split_triggered, result.degraded) == (2, False, "")
+    whole(rival, SECTIONS)
 
 
 # what a model decides

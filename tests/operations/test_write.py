@@ -17,7 +17,6 @@ from memory_v2.errors import (
 )
 from memory_v2.memory import Memory
 from memory_v2.models.base import Reply, ToolCall
-from memory_v2.operations.commit import CONFLICTS
 from memory_v2.tree.block import parse_blocks
 from tests.operations.scenes import SMALL, Crowded, body, call, calls, offline, problems, scripted
 from tests.properties.whole import faults, missing, pages_of, stands, texts_of
@@ -414,17 +413,6 @@ def test_what_others_write_meanwhile_is_kept_and_the_text_is_stored_once(rivals:
     assert result.path == "memory"
 
 
-def test_a_page_that_others_keep_changing_gets_the_text_verbatim_and_the_result_says_so() -> None:
-    storage = Crowded(0)
-    memory = offline(storage=storage)
-    memory.write("What was there.")
-    storage.rivals = CONFLICTS + 1
-    result = memory.write(FACT)
-    assert memory.read().count(FACT) == 1
-    assert (result.decided_by, result.degraded) == ("program", "others kept changing the page")
-    assert all(said in memory.read() for said in storage.said)
-
-
 def test_a_page_that_is_never_still_is_an_error_and_nothing_is_stored() -> None:
     storage = Crowded(0)
     memory = offline(storage=storage)
@@ -433,20 +421,6 @@ def test_a_page_that_is_never_still_is_an_error_and_nothing_is_stored() -> None:
     with pytest.raises(StorageConflict):
         memory.write(FACT)
     assert FACT not in memory.read()
-
-
-def test_a_model_is_asked_again_on_the_page_as_it_is_now() -> None:
-    storage = Crowded(0)
-    before = offline(storage=storage)
-    before.write("What was there.")
-    storage.rivals = 1
-    place = calls(call("place", blocks="n1", page="memory"))
-    memory, model = scripted(before, place, place)
-    result = memory.write(FACT)
-    assert len(model.sent) == 2
-    assert "Rival fact" in model.sent[1].messages[0]
-    assert result.decided_by == "scripted"
-    assert memory.read().count(FACT) == 1
 
 
 # what is too large

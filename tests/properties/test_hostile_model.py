@@ -13,7 +13,6 @@ import pytest
 
 from memory_v2.agent.limits import Limits
 from memory_v2.agent.loop import PLANNER_TURNS
-from memory_v2.agent.trace import Event, Trace
 from memory_v2.errors import ModelError, PageExists
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply, ToolCall, Usage
@@ -22,11 +21,13 @@ from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.operations.guard import missing_from
 from memory_v2.operations.write_task import FREE_REMOVAL
 from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.trace.recording import Event, Trace
 from memory_v2.tree.block import encode, parse_blocks
 from memory_v2.tree.path import TakenPaths
+from tests.effort import effort
 from tests.properties.whole import clock, faults, missing, pages_of, texts_of
 
-SEEDS = range(20)
+SEEDS = range(effort(7, 40))
 OPERATIONS = 100
 LIMITS = Limits(turns=4)
 THRESHOLD = 2_048

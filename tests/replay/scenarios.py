@@ -335,7 +335,7 @@ def hostile_house(stage: Stage) -> None:
 
 def set_up(tree: Callable[[Stage], None]) -> Stage:
     """The tree as it was before anything happened."""
-    from memory_v2.models import load_model
+    from memory_v2.agent.load import load_model
 
     stage = Stage(load_model("offline"))
     tree(stage)
@@ -386,7 +386,7 @@ def can_be_undone(stage: Stage, result: WriteResult | SplitResult, before: Stage
             if change.before is None:
                 stage.storage.delete(change.path)
             else:
-                stage.storage.write(change.path, change.before.encode())
+                stage.storage.write(change.path, change.before)
     assert stage.tree() == before.tree()
 
 

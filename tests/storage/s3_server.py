@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,9 +18,15 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 
 import boto3
+from botocore.loaders import create_loader
+from moto.backends import list_of_moto_modules
 from moto.server import ThreadedMotoServer
 from mypy_boto3_s3 import S3Client
-from mypy_boto3_s3.literals import BucketVersioningStatusType
+
+from memory_v2.storage.s3.storage import S3Storage
+
+Machine: TypeAlias = Callable[..., S3Storage]
+"""Starts a machine with a memory in the bucket of the test, see `conftest.py`."""
 
 HOST = "127.0.0.1"
 CONDITIONS = ("if-match", "if-none-match")
@@ -38,11 +44,19 @@ ENVIRONMENT = {
 @cache
 def server() -> str:
     """The address of moto's server, which runs as long as the tests do."""
+    _search_once()
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     running = ThreadedMotoServer(ip_address=HOST, port=0, verbose=False)
     running.start()
     host, port = running.get_host_and_port()
     return f"http://{host}:{port}"
+
+
+def _search_once() -> None:
+    """Lets moto and botocore look only once for what does not change while tests run: moto lists its own modules for
+    each request, botocore reads the description of S3, a megabyte of JSON, for each client."""
+    patch("moto.backends.list_of_moto_modules", cache(partial(list, list_of_moto_modules()))).start()
+    patch("botocore.session.create_loader", cache(create_loader)).start()
 
 
 @contextmanager
@@ -56,7 +70,7 @@ def new_bucket(versions: bool = False) -> Iterator[str]:
         name = f"memory-{uuid.uuid4().hex[:12]}"
         client().create_bucket(Bucket=name)
         if versions:
-            keep_versions(name)
+            client().put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})
         yield name
 
 
@@ -72,17 +86,16 @@ def client() -> S3Client:
     )
 
 
-def keep_versions(bucket: str, on: bool = True) -> None:
-    """Turns the versioning of the bucket on; or suspends it, which is all that can be done about it then."""
-    status: BucketVersioningStatusType = "Enabled" if on else "Suspended"
-    client().put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": status})
-
-
 def keys(bucket: str) -> dict[str, bytes]:
     """Every object of the bucket."""
     pages = client().get_paginator("list_objects_v2").paginate(Bucket=bucket)
     found = [one["Key"] for page in pages for one in page.get("Contents", ())]
     return {key: client().get_object(Bucket=bucket, Key=key)["Body"].read() for key in found}
+
+
+def put(bucket: str, key: str, data: bytes) -> None:
+    """Somebody else stores an object, with other tools."""
+    client().put_object(Bucket=bucket, Key=key, Body=data)
 
 
 def upload(folder: Path, bucket: str, prefix: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,23 +18,11 @@ from memory_v2.storage.s3 import lease as s3_lease
 from memory_v2.storage.s3.storage import S3Storage
 from tests.conformance.storage_suite import at_once
 
-from .s3_server import HOST, Answers, Asked, Cuts, Door, Fate, Loses, Strips, client, door, keys, new_bucket, server
+from .s3_server import HOST, Answers, Asked, Cuts, Door, Fate, Loses, Strips, client, keys, new_bucket, server
 
 pytestmark = pytest.mark.allow_hosts([HOST])
 
 PAGE = "/p/memory.md"
-
-
-@pytest.fixture
-def bucket() -> Iterator[str]:
-    with new_bucket() as name:
-        yield name
-
-
-@pytest.fixture
-def entrance() -> Iterator[Door]:
-    with door() as entrance:
-        yield entrance
 
 
 @pytest.fixture
@@ -286,7 +274,7 @@ def test_after_a_change_that_nobody_knows_of_nothing_is_taken_back(
         with pytest.raises(StorageError, match="hangs up"):
             storage.write("memory", b"links to the child", ABSENT)
         for undo in (lambda: storage.delete("child", child), lambda: storage.write("child", b"", child)):
-            with pytest.raises(StorageError, match="whoever changes something next finishes what was begun"):
+            with pytest.raises(StorageError, match="the next change completes what was begun"):
                 undo()
     assert other.read("child").data == b"moved from the parent"
     with storage.lock():
@@ -377,9 +365,7 @@ def test_who_has_lost_the_lock_in_the_middle_stops_there(storage: S3Storage, oth
         time.sleep(0.2)
         with other.lock():
             for _ in range(2):
-                with pytest.raises(
-                    StorageError, match="whoever changes something next finishes what was begun"
-                ) as caught:
+                with pytest.raises(StorageError, match="the next change completes what was begun") as caught:
                     storage.delete("child", version)
                 assert not isinstance(caught.value, StorageConflict)
     assert other.list_files() == ["child"]

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_v2.text.lists import fillers, stopwords
 from memory_v2.text.speakers import speaker, speakers
-from memory_v2.text.words import FILLERS, STOPWORDS, content_words, has_cjk, normal, stem, words
+from memory_v2.text.words import content_words, has_cjk, normal, stem, words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 # What markup is made of, close together: where taking one mark off bares the next.
@@ -88,13 +89,13 @@ def test_content_words_are_stems_without_function_words_in_five_languages() -> N
 
 
 def test_a_function_word_that_means_something_in_another_language_is_kept() -> None:
-    assert {"die", "war", "car", "son", "hat", "man", "comment", "pour", "mit", "dos"}.isdisjoint(STOPWORDS)
+    assert {"die", "war", "car", "son", "hat", "man", "comment", "pour", "mit", "dos"}.isdisjoint(stopwords())
 
 
 def test_the_word_lists_are_words_as_they_are_tokenised() -> None:
-    assert [word for word in STOPWORDS | FILLERS if words(word) != [word]] == []
-    assert [word for word in FILLERS if stem(word) not in FILLERS] == []
-    assert not STOPWORDS & FILLERS
+    assert [word for word in stopwords() | fillers() if words(word) != [word]] == []
+    assert [word for word in fillers() if stem(word) not in fillers()] == []
+    assert not stopwords() & fillers()
 
 
 @pytest.mark.parametrize(("text", "expected"), [("abc é ж ไทย", False), ("a 語", True), ("かな", True), ("한", True)])

@@ -23,7 +23,7 @@ from .dialects import Anthropic, Body, Call, Dialect, OpenAI, Says, Turn
 
 HOST = "127.0.0.1"
 DIALECTS: tuple[Dialect, ...] = (Anthropic(), OpenAI())
-PATIENCE = 10.0
+PATIENCE = 60.0
 """Seconds after which a thread of the server that does not end fails the test."""
 
 

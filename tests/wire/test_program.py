@@ -41,13 +41,13 @@ def assert_no_key(program: Program, ended: Ended) -> None:
         assert not file.is_file() or KEY.encode() not in file.read_bytes(), f"{file.name} holds the key"
 
 
-@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+@pytest.mark.parametrize("model", [MODELS["anthropic"], MODELS["openai"]])
 def test_a_person_is_told_in_one_sentence_why_somebody_else_decided(
     program: Program, provider: Provider, model: str
 ) -> None:
     provider.script = lambda _: Fails(401, f"no such key: {KEY}")
     ended = program.run("write", TEXT, env=environment(provider.url, model))
-    told = "the model failed: it does not accept the key (HTTP 401: no such key: …)"
+    told = "the model failed: it rejected the key (HTTP 401: no such key: …)"
     assert ended.err == f"silica: {model}: {told} (decided by offline)\n"
     assert (ended.code, ended.text.splitlines()[1:]) == (0, [])
     assert ended.text.startswith("memory · ")
@@ -70,9 +70,10 @@ def test_a_program_is_told_in_its_document(program: Program, provider: Provider)
     assert_no_key(program, ended)
 
 
-def test_a_model_that_decides_says_nothing_but_what_it_did(program: Program, provider: Provider) -> None:
+def test_a_model_that_fails_and_then_decides_says_nothing_but_what_it_did(program: Program, provider: Provider) -> None:
     model = MODELS["litellm"]  # the one that would have more to say
-    provider.script = [Says("So.", [Call("place", {"blocks": "n1", "page": "memory"})], stop="other")]
+    decision = Says("So.", [Call("place", {"blocks": "n1", "page": "memory"})], stop="other")
+    provider.script = [Fails(429, "too often", {"retry-after": "0.01"}), decision]
     ended = program.run("write", "--json", TEXT, env=environment(provider.url, model))
     assert (ended.code, ended.err) == (0, "")
     assert (ended.json["decided_by"], ended.json["degraded"]) == (model, "")

@@ -14,7 +14,7 @@ from memory_v2.models.base import AssistantMessage, Reply, ToolCall, ToolResult,
 
 from .adapters import ADAPTERS, Adapter, Words, conversation
 from .dialects import Says
-from .server import HOST, Hangs, serving
+from .server import HOST, PATIENCE, Hangs, serving
 
 DOCUMENTATION_ONLY = "192.0.2.1"
 """An address that belongs to nobody."""
@@ -29,7 +29,7 @@ def test_nothing_of_a_provider_is_left_when_it_goes(adapter: Adapter) -> None:
         asking.start()
         while not provider.requests:
             asking.join(0.01)
-    asking.join(5)
+    asking.join(PATIENCE)
     assert not asking.is_alive(), "whoever waits for it hears that it is gone"
     assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("provider")]
     with pytest.raises(ConnectionRefusedError), socket.socket() as client:
@@ -72,7 +72,7 @@ def test_a_request_against_the_rules_is_refused_and_noted(
 ) -> None:
     with pytest.raises(AssertionError, match=r"messages\.\d"), serving() as provider:
         provider.script = [Says("Done.")]
-        with pytest.raises(ModelError, match=r"does not take the request"):
+        with pytest.raises(ModelError, match=r"rejected the request"):
             adapter(provider.url).respond(conversation(*messages()))
 
 

@@ -1,5 +1,5 @@
-"""The offline planner: a model with no network and no chance in it. It reads the brief, not the words, and answers with
-the same tool calls as any other model; what it decides passes the same guards."""
+"""The offline planner: a deterministic model without a network. It reads the brief rather than the prompt and answers
+with the same tool calls as any other model; its decisions pass the same guards."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from memory_v2.models.offline.finding import find
 
 
 class OfflinePlanner:
-    """Decides by what can be counted: the same brief gives the same answer, always and everywhere."""
+    """Decides by counting words and bytes. The same brief always gives the same answer."""
 
     name = "offline"
 
     def respond(self, conversation: Conversation) -> Reply:
-        """The decision in one reply; asked again, a plainer one."""
+        """The whole decision in one reply; if it is asked again, a simpler one."""
         plain = any(isinstance(message, AssistantMessage) for message in conversation.messages)
         match conversation.brief:
             case WriteBrief() as brief:

@@ -1,4 +1,4 @@
-"""Splitting offline: by the sections there are, by date if it is a log, by who or what recurs, by size last."""
+"""Splitting offline: by section, by date for a log, by recurring subject, and by size as a last resort."""
 
 from __future__ import annotations
 
@@ -23,24 +23,27 @@ from memory_v2.tree.path import ROOT, child_path
 Runs = Sequence[tuple[Span, tuple[int, ...]]]
 Strategy = Literal["topic", "chronological", "entity", "size"]
 
-ENOUGH = 0.45
-"""A split goes on until this share of the threshold is left."""
-FULL = 0.75
-"""A child is filled to this share of the threshold at most, if it can be helped: it is to grow."""
+TARGET_SHARE = 0.45
+"""How much a split leaves on the page, as a share of the threshold: less than half, so that the page can grow again."""
+MAX_CHILD_SHARE = 0.75
+"""Limits the size of a new child, as a share of the threshold, so that it can grow. A single larger block exceeds
+it."""
 MAX_CHILDREN = 12
+"""Limits the new children of one split: more lines under `## Links` are hard to choose from."""
 MAX_IN_ONE = 0.75
-"""The share of the page above which one child is no division."""
-SHORT = 0.12
-"""The share of the threshold below which a month or a day shares a page with the next."""
-LISTED = 230
-"""Bytes that a child takes among the links, besides the path of its page, about."""
-SMALLEST = 350
-"""Bytes below which a section is no page of its own."""
+"""Limits a single child, as a share of the page: moving more than this to one child only moves the problem."""
+MIN_PERIOD_SHARE = 0.12
+"""The least size of a month or day with a page of its own, as a share of the threshold; a smaller one joins the
+next."""
+LINK_BYTES = 230
+"""An estimate of one line under `## Links` in bytes, without the path of the parent: a name and a description."""
+MIN_CHILD_BYTES = 350
+"""The least size of a section or subject with a page of its own, in bytes: a link to less costs nearly as much."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """What is to be one child: its blocks, and what it is called, where that is clear."""
+    """One new child: its blocks, and its name if that is clear already."""
 
     numbers: tuple[int, ...]
     name: str = ""
@@ -50,25 +53,25 @@ class Group:
 
 @dataclass(frozen=True)
 class _Page:
-    """The page that is divided, as its division is worked out."""
+    """The page that is split, with everything that is measured on it."""
 
     brief: SplitBrief
 
     @cached_property
     def names(self) -> Names:
-        """The names that are taken."""
+        """The names that new children cannot have."""
         return Names(self.brief)
 
     @cached_property
     def children(self) -> frozenset[str]:
-        """The names of the children that the page lists already."""
+        """The names of children that the page already lists."""
         view = self.brief.view.page
         names = {entry.target: entry.target.rsplit("/", 1)[-1] for entry in view.children}
         return frozenset(name for target, name in names.items() if child_path(view.path, name) == target)
 
     @cached_property
     def above(self) -> frozenset[str]:
-        """The stems of what the page and those above it are called: they tell nothing of a part of it."""
+        """The stems of the names of the page and the pages above it: they do not set a part of it apart."""
         view = self.brief.view.page
         return frozenset(stem(word) for word in words(f"{view.title} {view.path.replace('/', ' ').replace('-', ' ')}"))
 
@@ -78,27 +81,27 @@ class _Page:
 
     @cached_property
     def body(self) -> list[int]:
-        """The numbers of all blocks that may leave."""
+        """The numbers of all blocks that may move."""
         fixed = self.brief.view.page.fixed
         return [number for number in range(1, len(self.blocks) + 1) if number not in fixed]
 
     @property
     def goal(self) -> float:
-        """How many bytes may be left."""
-        return min(ENOUGH * self.brief.threshold, 0.9 * self.brief.target)
+        """How many bytes should be left on the page."""
+        return min(TARGET_SHARE * self.brief.threshold, 0.9 * self.brief.target)
 
     @property
     def full(self) -> float:
         """How many bytes a child should have at most."""
-        return FULL * self.brief.threshold
+        return MAX_CHILD_SHARE * self.brief.threshold
 
     def size(self, numbers: Iterable[int]) -> int:
         return sum(self.blocks[number - 1].size for number in numbers)
 
     @property
     def listed(self) -> int:
-        """The bytes of a child's line among the links, about."""
-        return LISTED + len(self.brief.view.page.path.encode())
+        """The estimated size of a child's line under `## Links`, in bytes."""
+        return LINK_BYTES + len(self.brief.view.page.path.encode())
 
     @property
     def most_children(self) -> int:
@@ -107,12 +110,12 @@ class _Page:
         return max(2, min(MAX_CHILDREN, room // self.listed))
 
     def left(self, groups: Sequence[Group]) -> int:
-        """The bytes that stay when these groups leave, with a line for each in the links."""
+        """The bytes left on the page when these groups move, including a link to each."""
         return self.brief.view.page.size - sum(self.size(group.numbers) - self.listed for group in groups)
 
 
 def divide(brief: SplitBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
-    """The call that divides the page; `plainly`: by size alone."""
+    """The tool call that splits the page; `plainly` splits by size alone."""
     if brief.crowded:
         page = _Page(brief)
         return (_call(page, "topic", [], group_links(brief, page.names)),)
@@ -128,7 +131,7 @@ def divide(brief: SplitBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
 
 
 def _by_size_and_links(brief: SplitBrief) -> ToolCall:
-    """By size, into as many children as the page has room to list; if it has none, its links are grouped too."""
+    """Splits by size, into as many children as the page has room to list. If that is not enough, links move too."""
     room = _Page(brief).most_children
     counts = [room, *(count for count in (4, 3, 2) if count < room)]
     for links_too in (False, True) if brief.view.page.children else (False,):
@@ -141,7 +144,7 @@ def _by_size_and_links(brief: SplitBrief) -> ToolCall:
 
 
 def _left_after(brief: SplitBrief, call: ToolCall) -> int:
-    """The bytes that stay on the page when the call is carried out."""
+    """The bytes left on the page once the call is carried out."""
     page = brief.view.page
     left = page.size
     for child in call.arguments["children"]:
@@ -167,12 +170,12 @@ def _by_section(page: _Page) -> tuple[Strategy, list[Group]]:
 
 
 def _largest(page: _Page, sections: Sequence[Section]) -> list[Group]:
-    """The largest sections, until enough has left; those too small for a page stay."""
+    """The largest sections, until enough has moved; sections too small for a page stay."""
     groups: list[Group] = []
     for section in sorted(sections, key=lambda s: (-page.size(s.numbers), s.numbers)):
         if page.left(groups) <= page.goal or len(groups) == MAX_CHILDREN:
             break
-        if page.size(section.numbers) >= SMALLEST:
+        if page.size(section.numbers) >= MIN_CHILD_BYTES:
             heading = plain(section.heading)
             groups.append(Group(section.numbers, name=heading_name(heading), title=heading, lead=heading))
     if page.left(groups) > page.brief.target:
@@ -188,7 +191,7 @@ def _by_date(page: _Page) -> tuple[Strategy, list[Group]]:
 
 
 def _by_time(page: _Page, runs: Runs) -> list[Group]:
-    """By month, on the page of a month by day, over many years by year; the newest stay on the page if they can."""
+    """By month; on the page of one month by day; over many years by year. The newest days stay if there is room."""
     months = {_month(span) for span, _ in runs}
     key = _day if len(months) == 1 else _month if len(months) <= MAX_CHILDREN * 2 else _year
     periods: dict[str, list[tuple[Span, tuple[int, ...]]]] = {}
@@ -207,10 +210,10 @@ def _by_time(page: _Page, runs: Runs) -> list[Group]:
 
 
 def _full_enough(page: _Page, periods: Mapping[str, Runs]) -> list[list[str]]:
-    """The periods in order; neighbours that are too short for a page of their own go together."""
+    """The periods in order; neighbours too small for a page of their own share one."""
     together: list[list[str]] = []
     size = 0
-    short = max(SHORT * page.brief.threshold, page.size(page.body) / page.most_children)
+    short = max(MIN_PERIOD_SHARE * page.brief.threshold, page.size(page.body) / page.most_children)
     for name in sorted(periods):
         own = page.size(n for _, numbers in periods[name] for n in numbers)
         alike = together and together[-1][0][:-3] == name[:-3] and not page.children.intersection([name, *together[-1]])
@@ -224,13 +227,13 @@ def _full_enough(page: _Page, periods: Mapping[str, Runs]) -> list[list[str]]:
 
 
 def _is_day(page: _Page) -> bool:
-    """Whether the page is that of one day, or of a few."""
+    """Whether the page is named after one day or a few days."""
     span = leading_date(page.brief.view.page.path.rsplit("/", 1)[-1])
     return span is not None and span.granularity == "day"
 
 
 def _month_so_far(page: _Page, month: str, days: list[Runs]) -> list[Group]:
-    """A page for the one month that the log has come to, with all its days but the newest, or with all."""
+    """A page for the current month of the log, with all its days but the newest, or with all of them."""
     for kept in filter(None, (days[:-1], days)):
         group = _period([month], [run for day in kept for run in day])
         small = page.size(group.numbers) < MAX_IN_ONE * page.brief.view.page.size
@@ -240,7 +243,7 @@ def _month_so_far(page: _Page, month: str, days: list[Runs]) -> list[Group]:
 
 
 def _period(names: Sequence[str], members: Runs) -> Group:
-    """A child for some years, months or days."""
+    """A child for one or more years, months or days."""
     first, last = names[0], names[-1]
     start, end = min(s.start for s, _ in members), max(s.end for s, _ in members)
     numbers = tuple(sorted(n for _, run in members for n in run))
@@ -261,7 +264,7 @@ def _day(span: Span) -> str:
 
 
 def _whole(span: Span, name: str) -> Span:
-    """The year, month or day that a page of this name is for."""
+    """The whole year, month or day that a page with this name covers."""
     start = span.start
     if len(name) == 4:
         return Span(start.replace(month=1, day=1), start.replace(month=12, day=31))
@@ -271,19 +274,19 @@ def _whole(span: Span, name: str) -> Span:
 
 
 def _by_subject(page: _Page) -> tuple[Strategy, list[Group]]:
-    """Who or what recurs, the most frequent first, until enough has left."""
+    """Recurring people and subjects, most frequent first, until enough has moved."""
     groups: list[Group] = []
     for subject, numbers in recurring_subjects(page.blocks, page.body, page.above):
         if page.left(groups) <= page.goal or len(groups) == MAX_CHILDREN:
             break
-        if page.size(numbers) >= SMALLEST:
+        if page.size(numbers) >= MIN_CHILD_BYTES:
             groups.append(Group(numbers, name=subject, title=plain(subject), lead=plain(subject)))
     return "entity", groups
 
 
 def _by_size(page: _Page, most: int) -> list[Group]:
-    """Runs of neighbours, from the top; the last stays if it is small enough. Of a page many times too large there are
-    at most so many runs: those that are too large themselves are divided next."""
+    """Runs of neighbours, from the top; the last run stays if it is small enough. There are at most `most` runs; on a
+    page many times too large, the runs themselves are split next."""
     full = max(page.full, page.size(page.body) / most + 1)
     groups: list[Group] = []
     run: list[int] = []
@@ -320,7 +323,7 @@ def _child(page: _Page, group: Group) -> dict[str, Any]:
     ]
     fallback = shorten(page.blocks[group.numbers[0] - 1].content, 40)
     if group.name in page.children:
-        name = group.name  # what is older of the same time is there already
+        name = group.name  # an older part of the same period has this page
     else:
         name = name_for([group.name] if group.name else terms, page.names, fallback)
     title = group.title or plain(", ".join(terms[:2])) or fallback or name

@@ -1,4 +1,4 @@
-"""Writing offline: the text is kept verbatim, together and in order; what is decided is the page and the section."""
+"""Writing offline: choosing page and section for a text that stays verbatim, together and in order."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ from typing import Any
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.text.dates import Span, find_dates, leading_date, named_span
+from memory_v2.text.lists import fillers
 from memory_v2.text.speakers import speaker, speakers
-from memory_v2.text.words import FILLERS, content_words, words
+from memory_v2.text.words import content_words, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
-TOPIC_SHARE = 0.45
-"""How much of what the text speaks of must stand on a page for it to belong there."""
+MIN_TOPIC_SHARE = 0.45
+"""The least share of a text's terms, by weight, that a page must contain for the text to belong there."""
 _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
-COMMON_SHARE = 0.05
-"""A name that this share of all other passages holds is a common word."""
-SMALL_TALK = 4
-"""A turn of a conversation with fewer words than this is said again without being known already."""
+MAX_NAMED_SHARE = 0.05
+"""Limits how many other passages may contain the name of a page, as a share: a more frequent name is a common word."""
+MIN_KNOWN_WORDS = 4
+"""The least content words of a turn that counts as known when it is repeated. People repeat shorter ones
+("thanks!")."""
 
 
 def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
-    """The calls that put the text in its place; `plainly`: at the end of the page it was given, else of the root."""
+    """The calls that file the text; `plainly` puts it at the end of the given page, or of the root."""
     everything = range(1, len(brief.blocks) + 1)
     if plainly:
         return (_place(brief.path or ROOT, everything, None),)
@@ -51,7 +53,7 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
 
 
 def _known(brief: WriteBrief) -> dict[int, tuple[str, int]]:
-    """The new blocks that stand on a page which is shown, checked against the page itself."""
+    """The new blocks that are already on a shown page, checked against the page itself."""
     pages = {view.page.path: view.page for view in brief.pages}
     found = {}
     for number, (path, block) in brief.known.items():
@@ -72,7 +74,8 @@ def _known(brief: WriteBrief) -> dict[int, tuple[str, int]]:
 
 
 def _says_the_same(old: str, new: str) -> bool:
-    """Whether two texts are equal but for the mark of a list item, blanks, and a full stop: `PATH` is not `path`."""
+    """Whether two texts are equal except for item marks, white space and a final full stop. Case counts: `PATH`,
+    `path`."""
     return _bare(old) == _bare(new)
 
 
@@ -81,7 +84,7 @@ def _bare(text: str) -> str:
 
 
 def _in_order(known: Mapping[int, tuple[str, int]]) -> bool:
-    """Whether what is known stands on one page, one behind the other: a list in another order says something else."""
+    """Whether the known blocks are on one page, in the same order: a list in another order says something else."""
     places = [known[number] for number in sorted(known)]
     return all(a[0] == b[0] and a[1] < b[1] for a, b in pairwise(places))
 
@@ -89,7 +92,7 @@ def _in_order(known: Mapping[int, tuple[str, int]]) -> bool:
 def _heading_place(
     heading: Block, pages: Mapping[str, Page], found: Mapping[int, tuple[str, int]]
 ) -> tuple[str, int] | None:
-    """The same heading on a page that says what stands below it."""
+    """The place of the same heading on a page that has the text below it."""
     for path in dict.fromkeys(path for path, _ in found.values()):
         for number, block in enumerate(pages[path].blocks, 1):
             if block.kind == "heading" and block.content == heading.content:
@@ -99,7 +102,7 @@ def _heading_place(
 
 def _small_talk(block: Block) -> bool:
     said = readable(block.content)
-    return speaker(said) is not None and len(set(content_words(said)) - FILLERS) < SMALL_TALK
+    return speaker(said) is not None and len(set(content_words(said)) - fillers()) < MIN_KNOWN_WORDS
 
 
 def _says_nothing(block: Block) -> bool:
@@ -111,7 +114,7 @@ def _says_nothing(block: Block) -> bool:
 
 @dataclass(frozen=True)
 class _Look:
-    """What is counted about one page."""
+    """What is measured on one page."""
 
     page: Page
 
@@ -127,7 +130,7 @@ class _Look:
 
     @cached_property
     def headings(self) -> list[tuple[int, Block, frozenset[str]]]:
-        """Number, block and terms of each heading but the title."""
+        """The number, block and terms of each heading except the title."""
         return [
             (number, block, frozenset(content_words(readable(block.words))))
             for number, block in enumerate(self.page.blocks, 1)
@@ -136,12 +139,12 @@ class _Look:
 
     @cached_property
     def days(self) -> list[Span]:
-        """The dates with which its blocks begin."""
+        """The dates at the start of its blocks."""
         return [span for block in self.body if (span := leading_date(readable(block.words)))]
 
     @cached_property
     def is_log(self) -> bool:
-        """Whether it is written from day to day: most of it is dated, or is what people said."""
+        """Whether the page is a log: most of its blocks are dated, or are turns of a dialogue."""
         body = self.body
         if not body:
             return False
@@ -165,12 +168,12 @@ def _page_for(brief: WriteBrief) -> Page:
     if (span := _date_of(brief.blocks)) is not None:
         return _dated(looks, span) or root
     if _is_conversation(brief.blocks):
-        return root  # what is said today goes on where it went on yesterday
+        return root  # a conversation continues where it was yesterday
     return _topical(brief, looks) or root
 
 
 def _dated(looks: dict[str, _Look], span: Span) -> Page | None:
-    """The page that was made for that time; unless the root still holds the newest of that time."""
+    """The page for that period, unless the root still holds days of the same month."""
     months = {(day.start.year, day.start.month) for day in looks[ROOT].days}
     made = {
         path: for_it
@@ -183,7 +186,7 @@ def _dated(looks: dict[str, _Look], span: Span) -> Page | None:
 
 
 def _date_of(blocks: Sequence[Block]) -> Span | None:
-    """The date with which the text begins."""
+    """The date at the start of the text."""
     first = next((block for block in blocks if block.content.strip()), None)
     return leading_date(readable(first.words)) if first else None
 
@@ -195,8 +198,8 @@ def _is_conversation(blocks: Sequence[Block]) -> bool:
 
 
 def _topical(brief: WriteBrief, looks: dict[str, _Look]) -> Page | None:
-    """The page that is named in the text, or on which most of what the text speaks of stands already."""
-    wanted = set(content_words(readable(brief.text))) - FILLERS
+    """The page that the text names, or the one that already contains most of its terms."""
+    wanted = set(content_words(readable(brief.text))) - fillers()
     if not wanted:
         return None
     passages = [(p, set(content_words(readable(b.content)))) for p, look in looks.items() for b in look.body]
@@ -210,8 +213,8 @@ def _topical(brief: WriteBrief, looks: dict[str, _Look]) -> Page | None:
         elsewhere = [passage for other, passage in passages if other != path]
         named = max((len(n) for n in _names(look) if n <= wanted and _telling(n, elsewhere)), default=0)
         if look.is_log and not named:
-            continue  # a topic does not belong into the diary of another day
-        if named or (share >= TOPIC_SHARE and len(wanted & look.terms) >= 3):
+            continue  # a topic does not belong in a log, unless the text names it
+        if named or (share >= MIN_TOPIC_SHARE and len(wanted & look.terms) >= 3):
             scores[path] = named + share + (0.0 if path == ROOT else 0.1)
     if not scores:
         return None
@@ -219,12 +222,12 @@ def _topical(brief: WriteBrief, looks: dict[str, _Look]) -> Page | None:
 
 
 def _telling(names: frozenset[str], elsewhere: Sequence[set[str]]) -> bool:
-    """Whether what a page is called is hardly spoken of elsewhere: `memory` tells nothing in notes about memories."""
-    return sum(1 for passage in elsewhere if names <= passage) <= max(1, COMMON_SHARE * len(elsewhere))
+    """Whether the name of a page is rare elsewhere: in notes about memories, `memory` says nothing."""
+    return sum(1 for passage in elsewhere if names <= passage) <= max(1, MAX_NAMED_SHARE * len(elsewhere))
 
 
 def _names(look: _Look) -> list[frozenset[str]]:
-    """What the page and its sections are called."""
+    """The terms of the names of the page and its sections."""
     title = frozenset(content_words(readable(look.page.title)))
     names = (
         []
@@ -239,7 +242,8 @@ def _names(look: _Look) -> list[frozenset[str]]:
 
 
 def _own_section(brief: WriteBrief, page: Page) -> tuple[int, int] | None:
-    """If the text is one section, and the page has a section of that heading: that heading, and the section's end."""
+    """If the text is one section and the page has a section with the same heading: that heading and the section's
+    end."""
     first = brief.blocks[0]
     if (
         first.kind != "heading"
@@ -250,12 +254,12 @@ def _own_section(brief: WriteBrief, page: Page) -> tuple[int, int] | None:
         return None
     same = [n for n, block in enumerate(page.blocks, 1) if block.kind == "heading" and block.content == first.content]
     titles = sum(1 for block in page.blocks if block.kind == "heading" and block.level == 1)
-    # Where several documents stand on one page, their sections are called alike and are not the same.
+    # If a page holds several documents, sections with equal headings are different sections.
     return (same[0], _section_end(page, same[0])) if len(same) == 1 and titles <= 1 else None
 
 
 def _position(brief: WriteBrief, page: Page) -> int | None:
-    """The block behind which the text goes; `None`: the end."""
+    """The block after which the text goes; `None` for the end."""
     look = _Look(page)
     if look.is_log or brief.blocks[0].kind == "heading" or _date_of(brief.blocks) or _is_conversation(brief.blocks):
         return None
@@ -269,7 +273,7 @@ def _position(brief: WriteBrief, page: Page) -> int | None:
 
 
 def _section_end(page: Page, heading: int) -> int:
-    """The last block below a heading before the next heading."""
+    """The last block before the next heading."""
     number = heading
     while number < len(page.blocks) and page.blocks[number].kind != "heading":
         number += 1

@@ -1,4 +1,4 @@
-"""Searching offline: the index has ranked the places; they are the answer."""
+"""Searching offline: the places are the answer, as the index ranked them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from memory_v2.models.briefs import SearchBrief
 
 
 def find(brief: SearchBrief) -> tuple[ToolCall, ...]:
-    """All proposed places, as they were ranked, up to the limit."""
+    """All places in their order, up to the limit."""
     if not brief.places:
         return (ToolCall("no_answer", {"reason": "no page has a word of the question"}),)
     results = [{"place": f"p{number}", "score": hit.score} for number, hit in enumerate(brief.places[: brief.limit], 1)]

@@ -1,4 +1,4 @@
-"""Dividing an index offline: links that belong together move to a page between."""
+"""Splitting a page with too many links, offline: related links move to a new page in between."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ from functools import partial
 from typing import Any
 
 from memory_v2.models.briefs import SplitBrief
-from memory_v2.models.offline.naming import COMMON, Names, describe, name_for, telling_terms
+from memory_v2.models.offline.naming import Names, common_stems, describe, name_for, telling_terms
+from memory_v2.text.lists import fillers, stopwords
 from memory_v2.text.plain import plain
-from memory_v2.text.words import FILLERS, STOPWORDS, stem, words
+from memory_v2.text.words import stem, words
 from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import ChildLink
 
-FEW = 12
-"""Links among which a reader still chooses: when so many are left, no more groups are made."""
+MAX_CHOICES = 12
+"""How many links and groups a reader can choose from; when no more are left, no more groups are made."""
 MIN_IN_GROUP = 3
+"""The least links in a group, except for periods: a page for fewer is a detour."""
 _DATED = re.compile(r"(\d{4})(-\d{2})?(-\d{2})?\b")
 
 
 @dataclass(frozen=True)
 class _Group:
-    """Links by number, and what they have in common, where that is clear."""
+    """Links by number, and what they have in common, if that is clear."""
 
     numbers: tuple[int, ...]
     subject: str = ""
 
 
 def group_links(brief: SplitBrief, names: Names) -> list[dict[str, Any]]:
-    """The children that take links: by time, by folder, by what several are about, and the rest by the alphabet."""
+    """The new children and their links: grouped by period, by folder, by subject, and the rest alphabetically."""
     entries = brief.view.page.children
     said = frozenset(stem(word) for word in words(brief.view.page.title))
     groups = _together(entries, brief.most_children, said) if brief.crowded else _halves(len(entries))
@@ -39,19 +41,19 @@ def group_links(brief: SplitBrief, names: Names) -> list[dict[str, Any]]:
 
 
 def _together(entries: Sequence[ChildLink], most: int, said: frozenset[str]) -> list[_Group]:
-    """Groups until a reader can choose among what is left and them; `said` are the stems of what the page is called."""
+    """Groups until a reader can choose among them and the links left; `said` are the stems of the page's title."""
     left = list(range(1, len(entries) + 1))
     groups: list[_Group] = []
     for kind in (_by_time, _by_folder, partial(_by_subject, said=said)):
         for group in kind(entries, left):
-            if len(left) + len(groups) > FEW and len(groups) < most - 2 and set(group.numbers) <= set(left):
+            if len(left) + len(groups) > MAX_CHOICES and len(groups) < most - 2 and set(group.numbers) <= set(left):
                 groups.append(group)
                 left = [number for number in left if number not in group.numbers]
     return groups + _by_alphabet(entries, left, most - len(groups)) if len(left) + len(groups) > most else groups
 
 
 def _halves(count: int) -> list[_Group]:
-    """Two halves in the order of the links: where these are too long rather than too many."""
+    """Two halves in the order of the links, for links that are too long rather than too many."""
     middle = -(-count // 2)
     return [_Group(tuple(half)) for half in (range(1, middle + 1), range(middle + 1, count + 1)) if half]
 
@@ -83,7 +85,7 @@ def _by_time(entries: Sequence[ChildLink], left: Sequence[int]) -> list[_Group]:
 
 
 def _by_folder(entries: Sequence[ChildLink], left: Sequence[int]) -> list[_Group]:
-    """What lies in one folder was put together by somebody."""
+    """By folder: somebody put these pages together."""
     return _alike(entries, left, lambda entry: entry.target.rpartition("/")[0].rsplit("/", 1)[-1].replace("-", " "))
 
 
@@ -98,8 +100,9 @@ def _alike(
 
 
 def _by_subject(entries: Sequence[ChildLink], left: Sequence[int], said: frozenset[str]) -> list[_Group]:
-    """What several are about, the most frequent first; not what nearly all are about, nor the page. A page that is made
-    for a time is about that time."""
+    """By subject, most frequent first. Subjects of half of the links, or of the page itself, do not count, and pages
+    for a period belong to that period."""
+    ignored, too_common = stopwords() | fillers(), common_stems() | said
     told: dict[int, dict[str, str]] = {}
     for number in left:
         entry = entries[number - 1]
@@ -107,7 +110,7 @@ def _by_subject(entries: Sequence[ChildLink], left: Sequence[int], said: frozens
             continue
         name = entry.target.rsplit("/", 1)[-1].replace("-", " ")
         spelled = [word for word in words(f"{plain(entry.description)} {name}") if len(word) > 2 and word.isalpha()]
-        told[number] = {stem(w): w for w in spelled if w not in STOPWORDS | FILLERS and stem(w) not in COMMON | said}
+        told[number] = {stem(w): w for w in spelled if w not in ignored and stem(w) not in too_common}
     groups: list[_Group] = []
     waiting = set(told)
     while True:
@@ -122,7 +125,7 @@ def _by_subject(entries: Sequence[ChildLink], left: Sequence[int], said: frozens
 
 
 def _by_alphabet(entries: Sequence[ChildLink], left: Sequence[int], most: int) -> list[_Group]:
-    """Runs of neighbours in the alphabet, at most so many."""
+    """Alphabetical runs of neighbours, at most `most`."""
     ordered = sorted(left, key=lambda number: (entries[number - 1].target.casefold(), number))
-    step = max(FEW, -(-len(ordered) // most))
+    step = max(MAX_CHOICES, -(-len(ordered) // most))
     return [_Group(tuple(sorted(ordered[i : i + step]))) for i in range(0, len(ordered), step)]

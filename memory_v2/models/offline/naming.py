@@ -1,4 +1,4 @@
-"""What to call a page: the terms that tell its text from the text around it."""
+"""Names for pages: the terms that set a text apart from the text around it."""
 
 from __future__ import annotations
 
@@ -6,57 +6,35 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
 
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.text.dates import find_dates
+from memory_v2.text.lists import fillers, read_words, stopwords
 from memory_v2.text.plain import plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.speakers import speakers
-from memory_v2.text.words import FILLERS, STOPWORDS, has_cjk, stem, words
+from memory_v2.text.words import has_cjk, stem, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.path import TakenPaths, child_path
 
 MAX_DESCRIPTION = 160
+"""Limits a description written offline, in bytes: about one line, since it is only a list of terms."""
 _SURFACE = re.compile(r"[^\W_][\w'’+#.-]*[\w+#]|[^\W_]")
 _LABEL = re.compile(r"([^\W\d_][\w-]{0,30})[\"*_`]{0,3}:(?=\s|[\"*_`])")
 _NOISE = re.compile(r"[`*_>#|\[\]()!~]+|https?://\S+|<[^>]*>")
-COMMON = frozenset(
-    stem(word)
-    for line in (
-        "january february march april may june july august september october november december am pm ago jan",
-        "feb mar apr jun jul aug sep sept oct nov dec today tomorrow yesterday week weekend month year day",
-        "time monday tuesday wednesday thursday friday saturday sunday morning evening night hour minute",
-        "moment last next able about above across actually add added adding again allow almost along already",
-        "always amazing another anything around ask asked away awesome back bad based became become began",
-        "begin best better big bit bring brought call called came case catch change changed check come coming",
-        "congrat cool could couple create created current currently deal decided definitely different done",
-        "easy else end enjoy enough especially ever every everyone everything exciting excited experience",
-        "express far feel feeling felt few final finally find fine first follow found full fun gave general",
-        "get getting give given giving glad go goes going gone gonna good got great guess guy had happen",
-        "happened happy hard has have having hear heard help helped helping here high hold hope hoping huge",
-        "idea image important include including inspiring instead interesting issue it item job join just",
-        "keep keeping kept kind know known lately later leave left less let life like liked list little live",
-        "lives living long look looked looking lot love loved loving lovely low made main major make making",
-        "many matter maybe mean means meant meet met might mind more most move much must name need needed",
-        "needs never new nice note now number often ok okay old once one only open other otherwise part past",
-        "people perfect photo pic picture place plan plus point possible pretty probably proud put quick",
-        "quite ready real really reason remember right run said same saw say saying see seeing seem seen set",
-        "share shared short show showing side sign similar simple since small some someone something soon",
-        "sorry sort sound sounds special specific start started stay still stop story stuff such super",
-        "support sure take taken taking talk talked talking tell thank thanks thing think third thought",
-        "though thrilled through together told too took total totally toward tried true try trying turn two",
-        "understand until upcoming use used useful using usually value various via want wanted watch way well",
-        "went what when where which while whole wish without woman man wonderful wonder work worked working",
-        "world worth would wow write wrote wrong yet young black white self",
-    )
-    for word in line.split()
-)
-"""Stems too common in notes and talk to name a page by."""
+
+
+@cache
+def common_stems() -> frozenset[str]:
+    """Stems that are too common in notes and talk to name a page after."""
+    return frozenset(map(stem, read_words(Path(__file__).with_name("common.txt"))))
 
 
 def telling_terms(inside: Sequence[str], outside: Sequence[str], most: int = 6) -> list[str]:
-    """The words and pairs of words that are frequent in the one and rare in the other, most telling first, as they are
-    written in the text."""
+    """The words and pairs of words that are frequent inside and rare outside, most telling first, spelled as in the
+    text."""
     own, told = _counted(inside), _spread(inside)
     others = _spread(outside)
     total = len(inside) + len(outside)
@@ -72,7 +50,7 @@ def telling_terms(inside: Sequence[str], outside: Sequence[str], most: int = 6) 
 
 
 class Names:
-    """The names that children of a page may not have, because a page or another child has them."""
+    """The names that a new child cannot have, because a page or another new child has them."""
 
     def __init__(self, brief: SplitBrief) -> None:
         self._brief = brief
@@ -80,18 +58,18 @@ class Names:
 
     def __contains__(self, name: str) -> bool:
         if name in self._brief.view.page.path.split("/"):
-            return True  # a child that is called like a page above it tells nothing
+            return True  # the name of a page above says nothing about a child
         path = child_path(self._brief.view.page.path, name)
         return path in self._brief.taken or path in self._given
 
     def give(self, name: str) -> str:
-        """The name, from now on taken."""
+        """Marks the name as taken and returns it."""
         self._given.add(child_path(self._brief.view.page.path, name))
         return name
 
 
 def name_for(terms: Iterable[str], taken: Names, fallback: str) -> str:
-    """A name for a page made of the first of these terms that give one that says something and is not taken."""
+    """A name made of the first terms that give one that is meaningful and free."""
     parts: list[str] = []
     for term in terms:
         if (part := slug(term)) and part not in parts:
@@ -110,7 +88,7 @@ def name_for(terms: Iterable[str], taken: Names, fallback: str) -> str:
 
 
 def describe(lead: str, terms: Sequence[str]) -> str:
-    """One line: the lead, and as many of the terms as there is room for, in bytes."""
+    """One line: the lead, followed by as many terms as fit into `MAX_DESCRIPTION`."""
     line = shorten(lead, MAX_DESCRIPTION // 2)
     told = line.casefold()
     fresh = [term for term in map(plain, terms) if term and term.casefold() not in told]
@@ -124,7 +102,7 @@ def describe(lead: str, terms: Sequence[str]) -> str:
 
 
 def heading_name(heading: str) -> str:
-    """What a heading says a page is about: without dates, and what stands in brackets, behind a colon or a dash."""
+    """The subject of a heading: without dates, brackets, and anything after a colon or a dash."""
     bare = re.sub(r"\([^)]*\)|\[[^\]]*\]", " ", plain(heading)).strip()
     bare = re.sub(r"^(?:\d{1,3}|[A-Za-z])[.)]\s+", "", bare)
     for _, start, end in reversed(find_dates(bare)):
@@ -134,17 +112,18 @@ def heading_name(heading: str) -> str:
 
 
 def texts_of(blocks: Iterable[Block]) -> list[str]:
-    """The blocks' contents, as terms are counted in them."""
+    """The contents of the blocks, in which terms are counted."""
     return [readable(block.content) for block in blocks]
 
 
 def _terms_of(text: str) -> list[tuple[str, ...]]:
-    """The single words and pairs of neighbours of a text, stemmed; words that say nothing part the pairs."""
+    """The stemmed words of a text and the pairs of neighbours; a word without meaning separates its neighbours."""
     terms: list[tuple[str, ...]] = []
     before: str | None = None
+    ignored, common = stopwords() | fillers(), common_stems()
     for word in words(_NOISE.sub(" . ", text)):
         stemmed = stem(word)
-        if word in STOPWORDS or word in FILLERS or stemmed in COMMON or not _says(word):
+        if word in ignored or stemmed in common or not _says(word):
             before = None
             continue
         terms.append((stemmed,))
@@ -172,13 +151,13 @@ def _speaker_stems(texts: Sequence[str]) -> frozenset[str]:
 
 
 def _labels(texts: Sequence[str]) -> frozenset[str]:
-    """The stems of words that stand before a colon time and again: names of fields, not what the fields are about."""
+    """The stems of words that appear before a colon three times or more: names of fields rather than subjects."""
     found = Counter(stem(word) for text in texts for label in _LABEL.findall(text) for word in words(label))
     return frozenset(label for label, count in found.items() if count >= 3)
 
 
 def _surfaces(texts: Iterable[str]) -> dict[str, str]:
-    """For each stem, the way it is written most often."""
+    """The most frequent spelling of each stem."""
     seen: dict[str, Counter[str]] = {}
     for text in texts:
         for found in _SURFACE.findall(_NOISE.sub(" ", text)):
@@ -201,7 +180,7 @@ def _distinct(ranked: Iterable[tuple[str, ...]], surfaces: dict[str, str], most:
 
 
 def _joined(parts: Sequence[str]) -> str:
-    """The parts as they stand in a text: pairs of characters of unspaced scripts overlap by one."""
+    """The parts as they are written; in scripts without spaces, pairs of characters overlap by one."""
     if not all(map(has_cjk, parts)):
         return " ".join(parts)
     joined = parts[0]

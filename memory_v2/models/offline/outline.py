@@ -1,4 +1,4 @@
-"""How a page hangs together inside: its sections, its days, and the subjects that recur in it."""
+"""The structure of a page: its sections, its days, and its recurring subjects."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory_v2.models.offline.naming import COMMON
+from memory_v2.models.offline.naming import common_stems
 from memory_v2.text.dates import Span, leading_date
+from memory_v2.text.lists import fillers, stopwords
 from memory_v2.text.speakers import speaker
-from memory_v2.text.words import FILLERS, STOPWORDS, stem, words
+from memory_v2.text.words import stem, words
 from memory_v2.tree.block import Block, readable
 
-ONE_IS_ALL = 0.8
-"""A section with this share of the page is not one of several: its own sections are looked at."""
-RECURS = 3
+MAX_SECTION_SHARE = 0.8
+"""Limits one section, as a share of the page: a larger one is nearly the page, so its own sections are used instead."""
+MIN_MENTIONS = 3
+"""The least blocks that must name a subject for it to be recurring: two may be chance."""
 
 _NAMED = re.compile(r"(?<![.!?:]\s)(?<=[\w,;)'’\"] )[A-ZÀ-ÖØ-Þ][\w'’.-]*\w")
 _MARKED = re.compile(r"\*\*([^*\n]{2,40}?)\*\*|`([^`\n]{2,40})`")
@@ -23,7 +25,7 @@ _MARKED = re.compile(r"\*\*([^*\n]{2,40}?)\*\*|`([^`\n]{2,40})`")
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands below it, by number, with the day it is of, if it says one."""
+    """A heading and the blocks below it, by number, with the date in the heading, if it has one."""
 
     heading: str
     numbers: tuple[int, ...]
@@ -31,12 +33,12 @@ class Section:
 
 
 def find_sections(blocks: Sequence[Block], body: Sequence[int]) -> list[Section]:
-    """The sections of the highest level that has several; a section that is nearly all of the page is opened."""
+    """The sections of the highest level that has several. If one is nearly the whole page, a lower level is used."""
     for level in sorted({blocks[n - 1].level for n in body if blocks[n - 1].kind == "heading"}):
         sections = _sections_at(blocks, body, level)
         whole = sum(blocks[n - 1].size for n in body)
         largest = max((sum(blocks[n - 1].size for n in s.numbers) for s in sections), default=0)
-        if len(sections) > 1 and largest < ONE_IS_ALL * whole:
+        if len(sections) > 1 and largest < MAX_SECTION_SHARE * whole:
             return sections
     return []
 
@@ -59,7 +61,7 @@ def _sections_at(blocks: Sequence[Block], body: Sequence[int], level: int) -> li
 
 
 def dated_runs(blocks: Sequence[Block], body: Sequence[int]) -> list[tuple[Span, tuple[int, ...]]]:
-    """The blocks in order, each run with the date it begins with; what stands before the first date is left out."""
+    """Runs of blocks in order, each with the date at its start; blocks before the first date are left out."""
     runs: list[tuple[Span, list[int]]] = []
     for number in body:
         span = leading_date(readable(blocks[number - 1].words))
@@ -73,10 +75,10 @@ def dated_runs(blocks: Sequence[Block], body: Sequence[int]) -> list[tuple[Span,
 def recurring_subjects(
     blocks: Sequence[Block], body: Sequence[int], known: frozenset[str]
 ) -> list[tuple[str, tuple[int, ...]]]:
-    """Names and terms that recur, each with the blocks that are about it; a block belongs to the first that it names.
+    """Recurring names and terms, each with its blocks; a block belongs to the most frequent subject that it names.
 
-    What is said in conversation is left together: who speaks is no subject. Nor is what the whole page is about: the
-    stems in `known`.
+    Conversations are not divided, because a speaker is not a subject. Neither are the subjects of the whole page, whose
+    stems are in `known`.
     """
     texts = {n: readable(blocks[n - 1].content) for n in body if blocks[n - 1].kind != "heading"}
     if sum(1 for text in texts.values() if speaker(text)) > 0.5 * len(texts):
@@ -91,7 +93,7 @@ def recurring_subjects(
         usable = {
             s: c
             for s, c in here.items()
-            if c >= RECURS and s not in known and spread[s] <= max(RECURS, 0.6 * len(texts))
+            if c >= MIN_MENTIONS and s not in known and spread[s] <= max(MIN_MENTIONS, 0.6 * len(texts))
         }
         if not usable:
             return subjects
@@ -103,15 +105,15 @@ def recurring_subjects(
 
 
 def _named_in(text: str) -> dict[str, str]:
-    """The names in a text, and its first word that says something: stem → as it is written."""
+    """The names in a text and capitalised words at its start: stem → spelling."""
     found = _NAMED.findall(text) + [bold or code for bold, code in _MARKED.findall(text)]
     opening = [word for word in re.findall(r"[^\W_][\w'’+-]*", text)[:3] if word[:1].isupper()]
     names: dict[str, str] = {}
     for form in [*opening, *found]:
         plain_words = words(form)
-        if len(plain_words) != 1 or plain_words[0] in STOPWORDS or plain_words[0] in FILLERS:
+        if len(plain_words) != 1 or plain_words[0] in stopwords() or plain_words[0] in fillers():
             continue
         stemmed = stem(plain_words[0])
-        if stemmed not in COMMON and len(stemmed) > 2 and not stemmed[0].isdigit():
+        if stemmed not in common_stems() and len(stemmed) > 2 and not stemmed[0].isdigit():
             names.setdefault(stemmed, form.strip(".'’-"))
     return names

@@ -28,11 +28,13 @@ not be taken away from its owner."""
 class LocalNotes:
     """The notes below a folder; `make` makes that folder, and refuses one that leads elsewhere."""
 
-    recovery_interval = 0.0
+    recovery_interval = 2.0
+    """Seconds: looking costs a few file reads, and what a crash left may wait that long."""
 
     def __init__(self, folder: Path, make: Callable[[], Path]) -> None:
         self._folder = folder
         self._make = make
+        self._claimed: set[str] = set()
 
     def read(self, name: str) -> bytes | None:
         """See `Notes`."""
@@ -73,6 +75,9 @@ class LocalNotes:
         """See `Notes`. The lock of a file is let go of by the system when its process dies, however it dies."""
         from filelock import FileLock, Timeout  # 40 ms of start-up, which reading should not pay
 
+        if name in self._claimed:  # by a thread of this process: no need to ask the disk
+            yield False
+            return
         file = self._folder / f"{name}{CLAIM}"
         lock = FileLock(file, mode=0o600, fallback_to_soft=False)
         with explained("lock", file):
@@ -88,9 +93,12 @@ class LocalNotes:
                     file.unlink()  # a disk without locks has made it all the same
                 raise
         try:
+            if is_free:
+                self._claimed.add(name)
             yield is_free
         finally:
             if is_free:
+                self._claimed.discard(name)
                 with suppress(OSError):
                     file.unlink()  # before others can hold it; where an open file cannot be removed, it stays
                 lock.release()

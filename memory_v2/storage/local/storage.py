@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_v2.errors import PageNotFound, StorageConflict, StorageError
-from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored, version_of
+from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, Stored, version_of
+from memory_v2.storage.checkout import HistoryFirst
 from memory_v2.storage.local.disk import (
     explained,
     is_file,
@@ -28,11 +30,12 @@ from memory_v2.storage.local.disk import (
     sync_folder,
 )
 from memory_v2.storage.local.notes import LocalNotes
-from memory_v2.storage.walk import LINK, SUFFIX, walk
+from memory_v2.storage.local.walk import LINK, walk
+from memory_v2.storage.names import SUFFIX
 from memory_v2.tree.path import page_path, prefixes
 
 if TYPE_CHECKING:
-    from memory_v2.storage.history import GitHistory
+    from memory_v2.storage.local.git_history import GitHistory
 
 LOCK_SECONDS = 30.0
 METADATA = ".metadata"
@@ -44,12 +47,12 @@ GITIGNORE = b"""# The program's own data, not for the git repository around it; 
 _UNSETTLED_NS = 50_000_000
 
 
-class LocalStorage:
+class LocalStorage(HistoryFirst):
     """Pages on the local disk. The folder need not exist: the first write makes it, reading leaves it unmade."""
 
-    def __init__(self, folder: Path, history: bool = True) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
-        self._keeps_history = history
+        self._threads = threading.RLock()
         self._listed: frozenset[str] = frozenset()
         """The paths of the last walk, which are spelled as on the disk."""
         self.notes = LocalNotes(self._folder / METADATA, self._metadata)
@@ -62,10 +65,10 @@ class LocalStorage:
         return str(self._folder)
 
     @cached_property
-    def history(self) -> GitHistory | None:
-        from memory_v2.storage.history import GitHistory
+    def history(self) -> GitHistory:
+        from memory_v2.storage.local.git_history import GitHistory
 
-        return GitHistory(self._folder / METADATA) if self._keeps_history else None
+        return GitHistory(self._folder / METADATA)
 
     @property
     def cache_folder(self) -> Path | None:
@@ -160,19 +163,25 @@ class LocalStorage:
         from filelock import FileLock, Timeout  # 40 ms of start-up, which reading should not pay
 
         file = self._folder / METADATA / "lock"
-        with explained("lock", file):
-            self._metadata()
-            lock = FileLock(file, mode=0o600, is_singleton=True, fallback_to_soft=False)
-            try:
-                lock.acquire(timeout=LOCK_SECONDS, poll_interval=0.005)
-            except Timeout as error:
-                raise StorageError(
-                    f"another process has held {file} for {LOCK_SECONDS:.0f} seconds; try again when it is done"
-                ) from error
+        # Threads queue here, in order; the file's lock, which has to be polled, is for other processes.
+        if not self._threads.acquire(timeout=LOCK_SECONDS):
+            raise StorageError(f"another thread has held {file} for {LOCK_SECONDS:.0f} seconds; try again later")
         try:
-            yield
+            with explained("lock", file):
+                self._metadata()
+                lock = FileLock(file, mode=0o600, is_singleton=True, fallback_to_soft=False)
+                try:
+                    lock.acquire(timeout=LOCK_SECONDS, poll_interval=0.005)
+                except Timeout as error:
+                    raise StorageError(
+                        f"another process has held {file} for {LOCK_SECONDS:.0f} seconds; try again when it is done"
+                    ) from error
+            try:
+                yield
+            finally:
+                lock.release()
         finally:
-            lock.release()
+            self._threads.release()
 
     def _walk(self) -> dict[str, os.DirEntry[str]]:
         pages = walk(self._folder)[0]
@@ -266,3 +275,6 @@ def _create(temporary: Path, file: Path, path: str) -> None:
         if lstat(file) is not None:
             raise _conflict(path, ABSENT) from None
         temporary.replace(file)
+
+
+_: type[MemoryStorage] = LocalStorage

@@ -10,8 +10,8 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
 from memory_v2.errors import StorageError
-from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome, code_of, status_of, told, was_retried
+from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome, code_of, explain, status_of, was_retried
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -48,32 +48,21 @@ _CUT_OFF = (
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What an object is known by: its entity tag (of one object, equal tags mean equal bytes) and, where the bucket
-    keeps them, the id of its version, by which these bytes are found for good."""
-
-    etag: str
-    version_id: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Object:
-    """The bytes of an object, and what it is known by."""
+    """The bytes of an object, and its entity tag: of one object, equal tags mean equal bytes."""
 
     etag: str
     data: bytes
-    version_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What is known of an object without reading it; a listing tells no mark and no version."""
+    """What is known of an object without reading it; a listing tells no mark."""
 
     etag: str
     size: int
     modified: datetime
     mark: str = ""
-    version_id: str = ""
 
 
 class Bucket:
@@ -96,17 +85,17 @@ class Bucket:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 answer = self._client().get_object(Bucket=self.name, Key=key, **more)
-                return Object(_bare(answer["ETag"]), answer["Body"].read(), _version_id(answer))
+                return Object(_bare(answer["ETag"]), answer["Body"].read())
             except ClientError as error:
                 if kept and status_of(error) == 304:
-                    return replace(kept, version_id=_version_id_beside(error, kept.version_id))
+                    return kept
                 if code_of(error) == "NoSuchKey" or (version_id and code_of(error) in _NO_VERSION):
                     return None
-                raise told(error, "read", self._place(key)) from error
+                raise explain(error, "read", self._place(key)) from error
             except (BotoCoreError, ResponseParserError) as error:
                 # boto3 sends a request again that gets no answer, but not one whose answer breaks off.
                 if attempt == ATTEMPTS or not isinstance(error, _CUT_OFF):
-                    raise told(error, "read", self._place(key)) from error
+                    raise explain(error, "read", self._place(key)) from error
         raise AssertionError("the last attempt returns or raises")
 
     def head(self, key: str) -> Info | None:
@@ -117,11 +106,11 @@ class Bucket:
             if status_of(error) == 404:
                 self._expect_bucket()
                 return None
-            raise told(error, "look at", self._place(key)) from error
+            raise explain(error, "look at", self._place(key)) from error
         except (BotoCoreError, ResponseParserError) as error:
-            raise told(error, "look at", self._place(key)) from error
+            raise explain(error, "look at", self._place(key)) from error
         modified, mark = answer["LastModified"].astimezone(UTC), answer.get("Metadata", {}).get(MARK, "")
-        return Info(_bare(answer["ETag"]), answer["ContentLength"], modified, mark, _version_id(answer))
+        return Info(_bare(answer["ETag"]), answer["ContentLength"], modified, mark)
 
     def list(
         self, prefix: str, *, after: str = "", besides: str = "", flat: bool = False
@@ -135,7 +124,7 @@ class Bucket:
             try:
                 answer = self._client().list_objects_v2(Bucket=self.name, Prefix=prefix, MaxKeys=most, **more, **start)
             except (ClientError, BotoCoreError, ResponseParserError) as error:
-                raise told(error, "list", self._place(prefix)) from error
+                raise explain(error, "list", self._place(prefix)) from error
             for found in answer.get("Contents", ()):
                 key = found["Key"]
                 if not besides or not key.startswith(besides):
@@ -148,16 +137,16 @@ class Bucket:
                 start = {"ContinuationToken": answer["NextContinuationToken"]}
             most = MAX_KEYS
 
-    def create(self, key: str, data: bytes) -> Written:
-        """Makes the object; `PreconditionFailed` if one is there."""
+    def create(self, key: str, data: bytes) -> str:
+        """Makes the object and returns its tag; `PreconditionFailed` if one is there."""
         return self._put(key, data, {"IfNoneMatch": "*"})
 
-    def replace(self, key: str, data: bytes, etag: str) -> Written:
-        """Makes the object with this tag another one; `PreconditionFailed` if there is none with this tag."""
+    def replace(self, key: str, data: bytes, etag: str) -> str:
+        """Replaces the object with this tag and returns the new tag; `PreconditionFailed` if there is none with it."""
         return self._put(key, data, {"IfMatch": f'"{etag}"'})
 
-    def put(self, key: str, data: bytes) -> Written:
-        """Makes the object what it should be, whatever it was."""
+    def put(self, key: str, data: bytes) -> str:
+        """Makes the object what it should be, whatever it was; returns its tag."""
         return self._put(key, data, {})
 
     def delete(self, key: str, etag: str | None = None) -> None:
@@ -176,14 +165,14 @@ class Bucket:
                     if self._settled(key, error) is None:
                         return
                     if not _is_refusal(error):
-                        raise UnknownOutcome(str(told(error, "delete", place))) from error
-                raise _refused(error, place) if _is_refusal(error) else told(error, "delete", place) from error
+                        raise UnknownOutcome(str(explain(error, "delete", place))) from error
+                raise _refused(error, place) if _is_refusal(error) else explain(error, "delete", place) from error
             except (BotoCoreError, ResponseParserError) as error:
                 if _was_sent(error) and self._settled(key, error) is None:
                     return
                 raise _failed(error, "delete", place) from error
 
-    def _put(self, key: str, data: bytes, condition: dict[str, Any]) -> Written:
+    def _put(self, key: str, data: bytes, condition: dict[str, Any]) -> str:
         mark, place = uuid.uuid4().hex, self._place(key)
         for pause in (*CONFLICT_SECONDS, None):
             try:
@@ -195,7 +184,7 @@ class Bucket:
                     Metadata={MARK: mark},
                     **condition,
                 )
-                return Written(_bare(answer["ETag"]), _version_id(answer))
+                return _bare(answer["ETag"])
             except ClientError as error:
                 if status_of(error) == 409 and pause:
                     time.sleep(pause)
@@ -203,14 +192,14 @@ class Bucket:
                 if was_retried(error) or status_of(error) >= 500:
                     found = self._settled(key, error)
                     if found and found.mark == mark:
-                        return Written(found.etag, found.version_id)
+                        return found.etag
                     if not _is_refusal(error):
-                        raise UnknownOutcome(str(told(error, "write", place))) from error
-                raise _refused(error, place) if _is_refusal(error) else told(error, "write", place) from error
+                        raise UnknownOutcome(str(explain(error, "write", place))) from error
+                raise _refused(error, place) if _is_refusal(error) else explain(error, "write", place) from error
             except (BotoCoreError, ResponseParserError) as error:
                 found = self._settled(key, error) if _was_sent(error) else None
                 if found and found.mark == mark:
-                    return Written(found.etag, found.version_id)
+                    return found.etag
                 raise _failed(error, "write", place) from error
         raise AssertionError("the last attempt returns or raises")
 
@@ -219,7 +208,7 @@ class Bucket:
         try:
             return self.head(key)
         except StorageError:
-            raise UnknownOutcome(str(told(error, "change", self._place(key)))) from error
+            raise UnknownOutcome(str(explain(error, "change", self._place(key)))) from error
 
     def _expect_bucket(self) -> None:
         """Raises `StorageError` if there is no bucket: an object that is not there looks the same from outside."""
@@ -230,9 +219,9 @@ class Bucket:
         except ClientError as error:
             if status_of(error) == 404:
                 error.response["Error"]["Code"] = "NoSuchBucket"
-                raise told(error, "open", self._place("")) from error
+                raise explain(error, "open", self._place("")) from error
         except (BotoCoreError, ResponseParserError) as error:
-            raise told(error, "open", self._place("")) from error
+            raise explain(error, "open", self._place("")) from error
         self._is_there = True
 
     def _place(self, key: str) -> str:
@@ -244,7 +233,7 @@ class Bucket:
                 try:
                     self._made = (os.getpid(), self._new_client())
                 except (BotoCoreError, ValueError) as error:
-                    raise told(error, "open", self._place("")) from error
+                    raise explain(error, "open", self._place("")) from error
             return self._made[1]
 
     def _new_client(self) -> S3Client:
@@ -271,18 +260,6 @@ def _bare(etag: str) -> str:
     return etag.strip('"')  # some servers quote it in one answer and not in another
 
 
-def _version_id(answer: Mapping[str, Any]) -> str:
-    """The id of the object's version; none where the bucket keeps only one, which the next write replaces."""
-    found = str(answer.get("VersionId") or "")
-    return "" if found == "null" else found
-
-
-def _version_id_beside(error: ClientError, known: str) -> str:
-    """The same where an object was not sent again; what is `known` if the server does not tell."""
-    headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
-    return _version_id({"VersionId": headers.get("x-amz-version-id", known)})
-
-
 def _is_refusal(error: ClientError) -> bool:
     return status_of(error) in (409, 412) or code_of(error) == "NoSuchKey"
 
@@ -302,5 +279,5 @@ def _was_sent(error: Exception) -> bool:
 
 
 def _failed(error: Exception, action: str, place: str) -> StorageError:
-    failure = told(error, action, place)
+    failure = explain(error, action, place)
     return UnknownOutcome(str(failure)) if _was_sent(error) else failure

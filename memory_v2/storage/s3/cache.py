@@ -55,7 +55,7 @@ class PageCache:
         try:
             head, _, data = read_bytes(self._file(self._folder, path)).partition(b"\n")
             known = json.loads(head)
-            found = Object(str(known["etag"]), data, str(known.get("version_id", "")))
+            found = Object(str(known["etag"]), data)
             kept = Kept(found, str(known["version"]), int(known["as_of"]))
             is_it = known["path"] == path and kept.version == version_of(data)
         except (OSError, ValueError, KeyError, TypeError):
@@ -73,7 +73,6 @@ class PageCache:
             known = {
                 "path": path,
                 "etag": found.etag,
-                "version_id": found.version_id,
                 "version": version_of(found.data),
                 "as_of": as_of,
             }
@@ -133,12 +132,8 @@ class RecordCache:
             lines = read_bytes(file).split(b"\n") if file else []
         except OSError:
             return {}
-        read = [record for line in lines if line and (record := _read_line(line))]
-        found = {record.number: record for record in read}
-        if len(lines) > 4 * len(found) + 200:  # others of this machine have added the same ones, or much is torn
-            self.forget()
-            self.add(found.values())
-        return found
+        read = (record for line in lines if line and (record := _read_line(line)))
+        return {record.number: record for record in read}
 
     def add(self, records: Iterable[CachedRecord]) -> None:
         """Keeps these as well. Each begins a line of its own, whatever somebody before has left unfinished."""
@@ -148,12 +143,6 @@ class RecordCache:
                 flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
                 with os.fdopen(os.open(file, flags, 0o600), "wb", 0) as stream:
                     stream.write(lines)
-
-    def forget(self) -> None:
-        """Keeps none any more."""
-        with suppress(OSError):
-            if file := self._file():
-                file.unlink(missing_ok=True)
 
     def _file(self) -> Path | None:
         folder = self._folder()

@@ -1,9 +1,12 @@
 """The records of a history in a bucket: each names the one before, so that one that was lost or changed is noticed.
 
 They are the objects `0000000001.json`, `0000000002.json`, …, without a gap. A record is made by a request that is
-refused if there is one of this number: of several who append at once one is first, and the others go on from there.
-None is ever changed, so what this machine has seen is not fetched again. One that names none before is a beginning:
-what lies before it is not looked at.
+refused if there is one of this number: of several who append at once one is first, and the others are told. None is
+ever changed or removed, so what this machine has seen is not fetched again. One that names none before is a beginning:
+what lies before it is not looked at. One of the kind `TAKEN_BACK` takes back the one before: neither counts.
+
+The object `checked-out`, which a listing shows behind them, holds the id of the record up to which the pages have been
+written.
 """
 
 from __future__ import annotations
@@ -11,35 +14,36 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints, ValidationError
 
-from memory_v2.errors import StorageError
+from memory_v2.errors import StorageConflict, StorageError
 from memory_v2.storage.history import HistoryDamaged
-from memory_v2.storage.s3.bucket import Bucket
+from memory_v2.storage.s3.bucket import Bucket, Object
 from memory_v2.storage.s3.cache import CachedRecord, RecordCache
 from memory_v2.storage.s3.errors import PreconditionFailed
+from memory_v2.storage.s3.lease import Lease
 
 WORKERS = 16
-"""Requests that are under way at once."""
-BLOCK = 512
-"""Records that are fetched at once: what lies before the beginning is mostly left where it is."""
+"""Requests that are under way at once: well below the connections that a client may have."""
+CHECKED_OUT = "checked-out"
+TAKEN_BACK = "taken back"
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _NAME = re.compile("([0-9]{10})[.]json")
-_MOST = 9_999_999_999
+_MAX_NUMBER = 9_999_999_999
 
 
 class PageBytes(BaseModel):
-    """What a page was: the version of its bytes, and the id under which the bucket keeps them as an old version of the
-    page; without one they are kept as an object of their own."""
+    """What a page was: the version of its bytes, under which they are kept as an object of their own. Records of older
+    programs may have the id of an old version of the page instead, which the bucket keeps."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -48,7 +52,7 @@ class PageBytes(BaseModel):
 
 
 class Body(BaseModel):
-    """What a record holds: the id of the one before, what an `Revision` tells, the changed pages (`None`: removed)."""
+    """What a record holds: the id of the one before, what a `Revision` tells, the changed pages (`None`: removed)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -76,20 +80,17 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """Records, oldest first. They go back to the beginning, or `damage` says what keeps older ones from being read."""
+    """The records that count, oldest first. They go back to the beginning, or `damage` says what keeps older ones from
+    being read. `last` is the last record, whether it counts or not."""
 
     records: tuple[Record, ...] = ()
     damage: str = ""
+    last: Record | None = None
 
-    @property
-    def newest(self) -> int:
-        """The number of the newest."""
-        return self.records[-1].number if self.records else 0
-
-    def until(self, revision: str) -> Past | None:
-        """The same up to the record of this id, if it is there."""
-        ids = [record.id for record in self.records]
-        return replace(self, records=self.records[: ids.index(revision) + 1]) if revision in ids else None
+    def until(self, revision: str) -> tuple[Record, ...]:
+        """The records up to the one with this id; none if it is not there."""
+        place = next((place for place, record in enumerate(self.records, 1) if record.id == revision), 0)
+        return self.records[:place]
 
     def whole(self) -> tuple[Record, ...]:
         """The records from the beginning on. Raises `HistoryDamaged`."""
@@ -99,139 +100,141 @@ class Past:
 
 
 class Chain:
-    """The records below `prefix`. `keep` is called every now and then while many requests are made."""
+    """The records below `prefix`. Within a turn of the `lease` nobody else appends, so they are looked for once."""
 
-    def __init__(self, bucket: Bucket, prefix: str, cache: RecordCache, keep: Callable[[], object]) -> None:
+    def __init__(self, bucket: Bucket, prefix: str, cache: RecordCache, lease: Lease) -> None:
         self._bucket = bucket
         self._prefix = prefix
         self._cache = cache
-        self._keep = keep
+        self._lease = lease
         self._lock = threading.RLock()
-        self._past = Past()
         self._seen: dict[int, Record] = {}
+        self._is_loaded = False
+        self._looked = 0
         self._newest = 0
         self._aside = 0
-        self._is_loaded = False
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether there are records; the server is asked until there are."""
-        with self._lock:
-            if self._newest <= self._aside:
-                self._list()
-            return self._newest > self._aside
-
-    def known(self) -> Past:
+        self._marker = ""
+        self._checked_out = Object("", b"")
+        self.known = Past()
         """The records as they were when they were last looked for."""
-        with self._lock:
-            return self._past if self._past.newest == self._newest > 0 else self.look()
 
     def look(self) -> Past:
         """The records as they are."""
         with self._lock:
-            self._list()
-            if self._newest <= self._aside:
-                self._past = Past()
-            elif self._past.newest != self._newest or self._past.damage:
-                self._past = self._linked()
-            return self._past
+            turn = self._lease.turn
+            if not turn or turn != self._looked:
+                self.known = self._look()
+                self._looked = turn or self._looked
+            return self.known
 
     def append(self, make: Callable[[str], Body]) -> str:
-        """Adds the record that `make` makes for the id of the one before, and gives its id. Raises `HistoryDamaged`."""
+        """Adds the record that `make` makes for the id of the one before, and gives its id. Raises `HistoryDamaged`,
+        and `StorageConflict` if somebody else was first."""
         with self._lock:
-            records = self.known().whole()
-            while True:
-                number = self._newest + 1
-                data = make(records[-1].id if records else "").model_dump_json().encode()
-                if number > _MOST:
-                    raise StorageError(f"no record can follow {self._where(_MOST)}; remove it if it is none")
-                try:
-                    etag = self._bucket.create(self._key(number), data).etag
-                    break
-                except PreconditionFailed as error:
-                    records = self.look().whole()
-                    if self._newest < number:
-                        place = self._where(number)
-                        raise StorageError(
-                            f"{place} cannot be made, though it is not there; try again later"
-                        ) from error
+            past = self.look()
+            past.whole()
+            number = self._newest + 1
+            data = make(past.last.id if past.last else "").model_dump_json().encode()
+            if number > _MAX_NUMBER:
+                raise StorageError(f"no record can follow {self._where(_MAX_NUMBER)}; remove it if it is none")
+            try:
+                with self._lease.changing():
+                    etag = self._bucket.create(self._key(number), data)
+            except PreconditionFailed as error:
+                self._looked = 0
+                self.look()
+                if self._newest < number:
+                    raise StorageError(
+                        f"{self._where(number)} cannot be made, though it is not there; try again later"
+                    ) from error
+                raise StorageConflict("another change went first; try again") from error
             self._see([CachedRecord(number, etag, data)])
-            self._past, self._newest = Past((*records, self._seen[number])), number
+            self._newest = number
+            self.known = self._linked()
             return self._seen[number].id
 
     def quarantine(self) -> str:
         """Lets the next record be a beginning; gives the name of the newest that lies before it."""
         with self._lock:
             self._list()
-            self._aside, self._past = self._newest, Past()
+            self._aside, self.known, self._looked = self._newest, Past(), self._lease.turn
             return self._where(self._aside)
 
-    def _list(self) -> None:
-        """Finds out which is the newest. What this machine has seen of another history is forgotten."""
+    @property
+    def checked_out(self) -> str:
+        """The id of the record up to which the pages have been written, if it counts."""
+        with self._lock:
+            past = self.look()
+            if self._marker != self._checked_out.etag:
+                found = self._bucket.get(f"{self._prefix}{CHECKED_OUT}") if self._marker else None
+                self._checked_out = found or Object(self._marker, b"")
+            revision = self._checked_out.data.decode("ascii", "replace")
+            return revision if past.until(revision) else ""
+
+    @checked_out.setter
+    def checked_out(self, revision: str) -> None:
+        with self._lock:
+            self._lease.before_change()
+            data = revision.encode()
+            self._marker = self._bucket.put(f"{self._prefix}{CHECKED_OUT}", data)
+            self._checked_out = Object(self._marker, data)
+
+    def _look(self) -> Past:
         if not self._is_loaded:
             self._is_loaded = True
             self._see(self._cache.load().values(), is_new=False)
         last = max(self._seen, default=0)
-        listed = self._listed(last - 1)
-        if last and not self._is_still(last, listed.get(last)):
-            self._seen.clear()
-            self._cache.forget()
-            self._past, self._aside = Past(), 0
-            listed = self._listed(0)
-        self._newest = max(listed, default=0)
+        listed = self._list(last - 1)
+        if not last or listed.get(last) == self._seen[last].etag:
+            past = self._fetched(listed)
+            if not past.damage or not last:
+                return past
+        listed = self._list()
+        self._seen = {number: one for number, one in self._seen.items() if listed.get(number) == one.etag}
+        if self._newest < self._aside:
+            self._aside = 0  # another history began meanwhile
+        return self._fetched(listed)
 
-    def _listed(self, after: int) -> dict[int, str]:
+    def _list(self, after: int = 0) -> dict[int, str]:
         """The numbers of the records behind that one, with the tags of their objects."""
         behind = self._key(after) if after > 0 else ""
-        keys = self._bucket.list(self._prefix, after=behind, flat=True)
-        names = ((_NAME.fullmatch(key.removeprefix(self._prefix)), info.etag) for key, info in keys)
-        return {int(name[1]): etag for name, etag in names if name and int(name[1])}
+        found = {
+            key.removeprefix(self._prefix): info.etag
+            for key, info in self._bucket.list(self._prefix, after=behind, flat=True)
+        }
+        self._marker = found.get(CHECKED_OUT, "")
+        names = ((_NAME.fullmatch(name), etag) for name, etag in found.items())
+        listed = {int(name[1]): etag for name, etag in names if name and int(name[1])}
+        self._newest = max(listed, default=0)
+        return listed
 
-    def _is_still(self, number: int, etag: str | None) -> bool:
-        """Whether a record is what it was: its object has the tag that it had, or else the bytes."""
-        record = self._seen[number]
-        if etag is None or etag == record.etag:
-            return etag is not None
-        found = self._bucket.get(self._key(number))
-        self._seen[number] = replace(record, etag=etag)
-        return found is not None and id_of(found.data) == record.id
+    def _fetched(self, listed: Iterable[int]) -> Past:
+        """The records, of which those that this machine has not seen are fetched."""
+        numbers = [number for number in sorted(listed) if number not in self._seen and number > self._aside]
+        found = side_by_side(self._bucket.get, map(self._key, numbers), self._lease)
+        self._see(CachedRecord(n, one.etag, one.data) for n, one in zip(numbers, found, strict=True) if one)
+        return self._linked()
 
     def _linked(self) -> Past:
         """The records from the newest back to the beginning; each has to be the one that the next one names."""
-        known = () if self._past.damage else self._past.records
         found: list[Record] = []
-        number, wanted = self._newest, ""
-        while number > self._aside:
-            if known and (known[-1].number, known[-1].id) == (number, wanted):
-                return Past((*known, *reversed(found)))
-            record = self._find(number, wanted)
-            if record is None:
+        wanted = ""
+        for number in range(self._newest, self._aside, -1):
+            record = self._seen.get(number)
+            if record is None or wanted not in ("", record.id):
                 break
             found.append(record)
-            if not record.body.before:
-                return Past(tuple(reversed(found)))
-            number, wanted = number - 1, record.body.before
-        damage = (
-            f"the history is damaged: {self._where(number)} is missing, or is not what was recorded; bring it back if "
-            "you can, else the next change begins a new history"
-        )
-        return Past(tuple(reversed(found)), damage)
-
-    def _find(self, number: int, wanted: str) -> Record | None:
-        """The record, if it can be read; with `wanted`, it has to have this id."""
-        record = self._seen.get(number)
-        if record is None or wanted not in ("", record.id):
-            record = self._fetch(number)
-        return record if record and wanted in ("", record.id) else None
-
-    def _fetch(self, number: int) -> Record | None:
-        """Fetches a record, and those before it that this machine has not seen; `None` if it cannot be read."""
-        floor = max(self._aside, 0 if self._past.damage else self._past.newest, number - BLOCK)
-        numbers = [*(n for n in range(floor + 1, number) if n not in self._seen), number]
-        self._seen.pop(number, None)
-        found = side_by_side(self._bucket.get, map(self._key, numbers), self._keep)
-        self._see(CachedRecord(n, one.etag, one.data) for n, one in zip(numbers, found, strict=True) if one)
-        return self._seen.get(number)
+            wanted = record.body.before
+            if not wanted:
+                break
+        damage = ""
+        if wanted or (self._newest > self._aside and not found):
+            lost = self._where(self._newest - len(found))
+            damage = (
+                f"the history is damaged: {lost} is missing, or is not what was recorded; bring it back if you can, "
+                "else the next change begins a new history"
+            )
+        return Past(_counting(found[::-1]), damage, found[0] if found else None)
 
     def _see(self, records: Iterable[CachedRecord], is_new: bool = True) -> None:
         """Takes in those that can be read."""
@@ -252,6 +255,17 @@ def id_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:40]
 
 
+def _counting(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Those of these records that were not taken back."""
+    found: list[Record] = []
+    for record in records:
+        if record.body.kind != TAKEN_BACK:
+            found.append(record)
+        elif found:
+            found.pop()
+    return tuple(found)
+
+
 def _read(data: bytes) -> Body | None:
     try:
         return Body.model_validate_json(data.decode("utf-8"))
@@ -259,10 +273,10 @@ def _read(data: bytes) -> Body | None:
         return None
 
 
-def side_by_side(work: Callable[[Item], Result], items: Iterable[Item], keep: Callable[[], object]) -> Iterator[Result]:
-    """What `work` returns for each item, in their order, done by several threads; `keep` is called after each."""
+def side_by_side(work: Callable[[Item], Result], items: Iterable[Item], lease: Lease) -> Iterator[Result]:
+    """What `work` returns for each item, in their order, done by several threads; the lease is renewed meanwhile."""
     with ThreadPoolExecutor(WORKERS) as pool:
         for result in pool.map(work, items):
             with suppress(StorageError):  # who has lost the lock by now is told at the next change of a page
-                keep()
+                lease.renew()
             yield result

@@ -3,7 +3,7 @@
 StorageError
 ├── UnknownOutcome                 a change may have been made, or may still be made: no answer came
 └── StorageConflict
-    └── PreconditionFailed               the condition of a request did not hold
+    └── PreconditionFailed         the condition of a request did not hold
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ _EXCEPTIONS: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
 )
 
 
-def told(error: Exception, action: str, place: str) -> StorageError:
+def explain(error: Exception, action: str, place: str) -> StorageError:
     """The error for a person: what could not be done to which place, and what to do."""
     return StorageError(f"cannot {action} {place}: {_advice(error)}")
 

@@ -1,119 +1,150 @@
-"""What happened to the pages of a bucket: a small record for each operation, beside the versions that a bucket keeps.
+"""What happened to the pages of a bucket: a small record for each change, and the bytes of the pages.
 
-`<prefix>/.metadata/history/0000000042.json` says what was done, and which version of which object each changed page
-became. So where versioning is turned on nothing is stored twice. Where it is not, and for bytes that are no longer in
-the bucket when they are recorded, they are kept as `<prefix>/.metadata/history/pages/<version of the bytes>`.
+`<prefix>/.metadata/history/0000000042.json` says what was done, and what each changed page became: the bytes are kept
+as `<prefix>/.metadata/history/pages/<version of the bytes>`, once however often they occur. They are put there before
+the record is made, which is the moment at which the change has happened.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC
 from functools import lru_cache
 
+from memory_v2.errors import StorageConflict, StorageError
 from memory_v2.storage.base import version_of
-from memory_v2.storage.history import History, HistoryDamaged, Revision
+from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision
+from memory_v2.storage.names import SUFFIX
 from memory_v2.storage.s3.bucket import Bucket
 from memory_v2.storage.s3.cache import PageCache, RecordCache
-from memory_v2.storage.s3.chain import Body, Chain, PageBytes, Past, Record, side_by_side
-from memory_v2.storage.s3.errors import PreconditionFailed
-from memory_v2.storage.walk import SUFFIX
+from memory_v2.storage.s3.chain import TAKEN_BACK, Body, Chain, PageBytes, Record, side_by_side
+from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome
+from memory_v2.storage.s3.lease import Lease
 
 FOLDER = ".metadata/history"
 RECENT = 128
-"""Pages of the past that are not asked for again."""
+"""Pages of the past that are kept in memory, so that they are not asked for again: a few megabytes at most."""
 
 logger = logging.getLogger(__name__)
 
 
 class S3History:
-    """The history below a prefix of a bucket. `version_id` gives the id under which the bucket keeps these bytes (their
-    version) of a page, empty if it does not; `keep` is called every now and then while many requests are made."""
+    """The history below a prefix of a bucket. The `cache` spares requests, and `lease` has a say in each change."""
 
-    def __init__(
-        self,
-        bucket: Bucket,
-        prefix: str,
-        cache: PageCache,
-        version_id: Callable[[str, str], str],
-        keep: Callable[[], object],
-    ) -> None:
+    def __init__(self, bucket: Bucket, prefix: str, cache: PageCache, lease: Lease) -> None:
         self._bucket = bucket
         self._prefix = prefix
         self._cache = cache
-        self._version_id = version_id
-        self._keep = keep
+        self._lease = lease
         self._bytes = lru_cache(RECENT)(self._fetched)
-        self._chain = Chain(bucket, f"{prefix}{FOLDER}/", RecordCache(lambda: cache.folder), keep)
+        self._chain = Chain(bucket, f"{prefix}{FOLDER}/", RecordCache(lambda: cache.folder), lease)
 
     @property
     def begun(self) -> bool:
+        """See `History`. The server is asked until it has, and once for each change."""
+        past = self._chain.known
+        if not past.records or self._lease.is_mine:
+            past = self._chain.look()
+        return bool(past.records or past.damage)
+
+    @property
+    def head(self) -> str:
         """See `History`."""
-        return self._chain.has_begun
+        past = self._chain.look()
+        records = past.records or past.whole()
+        return records[-1].id if records else ""
+
+    @property
+    def checked_out(self) -> str:
+        """See `History`."""
+        return self._chain.checked_out
+
+    def mark_checked_out(self, revision: str) -> None:
+        """See `History`."""
+        self._chain.checked_out = revision
+
+    def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
+        """See `History`. Raises `StorageConflict` if somebody else recorded something since the lease was taken."""
+        pages = {
+            path: None if data is None else PageBytes(sha=version_of(data)) for path, data in sorted(changes.items())
+        }
+        kept = {page.sha: data for path, page in pages.items() if page and (data := changes[path]) is not None}
+        list(side_by_side(lambda version: self._keep(version, kept[version]), kept, self._lease))
+        try:
+            return self._chain.append(lambda before: _body(before, revision, pages))
+        except UnknownOutcome as error:
+            raise StorageError(
+                f"{error}; the change may have been recorded, and would be completed when the memory is next used: "
+                "see whether it is in the history before you make it again"
+            ) from error
+
+    def take_back(self, revision: str) -> None:
+        """See `History`. It is taken back by a record of its own, so whoever has seen it learns of that, and nobody
+        who has already built upon it is undercut."""
+
+        def body(before: str) -> Body:
+            if before != revision:
+                raise StorageConflict("another change went first; what it was built upon cannot be taken back")
+            return _body(before, Revision(TAKEN_BACK, ""), {})
+
+        self._chain.append(body)
 
     def quarantine(self) -> None:
         """Lets the next record be a beginning, for all machines; what lies before it stays where it is."""
         newest = self._chain.quarantine()
         logger.warning("the history could not be read; it is kept up to %s, and a new one begins behind it", newest)
 
-    def record(self, changes: Mapping[str, bytes | None], entry: Revision) -> str:
-        """See `History`."""
-        paths = sorted(changes)
-        kept = side_by_side(lambda path: self._kept(path, changes[path]), paths, self._keep)
-        pages, told = dict(zip(paths, kept, strict=True)), entry.in_lines
-        return self._chain.append(
-            lambda before: Body(
-                before=before,
-                kind=told.kind,
-                summary=told.summary,
-                operation=told.operation,
-                decided_by=told.decided_by,
-                degraded=told.degraded,
-                undoes=told.undoes,
-                why=told.why,
-                when=told.when.astimezone(UTC).replace(microsecond=0),
-                pages=pages,
-            )
-        )
-
     def revisions(self, path: str | None = None) -> Iterator[Revision]:
         """See `History`."""
-        told = list(_told(self._readable()))
-        return (entry for entry in reversed(told) if path is None or path in entry.paths)
+        revisions = list(_revisions(self._readable()))
+        return (revision for revision in reversed(revisions) if path is None or path in revision.paths)
 
     def read(self, revision: str, path: str) -> bytes | None:
         """See `History`."""
-        past = self._until(revision)
-        for record in reversed(past.records):
+        for record in reversed(self._until(revision)):
             if path in record.body.pages:
                 return self._bytes(path, record.body.pages[path])
-        past.whole()
+        self._chain.known.whole()
         return None
 
     def states(self, path: str) -> Iterator[tuple[Revision, bytes | None]]:
         """See `History`."""
         records = self._readable()
         changed = [
-            (entry, record.body.pages[path])
-            for record, entry in zip(records, _told(records), strict=True)
-            if path in entry.paths
+            (revision, record.body.pages[path])
+            for record, revision in zip(records, _revisions(records), strict=True)
+            if path in revision.paths
         ]
-        data = side_by_side(lambda one: self._bytes(path, one[1]), changed, self._keep)
-        return ((entry, after) for (entry, _), after in zip(changed, data, strict=True))
+        data = side_by_side(lambda one: self._bytes(path, one[1]), changed, self._lease)
+        return ((revision, after) for (revision, _), after in zip(changed, data, strict=True))
 
     def pages(self, revision: str) -> dict[str, bytes]:
         """See `History`."""
-        then = _state(self._until(revision).whole())
-        data = side_by_side(lambda path: self._bytes(path, then[path]), then, self._keep)
+        then = _state(self._until(revision))
+        self._chain.known.whole()
+        data = side_by_side(lambda path: self._bytes(path, then[path]), then, self._lease)
         return {path: found for path, found in zip(then, data, strict=True) if found is not None}
 
     def before(self, revision: str) -> str:
         """See `History`."""
-        return self._until(revision).records[-1].body.before
+        records = self._until(revision)
+        if len(records) > 1:
+            return records[-2].id
+        return records[-1].body.before if self._chain.known.damage else ""
 
-    def stale(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+    def difference(self, old: str, new: str) -> tuple[PageChange, ...]:
+        """See `History`."""
+        before, after = (_state(self._until(one)) if one else {} for one in (old, new))
+        paths = sorted(path for path in before | after if _sha(before.get(path)) != _sha(after.get(path)))
+        if not all(path in after and (path in before or not old) for path in paths):
+            self._chain.known.whole()  # where older records are lost, what is not told of a page is not known
+        states = [(path, state.get(path)) for path in paths for state in (before, after)]
+        data = list(side_by_side(lambda one: self._bytes(*one), states, self._lease))
+        return tuple(PageChange(*change) for change in zip(paths, data[::2], data[1::2], strict=True))
+
+    def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         """See `History`. What others have recorded meanwhile is looked for."""
         known = _state(self._chain.look().whole())
         now = {path: None if data is None else version_of(data) for path, data in pages.items()}
@@ -127,24 +158,19 @@ class S3History:
             return past.records
         return past.whole()
 
-    def _until(self, revision: str) -> Past:
+    def _until(self, revision: str) -> tuple[Record, ...]:
         """The records up to this one."""
-        past = self._chain.known().until(revision) or self._chain.look().until(revision)
-        if past is None:
-            self._chain.known().whole()
+        records = self._chain.known.until(revision) or self._chain.look().until(revision)
+        if not records:
+            self._chain.known.whole()
             raise HistoryDamaged(f"the history in {self._where} has no record {revision[:12]!r}; list it again")
-        return past
+        return records
 
-    def _kept(self, path: str, data: bytes | None) -> PageBytes | None:
-        """Where the bytes of a page are kept from now on."""
-        if data is None:
-            return None
-        sha = version_of(data)
-        found = self._version_id(path, sha)
-        if not found:
-            with suppress(PreconditionFailed):  # the same bytes were kept before
-                self._bucket.create(self._key(sha), data)
-        return PageBytes(sha=sha, version_id=found)
+    def _keep(self, version: str, data: bytes) -> None:
+        """Keeps these bytes from now on."""
+        self._lease.before_change()
+        with suppress(PreconditionFailed):  # the same bytes were kept before
+            self._bucket.create(self._key(version), data)
 
     def _fetched(self, path: str, page: PageBytes | None) -> bytes | None:
         """The bytes of a page as they were recorded. Raises `HistoryDamaged` if they are gone."""
@@ -178,15 +204,31 @@ def _sha(page: PageBytes | None) -> str | None:
     return page.sha if page else None
 
 
-def _state(records: Iterable[Record]) -> dict[str, PageBytes]:
-    """The pages after the last of these records."""
+def _state(records: Iterable[Record]) -> dict[str, PageBytes | None]:
+    """The pages after the last of these records; `None` for one that was removed."""
     state: dict[str, PageBytes | None] = {}
     for record in records:
         state |= record.body.pages
-    return {path: page for path, page in state.items() if page is not None}
+    return state
 
 
-def _told(records: Iterable[Record]) -> Iterator[Revision]:
+def _body(before: str, revision: Revision, pages: dict[str, PageBytes | None]) -> Body:
+    told = revision.in_lines
+    return Body(
+        before=before,
+        kind=told.kind,
+        summary=told.summary,
+        operation=told.operation,
+        decided_by=told.decided_by,
+        degraded=told.degraded,
+        undoes=told.undoes,
+        why=told.why,
+        when=told.when.astimezone(UTC).replace(microsecond=0),
+        pages=pages,
+    )
+
+
+def _revisions(records: Sequence[Record]) -> Iterator[Revision]:
     """What the records tell, in their order."""
     state: dict[str, PageBytes | None] = {}
     for record in records:

@@ -15,21 +15,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memory_v2.errors import PageNotFound, StorageConflict, StorageError
 from memory_v2.settings import DEFAULT_CACHE_TTL
-from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, Stored, version_of
-from memory_v2.storage.s3.bucket import Bucket, Info, Object, Written
+from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, Stored, version_of
+from memory_v2.storage.checkout import HistoryFirst
+from memory_v2.storage.names import SUFFIX, is_markdown, name_problem, part_clashes
+from memory_v2.storage.s3.bucket import Bucket, Info, Object
 from memory_v2.storage.s3.cache import PageCache
-from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome
+from memory_v2.storage.s3.errors import PreconditionFailed
 from memory_v2.storage.s3.lease import Lease
 from memory_v2.storage.s3.notes import S3Notes
-from memory_v2.storage.walk import SUFFIX, is_markdown, name_problem, part_clashes
 from memory_v2.tree.path import page_path
 
 if TYPE_CHECKING:
-    from memory_v2.storage.history import History
+    from memory_v2.storage.s3.history import S3History
 
 METADATA = ".metadata"
 LOCK = f"{METADATA}/s3.lock"
@@ -38,14 +39,15 @@ LOCK = f"{METADATA}/s3.lock"
 _TRIES = 3
 _NO_TAG = "0" * 32
 
+Answer = TypeVar("Answer")
+
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """An object that a page was: its tag, the version of its bytes, and the id under which the bucket keeps them."""
+    """An object that a page was: its tag, and the version of its bytes."""
 
     etag: str
     version: str
-    version_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class _Listing:
     pages: dict[str, Info]
 
 
-class S3Storage:
+class S3Storage(HistoryFirst):
     """Pages in a bucket. `endpoint` is the address of another server that speaks like S3; credentials are found as
     boto3 finds them. `cache` is a folder of this machine for pages and for what is derived from them, below which each
     store has its own. For `ttl` seconds a page is read from there without asking; with 0 the server is always asked
@@ -82,65 +84,68 @@ class S3Storage:
         self._ttl = int(ttl * 1e9)
         self._clock = clock
         self._lease = Lease(self._bucket, self._prefix + LOCK)
-        self.notes = S3Notes(self._bucket, f"{self._prefix}{METADATA}/", self._lease.before_change)
+        self.notes = S3Notes(self._bucket, f"{self._prefix}{METADATA}/", self._lease)
         self._known: dict[str, _Known] = {}
         self._listing = _Listing(0, {})
         self._is_pruned = False
         self._keeps_conditions = False
 
     @cached_property
-    def history(self) -> History:
-        """Nothing is asked for before it is used."""
+    def history(self) -> S3History:
+        """See `MemoryStorage`. Nothing is asked for before it is used."""
         from memory_v2.storage.s3.history import S3History
 
-        return S3History(self._bucket, self._prefix, self._cache, self._version_id, self._lease.keep)
+        return S3History(self._bucket, self._prefix, self._cache, self._lease)
 
     @property
     def cache_folder(self) -> Path | None:
         return self._cache.folder
 
     def read(self, path: str) -> Stored:
-        self._lease.keep()
+        self._lease.renew()
         path = page_path(path)
         kept = self._cache.find(path)
         # Under the lock nothing is taken on trust: what is about to be changed is looked at as it is.
         if kept and not self._lease.is_mine and self._is_fresh(path, kept.found.etag, kept.as_of):
-            self._known[path] = _Known(kept.found.etag, kept.version, kept.found.version_id)
+            self._known[path] = _Known(kept.found.etag, kept.version)
             return Stored(kept.found.data, kept.version)
         found = self._ask(path, kept.found if kept else None)
         return Stored(found.data, version_of(found.data))
 
     def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
         path = page_path(path)
-        self._lease.before_change()
-        with self._certain():
+        key = self._key(path)
+        with self._lease.changing():
             if expected == ABSENT:
                 try:
-                    written = self._bucket.create(self._key(path), data)
+                    etag = self._bucket.create(key, data)
                 except PreconditionFailed as error:
                     self._forget(path)
                     raise _conflict(path, expected) from error
             elif isinstance(expected, str):
-                written = self._replace(path, data, expected)
+                try:
+                    etag = self._on(path, expected, lambda tag: self._bucket.replace(key, data, tag))
+                except PageNotFound as error:
+                    raise _conflict(path, expected) from error
             else:
-                written = self._bucket.put(self._key(path), data)
-        return self._remember(path, Object(written.etag, data, written.version_id), self._clock())
+                etag = self._bucket.put(key, data)
+        return self._remember(path, Object(etag, data), self._clock())
 
     def delete(self, path: str, expected: Expected = ANY) -> None:
         path = page_path(path)
-        self._lease.before_change()
-        with self._certain():
+        key = self._key(path)
+        with self._lease.changing():
             if expected == ABSENT:
-                if self._bucket.head(self._key(path)):
+                if self._bucket.head(key):
                     raise _conflict(path, expected)
             elif isinstance(expected, str):
-                self._remove(path, expected)
+                self._on(path, expected, lambda tag: self._bucket.delete(key, tag))
             else:
-                self._bucket.delete(self._key(path))
+                self._bucket.delete(key)
         self._forget(path)
 
     def exists(self, path: str) -> bool:
-        self._lease.keep()
+        self._lease.renew()
         return self._bucket.head(self._key(page_path(path))) is not None
 
     def list_files(self) -> list[str]:
@@ -164,7 +169,7 @@ class S3Storage:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """An object in the bucket, see `s3_lease`. Raises `StorageError` when others have held it for too long."""
+        """An object in the bucket, see `lease`. Raises `StorageError` when others have held it for too long."""
         with self._lease.held():
             self._expect_conditions()
             yield
@@ -194,7 +199,7 @@ class S3Storage:
 
     def _remember(self, path: str, found: Object, as_of: int) -> str:
         version = version_of(found.data)
-        self._known[path] = _Known(found.etag, version, found.version_id)
+        self._known[path] = _Known(found.etag, version)
         self._cache.keep(path, found, as_of)
         return version
 
@@ -202,63 +207,27 @@ class S3Storage:
         self._known.pop(path, None)
         self._cache.drop(path, self._clock())
 
-    def _version_id(self, path: str, version: str) -> str:
-        """The id under which the bucket keeps these bytes of a page; empty if it does not. What was read or written
-        here is not asked for."""
-        known = self._known.get(path)
-        if known is None or known.version != version:
-            with suppress(PageNotFound):
-                kept = self._cache.find(path)
-                self._ask(path, kept.found if kept else None)
-            known = self._known.get(path)
-        return known.version_id if known and known.version == version else ""
-
-    def _replace(self, path: str, data: bytes, expected: str) -> Written:
-        """Writes over the object that has the version, however often it is stored anew with the same bytes meanwhile:
-        then its tag may be another one, but what is overwritten is what was expected."""
+    def _on(self, path: str, expected: str, request: Callable[[str], Answer]) -> Answer:
+        """Sends a request about the object that has this version, however often it is stored anew with the same bytes
+        meanwhile: then its tag may be another one, but what is changed is what was expected."""
         known = self._known.get(path)
         for _ in range(_TRIES):
-            is_it = known is not None and known.version == expected
-            etag = known.etag if known and is_it else self._expect(path, expected)
+            if known is None or known.version != expected:
+                known = self._look(path)
+            if known.version != expected:
+                break
             try:
-                return self._bucket.replace(self._key(path), data, etag)
+                return request(known.etag)
             except PreconditionFailed:
                 self._forget(path)
                 known = None
         raise _conflict(path, expected)
 
-    def _remove(self, path: str, expected: str) -> None:
-        for _ in range(_TRIES):
-            etag = self._expect(path, expected, is_needed=True)
-            try:
-                self._bucket.delete(self._key(path), etag)
-                return
-            except PreconditionFailed:
-                self._forget(path)
-        raise _conflict(path, expected)
-
-    def _expect(self, path: str, expected: str, is_needed: bool = False) -> str:
-        """The tag of the object, which has to have this version; if there is none, `PageNotFound` where the page
-        `is_needed`, else `StorageConflict`."""
+    def _look(self, path: str) -> _Known:
+        """What the page is now. Raises `PageNotFound`."""
         kept = self._cache.find(path)
-        try:
-            found = self._ask(path, kept.found if kept else None)
-        except PageNotFound as error:
-            if is_needed:
-                raise
-            raise _conflict(path, expected) from error
-        if version_of(found.data) != expected:
-            raise _conflict(path, expected)
-        return found.etag
-
-    @contextmanager
-    def _certain(self) -> Iterator[None]:
-        """After a change of which nobody knows whether it was made, none that follows from it may be made."""
-        try:
-            yield
-        except UnknownOutcome as error:
-            self._lease.end(str(error))
-            raise
+        found = self._ask(path, kept.found if kept else None)
+        return _Known(found.etag, version_of(found.data))
 
     def _info(self, path: str) -> Info:
         path = page_path(path)
@@ -267,7 +236,7 @@ class S3Storage:
         raise PageNotFound(path)
 
     def _list(self) -> tuple[dict[str, Info], list[tuple[str, str]]]:
-        self._lease.keep()
+        self._lease.renew()
         asked = self._clock()
         pages: dict[str, Info] = {}
         strays = []
@@ -315,3 +284,6 @@ class S3Storage:
 def _conflict(path: str, expected: Expected) -> StorageConflict:
     happened = "is there already" if expected == ABSENT else "is no longer as it was when it was read"
     return StorageConflict(f"the page {path!r} {happened}; read it and try again")
+
+
+_: type[MemoryStorage] = S3Storage

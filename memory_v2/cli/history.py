@@ -1,0 +1,239 @@
+"""The verbs about the history of the pages: history, show, diff, blame, gc."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_v2.cli.columns import Column, table
+from memory_v2.cli.report import out_result
+from memory_v2.cli.show import on_terminal, out, plain, style, tell
+from memory_v2.cli.spinner import working
+from memory_v2.cli.verb import Verb, json_option, with_memory
+from memory_v2.memory import Memory
+from memory_v2.operations import rows
+from memory_v2.text.amounts import counted, size
+from memory_v2.tree.block import split_lines
+from memory_v2.tree.path import ROOT, page_path
+
+if TYPE_CHECKING:
+    from memory_v2.operations.past import BlamedLine, PastOperation
+    from memory_v2.storage.history import Revision
+
+OPERATIONS = (
+    Column("id"),
+    Column("when (UTC)"),
+    Column("what"),
+    Column("about", is_long=True),
+    Column("decided by", drop=1),
+    Column("pages", drop=2, is_number=True),
+    Column("undone"),
+)
+LINES = (
+    Column("id"),
+    Column("date"),
+    Column("what", drop=2),
+    Column("decided by", drop=1),
+    Column("line", is_number=True),
+    Column("text", is_long=True),
+)
+SHORT = 12
+"""Characters of an id that are shown: with fewer, long histories would have two of the same name."""
+
+
+@click.command(cls=Verb)
+@click.argument("page", required=False)
+@click.option(
+    "-n",
+    "most",
+    metavar="COUNT",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="The maximum number listed.",
+)
+@json_option
+@with_memory
+def history(memory: Memory, page: str | None, most: int, as_json: bool) -> None:
+    """List past operations, newest first.
+
+    Each write, split, merge … with its id, who decided it, and the pages it changed; 'outside' is an edit by hand. With
+    PAGE, only operations that changed that page. show, diff, undo and restore take an id, or the beginning of one.
+
+    \b
+    Examples:
+      silica memory history
+      silica memory history projects/silica -n 5
+      silica memory history | cut -f1,4
+    """
+    operations = memory.history(page)
+    if as_json:
+        out_result(rows.HISTORY, operations[:most])
+    elif operations:
+        seen = on_terminal(sys.stdout)
+        for line in table(OPERATIONS, [_row(one, seen) for one in operations[:most]]):
+            out(line)
+    if not operations and page:
+        tell(f"no operation has changed {page_path(page)} yet")
+    elif not operations:
+        tell(f"{memory.storage.where} has no history yet; every write, split, merge … will be listed here")
+    elif len(operations) > most and on_terminal(sys.stdout):
+        tell(f"{len(operations) - most:,} older not shown; -n {len(operations)} lists all")
+
+
+@click.command(cls=Verb)
+@click.argument("revision")
+@json_option
+@with_memory
+def show(memory: Memory, revision: str, as_json: bool) -> None:
+    """Show a past operation: what, why, who decided, and the diff.
+
+    REVISION is an id that 'silica memory history' lists, or the beginning of one. A write is shown with the splits that
+    followed it.
+
+    \b
+    Example:
+      silica memory show 3fa09c
+    """
+    operation, changes = memory.show(revision)
+    if as_json:
+        out_result(rows.SHOW, (operation, changes))
+        return
+    undone = f", undone by {operation.undone_by[:SHORT]}" if operation.undone_by else ""
+    moment = f"{operation.when:%Y-%m-%d %H:%M:%S} UTC"
+    out(f"{style(operation.id, fg='cyan')}  {moment}{style(undone, fg='yellow')}")
+    for entry in reversed(operation.revisions):
+        for line in _told(entry):
+            out(line)
+    if changes:
+        out("")
+    for line in _diff(changes.diff):
+        out(line)
+
+
+@click.command(cls=Verb)
+@click.argument("old")
+@click.argument("new", required=False)
+@json_option
+@with_memory
+def diff(memory: Memory, old: str, new: str | None, as_json: bool) -> None:
+    """Show what changed between two past operations.
+
+    Compares the pages as they were after the operation OLD with the pages after NEW, or without NEW with the pages as
+    they are now. 'silica memory show' shows what one operation changed.
+
+    \b
+    Examples:
+      silica memory diff 3fa09c
+      silica memory diff 3fa09c 77b1e2
+    """
+    changes = memory.diff(old, new)
+    if as_json:
+        out_result(rows.DIFF, changes, {"old": old, "new": new})
+        return
+    for line in _diff(changes.diff):
+        out(line)
+    if not changes:
+        tell("no difference")
+
+
+@click.command(cls=Verb)
+@click.argument("page", default=ROOT)
+@json_option
+@with_memory
+def blame(memory: Memory, page: str, as_json: bool) -> None:
+    """Show which operation brought each line of a page.
+
+    Each line with the id of the commit that brought it, its date, what was done and who decided it. Without PAGE, the
+    root.
+
+    \b
+    Examples:
+      silica memory blame projects/silica
+      silica memory blame projects/silica | cut -f1,6
+    """
+    lines = memory.blame(page)
+    if as_json:
+        out_result(rows.BLAME, lines, {"path": page_path(page or ROOT)})
+        return
+    seen = on_terminal(sys.stdout)
+    for row in table(LINES, [_blamed(line, seen) for line in lines]):
+        out(row)
+
+
+@click.command(cls=Verb)
+@json_option
+@with_memory
+def gc(memory: Memory, as_json: bool) -> None:
+    """Pack the history into one file.
+
+    Nothing is lost. A large history takes less space afterwards and is read faster.
+
+    \b
+    Example:
+      silica memory gc
+    """
+    with working("packing the history"):
+        packed = memory.pack_history()
+    if as_json:
+        out_result(rows.PACK_HISTORY, packed)
+    elif packed.objects:
+        sizes = f"{packed.bytes_before:,} → {size(packed.bytes_after)}"
+        out(f"history packed: {sizes}, {counted(packed.objects, 'object')}")
+    else:
+        out(f"nothing to pack: the history is {size(packed.bytes_after)}")
+
+
+def _row(operation: PastOperation, seen: bool) -> list[str]:
+    """An operation as a row: for a person if it is `seen` on a terminal, else for a program."""
+    decided = dict.fromkeys(entry.decided_by for entry in reversed(operation.revisions) if entry.decided_by)
+    cells = [
+        operation.id,
+        _moment(operation.when, seen),
+        operation.first.kind,
+        operation.first.summary,
+        ", ".join(decided),
+        str(len(operation.paths)) if seen else ", ".join(operation.paths),
+        "undone" if operation.undone_by else "",
+    ]
+    return [plain(cell).replace("\t", " ") for cell in cells]
+
+
+def _moment(when: datetime, seen: bool) -> str:
+    return f"{when:%Y-%m-%d %H:%M}" if seen else f"{when:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _told(entry: Revision) -> Iterator[str]:
+    """A commit: what, by whom, why, and what did not go as intended."""
+    who = f", decided by {plain(entry.decided_by)}" if entry.decided_by else ""
+    yield ""
+    yield f"{style(plain(entry.kind), bold=True)}: {plain(entry.summary)}"
+    yield style(f"  {entry.id[:SHORT]}{who}", dim=True)
+    if entry.undoes:
+        yield f"  undoes {plain(entry.undoes[:SHORT])}"
+    if entry.degraded:
+        yield f"  {style('degraded', fg='yellow')}: {plain(entry.degraded)}"
+    for why in entry.why:
+        yield f"  {plain(why)}"
+
+
+def _blamed(line: BlamedLine, seen: bool) -> list[str]:
+    """A line of a page as a row. Its text is the last cell, so in a pipe it may keep its tabs."""
+    text, entry = plain(line.text.rstrip("\r\n")), line.entry
+    cells = ["", "", "", ""]
+    if entry is not None:
+        day = f"{entry.when:%Y-%m-%d}" if seen else _moment(entry.when, seen)
+        cells = [entry.id[:SHORT], day, entry.kind, entry.decided_by]
+    told = [plain(cell).replace("\t", " ") for cell in cells]
+    return [*told, str(line.number), text.expandtabs(4) if seen else text]
+
+
+def _diff(text: str) -> Iterator[str]:
+    """A unified diff, line by line. A carriage return is escaped: it may be the only difference."""
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    for line in split_lines(text):
+        yield style(plain(line.removesuffix("\n")), fg=colours.get(line[:1]))

@@ -1,0 +1,157 @@
+"""The verbs that look at the tree as a whole: ls, tree, check, graph."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_v2.cli.columns import Column, table
+from memory_v2.cli.edge import FINDINGS
+from memory_v2.cli.report import admit, out_result, tell_how_to_begin
+from memory_v2.cli.show import named, on_terminal, out, out_json, plain, plain_lines, style, tell
+from memory_v2.cli.spinner import working
+from memory_v2.cli.trees import tree_lines, tree_rows
+from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
+from memory_v2.memory import Memory
+from memory_v2.operations import rows
+from memory_v2.text.amounts import counted
+
+if TYPE_CHECKING:
+    from memory_v2.operations.results import Finding
+
+COLUMNS = (
+    Column("page"),
+    Column("bytes", is_number=True),
+    Column("changed (UTC)"),
+    Column("links", is_number=True),
+)
+
+
+@click.command(cls=Verb)
+@json_option
+@with_memory
+def ls(memory: Memory, as_json: bool) -> None:
+    """List all pages: path, size, date, links.
+
+    A table on a terminal. In a pipe, one page per line with tab-separated fields, the size in bytes.
+
+    \b
+    Examples:
+      silica memory ls
+      silica memory ls | cut -f1
+    """
+    pages = memory.list_files()
+    if as_json:
+        out_result(rows.LIST_FILES, pages)
+    elif pages:
+        count, moment = ("{:,}", "%Y-%m-%d %H:%M") if on_terminal(sys.stdout) else ("{}", "%Y-%m-%dT%H:%M:%SZ")
+        cells = [
+            [plain(page.path), count.format(page.size_bytes), f"{page.last_updated:{moment}}", str(len(page.links_to))]
+            for page in pages
+        ]
+        for line in table(COLUMNS, cells):
+            out(line)
+    else:
+        tell_how_to_begin(memory)
+
+
+@click.command(cls=Verb)
+@json_option
+@with_memory
+def tree(memory: Memory, as_json: bool) -> None:
+    """Draw the tree of pages.
+
+    Each page with its size and its description.
+
+    \b
+    Example:
+      silica memory tree
+    """
+    graph = memory.graph()
+    if as_json:
+        out_json({"pages": tree_rows(graph), "unreachable": list(graph.unreachable)})
+    else:
+        for line in tree_lines(graph):
+            out(line)
+    if graph.unreachable:
+        tell("some pages are not linked from the root; 'silica memory check --apply' links them")
+    elif not graph.nodes:
+        tell_how_to_begin(memory)
+
+
+@click.command(cls=Verb)
+@option_for(rows.CHECK, "apply", "--apply")
+@click.option("--fail", is_flag=True, help="Exit with code 1 if errors are left.")
+@json_option
+@click.pass_context
+@with_memory
+def check(memory: Memory, context: click.Context, apply: bool, fail: bool, as_json: bool) -> None:
+    """Check the tree for problems, and repair them.
+
+    Every page must be reachable from the root, every link must lead somewhere, and no page may be too large. Each line
+    is one finding: its severity, kind, page and line (0: the whole page), and what --apply would do about it.
+
+    \b
+    Examples:
+      silica memory check
+      silica memory check --apply
+      silica memory check --fail    (for scripts)
+    """
+    with working("repairing" if apply else "checking"):
+        checkup = memory.checkup(apply)
+    changes = checkup.changes
+    count = len(memory.storage.list_files())
+    if as_json:
+        from memory_v2.documents import check_document
+
+        out_json(check_document(checkup, count))
+    else:
+        for finding in checkup.mended:
+            out(_finding(finding, "mended", "green", f"(done: {finding.mend})"))
+        for finding in checkup.findings:
+            colour = "red" if finding.severity == "error" else "yellow"
+            out(_finding(finding, finding.severity, colour, f"(mend: {finding.mend})" if finding.mend else ""))
+        if changes and changes.changed_pages:
+            out(f"changed {named(changes.changed_pages)}")
+        if not checkup.findings:
+            out(f"all is well: {counted(count, 'page')}")
+    if changes:
+        admit(changes)
+    if not apply and any(finding.mend for finding in checkup.findings):
+        tell("'silica memory check --apply' repairs what can be repaired")
+    if fail and any(finding.severity == "error" for finding in checkup.findings):
+        context.exit(FINDINGS)
+
+
+def _finding(finding: Finding, word: str, colour: str, end: str) -> str:
+    place = f"{plain(finding.path)}:{finding.line}"
+    return f"{style(word, fg=colour)} {finding.kind} {place} {plain(finding.message)} {plain(end)}".rstrip()
+
+
+@click.command(cls=Verb)
+@click.option(
+    "--format", "form", type=click.Choice(["json", "mermaid", "dot"]), help="The output format.  [default: json]"
+)
+@json_option
+@with_memory
+def graph(memory: Memory, form: str | None, as_json: bool) -> None:
+    """Print the links as JSON, Mermaid or GraphViz.
+
+    \b
+    Examples:
+      silica memory graph
+      silica memory graph --format dot | dot -Tsvg > memory.svg
+    """
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json cannot be combined with --format {form}", click.get_current_context())
+    links = memory.graph()
+    if form == "mermaid":
+        out(plain_lines(links.to_mermaid()), newline=False)
+    elif form == "dot":
+        out(plain_lines(links.to_dot()), newline=False)
+    else:
+        out_result(rows.GRAPH, links)
+    if not links.nodes:
+        tell_how_to_begin(memory)

@@ -1,0 +1,72 @@
+"""How the verbs ask before they act, and tell what came of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memory_v2.cli.show import on_terminal, out, out_json, tell
+from memory_v2.text.amounts import counted, spent
+
+if TYPE_CHECKING:
+    from memory_v2.agent.limits import Cost
+    from memory_v2.memory import Memory
+    from memory_v2.operations.results import Result, SearchResults
+    from memory_v2.operations.row import Row
+
+yes_option = click.option(
+    "--yes", is_flag=True, help="Do not ask for confirmation. A question is only asked on a terminal."
+)
+
+
+def is_asked(yes: bool) -> bool:
+    """Whether there is somebody to ask for confirmation, who has not given it with --yes."""
+    return not yes and on_terminal(sys.stdin) and on_terminal(sys.stderr)
+
+
+def confirmed(question: str, yes: bool, otherwise: str) -> bool:
+    """Whether to go on: yes if nobody is asked, or they agree. If they do not, says that nothing was done."""
+    if not is_asked(yes) or click.confirm(question, err=True):
+        return True
+    tell(otherwise)
+    return False
+
+
+def report(row: Row[Any], result: Result, lines: list[str], as_json: bool, **more: object) -> None:
+    """Tells what a change of the tree did, in lines or as its document with `more`."""
+    if as_json:
+        out_result(row, result, None, **more)
+    else:
+        out("\n".join(lines))
+    admit(result)
+
+
+def out_result(row: Row[Any], result: Any, arguments: Mapping[str, Any] | None = None, **more: object) -> None:
+    """Prints the document of what an operation returned, and `more` beside it."""
+    from memory_v2.documents import document, result_document
+
+    out_json({**result_document(row, result, arguments), **{key: document(value) for key, value in more.items()}})
+
+
+def admit(result: Result | SearchResults) -> None:
+    """Says why, if another model decided than the one that was asked, or something was left undone."""
+    if result.degraded:
+        tell(f"{result.degraded} (decided by {result.decided_by})")
+
+
+def price(cost: Cost) -> str:
+    """What it took, if a model was paid."""
+    usage = cost.usage
+    paid = spent(usage.input_tokens, usage.output_tokens, usage.cached_tokens, cost.money)
+    return f"{counted(cost.calls, 'call')}, {paid}" if paid else ""
+
+
+def tell_how_to_begin(memory: Memory) -> bool:
+    """Says how to begin, if the memory is empty; returns whether it is."""
+    is_empty = not memory.storage.list_files()
+    if is_empty:
+        tell(f'{memory.storage.where} is empty; begin with: silica memory write "…"')
+    return is_empty

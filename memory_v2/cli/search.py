@@ -1,0 +1,60 @@
+"""The verb that searches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_v2.cli.report import admit, out_result, price, tell_how_to_begin
+from memory_v2.cli.show import out, plain, plain_lines, style, tell
+from memory_v2.cli.spinner import working
+from memory_v2.cli.verb import Verb, json_option, option_for, with_memory, word
+from memory_v2.memory import Memory
+from memory_v2.operations import rows
+
+if TYPE_CHECKING:
+    from memory_v2.operations.results import SearchResult
+
+
+@click.command(cls=Verb)
+@click.argument("words", metavar="QUERY...", nargs=-1, required=True, type=word)
+@option_for(rows.SEARCH, "max_results", "-n", "most", metavar="COUNT", type=int)
+@json_option
+@with_memory
+def search(memory: Memory, words: tuple[str, ...], most: int, as_json: bool) -> None:
+    """Search the memory for an answer.
+
+    The best answers come first, each verbatim, with its page, lines and date.
+
+    \b
+    Examples:
+      silica memory search "How is Silica tested?"
+      silica memory search -n 3 pytest
+    """
+    query = " ".join(words)
+    with working("searching"):
+        results = memory.search(query, most)
+    if as_json:
+        out_result(rows.SEARCH, results, {"query": query})
+    else:
+        for number, result in enumerate(results):
+            out(("\n" if number else "") + _hit(result))
+        if paid := price(results.cost):
+            tell(paid)
+    if not results and not tell_how_to_begin(memory):
+        tell("nothing found")
+    admit(results)
+
+
+def _hit(result: SearchResult) -> str:
+    place = style(f"{plain(result.path)}:{result.lines[0]}-{result.lines[1]}", fg="cyan")
+    way = " › ".join(plain(path) for path in result.breadcrumb)
+    head = [
+        place,
+        f"{result.date:%Y-%m-%d}" if result.date else "",
+        f"{result.relevance_score:.2f}",
+        style(way, dim=True),
+    ]
+    lines = plain_lines(result.excerpt).splitlines()
+    return "\n".join(["  ".join(filter(None, head)), *(f"    {line}".rstrip() for line in lines)])

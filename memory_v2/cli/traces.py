@@ -1,0 +1,201 @@
+"""The verbs about traces: trace, replay."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memory_v2.cli.columns import Column, table
+from memory_v2.cli.edge import FINDINGS
+from memory_v2.cli.show import on_terminal, out, out_json, plain, style, tell
+from memory_v2.cli.spinner import working
+from memory_v2.cli.verb import Verb, json_option, with_memory, word
+from memory_v2.errors import InvalidText, SilicaError
+from memory_v2.memory import Memory
+from memory_v2.text.amounts import counted, dollars
+
+COLUMNS = (
+    Column("trace"),
+    Column("when (UTC)"),
+    Column("did"),
+    Column("about", is_long=True),
+    Column("decided by", drop=4),
+    Column("calls", drop=1, is_number=True),
+    Column("in", drop=2, is_number=True),
+    Column("out", drop=3, is_number=True),
+    Column("money", drop=5, is_number=True),
+    Column("outcome"),
+)
+
+
+@click.command(cls=Verb)
+@click.argument("name", required=False, type=word)
+@click.option(
+    "-n",
+    "most",
+    metavar="COUNT",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="The maximum number of traces listed.",
+)
+@click.option("--full", is_flag=True, help="Shorten nothing; show the system prompt, the tools and diffs too.")
+@json_option
+@with_memory
+def trace(memory: Memory, name: str | None, most: int, full: bool, as_json: bool) -> None:
+    """Show what was decided, why, and what it cost.
+
+    Every operation that changes or searches the memory leaves a trace. Without NAME, lists them, newest last. With
+    NAME, a part of it, or 'last', shows one step by step: what a model was shown, what it decided, what it was
+    answered, and which pages were stored.
+
+    \b
+    Examples:
+      silica memory trace
+      silica memory trace last
+      silica memory trace 3fa09c --full
+    """
+    if name is None:
+        if full:
+            raise click.UsageError("--full needs the NAME of a trace", click.get_current_context())
+        _list(memory, most, as_json)
+        return
+    from memory_v2.cli.story import story
+    from memory_v2.documents import trace_document
+
+    with _whole(name):
+        found = memory.trace(name)
+        lines = [] if as_json else list(story(found.events, full))
+    if as_json:
+        out_json(trace_document(found))
+        return
+    out(style(f"trace {plain(found.name)}", dim=True))
+    for line in lines:
+        out(line)
+    if not full and on_terminal(sys.stdout):
+        tell("--full shortens nothing, and shows the system prompt, the tools and diffs too")
+
+
+@click.command(cls=Verb)
+@click.argument("name", metavar="[NAME|FILE]", required=False, type=word)
+@json_option
+@click.pass_context
+@with_memory
+def replay(memory: Memory, context: click.Context, name: str | None, as_json: bool) -> None:
+    """Run an operation again and compare the result, byte for byte.
+
+    Runs on a copy of the tree as it was before, with the recorded answers: the memory is not changed, no model is
+    asked, and nothing is paid. NAME is the name of a trace, a part of it, or 'last' (the default); FILE is a file that
+    holds a trace. Exits with 0 if the results agree, and with 1 if they differ.
+
+    \b
+    Examples:
+      silica memory replay
+      silica memory replay 3fa09c
+      silica memory replay some/trace.jsonl
+    """
+    from memory_v2.trace.files import LAST, SUFFIX
+
+    name = LAST if name is None else name
+    is_file = name != LAST and os.path.isfile(name)  # noqa: PTH113 - `Path` raises for a name that is too long
+    if name.endswith(SUFFIX) and not is_file:
+        raise click.UsageError(f"there is no file {name}", context)
+    with working("replaying"):
+        done = memory.replay(Path(name) if is_file else name)
+    if as_json:
+        from memory_v2.documents import document
+
+        out_json(document(done))
+    elif done.agrees:
+        count = counted(len(done.pages), "page")
+        compared = "the same places are found" if done.operation == "search" else f"{count}, byte for byte"
+        out(f"{plain(done.trace)} {style('agrees', fg='green')}: {compared if done.pages else 'nothing changes'}")
+    else:
+        for difference in done.differences:
+            out(f"{plain(done.trace)} {style('differs', fg='red')}: {plain(difference)}")
+    if not done.agrees:
+        context.exit(FINDINGS)
+
+
+def _list(memory: Memory, most: int, as_json: bool) -> None:
+    names = memory.traces()
+    summaries = [_summary(memory, name) for name in names[-most:]]
+    if as_json:
+        out_json({"traces": summaries})
+    elif names:
+        seen = on_terminal(sys.stdout)
+        rows = [_row(one, _short(one["name"], names) if seen else one["name"], seen) for one in summaries]
+        for line in table(COLUMNS, rows):
+            out(line)
+    if not names:
+        tell(
+            f"{memory.storage.where} has no traces yet; every write, split and search leaves one "
+            "unless SILICA_MEMORY_TRACES is 0"
+        )
+    elif len(names) > most and on_terminal(sys.stdout):
+        tell(f"{len(names) - most:,} older not shown; -n {len(names)} lists all")
+
+
+def _summary(memory: Memory, name: str) -> dict[str, Any]:
+    """What came of an operation; of a file that is no trace, why it is none."""
+    from memory_v2.trace.summary import summary
+
+    try:
+        with _whole(name):
+            return summary(memory.trace(name))
+    except SilicaError as error:
+        return {"name": name, "broken": str(error)}
+
+
+@contextmanager
+def _whole(name: str) -> Iterator[None]:
+    """Tells what stands in a trace. A file that somebody made by hand may hold anything: then it is `InvalidText`."""
+    try:
+        yield
+    except SilicaError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidText(f"{name} is no whole trace ({type(error).__name__}: {error})") from error
+
+
+def _short(name: str, names: list[str]) -> str:
+    """The end of the name, if no other trace has it."""
+    end = name.rpartition("-")[2]
+    return end if sum(end in other for other in names) == 1 else name
+
+
+def _row(summary: dict[str, Any], name: str, seen: bool) -> list[str]:
+    """A trace as a row: for a person if it is `seen` on a terminal, else for a program."""
+    if "broken" in summary:
+        cells = [name, "", "", summary["broken"], *[""] * 5, "broken"]
+    else:
+        started = datetime.fromisoformat(summary["started"]).astimezone(UTC)
+        cost = summary["cost"] or {}
+        counts = [cost.get(key, 0) for key in ("calls", "input_tokens", "output_tokens")]
+        money = cost.get("money", 0)
+        cells = [
+            name,
+            f"{started:%Y-%m-%d %H:%M}" if seen else f"{started:%Y-%m-%dT%H:%M:%SZ}",
+            summary["operation"],
+            summary["about"],
+            ", ".join(summary["decided_by"]),
+            *((f"{count:,}" if count else "") if seen else str(count) for count in counts),
+            "?" if money is None else (dollars(money) if money else "") if seen else f"{money:.6f}",
+            _outcome(summary),
+        ]
+    return [plain(cell).replace("\t", " ") for cell in cells]
+
+
+def _outcome(summary: dict[str, Any]) -> str:
+    if summary["error"]:
+        return str(summary["error"]["kind"])
+    changed = counted(len(summary["changed_pages"]), "page") if summary["changed_pages"] else "no change"
+    outcome = changed if summary["found"] is None else f"{summary['found']} found"
+    return f"{outcome}, degraded" if summary["degraded"] else outcome

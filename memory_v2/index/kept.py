@@ -1,0 +1,34 @@
+"""Values that are read from the tables once and reused until the tables change."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from memory_v2.index.tables import State, read_state
+
+Value = TypeVar("Value")
+
+
+class Kept(Generic[Value]):
+    """What `read` returns for the tables, cached until the tables change.
+
+    Threads need no lock: the value and the state that it belongs to are replaced together, never modified.
+    """
+
+    def __init__(self, read: Callable[[sqlite3.Connection], Value]) -> None:
+        self._read = read
+        self._kept: tuple[State, Value] | None = None
+
+    def of(self, tables: sqlite3.Connection) -> Value:
+        """The value for this snapshot of the tables; read-only."""
+        state, kept = read_state(tables), self._kept
+        if kept is None or kept[0] != state:
+            kept = self._kept = (state, self._read(tables))
+        return kept[1]
+
+    def follow(self, before: State, after: State, change: Callable[[Value], Value]) -> None:
+        """Replaces the value of state `before` with `change(value)` for state `after`, if it is the one cached."""
+        if (kept := self._kept) is not None and kept[0] == before:
+            self._kept = (after, change(kept[1]))

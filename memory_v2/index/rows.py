@@ -1,0 +1,160 @@
+"""The rows that one page becomes in the tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple, TypeAlias
+from zlib import crc32
+
+from memory_v2.index.passages import Passage, passages
+from memory_v2.index.terms import terms
+from memory_v2.text.words import normal
+from memory_v2.tree.block import readable
+from memory_v2.tree.page import Page
+from memory_v2.tree.path import ROOT
+
+
+class Known(NamedTuple):
+    """What the tables remember of a page, to tell whether it has changed."""
+
+    size: int
+    mark: str
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingPage:
+    """A page to be put into the tables, with its stamp. `mark` is empty if the stamp is not known yet. A page that
+    is not `is_known` counts as changed at the next refresh."""
+
+    page: Page
+    size: int
+    mark: str
+    last_updated: datetime
+    is_known: bool = True
+
+    @property
+    def known(self) -> Known:
+        """What the next refresh compares the page with: nothing equals an empty digest."""
+        return Known(self.size, self.mark, page_digest(self.page.data) if self.is_known else b"")
+
+
+Row: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The rows of one page, without the ids that the tables give them."""
+
+    path: str
+    known: Known
+    head: Row
+    passages: tuple[PassageRow, ...]
+    voices: tuple[Row, ...]
+    links: tuple[Row, ...]
+    blocks: tuple[Row, ...]
+
+
+def page_digest(data: bytes) -> bytes:
+    """What two pages share that are equal to the byte."""
+    return blake2b(data, digest_size=16).digest()
+
+
+def check_sum(*shown: str | int) -> int:
+    """What tells that bytes of the file were overwritten where SQLite does not notice it."""
+    return crc32(repr(shown).encode())
+
+
+def block_digest(text: str) -> bytes | None:
+    """What two blocks share that say the same to the letter; `None` for one that says nothing."""
+    plain = normal(readable(text))
+    return blake2b(plain.encode(), digest_size=16).digest() if plain else None
+
+
+def prepare_page(incoming: IncomingPage) -> Prepared:
+    """The rows of a page. This is the slow part of taking it in, and needs no connection."""
+    page, found = incoming.page, passages(incoming.page)
+    rows = tuple(_passage_row(page, passage) for passage in found)
+    length = sum(row.length for row in rows)
+    return Prepared(
+        page.path,
+        incoming.known,
+        (page.path, *incoming.known, page.title, incoming.last_updated.isoformat(), len(rows), length),
+        rows,
+        tuple((name,) for name in sorted({passage.speaker for passage in found if passage.speaker})),
+        tuple(_link_rows(page)),
+        tuple(_block_rows(page, found)),
+    )
+
+
+def _passage_row(page: Page, passage: Passage) -> PassageRow:
+    spelled = terms(passage.text)
+    context = _context(page.path, page.title, passage.section)
+    section = json.dumps(passage.section, ensure_ascii=False)
+    if passage.kind == "child link":  # what a child is said to hold weighs no more than a heading
+        context, spelled = " ".join([context, *spelled]), []
+    return PassageRow(
+        run=passage.run,
+        kind=passage.kind,
+        block=passage.block,
+        first_line=passage.first_line,
+        last_line=passage.last_line,
+        text=passage.text,
+        check_sum=check_sum(passage.text, section, passage.first_line, passage.last_line),
+        section=section,
+        speaker=passage.speaker,
+        since=passage.date.start.toordinal() if passage.date else None,
+        until=passage.date.end.toordinal() if passage.date else None,
+        temporal=passage.temporal,
+        question=passage.question,
+        length=len(spelled),
+        own=f" {'  '.join(spelled)} ",  # two blanks, so that a term between blanks can be counted in the string
+        context=f" {context} ",
+    )
+
+
+class PassageRow(NamedTuple):
+    """The columns of the table of passages, but for the ids."""
+
+    run: int
+    kind: str
+    block: int
+    first_line: int
+    last_line: int
+    text: str
+    check_sum: int
+    section: str
+    speaker: str | None
+    since: int | None
+    until: int | None
+    temporal: bool
+    question: bool
+    length: int
+    own: str
+    context: str
+
+
+@lru_cache(maxsize=1000)
+def _context(path: str, title: str, section: tuple[str, ...]) -> str:
+    """The terms of what stands above a passage: its page's title and path, its headings; each of them once."""
+    place = "" if path == ROOT else path.replace("/", " ").replace("-", " ").replace("_", " ")
+    return " ".join(dict.fromkeys(terms(" \n ".join([title, place, *section]))))
+
+
+def _link_rows(page: Page) -> Iterator[tuple[int, str, str, bool]]:
+    labels = {child.target: child.description for child in page.children}
+    ordered = sorted(page.found_links, key=lambda pair: not pair[1])
+    for place, (link, child) in enumerate(ordered):
+        if link.key:
+            yield place, link.key, readable(labels.get(link.target.strip(), "")) if child else "", child
+
+
+def _block_rows(page: Page, found: Collection[Passage]) -> Iterator[tuple[int, bytes]]:
+    for number in sorted({passage.block for passage in found if passage.block}):
+        if digest := block_digest(page.blocks[number - 1].text):
+            yield number, digest

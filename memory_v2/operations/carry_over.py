@@ -1,0 +1,126 @@
+"""A decision about new text is carried over to pages that others have changed since they were shown.
+
+Each accepted call is made again on the pages as they are now, with the numbers that its blocks have there. So all that
+is checked of a decision is checked again. The model is asked again only if what it named is not there any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memory_v2.errors import InvalidPath, SilicaError, ToolProblem
+from memory_v2.operations.draft import Draft
+from memory_v2.operations.write_calls import (
+    Call,
+    CreatePage,
+    Insert,
+    NothingNew,
+    Place,
+    Remove,
+    Replace,
+    RewritePage,
+)
+from memory_v2.operations.write_task import WriteTask, below_title
+from memory_v2.tree.block import Block
+from memory_v2.tree.edit import new_blocks
+from memory_v2.tree.match import BlockMatch
+from memory_v2.tree.numbers import Numbers, parse_numbers
+from memory_v2.tree.page import Page
+
+
+class Outdated(SilicaError):
+    """A decision cannot be carried over; `str` says what has changed under it."""
+
+
+def carry_over(task: WriteTask, draft: Draft) -> WriteTask:
+    """The same decision on the pages of a fresh draft, not yet applied. Raises `Outdated` if a block or page that it
+    names was changed or is gone, if a path is taken, if the text has meanwhile been written by somebody else, or if
+    the decision would not be accepted on the pages as they are now."""
+    now = {path: page for path in task.shown if (page := draft.find(path)) is not None}
+    again = WriteTask(task.brief, draft)
+    again.shown = dict(now)
+    pages = _Pages(task.shown, now)
+    _check_still_new(task, pages)
+    try:
+        for call in task.calls:
+            again.take(_renumbered(call, task, pages))
+    except (ToolProblem, InvalidPath) as problem:
+        raise Outdated(str(problem)) from problem
+    if objections := again.objections():
+        raise Outdated(objections[0])
+    return again
+
+
+class _Pages:
+    """The pages as they were shown, and as they are now."""
+
+    def __init__(self, shown: Mapping[str, Page], now: Mapping[str, Page]) -> None:
+        self.shown = shown
+        self.now = now
+        self._matches: dict[str, BlockMatch] = {}
+
+    def match(self, path: str) -> BlockMatch:
+        if path not in self.now:
+            raise Outdated(f"the page {path!r} is gone")
+        if path not in self._matches:
+            self._matches[path] = BlockMatch(self.shown[path].blocks, self.now[path].blocks)
+        return self._matches[path]
+
+    def numbers(self, path: str, given: Numbers) -> list[int | str]:
+        """The numbers that these blocks of a page have now."""
+        match = self.match(path)
+        return [_found(match.number(n), n, path) for n in parse_numbers(given, len(self.shown[path].blocks))]
+
+    def behind(self, path: str, after: int, first: Block) -> int:
+        """The block behind which a text is put now that was to stand behind the block `after`."""
+        return _found(self.match(path).behind(below_title(self.shown[path], after), first), after, path)
+
+    def end(self, path: str, first: Block) -> int | None:
+        """The same for a text that was to stand at the end; `None` if that is still the end."""
+        match, count = self.match(path), len(self.shown[path].blocks)
+        return match.behind(count, first) if count else None
+
+
+def _found(number: int | None, before: int, path: str) -> int:
+    if number is None:
+        raise Outdated(f"block {before} of {path!r} was changed or removed by somebody else")
+    return number
+
+
+def _renumbered(call: Call, task: WriteTask, pages: _Pages) -> Call:
+    """The call with the numbers that its blocks have now."""
+    match call:
+        case Place():
+            first = _first(task, call.blocks)
+            if call.after is None:
+                return call.model_copy(update={"after": pages.end(call.page, first)})
+            return call.model_copy(update={"after": pages.behind(call.page, call.after, first)})
+        case Insert():
+            first = new_blocks(call.text)[0]
+            return call.model_copy(update={"after": pages.behind(call.page, call.after, first)})
+        case Replace() | Remove():
+            return call.model_copy(update={"blocks": pages.numbers(call.page, call.blocks)})
+        case NothingNew():
+            said = [one.model_copy(update={"blocks": pages.numbers(one.page, one.blocks)}) for one in call.said_in]
+            return call.model_copy(update={"said_in": said})
+        case RewritePage():
+            if not pages.match(call.page).is_unchanged:
+                raise Outdated(f"{call.page!r} was to be rewritten as a whole, and somebody else has changed it")
+            return call
+        case CreatePage():
+            return call
+
+
+def _first(task: WriteTask, numbers: Numbers) -> Block:
+    """The first of some new blocks."""
+    return task.brief.blocks[parse_numbers(numbers, len(task.brief.blocks), "n")[0] - 1]
+
+
+def _check_still_new(task: WriteTask, pages: _Pages) -> None:
+    """Raises `Outdated` if a block that is to be written has come to stand on a page that was shown: carried over, it
+    would stand there twice."""
+    wanted = {task.brief.blocks[n - 1].content: n for n, path in task.placed.items() if path}
+    for path in pages.now:
+        for block in pages.match(path).added:
+            if block.kind != "rule" and (number := wanted.get(block.content)):
+                raise Outdated(f"n{number} was written on {path!r} by somebody else")

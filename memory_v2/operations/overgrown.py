@@ -1,0 +1,90 @@
+"""After every operation, pages that have grown too large are split, and their children too, until none is too large."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, deque
+from collections.abc import Iterable
+from contextlib import nullcontext
+from dataclasses import replace
+
+from memory_v2.errors import NotRecorded, PageNotFound, SilicaError, StorageConflict, StorageError
+from memory_v2.operations.context import Context, overgrown
+from memory_v2.operations.results import SplitResult
+from memory_v2.operations.split import split
+from memory_v2.tree.page import Page, read_page
+from memory_v2.tree.path import ROOT
+
+logger = logging.getLogger(__name__)
+
+MAX_DECISIONS = 2
+"""Decisions about one page that a model is asked for while others keep changing it; then the planner decides, under the
+lock."""
+MAX_CONFLICTS = 8
+"""How often one page is tried again that others have changed meanwhile."""
+
+
+def split_overgrown(context: Context, paths: Iterable[str]) -> tuple[list[SplitResult], str]:
+    """Splits what is too large among these pages, and what that makes too large.
+
+    Returns the splits in order and, if a page could not be split, why. That is no error: the operation that made the
+    page too large has been stored.
+    """
+    with context.note.splitting() as unsplit:
+        return _settled(context, paths, unsplit)
+
+
+def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tuple[list[SplitResult], str]:
+    done: list[SplitResult] = []
+    problem = ""
+    queue = deque(dict.fromkeys(paths))
+    conflicts: Counter[str] = Counter()
+    while queue:
+        path = queue.popleft()
+        try:
+            at_once = conflicts[path] >= MAX_DECISIONS
+            with context.storage.lock() if at_once else nullcontext():
+                page = _find(context, path)
+                if page is None or not overgrown(page, context.threshold):
+                    continue
+                result = _split_at_once(context, path) if at_once else split(context, path)
+        except PageNotFound:  # somebody removed it just now
+            continue
+        except NotRecorded:  # whoever runs on a recording has to know what it does not hold
+            raise
+        except SilicaError as error:
+            if isinstance(error, StorageConflict):
+                context.operation.trace.add("conflict", error=str(error))
+                conflicts[path] += 1
+                if conflicts[path] <= MAX_CONFLICTS:
+                    queue.appendleft(path)
+                    continue
+            if isinstance(error, StorageError):  # later there may be room, or nobody else who changes the page
+                unsplit.append(path)
+            logger.info("the page %s could not be split: %s", path, error)
+            problem = f"the page {path!r} could not be split: {error}"
+            continue
+        done.append(result)
+        queue.extend(p for p in result.changed_pages if p not in queue)
+    return done, problem
+
+
+def _split_at_once(context: Context, path: str) -> SplitResult:
+    """Divides a page as the planner decides, which needs no time to think. To be called under the lock."""
+    result = split(context, path, [context.planner])
+    return result if context.model is context.planner else replace(result, degraded="others kept changing the page")
+
+
+def _find(context: Context, path: str) -> Page | None:
+    try:
+        return read_page(path, context.storage.read(path).data)
+    except PageNotFound:
+        return None
+
+
+def split_now(context: Context, path: str = ROOT) -> SplitResult:
+    """Divides a page because somebody asked for it, and whatever is too large after that. Raises as `split` does."""
+    result = split(context, path or ROOT)
+    further, problem = split_overgrown(context, result.changed_pages)
+    new_files = result.new_files + tuple(path for split in further for path in split.new_files)
+    return replace(result.with_splits(further, problem), new_files=new_files)

@@ -1,0 +1,30 @@
+"""Packing the history: many small files become one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memory_v2.errors import NotAllowed
+from memory_v2.storage.base import MemoryStorage
+from memory_v2.storage.local.git_history import GitHistory
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """The number of objects that were packed, and the size of the history on disk before and after."""
+
+    objects: int
+    bytes_before: int
+    bytes_after: int
+
+
+def pack(storage: MemoryStorage) -> Packed:
+    """Packs the history of a storage; nothing is lost. Raises `NotAllowed` where it cannot be packed."""
+    history = storage.history
+    if not isinstance(history, GitHistory):
+        raise NotAllowed(f"the history of {storage.where} needs no packing: only that of a folder does")
+    if not history.begun:
+        return Packed(0, 0, 0)
+    with storage.lock():
+        before = history.size
+        return Packed(history.pack(), before, history.size)

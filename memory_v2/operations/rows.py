@@ -1,0 +1,207 @@
+"""The operations on the tree and its history: their rows of the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memory_v2.operations.row import Argument, Row
+from memory_v2.tree.path import ROOT
+
+if TYPE_CHECKING:
+    from memory_v2.operations.check import Checkup
+    from memory_v2.operations.pack import Packed
+    from memory_v2.operations.past import BlamedLine, PastOperation
+    from memory_v2.operations.results import (
+        DeleteResult,
+        PageInfo,
+        Result,
+        SearchResults,
+        SplitResult,
+        WriteResult,
+    )
+    from memory_v2.storage.history import Change
+    from memory_v2.tree.graph import Graph
+
+PAGE = Argument("path", "str", "The page; the root if none is given.", ROOT)
+
+READ: Row[str] = Row("read", "operations.read:read", "Read a page as it is stored.", (PAGE,), works_on="storage")
+
+WRITE: Row[WriteResult] = Row(
+    "write",
+    "operations.write:write",
+    "Write a text: where it belongs, or on a page.",
+    (
+        Argument("text", "str", "The text, in Markdown."),
+        Argument(
+            "path", "str | None", "The page to write to, created if missing. Default: where the text belongs.", None
+        ),
+        Argument(
+            "mode",
+            "str",
+            "update works the text into the page; append adds it at the end; replace replaces the page's text.",
+            "update",
+            choices=("update", "append", "replace"),
+        ),
+    ),
+    changes="tree",
+    is_recorded=True,
+    is_replayable=True,
+)
+
+SEARCH: Row[SearchResults] = Row(
+    "search",
+    "operations.search:search",
+    "Search the memory for an answer.",
+    (
+        Argument("query", "str", "The question."),
+        Argument("max_results", "int", "The maximum number of answers.", 10),
+    ),
+    is_recorded=True,
+    is_replayable=True,
+    listed_as="results",
+    repeats=("query",),
+)
+
+LIST_FILES: Row[list[PageInfo]] = Row(
+    "list_files",
+    "operations.survey:list_pages",
+    "List all pages with their size, date and links.",
+    listed_as="pages",
+)
+
+GRAPH: Row[Graph] = Row("graph", "operations.survey:graph", "Get the pages and the links between them.")
+
+SPLIT: Row[SplitResult] = Row(
+    "split",
+    "operations.overgrown:split_now",
+    "Divide a page into a page and its children.",
+    (PAGE,),
+    changes="tree",
+    is_recorded=True,
+    is_replayable=True,
+)
+
+MERGE: Row[Result] = Row(
+    "merge",
+    "operations.arrange:merge",
+    "Fold a page back into its parent.",
+    (Argument("path", "str", "The page."),),
+    changes="tree",
+    is_recorded=True,
+    is_replayable=True,
+)
+
+RENAME: Row[Result] = Row(
+    "rename",
+    "operations.arrange:rename",
+    "Move a page, and the pages below it, to another path; links follow.",
+    (Argument("old", "str", "The page."), Argument("new", "str", "Its new path.")),
+    changes="tree",
+    is_recorded=True,
+    is_replayable=True,
+)
+
+DELETE: Row[DeleteResult] = Row(
+    "delete",
+    "operations.arrange:delete",
+    "Delete a page. Its children move to its parent.",
+    (Argument("path", "str", "The page."),),
+    changes="tree",
+    is_recorded=True,
+    is_replayable=True,
+)
+
+CHECK: Row[Checkup] = Row(
+    "check",
+    "operations.check:check",
+    "Check the tree for problems, and repair them.",
+    (Argument("apply", "bool", "Repair what can be repaired.", False),),
+    changes="tree",
+    is_recorded=True,
+    recorded_with="apply",
+    is_replayable=True,
+)
+
+HISTORY: Row[list[PastOperation]] = Row(
+    "history",
+    "operations.past:history",
+    "List past operations, newest first.",
+    (Argument("path", "str | None", "Only operations that changed this page.", None),),
+    listed_as="operations",
+)
+
+SHOW: Row[tuple[PastOperation, Change]] = Row(
+    "show",
+    "operations.past:changes",
+    "Show a past operation and what it changed.",
+    (Argument("revision", "str", "The operation's id, or the beginning of it."),),
+)
+
+DIFF: Row[Change] = Row(
+    "diff",
+    "operations.past:difference",
+    "Show what changed between two past operations.",
+    (
+        Argument("old", "str", "Compare the pages as they were after this operation"),
+        Argument("new", "str | None", "with the pages as they were after this one; else as they are now.", None),
+    ),
+    repeats=("old", "new"),
+)
+
+BLAME: Row[list[BlamedLine]] = Row(
+    "blame",
+    "operations.past:blame",
+    "Show which operation brought each line of a page.",
+    (PAGE,),
+    listed_as="lines",
+    repeats=("path",),
+)
+
+UNDO: Row[Result] = Row(
+    "undo",
+    "operations.past:undo",
+    "Undo an operation.",
+    (Argument("revision", "str | None", "The operation's id; else the newest that is not undone.", None),),
+    changes="tree",
+    is_recorded=True,
+)
+
+RESTORE: Row[Result] = Row(
+    "restore",
+    "operations.past:restore",
+    "Restore a page, or all pages, to an earlier state.",
+    (
+        Argument("revision", "str", "The id of the operation after which the pages were as wanted."),
+        Argument("path", "str | None", "The page; all pages if none is given.", None),
+    ),
+    changes="tree",
+    is_recorded=True,
+)
+
+PACK_HISTORY: Row[Packed] = Row(
+    "pack_history",
+    "operations.pack:pack",
+    "Pack the history into one file.",
+    works_on="storage",
+    changes="store",
+)
+
+ROWS: tuple[Row[Any], ...] = (
+    WRITE,
+    READ,
+    SEARCH,
+    LIST_FILES,
+    GRAPH,
+    SPLIT,
+    MERGE,
+    RENAME,
+    DELETE,
+    CHECK,
+    HISTORY,
+    SHOW,
+    DIFF,
+    BLAME,
+    UNDO,
+    RESTORE,
+    PACK_HISTORY,
+)

@@ -1,0 +1,240 @@
+"""What was asked for and is not done yet, noted on the disk before a model is asked, so that no crash loses it.
+
+Each operation has at most one note. First it holds the text that is to be written; once that is stored, the pages that
+are still to be split. A text whose operation is in the history has been written, whatever its note says, so it is
+written exactly once, whoever finishes it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel
+
+from memory_v2.errors import SilicaError, StorageError
+from memory_v2.storage.base import PENDING, MemoryStorage, Notes
+from memory_v2.storage.format import is_current
+from memory_v2.storage.history import History, HistoryDamaged
+from memory_v2.tree.path import page_path
+
+logger = logging.getLogger(__name__)
+
+Mode: TypeAlias = Literal["update", "append", "replace"]
+MODES: tuple[Mode, ...] = ("update", "append", "replace")
+LEFT = "-left"
+"""The end of the name of a note about the pages of a change that was cut short. They are linked as well as split, since
+an edit by hand may have taken a link away."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingWrite:
+    """A text that is to be written, as somebody asked for it at the moment `since`. `over` is the version of the page
+    that it was to replace, `head` the newest revision when it was noted."""
+
+    text: str
+    path: str | None
+    mode: Mode
+    since: datetime
+    over: str = ""
+    head: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingSplits:
+    """Pages that are stored and may be too large, or out of reach."""
+
+    pages: tuple[str, ...]
+
+
+class PendingNote:
+    """The note of one operation. `held` is what it says; `None` if there is nothing left to do."""
+
+    def __init__(self, notes: Notes, operation: str) -> None:
+        self._notes = notes
+        self.name = f"{PENDING}/{operation}"
+        self.held: PendingWrite | PendingSplits | None = None
+
+    @contextmanager
+    def writing(self, pending: PendingWrite, history: History) -> Iterator[None]:
+        """Holds the note while the text is written. If that fails before the text is in the history, the note goes,
+        since the caller is told that nothing was written. Raises `StorageError`."""
+        is_current(self._notes)  # nothing may be noted in a store whose format is newer
+        with suppress(HistoryDamaged):  # the change begins a new one
+            pending = replace(pending, head=history.head)
+        with self._notes.claim(self.name):
+            try:
+                self._save(pending)
+                yield
+            except BaseException as error:
+                if isinstance(self.held, PendingWrite) and not self._is_settled(pending, history):
+                    raise StorageError(
+                        f"{error}; the text is noted, and will be written when the memory is next used: "
+                        "do not write it again"
+                    ) from error
+                raise
+            if isinstance(self.held, PendingWrite):  # nothing was stored, since the tree says it already
+                self.clear()
+
+    @contextmanager
+    def splitting(self) -> Iterator[list[str]]:
+        """Holds the note while pages are split. It goes at the end, except for the pages that were put into the list:
+        they are split when the memory is next used."""
+        unsplit: list[str] = []
+        if self.held is None:
+            yield unsplit
+            return
+        with ExitStack() as claims:
+            with suppress(StorageError):  # the pages are stored, whether others know that we are at work or not
+                claims.enter_context(self._notes.claim(self.name))
+            yield unsplit
+            if not unsplit:
+                self.clear()
+
+    @property
+    def operation(self) -> str:
+        """The id of the operation."""
+        return self.name.rpartition("/")[2]
+
+    def expect_unfinished(self, history: History) -> None:
+        """Raises `StorageError` if another process took this write for interrupted and has finished it. To be called
+        under the storage's lock."""
+        if isinstance(self.held, PendingWrite) and recorded_since(history, self.operation, self.held.head):
+            raise StorageError(
+                "another process took this write for interrupted and has finished it: the text is in the memory, "
+                "so do not write it again"
+            )
+
+    @contextmanager
+    def storing(self, storage: MemoryStorage, overgrown: Collection[str]) -> Iterator[None]:
+        """Notes which pages are to be split once a change is stored, while it is. A text's note need not say so, as its
+        pages are found in the history. If nothing was changed, the note is as before."""
+        before = self.held
+        try:
+            if overgrown and not isinstance(before, PendingWrite):
+                self.add(overgrown)
+            yield
+        except SilicaError:
+            if self.held is not before and storage.interrupted() is None:
+                self.clear()
+                if before is not None:
+                    self._save(before)
+            raise
+
+    def add(self, pages: Collection[str]) -> None:
+        """Notes more pages that may have to be split."""
+        known = self.held.pages if isinstance(self.held, PendingSplits) else ()
+        self._save(PendingSplits(tuple(dict.fromkeys([*known, *pages]))))
+
+    def after_change(self, stored: Collection[str], overgrown: Collection[str]) -> None:
+        """These pages are stored; those of them that are `overgrown` are to be split. A note that cannot be written is
+        logged: the change has happened."""
+        waiting = self.held.pages if isinstance(self.held, PendingSplits) else ()
+        pages = tuple(dict.fromkeys([*(path for path in waiting if path not in stored), *overgrown]))
+        try:
+            if pages:
+                self._save(PendingSplits(pages))
+            elif self.held is not None:
+                self.clear()
+        except StorageError:
+            logger.exception("which pages are to be split could not be noted")
+
+    def resume(self, pending: PendingWrite | PendingSplits) -> None:
+        """Goes on with what another process has noted."""
+        self.held = pending
+
+    def clear(self) -> bool:
+        """Removes the note; tells whether it is gone."""
+        self.held = None
+        try:
+            self._notes.remove(self.name)
+            return True
+        except SilicaError as error:
+            logger.info("a note with nothing left to do could not be removed: %s", error)
+        try:
+            return self._notes.read(self.name) is None
+        except SilicaError:
+            return False
+
+    def _is_settled(self, pending: PendingWrite, history: History) -> bool:
+        """Whether the text of a write that failed is in the history, or its note is gone: nothing happens to it later
+        that the error does not say."""
+        try:
+            return bool(recorded_since(history, self.operation, pending.head)) or self.clear()
+        except StorageError as error:
+            logger.info("whether the text of a failed write was recorded cannot be told: %s", error)
+            return False
+
+    def _save(self, pending: PendingWrite | PendingSplits) -> None:
+        self.held = pending  # a write that fails may have left the note all the same
+        self._notes.write(self.name, _to_json(pending))
+
+
+def finish_interrupted(storage: MemoryStorage) -> bool:
+    """Completes the change that a crash cut short, if there is one; tells whether there was. Its pages are noted first,
+    because an edit by hand may have left some of them out of reach or too large."""
+    if storage.interrupted() is None:
+        return False
+    with storage.lock():
+        revision = storage.interrupted()  # what was still being written is not interrupted
+        if revision is None:
+            return False
+        PendingNote(storage.notes, f"{revision.operation or revision.id[:12]}{LEFT}").add(revision.paths)
+        storage.finish()
+    return True
+
+
+def recorded_since(history: History, operation: str, head: str) -> tuple[str, ...]:
+    """The pages that an operation has changed since the revision `head`; empty if it is not in the history."""
+    pages: dict[str, None] = {}
+    with suppress(HistoryDamaged):  # it knows nothing, and the next change begins a new one
+        for revision in history.revisions():
+            if revision.id == head:
+                break
+            if revision.operation == operation:
+                pages |= dict.fromkeys(revision.paths)
+    return tuple(pages)
+
+
+def read_pending(notes: Notes, name: str) -> PendingWrite | PendingSplits | None:
+    """What a note says is left to do; `None` if it is gone. Raises `StorageError` if it cannot be read; it is kept."""
+    data = notes.read(name)
+    if data is None:
+        return None
+    try:
+        return _from_json(json.loads(data))
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"the note .metadata/{name}.json of an interrupted write cannot be read") from error
+
+
+def _to_json(pending: PendingWrite | PendingSplits) -> bytes:
+    if isinstance(pending, PendingSplits):
+        return json.dumps({"unsettled": pending.pages}, indent=1).encode()
+    return json.dumps({**asdict(pending), "since": pending.since.isoformat()}, indent=1).encode()
+
+
+def _from_json(told: object) -> PendingWrite | PendingSplits:
+    if isinstance(told, dict) and "unsettled" in told:
+        return PendingSplits(_Splits.model_validate(told).unsettled)
+    return PendingWrite(**_Write.model_validate(told).model_dump())
+
+
+_PagePath: TypeAlias = Annotated[str, AfterValidator(page_path)]
+
+
+class _Write(BaseModel):
+    text: str
+    path: _PagePath | None
+    mode: Mode
+    since: AwareDatetime
+    over: str
+    head: str = ""
+
+
+class _Splits(BaseModel):
+    unsettled: tuple[_PagePath, ...]

@@ -1,0 +1,270 @@
+"""How a change is applied: recorded in the history, which is when it has happened, then written to the pages.
+
+The history is the truth about what was done, and the pages are its checkout. `History.checked_out` names the revision
+up to which they have been written. Whoever finds it behind the newest revision has found a change that a crash cut
+short, and completes it by comparing the two. A page that was edited by hand meanwhile keeps the edit.
+"""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import datetime
+from typing import Protocol
+
+from memory_v2.errors import PageNotFound, SilicaError, StorageConflict, StorageError
+from memory_v2.storage.base import ABSENT, ANY, Expected, Notes, Stored, version_of
+from memory_v2.storage.format import is_current, unfinished_by_format_2, write_format
+from memory_v2.storage.history import EXTERNAL, Change, History, HistoryDamaged, PageChange, Revision
+from memory_v2.storage.merge import merged
+from memory_v2.text.plain import shorten
+from memory_v2.tree.path import fold
+
+MAX_SUMMARY = 80
+"""Characters of a revision's summary: a line of `git log` on a terminal of ordinary width."""
+
+logger = logging.getLogger(__name__)
+
+
+class HistoryFirst(Protocol):
+    """A storage whose pages are the checkout of its history: the part of `MemoryStorage` that applies changes, for
+    storages that bring the rest."""
+
+    notes: Notes
+
+    @property
+    @abstractmethod
+    def history(self) -> History:
+        """See `MemoryStorage`."""
+
+    @abstractmethod
+    def read(self, path: str) -> Stored:
+        """See `MemoryStorage`."""
+
+    @abstractmethod
+    def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
+        """See `MemoryStorage`."""
+
+    @abstractmethod
+    def delete(self, path: str, expected: Expected = ANY) -> None:
+        """See `MemoryStorage`."""
+
+    @abstractmethod
+    def list_files(self) -> list[str]:
+        """See `MemoryStorage`."""
+
+    @abstractmethod
+    def remove_temporary(self, paths: Iterable[str]) -> None:
+        """See `MemoryStorage`."""
+
+    @abstractmethod
+    def lock(self) -> AbstractContextManager[None]:
+        """See `MemoryStorage`."""
+
+    def apply(self, change: Change) -> Change:
+        """See `MemoryStorage`."""
+        with self.lock():
+            self._bring_up_to_date(change.revision.when)
+            if self.interrupted():
+                self.finish()
+            self._check_before(change.pages)
+            try:
+                revision = self._record(change)
+            except HistoryDamaged:
+                self._begin_again(change.revision.when)
+                revision = self._record(change)
+            try:
+                for page in change.pages:
+                    self._make(page.path, page.before, page.after)
+            except SilicaError as error:
+                if self._taken_back(change.pages, revision):
+                    raise
+                raise StorageError(
+                    f"{error}; the change was stopped halfway and will be completed when the memory is next used: "
+                    "do not make it again"
+                ) from error
+            self._mark(revision)
+        return replace(change, revision=replace(change.revision, id=revision))
+
+    def interrupted(self) -> Revision | None:
+        """See `MemoryStorage`."""
+        if not is_current(self.notes):
+            unfinished = unfinished_by_format_2(self.notes)
+            return unfinished.revision if unfinished else None
+        try:
+            head = self.history.head
+            return next(self.history.revisions(), None) if head and self.history.checked_out != head else None
+        except HistoryDamaged as error:
+            logger.info("whether a change was cut short cannot be told: %s", error)
+            return None
+
+    def finish(self) -> tuple[str, ...]:
+        """See `MemoryStorage`."""
+        with self.lock():
+            revision = self.interrupted()
+            if revision is None:
+                return ()
+            if not is_current(self.notes):
+                self._bring_up_to_date(revision.when)
+                return revision.paths
+            try:
+                pages = self.history.difference(self.history.checked_out, revision.id)
+            except HistoryDamaged:
+                self._begin_again(revision.when)
+                return revision.paths
+            edited: dict[str, bytes | None] = {}
+            for page in _in_order(pages):
+                now = self._data(page.path)
+                if now is None or now in (page.before, page.after) or self._is_between(page.path, now):
+                    self._make(page.path, now, page.after)
+                else:
+                    edited[page.path] = both = merged(page.before, now, page.after)
+                    self._make(page.path, now, both)
+            self.remove_temporary(page.path for page in pages)
+            self._mark(revision.id)
+            self._record_external(edited, revision.when)
+            return tuple(page.path for page in pages)
+
+    def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
+        """See `MemoryStorage`."""
+        pages = self._stored(paths)
+        if not self.history.begun or not self.history.unrecorded(pages):
+            return
+        with self.lock():
+            if not self.interrupted():  # else it was no hand, but a change that was cut short
+                self._record_external(self._stored(pages), now)
+
+    def begin(self, now: datetime) -> None:
+        """See `MemoryStorage`."""
+        with self.lock():
+            self._bring_up_to_date(now)
+
+    def _bring_up_to_date(self, now: datetime) -> None:
+        """Puts pages into the history that were there before it began, or before the store came into this format."""
+        if is_current(self.notes):
+            if not self.history.begun:
+                self._begin("pages that were there before the history began", now)
+            return
+        try:
+            self._finish_format_2(now)
+            had_begun = self.history.begun
+            self._begin(
+                "the memory as it was before it came into the present format"
+                if had_begun
+                else "pages that were there before the history began",
+                now,
+            )
+        except HistoryDamaged:
+            logger.info("the history is damaged; this change begins a new one")
+        write_format(self.notes)
+
+    def _finish_format_2(self, now: datetime) -> None:
+        """Completes the change that an older version of this program noted, and could not."""
+        if (unfinished := unfinished_by_format_2(self.notes)) is None:
+            return
+        for step in unfinished.steps:
+            data = self._data(step.path)
+            if (version_of(data) if data is not None else "") == step.before:
+                self._make(step.path, data, step.after)
+        pages = self._stored(step.path for step in unfinished.steps)
+        if self.history.begun and (unrecorded := self.history.unrecorded(pages)):
+            self.history.record(unrecorded, replace(unfinished.revision, when=now))
+        self.notes.remove(unfinished.note)
+
+    def _begin_again(self, now: datetime) -> None:
+        """Moves a damaged history aside; a new one begins with the pages as they are."""
+        self.history.quarantine()
+        self._begin("pages as they were when a damaged history was moved aside", now)
+
+    def _begin(self, summary: str, now: datetime) -> None:
+        pages = self._stored(self.list_files())
+        if unrecorded := self.history.unrecorded(pages) if self.history.begun else pages:
+            self.history.record(unrecorded, Revision(EXTERNAL, summary, when=now))
+        if self.history.begun:
+            self._mark(self.history.head)
+
+    def _record(self, change: Change) -> str:
+        if self.history.begun:
+            self._record_external({page.path: page.before for page in change.pages}, change.revision.when)
+        return self.history.record({page.path: page.after for page in change.pages}, change.revision)
+
+    def _record_external(self, pages: Mapping[str, bytes | None], now: datetime) -> None:
+        if unrecorded := self.history.unrecorded(pages):
+            names = shorten(", ".join(sorted(unrecorded)), MAX_SUMMARY)
+            self._mark(self.history.record(unrecorded, Revision(EXTERNAL, f"edited by hand: {names}", when=now)))
+
+    def _mark(self, revision: str) -> None:
+        """Notes that the pages are written. If that fails, the next user compares them once more."""
+        try:
+            if self.history.checked_out != revision:
+                self.history.mark_checked_out(revision)
+        except StorageError as error:
+            logger.info("that the pages are written could not be noted: %s", error)
+
+    def _check_before(self, pages: Collection[PageChange]) -> None:
+        for page in pages:
+            if self._data(page.path) != page.before:
+                raise StorageConflict(f"the page {page.path!r} was changed by somebody else meanwhile")
+
+    def _is_between(self, path: str, data: bytes) -> bool:
+        """Whether a page is as one of the revisions left it that are not marked as checked out."""
+        for revision in self.history.revisions():
+            if revision.id == self.history.checked_out:
+                break
+            if path in revision.paths and self.history.read(revision.id, path) == data:
+                return True
+        return False
+
+    def _taken_back(self, pages: tuple[PageChange, ...], revision: str) -> bool:
+        """Restores the pages and takes the revision out of the history; tells whether that worked."""
+        try:
+            for page in reversed(pages):
+                if self._data(page.path) == page.after != page.before:
+                    self._make(page.path, page.after, page.before)
+            self.history.take_back(revision)
+        except SilicaError:
+            logger.exception("a change could not be taken back")
+            return False
+        return True
+
+    def _make(self, path: str, now: bytes | None, after: bytes | None) -> None:
+        """Makes a page what it should be. Raises `StorageConflict` if it is not what it is `now`."""
+        if now == after:
+            return
+        expected = ABSENT if now is None else version_of(now)
+        if after is None:
+            self.delete(path, expected)
+        else:
+            self.write(path, after, expected)
+
+    def _data(self, path: str) -> bytes | None:
+        try:
+            return self.read(path).data
+        except PageNotFound:
+            return None
+
+    def _stored(self, paths: Iterable[str]) -> dict[str, bytes | None]:
+        """These pages as they are stored; `None` for one that does not exist."""
+        pages: dict[str, bytes | None] = {}
+        for path in paths:
+            try:
+                pages[path] = self._data(path)
+            except UnicodeEncodeError:  # this process's locale cannot encode it, so nothing can be told of it
+                continue
+        return pages
+
+
+def _in_order(pages: Collection[PageChange]) -> list[PageChange]:
+    """New pages first, then changed ones, then removals; but first those that a disk which ignores case takes for the
+    same as a new one."""
+    made = {fold(page.path) for page in pages if page.before is None}
+
+    def rank(page: PageChange) -> int:
+        if page.after is None:
+            return 0 if fold(page.path) in made else 3
+        return 2 if page.before is not None else 1
+
+    return sorted(pages, key=rank)

@@ -1,0 +1,479 @@
+"""The history of a folder: each revision is a commit in a git repository of the memory's own.
+
+The repository is bare and names pages as the disk does (`projects/silica.md`), so plain git reads it:
+`git --git-dir .metadata/history.git log`. Objects and the branch are flushed before a change counts as done. A second
+ref, `refs/silica/checked-out`, says up to which commit the pages have been written.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from memory_v2.errors import SilicaError, StorageError
+from memory_v2.storage.history import EXTERNAL, History, HistoryDamaged, PageChange, Revision
+from memory_v2.storage.local.disk import is_temporary, make_folder, new_temporary, store_bytes, sync_folder
+from memory_v2.storage.names import SUFFIX
+
+FOLDER = "history.git"
+BRANCH = b"refs/heads/main"
+CHECKED_OUT = b"refs/silica/checked-out"
+AUTHOR = b"Silica Memory <silica@localhost>"
+MAKING = "history-making-"
+"""The prefix of a repository's folder until it is complete."""
+TORN_SECONDS = 60.0
+"""A temporary file untouched for this many seconds belongs to a process that died. Writing one takes milliseconds."""
+GIT_SECONDS = 0.2
+"""Plain git holds the lock of a branch for less than this many seconds."""
+
+_FILE, _FOLDER = 0o100644, 0o040000
+_TRAILER = re.compile(r"^(Operation|Decided-by|Degraded|Undoes): (.*)$")
+
+Answer = TypeVar("Answer")
+
+logger = logging.getLogger(__name__)
+
+
+class GitHistory:
+    """The `History` in a git repository below a folder. The first record makes the repository."""
+
+    def __init__(self, folder: Path) -> None:
+        self._place = folder / FOLDER
+        self._opened: Any = None  # dulwich types objects as any kind of git object; here a tree is a tree
+        self._users = 0
+        self._lock = threading.RLock()
+
+    @property
+    def begun(self) -> bool:
+        """See `History`."""
+        # git's own gc moves the names of branches into one file
+        return (self._place / "refs" / "heads" / "main").exists() or (self._place / "packed-refs").exists()
+
+    @property
+    def head(self) -> str:
+        """See `History`."""
+        return self._read_ref(BRANCH) or (self._ask(lambda: (self._head or b"").decode()) if self.begun else "")
+
+    @property
+    def checked_out(self) -> str:
+        """See `History`."""
+        return self._read_ref(CHECKED_OUT) or (self._ask(self._checked_out) if self.begun else "")
+
+    def mark_checked_out(self, revision: str) -> None:
+        """See `History`."""
+        self._despite_locks(lambda: self._repo.refs.set_if_equals(CHECKED_OUT, None, revision.encode()))
+
+    def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
+        """See `History`."""
+        self._sweep()
+        return self._despite_locks(lambda: self._recorded(changes, revision))
+
+    def take_back(self, revision: str) -> None:
+        """See `History`."""
+        self._despite_locks(lambda: self._move_back(revision.encode()))
+
+    def quarantine(self) -> None:
+        """See `History`."""
+        number = 1
+        while (other := self._place.with_name(f"history-damaged-{number}.git")).exists():
+            number += 1
+        with self._explained():
+            self._close()
+            self._place.rename(other)
+        logger.warning("the history could not be read; it is kept as %s, and a new one begins", other)
+
+    def revisions(self, path: str | None = None) -> Iterator[Revision]:
+        """See `History`."""
+        if not self.begun:
+            return
+        with self._explained():
+            commit_id, newer = self._head, ""
+            while commit_id:
+                try:
+                    commit, revision = self._ask(partial(self._read_revision, commit_id))
+                except HistoryDamaged as error:
+                    if not newer:
+                        raise
+                    logger.warning("what was done before %s cannot be read any more: %s", newer[:12], error)
+                    return
+                newer = revision.id
+                if path is None or path in revision.paths:
+                    yield revision
+                commit_id = commit.parents[0] if commit.parents else None
+
+    def read(self, revision: str, path: str) -> bytes | None:
+        """See `History`."""
+
+        def ask() -> bytes | None:
+            blob = self._blob(self._commit(revision.encode()).tree, path)
+            return None if blob is None else self._data(blob)
+
+        return self._ask(ask)
+
+    def states(self, path: str) -> Iterator[tuple[Revision, bytes | None]]:
+        """See `History`."""
+        return ((revision, self.read(revision.id, path)) for revision in reversed(list(self.revisions(path))))
+
+    def pages(self, revision: str) -> dict[str, bytes]:
+        """See `History`."""
+
+        def ask() -> dict[str, bytes]:
+            files = self._repo.object_store.iter_tree_contents(self._commit(revision.encode()).tree)
+            return {_path(file.path): self._data(file.sha) for file in files if _is_page(file.path, file.mode)}
+
+        return self._ask(ask)
+
+    def before(self, revision: str) -> str:
+        """See `History`."""
+        parents = self._ask(lambda: self._commit(revision.encode()).parents)
+        return str(parents[0].decode()) if parents else ""
+
+    def difference(self, old: str, new: str) -> tuple[PageChange, ...]:
+        """See `History`."""
+
+        def ask() -> tuple[PageChange, ...]:
+            trees = (self._commit(one.encode()).tree if one else None for one in (old, new))
+            changed = self._changed_files(*trees)
+            return tuple(
+                PageChange(path, *(None if blob is None else self._data(blob) for blob in changed[path]))
+                for path in sorted(changed)
+            )
+
+        return self._ask(ask)
+
+    def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+        """See `History`."""
+        from dulwich.objects import Blob
+
+        def ask() -> dict[str, bytes | None]:
+            tree = self._commit(self._head).tree if self._head else None
+            return {path: self._blob(tree, path) if tree else None for path in pages}
+
+        known = self._ask(ask)
+        now = {path: None if data is None else Blob.from_string(data).id for path, data in pages.items()}
+        return {path: data for path, data in pages.items() if known[path] != now[path]}
+
+    def pack(self) -> int:
+        """Puts all loose objects into one pack; returns how many there were."""
+        if not self.begun:
+            return 0
+        with self._explained():
+            return int(self._repo.object_store.pack_loose_objects())
+
+    @property
+    def size(self) -> int:
+        """The bytes that it takes on the disk, in whole blocks."""
+        found = [file.stat() for file in self._place.rglob("*") if file.is_file()]
+        return sum(getattr(info, "st_blocks", 0) * 512 or info.st_size for info in found)
+
+    def _move_back(self, commit_id: bytes) -> None:
+        if parents := self._commit(commit_id).parents:
+            moved = self._repo.refs.set_if_equals(BRANCH, commit_id, parents[0])
+        else:
+            moved = self._repo.refs.remove_if_equals(BRANCH, commit_id)
+        if not moved:
+            raise StorageError("the history was changed by another process meanwhile")
+        with suppress(FileNotFoundError):  # dulwich removes a folder that is empty
+            sync_folder(self._place / "refs" / "heads")
+
+    def _recorded(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
+        from dulwich.object_store import commit_tree_changes
+        from dulwich.objects import Blob, Commit, Tree
+
+        store: Any = _FlushedObjects(self._repo.object_store, self._place / "objects")
+        parent = self._head
+        tree: Any = self._tree(self._commit(parent).tree) if parent else Tree()
+        files: list[Any] = []
+        for path, data in changes.items():
+            if data is not None:
+                blob = Blob.from_string(data)
+                store.add_object(blob)
+                files.append((_file(path), _FILE, blob.id))
+            elif parent and self._blob(tree.id, path) is not None:
+                files.append((_file(path), None, None))
+        commit: Any = Commit()
+        commit.tree = commit_tree_changes(store, tree, files)
+        commit.parents = [parent] if parent else []
+        commit.author = commit.committer = AUTHOR
+        commit.author_time = commit.commit_time = int(revision.when.timestamp())
+        commit.author_timezone = commit.commit_timezone = 0
+        commit.encoding = b"UTF-8"
+        commit.message = message_of(revision).encode()
+        store.add_object(commit)
+        store.flush()
+        if not self._repo.refs.set_if_equals(BRANCH, parent, commit.id):
+            raise StorageError("the history was changed by another process meanwhile")
+        try:
+            sync_folder(self._place / "refs" / "heads")
+        except OSError:  # what may not be durable has not happened
+            self._move_back(commit.id)
+            raise
+        return str(commit.id.decode())
+
+    @property
+    def _repo(self) -> Any:
+        """The repository, made if it does not exist. It is open only during a call: dulwich warns about repositories
+        that are still open when the interpreter ends."""
+        from dulwich.repo import Repo
+
+        if self._opened is None:
+            if (self._place / "objects").is_dir():
+                with suppress(OSError):  # empty folders, which git, zip and S3 leave out of a copy
+                    for name in ("refs/heads", "objects/pack"):
+                        (self._place / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+            else:
+                self._make()
+            self._opened = Repo(str(self._place))
+        return self._opened
+
+    def _make(self) -> None:
+        """Makes the repository beside its place and moves it there when it is complete: half of one would stay."""
+        from dulwich.repo import Repo
+
+        make_folder(self._place.parent)
+        for half in self._place.parent.glob(f"{MAKING}*"):
+            shutil.rmtree(half, ignore_errors=True)
+        made = self._place.with_name(f"{MAKING}{os.urandom(4).hex()}.git")
+        made.mkdir(mode=0o700)
+        try:
+            Repo.init_bare(str(made), default_branch=b"main").close()
+            made.rename(self._place)
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
+        sync_folder(self._place.parent)
+
+    def _sweep(self) -> None:
+        """Removes what a process left that was killed while it recorded or packed."""
+        for file in (*self._place.glob("objects/.*"), *self._place.glob("objects/pack/*")):
+            with suppress(OSError):
+                is_torn = is_temporary(file.name) or file.suffix == ".lock" or file.name.startswith("tmp")
+                if is_torn and time.time() - file.stat().st_mtime > TORN_SECONDS:
+                    file.unlink()
+
+    def _despite_locks(self, act: Callable[[], Answer]) -> Answer:
+        """What `act` returns; tried again after removing locks, if some were left by a process that died."""
+        try:
+            with self._explained():
+                return act()
+        except _Locked:
+            self._unlock()
+            with self._explained():
+                return act()
+
+    def _unlock(self) -> None:
+        """Removes the locks of a process that died while it recorded. None of ours is alive, since we hold the lock of
+        the storage; plain git locks no objects, and a branch only for a moment."""
+        time.sleep(GIT_SECONDS)
+        for pattern in ("objects/??/*.lock", "refs/heads/*.lock", "refs/silica/*.lock"):
+            for lock in self._place.glob(pattern):
+                with suppress(OSError):
+                    lock.unlink()
+
+    def _close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    @property
+    def _head(self) -> bytes | None:
+        head: bytes | None = self._repo.refs.read_ref(BRANCH)
+        if head is None and self.begun:
+            raise KeyError(BRANCH)  # a power cut may leave the file empty
+        return head
+
+    def _checked_out(self) -> str:
+        return (self._repo.refs.read_ref(CHECKED_OUT) or b"").decode()
+
+    def _read_ref(self, name: bytes) -> str:
+        """The ref, if it has a file of its own: whoever only reads pages need not wait for the import of dulwich."""
+        with suppress(OSError, UnicodeDecodeError):
+            found = (self._place / name.decode()).read_text("ascii").strip()
+            if re.fullmatch("[0-9a-f]{40}", found):
+                return found
+        return ""
+
+    def _commit(self, commit_id: bytes | None) -> Any:
+        from dulwich.objects import Commit
+
+        commit = self._repo.object_store[commit_id or b""]
+        if not isinstance(commit, Commit):
+            raise KeyError(commit_id)
+        return commit
+
+    def _tree(self, tree_id: bytes) -> Any:
+        from dulwich.objects import Tree
+
+        tree = self._repo.object_store[tree_id]
+        if not isinstance(tree, Tree):
+            raise KeyError(tree_id)
+        return tree
+
+    def _data(self, blob_id: bytes) -> bytes:
+        data: bytes = self._repo.object_store[blob_id].as_raw_string()
+        return data
+
+    def _blob(self, tree_id: bytes, path: str) -> bytes | None:
+        *folders, file = _file(path).split(b"/")
+        for folder in folders:
+            tree = self._tree(tree_id)
+            if folder not in tree or tree[folder][0] != _FOLDER:
+                return None
+            tree_id = tree[folder][1]
+        tree = self._tree(tree_id)
+        return tree[file][1] if file in tree and tree[file][0] == _FILE else None
+
+    def _read_revision(self, commit_id: bytes) -> tuple[Any, Revision]:
+        commit = self._commit(commit_id)
+        parent = self._commit(commit.parents[0]).tree if commit.parents else None
+        revision = replace(
+            read_message(commit.message.decode("utf-8", "replace")),
+            when=datetime.fromtimestamp(commit.commit_time, UTC),
+            id=commit.id.decode(),
+            is_first=not commit.parents,
+            paths=tuple(sorted(self._changed_files(parent, commit.tree))),
+        )
+        return commit, revision
+
+    def _changed_files(self, old: bytes | None, new: bytes | None) -> dict[str, tuple[bytes | None, bytes | None]]:
+        """The pages in which two trees differ, with their blobs in the one and in the other."""
+        changed: dict[str, tuple[bytes | None, bytes | None]] = {}
+        for (old_path, new_path), modes, blobs in self._repo.object_store.tree_changes(old, new):
+            sides = [
+                blob if path and _is_page(path, mode) else None
+                for path, mode, blob in zip((old_path, new_path), modes, blobs, strict=True)
+            ]
+            if sides[0] != sides[1]:
+                changed[_path(old_path or new_path)] = (sides[0], sides[1])
+        return changed
+
+    def _ask(self, ask: Callable[[], Answer]) -> Answer:
+        """The answer. If the repository seems damaged it is opened anew and asked once more: another process may just
+        have packed it."""
+        with self._lock:
+            try:
+                with self._explained():
+                    return ask()
+            except HistoryDamaged:
+                time.sleep(GIT_SECONDS)
+                self._close()
+                with self._explained():
+                    return ask()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Holds the repository open, and turns what goes wrong into errors of ours: a disk that fails, or a damaged
+        repository, for which dulwich raises whatever it stumbles over."""
+        with self._lock:
+            self._users += 1
+            try:
+                yield
+            except SilicaError:
+                raise
+            except OSError as error:
+                raise StorageError(f"cannot reach the history in {self._place}: {error.strerror or error}") from error
+            except Exception as error:
+                if type(error).__name__ == "FileLocked":  # dulwich is imported only where it is needed
+                    raise _Locked(f"the history in {self._place} is locked: {error}") from error
+                raise HistoryDamaged(
+                    f"the history in {self._place} is damaged ({type(error).__name__}); the pages are not: "
+                    "move it away, and the next change begins a new one"
+                ) from error
+            finally:
+                self._users -= 1
+                if not self._users:
+                    self._close()
+
+
+class _FlushedObjects:
+    """An object store to which objects are added durably, each in a file. What a killed process leaves of one lies in
+    the folder of all, where `_sweep` finds it without walking through 256 of them."""
+
+    def __init__(self, store: Any, folder: Path) -> None:
+        self._store = store
+        self._folder = folder
+        self._changed: set[Path] = set()
+
+    def __getitem__(self, object_id: bytes) -> Any:
+        return self._store[object_id]
+
+    def add_object(self, added: Any) -> None:
+        """Writes and flushes the object; `flush` makes its name durable."""
+        name = added.id.decode()
+        file = self._folder / name[:2] / name[2:]
+        if file.exists():
+            return
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        temporary = new_temporary(self._folder)
+        store_bytes(temporary, added.as_legacy_object())
+        temporary.replace(file)
+        self._changed.add(file.parent)
+
+    def flush(self) -> None:
+        """Makes all that was added durable."""
+        for folder in (*self._changed, self._folder):
+            sync_folder(folder)
+
+
+class _Locked(StorageError):
+    """A file that is to be written is locked: by git at this moment, or by a process that died over it."""
+
+
+def message_of(revision: Revision) -> str:
+    """The commit's message, as git shows it."""
+    told = revision.in_lines
+    trailers = (
+        ("Operation", told.operation),
+        ("Decided-by", told.decided_by),
+        ("Degraded", told.degraded),
+        ("Undoes", told.undoes),
+    )
+    why = "\n".join(f"- {why}" for why in told.why)
+    named = "\n".join(f"{name}: {value}" for name, value in trailers if value)
+    return "\n\n".join(filter(None, [f"{told.kind}: {told.summary}", why, named])) + "\n"
+
+
+def read_message(message: str) -> Revision:
+    """The revision whose message `message_of` wrote; a commit that somebody else made has its first line only."""
+    first, _, rest = message.partition("\n")
+    kind, colon, summary = first.partition(": ")
+    paragraphs = [part.splitlines() for part in rest.strip().split("\n\n") if part]
+    trailers: dict[str, str] = {}
+    if paragraphs and all(_TRAILER.match(line) for line in paragraphs[-1]):
+        trailers = {match[1]: match[2] for line in paragraphs.pop() if (match := _TRAILER.match(line))}
+    return Revision(
+        kind=kind if colon else EXTERNAL,
+        summary=summary if colon else first,
+        operation=trailers.get("Operation", ""),
+        decided_by=trailers.get("Decided-by", ""),
+        degraded=trailers.get("Degraded", ""),
+        undoes=trailers.get("Undoes", ""),
+        why=tuple(line.removeprefix("- ") for part in paragraphs for line in part),
+    )
+
+
+def _is_page(file: bytes, mode: int | None) -> bool:
+    """Whether a file is a page: plain git may have been told to keep other things."""
+    return mode == _FILE and file.endswith(SUFFIX.encode())
+
+
+def _file(path: str) -> bytes:
+    return f"{path}{SUFFIX}".encode()
+
+
+def _path(file: bytes) -> str:
+    return file.decode("utf-8", "surrogateescape").removesuffix(SUFFIX)
+
+
+_: type[History] = GitHistory

@@ -1,0 +1,1 @@
+"""Traces: the full record of each operation, how it is kept, replayed and told."""

@@ -1,0 +1,148 @@
+"""Trace files: one JSON-lines file per operation; when there are too many, the oldest are deleted."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from memory_v2.errors import InvalidText, NotAllowed, StorageError
+from memory_v2.trace.recording import Event, Trace
+
+logger = logging.getLogger(__name__)
+
+FORMAT = 1
+SUFFIX = ".jsonl"
+STAMP = "%Y%m%dT%H%M%S%f"
+LAST = "last"
+TORN_SECONDS = 60.0
+"""A temporary file older than this was left by a process that died. A trace is written in far less time."""
+MAX_BYTES = 64_000_000
+"""All trace files together take no more than this, however many may be kept."""
+
+
+@dataclass(frozen=True)
+class Traces:
+    """The traces in a folder, at most `max_count` of them. The folder is made when the first is saved."""
+
+    folder: Path
+    max_count: int
+
+    def save(self, trace: Trace, operation: str, moment: datetime, ending: str = "") -> str:
+        """Writes the trace, deletes the oldest, returns its name; names sort by time. If it cannot be written, that is
+        logged and the name is empty: the operation itself has succeeded or failed already."""
+        lines = (_line({"event": "format", "format": FORMAT}), *map(_line, trace.events))
+        temporary = self.folder / f"{os.urandom(8).hex()}.tmp"
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.folder.is_symlink():
+                raise OSError(f"{self.folder} is a symbolic link, and links are not followed")
+            name = f"{self._free(moment)}-{operation}-{ending or os.urandom(5).hex()}"
+            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+                stream.write(b"".join(lines))
+            temporary.replace(self._file(name))
+            self._remove_oldest(besides=name)
+        except OSError as error:
+            logger.info("the trace of this operation could not be kept: %s", error)
+            with suppress(OSError):
+                temporary.unlink()
+            return ""
+        trace.name = name
+        return name
+
+    def names(self) -> list[str]:
+        """The names of all traces, oldest first."""
+        try:
+            return sorted(f.name.removesuffix(SUFFIX) for f in self.folder.iterdir() if f.name.endswith(SUFFIX))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StorageError(f"cannot list the traces in {self.folder}: {error.strerror or error}") from error
+
+    def find(self, given: str) -> str:
+        """The full name of the trace whose name contains `given`, or of the `last` one. Raises `NotAllowed` if there is
+        none, or more than one."""
+        names = self.names()
+        if given == LAST and names:
+            return names[-1]
+        found = [name for name in names if name == given] or [name for name in names if given in name]
+        if len(found) == 1:
+            return found[0]
+        there = f"there are {len(found)} traces with" if found else "there is no trace with"
+        raise NotAllowed(f"{there} {given!r} in the name; 'silica memory trace' lists those there are")
+
+    def load(self, name: str) -> Trace:
+        """The trace of this name. Raises `InvalidText` if the file is not a trace."""
+        return load_trace(self._file(name))
+
+    def _free(self, moment: datetime) -> str:
+        """The timestamp of a new name: the moment, or just after the newest name, so that names sort in the order in
+        which traces were saved."""
+        newest = next((name.partition("-")[0] for name in reversed(self.names())), "")
+        with suppress(ValueError, OverflowError):  # a name made by hand, or the last moment there is
+            moment = max(moment, datetime.strptime(newest, STAMP).replace(tzinfo=UTC) + timedelta(microseconds=1))
+        return f"{moment.astimezone(UTC):{STAMP}}"
+
+    def _file(self, name: str) -> Path:
+        return self.folder / f"{name}{SUFFIX}"
+
+    def _remove_oldest(self, besides: str) -> None:
+        for torn in self.folder.glob("*.tmp"):  # left by a process that was killed while it wrote
+            with suppress(FileNotFoundError):
+                if time.time() - torn.stat().st_mtime > TORN_SECONDS:
+                    torn.unlink()
+        kept = room = 0
+        for name in reversed(self.names()):
+            with suppress(FileNotFoundError):
+                room += self._file(name).stat().st_size
+                if name != besides and (kept >= self.max_count or room > MAX_BYTES):
+                    self._file(name).unlink()
+                kept += 1
+
+
+def read_events(file: Path) -> list[Event]:
+    """The events in a trace file, `format` included. Raises `StorageError` if it cannot be read, `InvalidText` if it is
+    not a trace."""
+    from memory_v2.trace.format import checked_event  # imports pydantic, which writing a trace does without
+
+    try:
+        lines = file.read_bytes().splitlines()
+    except OSError as error:
+        raise StorageError(f"cannot read the trace {file}: {error.strerror or error}") from error
+    events = []
+    for number, line in enumerate(lines, 1):
+        try:
+            events.append(checked_event(json.loads(line)))
+        except (ValueError, RecursionError) as error:
+            raise InvalidText(f"{file} is no trace: line {number} is no event of one") from error
+    if not events or events[0].get("format") != FORMAT:
+        raise InvalidText(f"{file} is no trace of format {FORMAT}")
+    return events
+
+
+def load_trace(file: Path) -> Trace:
+    """The trace in a file. Raises `StorageError` if it cannot be read, `InvalidText` if it is not a whole trace."""
+    trace = Trace(file.name.removesuffix(SUFFIX), read_events(file)[1:])
+    if not trace.of("begin") or not trace.of("end"):
+        raise InvalidText(f"{file} is no whole trace: its beginning or its end is missing")
+    for event in trace.of("end"):
+        trace.reads |= event["reads"]
+    return trace
+
+
+def _line(event: Event) -> bytes:
+    """An event as one line of JSON. A custom model may have put anything into it; what JSON cannot hold is replaced."""
+    for readable in (True, False):
+        with suppress(UnicodeEncodeError):  # lone surrogates stand for bytes that are not UTF-8: escape them
+            try:
+                return json.dumps(event, ensure_ascii=not readable, default=repr, skipkeys=True).encode() + b"\n"
+            except UnicodeEncodeError:
+                raise
+            except Exception:  # noqa: BLE001 - a cycle, endless nesting, a `repr` that raises
+                return _line({"event": "unreadable", "was": event["event"]})
+    raise AssertionError("ASCII can be encoded")

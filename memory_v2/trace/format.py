@@ -1,0 +1,205 @@
+"""The events of a trace: for each kind its fields, checked by mypy where one is written and by pydantic where one is
+read. Importing this is slow, so writing a trace does not.
+
+A trace in a file is a line of JSON for each event, with its kind under `event`. The first line is `format`; fields and
+kinds that are not known here, which a later version may write, are kept unchecked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    InstanceOf,
+    NonNegativeFloat,
+    NonNegativeInt,
+    StrictInt,
+    TypeAdapter,
+)
+from typing_extensions import TypedDict
+
+from memory_v2.models.base import StopReason
+
+Moment: TypeAlias = Annotated[str, AfterValidator(datetime.fromisoformat)]
+Text: TypeAlias = InstanceOf[str]
+"""Text of pages: it may hold lone surrogates, which stand for bytes that are not UTF-8."""
+
+
+class _Exact(BaseModel):
+    """Part of an event that has these fields and no others."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Limits(_Exact):
+    turns: NonNegativeInt
+    tokens: NonNegativeInt
+    seconds: NonNegativeFloat
+    money: NonNegativeFloat
+
+
+class _Call(_Exact):
+    id: str
+    name: str
+    arguments: Any
+    malformed: str = ""
+
+
+class _Usage(_Exact):
+    input_tokens: NonNegativeInt
+    output_tokens: NonNegativeInt
+    cached_tokens: NonNegativeInt
+    cache_write_tokens: NonNegativeInt
+
+
+class _PageChange(_Exact):
+    path: str
+    before: Text | None
+    after: Text | None
+
+
+class _Cost(BaseModel):
+    calls: NonNegativeInt
+    usage: _Usage
+    seconds: float
+    money: NonNegativeFloat | None
+
+
+LimitsData: TypeAlias = Annotated[dict[str, Any], AfterValidator(_Limits.model_validate)]
+CallData: TypeAlias = Annotated[dict[str, Any], AfterValidator(_Call.model_validate)]
+UsageData: TypeAlias = Annotated[dict[str, Any], AfterValidator(_Usage.model_validate)]
+PageChangeData: TypeAlias = Annotated[dict[str, Any], AfterValidator(_PageChange.model_validate)]
+CostData: TypeAlias = Annotated[dict[str, Any], AfterValidator(_Cost.model_validate)]
+
+
+class Format(TypedDict):
+    """The first line of a file."""
+
+    format: int
+
+
+class Begin(TypedDict):
+    """An operation begins, or `goes_on` after it was interrupted."""
+
+    operation: str
+    arguments: dict[str, Any]
+    started: Moment
+    model: str
+    threshold: StrictInt
+    limits: LimitsData
+    goes_on: NotRequired[bool]
+
+
+class Ask(TypedDict):
+    """A conversation opens: a model is given a task. One that reads no prose is given only the template's data."""
+
+    task: str
+    model: str
+    system: NotRequired[Text]
+    tools: NotRequired[list[dict[str, Any]]]
+    template: NotRequired[str]
+
+
+class Message(TypedDict):
+    """What the model is shown, or what a tool `name` gives back to it; without `text` for one that reads no prose."""
+
+    template: str
+    role: Literal["user", "tool"]
+    name: NotRequired[str]
+    text: NotRequired[Text]
+    error: NotRequired[bool]
+
+
+class Reply(TypedDict):
+    """What the model answers; `money` is in US dollars, null if the price is not known."""
+
+    seconds: float
+    text: Text
+    calls: list[CallData]
+    stop: StopReason
+    usage: UsageData
+    money: NonNegativeFloat | None
+    raw: Any
+
+
+class Failed(TypedDict):
+    """The provider did not answer."""
+
+    error: str
+    retryable: bool
+
+
+class Decided(TypedDict):
+    """The conversation ends: `reason` says why there is no decision; if it is empty, `checked` says what was found."""
+
+    reason: str
+    checked: list[str]
+    carried_over: NotRequired[bool]
+    """Whether this is the decision before, taken again for the same blocks of pages that others have changed."""
+
+
+class Conflict(TypedDict):
+    """Another writer changed a page first, so the operation tries again."""
+
+    error: str
+
+
+class Commit(TypedDict):
+    """Pages are stored."""
+
+    revision: str
+    pages: list[PageChangeData]
+
+
+class Found(TypedDict):
+    """A search found these places: `path:first-last` line."""
+
+    places: list[str]
+
+
+class Undo(TypedDict):
+    """An operation of the history is taken back."""
+
+    of: str
+
+
+class Error(TypedDict):
+    """The operation failed."""
+
+    kind: str
+    message: str
+
+
+class End(TypedDict):
+    """The operation is over: what it took, and the digest of each page that it read, as it was first."""
+
+    cost: CostData
+    reads: dict[str, str]
+
+
+class Unreadable(TypedDict):
+    """An event of the kind `was` could not be written as JSON."""
+
+    was: str
+
+
+KINDS: Mapping[str, TypeAdapter[Any]] = {
+    shape.__name__.lower(): TypeAdapter(shape)
+    for shape in (
+        Format, Begin, Ask, Message, Reply, Failed, Decided, Conflict, Commit, Found, Undo, Error, End, Unreadable
+    )
+}  # fmt: skip
+
+
+def checked_event(value: Any) -> dict[str, Any]:
+    """The event, unchanged, if its fields are right for its kind, or its kind is unknown. Raises `ValueError`."""
+    if not isinstance(value, dict) or not isinstance(value.get("event"), str):
+        raise ValueError("an event is an object that names its kind")
+    if kind := KINDS.get(value["event"]):
+        kind.validate_python(value)
+    return value

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import gc
+import os
+import ssl
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+from tests.effort import EFFORT, EFFORTS
+
+for name in EFFORTS:
+    settings.register_profile(
+        name,
+        deadline=None,  # how long an example takes depends on the machine
+        database=None,
+        derandomize=name == "quick",  # the same examples every time; a thorough run looks for new ones
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.explicit, Phase.generate],  # to shrink a long history takes longer than all tests together
+        report_multiple_bugs=False,
+    )
+settings.load_profile(EFFORT)
+
+
+def pytest_collection_finish() -> None:
+    """Modules stay imported: the garbage collector need not search them again and again."""
+    gc.freeze()
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """The same for what the tests of a file have imported."""
+    if nextitem is not None and item.path != nextitem.path:
+        gc.collect()
+        gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_time_is_wasted() -> Iterator[None]:
+    """Leaves out what takes time and makes no difference here: `fsync` matters only if the power fails, and
+    certificates, which every client of a provider loads, only on encrypted connections."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "fsync", lambda _: None)
+        patched.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
+        yield
