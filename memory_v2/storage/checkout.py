@@ -8,12 +8,11 @@ short, and completes it by comparing the two. A page that was edited by hand mea
 from __future__ import annotations
 
 import logging
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
-from typing import Protocol
 
 from memory_v2.errors import PageNotFound, SilicaError, StorageConflict, StorageError
 from memory_v2.storage.base import ABSENT, ANY, Expected, Notes, Stored, version_of
@@ -29,7 +28,7 @@ MAX_SUMMARY = 80
 logger = logging.getLogger(__name__)
 
 
-class HistoryFirst(Protocol):
+class HistoryFirst(ABC):
     """A storage whose pages are the checkout of its history: the part of `MemoryStorage` that applies changes, for
     storages that bring the rest."""
 
