@@ -1,1 +1,1 @@
-"""Where pages live: one module per backend, all keeping the contract in `base`."""
+"""Where pages live: one folder or module per backend, each following the contract in `base`."""

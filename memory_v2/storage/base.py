@@ -1,4 +1,4 @@
-"""Where pages live: what every backend promises, and the conformance suite in `tests/conformance` holds it to."""
+"""Where pages live: the contract of every backend. The suite in `tests/conformance` checks each of them against it."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """The expectation that nothing is there yet."""
+    """The caller expects that the page does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anything:
-    """No expectation: whatever is there, or nothing."""
+    """The caller accepts any page, or none."""
 
 
 ABSENT: Final = Absent()
 ANY: Final = Anything()
 Expected: TypeAlias = Absent | Anything | str
-"""What a write or a delete expects to find: nothing, whatever, or this version."""
+"""What a write or a delete expects to find: no page, anything, or this version."""
 
 
 PENDING: Final = "pending"
-"""The folder of the notes about what is not done yet, see `pending.notes`."""
+"""The folder of the pending notes, which describe operations that are not finished; see `pending`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The bytes of a page, and the version they are: equal versions mean equal bytes."""
+    """The bytes of a page and their version. Equal versions mean equal bytes."""
 
     data: bytes
     version: str
 
 
 def version_of(data: bytes) -> str:
-    """The version that these bytes are, in every store."""
+    """The version of these bytes: the same in every store."""
     return hashlib.sha256(data).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What is cheap to know of every page: when two stamps of a path are equal, nobody has changed it."""
+    """A page's size and a mark, without reading it. If two stamps of a path are equal, the page has not changed."""
 
     path: str
     size: int
@@ -58,52 +58,52 @@ class Stamp:
 
 
 def is_note_name(part: str) -> bool:
-    """Whether a note may be called so: no name leads out of its folder, and every disk can hold it."""
+    """Whether this is one valid part of a note's name: it stays in its folder, and every disk can store it."""
     return re.fullmatch("[0-9A-Za-z-]{1,64}", part) is not None
 
 
 class Notes(Protocol):
-    """Small things that the program notes beside the pages, such as a text that is to be written.
+    """Small files of the program's own beside the pages, such as a text that is still to be written.
 
-    A name is `format` or `pending/1f3a`: one part or two, each as `is_note_name` says. A note exists as a whole or not
-    at all, and is durable when the call returns. A failure is a `StorageError`.
+    A name has one part or two (`format`, `pending/1f3a`), each valid for `is_note_name`. Writes are atomic, and durable
+    when the call returns. Raises `StorageError` on failure.
     """
 
     @property
     def recovery_interval(self) -> float:
-        """The seconds after which it is worth while to look for what others have left."""
+        """The shortest time, in seconds, between two searches for unfinished work of other processes."""
 
     def read(self, name: str) -> bytes | None:
-        """The note; `None` if there is none."""
+        """Returns the note's bytes, or `None` if it does not exist."""
 
     def write(self, name: str, data: bytes) -> None:
-        """Makes the note what it should be, whatever it was."""
+        """Creates or replaces the note."""
 
     def remove(self, name: str) -> None:
-        """Removes the note, if it is there."""
+        """Removes the note if it exists."""
 
     def names(self, folder: str) -> list[str]:
-        """The notes whose names begin with that part, sorted."""
+        """The names of the notes in a folder, sorted."""
 
     def claim(self, name: str) -> AbstractContextManager[bool]:
-        """Whether nobody else is at work on what is noted there; as long as it is held, others are told that somebody
-        is. A process that dies lets go of it. A courtesy, by which work is not done twice: nothing may depend on it."""
+        """Claims the work that a note describes: yields `True` unless somebody else holds the claim. If its process
+        dies, the claim ends. Claims only save work; correctness must not depend on them."""
 
     def sweep(self) -> None:
-        """Removes what processes that died have left of notes and claims; what cannot be removed stays."""
+        """Removes temporary files and claims of processes that died. Files that cannot be removed are ignored."""
 
 
 class MemoryStorage(Protocol):
     """Bytes under page paths.
 
-    Paths are valid (`tree.path.page_path`) and in NFC. Every change is atomic and durable when the call returns: a
-    reader sees the old bytes or the new ones. A failure of the disk or the service is a `StorageError`; an expectation
-    that does not hold is a `StorageConflict`, and nothing was changed.
+    Paths are valid (`tree.path.page_path`) and in NFC. Every write is atomic, and durable when the call returns: a
+    reader sees the old bytes or the new ones. If the disk or the service fails, methods raise `StorageError`. If a page
+    is not as expected, they raise `StorageConflict` and change nothing.
     """
 
     @property
     def where(self) -> str:
-        """The place, in words for a person: a folder, a bucket."""
+        """The place for a person to read: a folder or a bucket."""
 
     @property
     def history(self) -> History:
@@ -111,11 +111,11 @@ class MemoryStorage(Protocol):
 
     @property
     def notes(self) -> Notes:
-        """What the program notes for itself."""
+        """The program's own notes."""
 
     @property
     def cache_folder(self) -> Path | None:
-        """A folder for what can be derived again; `None` where there is no such place, or it cannot be written."""
+        """A folder for derived data, which can be rebuilt; `None` if there is none or it is not writable."""
 
     def read(self, path: str) -> Stored:
         """The page's bytes and version; raises `PageNotFound`."""
@@ -124,10 +124,10 @@ class MemoryStorage(Protocol):
         """Stores the bytes and returns their version."""
 
     def delete(self, path: str, expected: Expected = ANY) -> None:
-        """Removes the page; raises `PageNotFound` if there is none, unless `ABSENT` or `ANY` was expected."""
+        """Removes the page. Raises `PageNotFound` if a version was expected and the page does not exist."""
 
     def exists(self, path: str) -> bool:
-        """Whether a page is there."""
+        """Whether the page exists."""
 
     def list_files(self) -> list[str]:
         """The paths of all pages, sorted."""
@@ -142,32 +142,32 @@ class MemoryStorage(Protocol):
         """A stamp of every page, in no order, without reading any."""
 
     def ignored_files(self) -> list[tuple[str, str]]:
-        """Markdown files that are no pages, with the reason: (name as it is stored, one sentence)."""
+        """The Markdown files that are not pages, each as (stored name, reason in one sentence)."""
 
     def remove_temporary(self, paths: Iterable[str]) -> None:
-        """Removes temporary files which writes that did not end have left beside these pages. To be called under the
-        lock; what cannot be removed stays."""
+        """Removes temporary files that interrupted writes left beside these pages. Call it under the lock. Files that
+        cannot be removed are ignored."""
 
     def lock(self) -> AbstractContextManager[None]:
-        """Held for one change at a time, among all threads and processes on this store; never while a model thinks.
-        Re-entrant in a thread. It is the outermost lock: nothing that holds one of the index asks for it."""
+        """The lock for one change at a time, across all threads and processes that use this store. It is never held
+        during a model request. Re-entrant in a thread. Outermost: never take it while holding a lock of the index."""
 
     def apply(self, change: Change) -> Change:
-        """Makes the change as a whole, even if the program is killed in the middle, and records it; returns it with the
-        id of its revision. Pages that were edited by hand are recorded as such first. Raises `StorageConflict` if a
-        page is not as it was before the change, and `StorageError`; then nothing was changed, unless the error says
-        that the change will be completed later."""
+        """Makes and records the change, all of it or none, even if the program is killed; returns it with the id of its
+        revision. External edits of its pages are recorded first. Raises `StorageConflict` if a page differs from its
+        `before`, and `StorageError`. After an error nothing has changed, unless the error says that the change will be
+        completed later."""
 
     def interrupted(self) -> Revision | None:
-        """The change that a crash cut short, if there is one. Cheap to ask. Raises `StorageError` for a store in a
+        """The revision of a change that was interrupted, or `None`. Cheap. Raises `StorageError` for a store in a
         newer format."""
 
     def finish(self) -> tuple[str, ...]:
-        """Completes the change that a crash cut short; returns its pages. A page that was edited by hand meanwhile
-        keeps the edit."""
+        """Completes an interrupted change and returns its paths. A page edited by hand in the meantime keeps the
+        edit."""
 
     def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
-        """Records what somebody did to these pages by hand, once the history has begun."""
+        """Records external edits of these pages. Does nothing before the history has begun."""
 
     def begin(self, now: datetime) -> None:
-        """Begins the history with the pages as they are, if it has not begun."""
+        """Begins the history with the current pages, if it has not begun."""

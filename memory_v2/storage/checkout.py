@@ -1,8 +1,8 @@
-"""How a change is applied: recorded in the history, which is when it has happened, then written to the pages.
+"""How a change is applied: first recorded in the history, then written to the pages.
 
-The history is the truth about what was done, and the pages are its checkout. `History.checked_out` names the revision
-up to which they have been written. Whoever finds it behind the newest revision has found a change that a crash cut
-short, and completes it by comparing the two. A page that was edited by hand meanwhile keeps the edit.
+A change has happened once it is recorded. The pages are a checkout of the history, and `History.checked_out` is the
+last revision that was written to them completely. If it is not the newest revision, a change was interrupted: `finish`
+compares the two revisions and writes the pages that differ. A page edited by hand in the meantime keeps the edit.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ from memory_v2.text.plain import shorten
 from memory_v2.tree.path import fold
 
 MAX_SUMMARY = 80
-"""Characters of a revision's summary: a line of `git log` on a terminal of ordinary width."""
+"""The longest summary of a revision, in characters: one line of `git log` on an 80-column terminal."""
 
 logger = logging.getLogger(__name__)
 
 
 class HistoryFirst(ABC):
-    """A storage whose pages are the checkout of its history: the part of `MemoryStorage` that applies changes, for
-    storages that bring the rest."""
+    """The part of `MemoryStorage` that applies changes, for storages whose pages are a checkout of their history."""
 
     notes: Notes
 
@@ -97,7 +96,7 @@ class HistoryFirst(ABC):
             head = self.history.head
             return next(self.history.revisions(), None) if head and self.history.checked_out != head else None
         except HistoryDamaged as error:
-            logger.info("whether a change was cut short cannot be told: %s", error)
+            logger.info("cannot tell whether a change was interrupted: %s", error)
             return None
 
     def finish(self) -> tuple[str, ...]:
@@ -120,8 +119,8 @@ class HistoryFirst(ABC):
                 if now is None or now in (page.before, page.after) or self._is_between(page.path, now):
                     self._make(page.path, now, page.after)
                 else:
-                    edited[page.path] = both = merged(page.before, now, page.after)
-                    self._make(page.path, now, both)
+                    edited[page.path] = merged(page.before, now, page.after)
+                    self._make(page.path, now, edited[page.path])
             self.remove_temporary(page.path for page in pages)
             self._mark(revision.id)
             self._record_external(edited, revision.when)
@@ -133,7 +132,7 @@ class HistoryFirst(ABC):
         if not self.history.begun or not self.history.unrecorded(pages):
             return
         with self.lock():
-            if not self.interrupted():  # else it was no hand, but a change that was cut short
+            if not self.interrupted():  # otherwise the difference is the rest of that change, not an edit
                 self._record_external(self._stored(pages), now)
 
     def begin(self, now: datetime) -> None:
@@ -142,7 +141,7 @@ class HistoryFirst(ABC):
             self._bring_up_to_date(now)
 
     def _bring_up_to_date(self, now: datetime) -> None:
-        """Puts pages into the history that were there before it began, or before the store came into this format."""
+        """Records pages that are older than the history or than this format of the store."""
         if is_current(self.notes):
             if not self.history.begun:
                 self._begin("pages that were there before the history began", now)
@@ -161,7 +160,7 @@ class HistoryFirst(ABC):
         write_format(self.notes)
 
     def _finish_format_2(self, now: datetime) -> None:
-        """Completes the change that an older version of this program noted, and could not."""
+        """Completes a change that format 2 left in its journal."""
         if (unfinished := unfinished_by_format_2(self.notes)) is None:
             return
         for step in unfinished.steps:
@@ -196,12 +195,12 @@ class HistoryFirst(ABC):
             self._mark(self.history.record(unrecorded, Revision(EXTERNAL, f"edited by hand: {names}", when=now)))
 
     def _mark(self, revision: str) -> None:
-        """Notes that the pages are written. If that fails, the next user compares them once more."""
+        """Marks the revision as checked out. If that fails, the next process compares the pages once more."""
         try:
             if self.history.checked_out != revision:
                 self.history.mark_checked_out(revision)
         except StorageError as error:
-            logger.info("that the pages are written could not be noted: %s", error)
+            logger.info("revision %s could not be marked as checked out: %s", revision[:12], error)
 
     def _check_before(self, pages: Collection[PageChange]) -> None:
         for page in pages:
@@ -209,7 +208,7 @@ class HistoryFirst(ABC):
                 raise StorageConflict(f"the page {page.path!r} was changed by somebody else meanwhile")
 
     def _is_between(self, path: str, data: bytes) -> bool:
-        """Whether a page is as one of the revisions left it that are not marked as checked out."""
+        """Whether a page is in the state of one of the revisions since the checked-out one."""
         for revision in self.history.revisions():
             if revision.id == self.history.checked_out:
                 break
@@ -218,19 +217,19 @@ class HistoryFirst(ABC):
         return False
 
     def _taken_back(self, pages: tuple[PageChange, ...], revision: str) -> bool:
-        """Restores the pages and takes the revision out of the history; tells whether that worked."""
+        """Restores the pages and removes the revision from the history. Returns whether both worked."""
         try:
             for page in reversed(pages):
                 if self._data(page.path) == page.after != page.before:
                     self._make(page.path, page.after, page.before)
             self.history.take_back(revision)
         except SilicaError:
-            logger.exception("a change could not be taken back")
+            logger.exception("revision %s could not be taken back", revision[:12])
             return False
         return True
 
     def _make(self, path: str, now: bytes | None, after: bytes | None) -> None:
-        """Makes a page what it should be. Raises `StorageConflict` if it is not what it is `now`."""
+        """Writes or deletes the page. Raises `StorageConflict` if it no longer is as it was `now`."""
         if now == after:
             return
         expected = ABSENT if now is None else version_of(now)
@@ -246,24 +245,24 @@ class HistoryFirst(ABC):
             return None
 
     def _stored(self, paths: Iterable[str]) -> dict[str, bytes | None]:
-        """These pages as they are stored; `None` for one that does not exist."""
+        """The stored bytes of these pages; `None` for one that does not exist."""
         pages: dict[str, bytes | None] = {}
         for path in paths:
             try:
                 pages[path] = self._data(path)
-            except UnicodeEncodeError:  # this process's locale cannot encode it, so nothing can be told of it
+            except UnicodeEncodeError:  # this process's locale cannot encode the path, so the page cannot be read
                 continue
         return pages
 
 
 def _in_order(pages: Collection[PageChange]) -> list[PageChange]:
-    """New pages first, then changed ones, then removals; but first those that a disk which ignores case takes for the
-    same as a new one."""
-    made = {fold(page.path) for page in pages if page.before is None}
+    """New pages first, then changed ones, then removals. A removed page whose path differs from a new one only in case
+    comes before all: on a disk that ignores case the two are the same file."""
+    new_paths = {fold(page.path) for page in pages if page.before is None}
 
     def rank(page: PageChange) -> int:
         if page.after is None:
-            return 0 if fold(page.path) in made else 3
+            return 0 if fold(page.path) in new_paths else 3
         return 2 if page.before is not None else 1
 
     return sorted(pages, key=rank)

@@ -1,12 +1,11 @@
-"""Which format a store is in: how things lie beside the pages, and what a page looks like.
+"""The format of a store: its files beside the pages, and the syntax of a page.
 
-    1   pages, and perhaps a history; nothing says so
-    2   the same, with notes of what is under way: a journal of the change that is being stored, texts that wait
-    3   the history comes first: a change has happened once it is recorded, and a second ref says how far the pages
-        have been written; there is no journal
+    1   pages, and perhaps a history; no format note
+    2   adds notes: a journal of the change in progress, and texts that are still to be written
+    3   history first: a change has happened once it is recorded, a second ref names the revision that is checked out,
+        and there is no journal
 
-The first change brings an older store up to date, after its pages have been recorded as they were. A store in a newer
-format is refused.
+The first change upgrades an older store, after recording its pages as they are. A store in a newer format is refused.
 """
 
 from __future__ import annotations
@@ -31,34 +30,35 @@ logger = logging.getLogger(__name__)
 
 
 def is_current(notes: Notes) -> bool:
-    """Whether the store is in this format; a new store is not. Raises `StorageError` for a newer format."""
+    """Whether the store is in the current format; a new store is not. Raises `StorageError` if it is newer or
+    unknown."""
     data = notes.read(NOTE)
     if data is None:
         return False
     try:
-        found = json.loads(data)["format"]
-        is_older = bool(found < FORMAT)
+        version = json.loads(data)["format"]
+        is_older = bool(version < FORMAT)
     except (ValueError, TypeError, LookupError) as error:
         raise StorageError(
             "the note .metadata/format.json of this memory cannot be read, so its format is unknown; "
             f'if no newer version of this program has used it, make it {{"format": {FORMAT}}}'
         ) from error
-    if found > FORMAT:
+    if version > FORMAT:
         raise StorageError(
-            f"this memory is in format {found}, and this version of the program knows {FORMAT} and older ones: "
+            f"this memory is in format {version}, and this version of the program knows {FORMAT} and older ones: "
             "install a newer version of silica-memory"
         )
     return not is_older
 
 
 def write_format(notes: Notes) -> None:
-    """Says that the store is in this format."""
+    """Notes that the store is in the current format."""
     notes.write(NOTE, json.dumps({"format": FORMAT}).encode() + b"\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A page of a change in format 2: its version before (empty: none), and its bytes after."""
+    """One page of a change in format 2: its version before (empty if it did not exist) and its bytes after."""
 
     path: str
     before: str
@@ -67,7 +67,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A change that a program of format 2 noted, as `note`, and did not complete."""
+    """An interrupted change of format 2; `note` is the name of its journal."""
 
     steps: tuple[Step, ...]
     revision: Revision
@@ -75,7 +75,7 @@ class Unfinished:
 
 
 def unfinished_by_format_2(notes: Notes) -> Unfinished | None:
-    """The change that format 2 left in its journal. One that cannot be read is kept under another name."""
+    """The interrupted change in the journal of format 2, or `None`. A damaged journal is kept under another name."""
     noted = notes.read(_JOURNAL)
     if noted is None:
         return None
@@ -84,29 +84,29 @@ def unfinished_by_format_2(notes: Notes) -> Unfinished | None:
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         notes.write(f"{_JOURNAL}-damaged", noted)
         notes.remove(_JOURNAL)
-        logger.warning("a change that was cut short cannot be read; its note is kept as .metadata/journal-damaged.json")
+        logger.warning("an interrupted change cannot be read; its journal is kept as .metadata/journal-damaged.json")
         return None
 
 
 def _unfinished(journal: Any) -> Unfinished:
-    told = journal["entry"]
-    if not is_note_name(told["operation"]):
-        raise ValueError("no operation has this name")
+    noted = journal["entry"]
+    if not is_note_name(noted["operation"]):
+        raise ValueError("not a valid operation id")
     steps = (
         Step(page_path(page["path"]), str(page["before"]), None if page["after"] is None else encode(page["after"]))
         for page in journal["pages"]
     )
-    when = datetime.fromisoformat(told["when"])
-    found = tuple(steps)
+    when = datetime.fromisoformat(noted["when"])
+    all_steps = tuple(steps)
     revision = Revision(
-        kind=str(told["kind"]),
-        summary=str(told["summary"]),
-        operation=told["operation"],
-        decided_by=str(told["decided_by"]),
-        degraded=str(told["degraded"]),
-        undoes=str(told["undoes"]),
-        why=tuple(map(str, told["why"])),
+        kind=str(noted["kind"]),
+        summary=str(noted["summary"]),
+        operation=noted["operation"],
+        decided_by=str(noted["decided_by"]),
+        degraded=str(noted["degraded"]),
+        undoes=str(noted["undoes"]),
+        why=tuple(map(str, noted["why"])),
         when=when,
-        paths=tuple(step.path for step in found),
+        paths=tuple(step.path for step in all_steps),
     )
-    return Unfinished(found, revision)
+    return Unfinished(all_steps, revision)

@@ -1,4 +1,4 @@
-"""What happened to the pages: a change, the revision that it becomes, and what every history promises."""
+"""Changes, the revisions that record them, and the contract of every history."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ EXTERNAL = "outside"
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One record of the history: what was done (`kind`: write, split, merge, …, `outside`), to what, by which model,
-    and why.
+    """One record of the history: what was done (`kind`: write, split, merge, …, `outside`), to which pages, by which
+    model, and why.
 
     All revisions of one operation, such as a write and the splits that follow it, share `operation`. `undoes` names the
-    operation that this one takes back, or the id of a revision that belongs to none. `id` and `paths` are known once it
-    is recorded.
+    operation that this one undoes, or the id of a revision without an operation. The history sets `id` and `paths`.
     """
 
     kind: str
@@ -43,7 +42,7 @@ class Revision:
 
     @property
     def in_lines(self) -> Revision:
-        """The same with each value on one line, and without what UTF-8 cannot encode."""
+        """A copy with each value on one line, and with `?` for characters that UTF-8 cannot encode."""
         return replace(
             self,
             kind=_line(self.kind),
@@ -76,7 +75,7 @@ class PageChange:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Pages before and after, in the order in which they are stored; and who did it, and why. Falsy if empty."""
+    """Pages before and after, in the order of writing, and the revision that records them. Falsy if it has no pages."""
 
     pages: tuple[PageChange, ...] = ()
     revision: Revision = Revision("", "")
@@ -91,7 +90,7 @@ class Change:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The pages that it makes, changes or removes."""
+        """The pages that the change creates, changes or removes."""
         return tuple(page.path for page in self.pages)
 
     def to_dict(self) -> dict[str, Any]:
@@ -104,11 +103,11 @@ class HistoryDamaged(StorageError):
 
 
 class History(Protocol):
-    """The record of all changes. A change has happened once it is recorded here; the pages are the checkout."""
+    """The record of all changes. A change has happened once it is recorded here; the pages are a checkout."""
 
     @property
     def begun(self) -> bool:
-        """Whether anything is recorded yet. Cheap to ask."""
+        """Whether there is any revision. Cheap."""
 
     @property
     def head(self) -> str:
@@ -116,42 +115,43 @@ class History(Protocol):
 
     @property
     def checked_out(self) -> str:
-        """The revision up to which the pages have been written; empty if that was never noted."""
+        """The id of the revision that was last written to the pages completely; empty if none is marked."""
 
     def mark_checked_out(self, revision: str) -> None:
-        """Notes that the pages have been written up to this revision. Losing the note costs a comparison only."""
+        """Marks the revision as written to the pages. A lost mark only costs another comparison."""
 
     def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
-        """Appends a revision with these pages (path → bytes, `None`: removed) and returns its id; it is durable then.
-        Raises `StorageError`. Call it under the storage's lock."""
+        """Appends a revision with these pages (path → bytes, `None` for a removed page) and returns its id. It is then
+        durable. Raises `StorageError`. Call it under the storage's lock."""
 
     def take_back(self, revision: str) -> None:
-        """Removes the newest revision, this one, whose pages could not be written. Call it under the storage's lock."""
+        """Removes this revision, the newest, because its pages could not be written. Call it under the storage's
+        lock."""
 
     def quarantine(self) -> None:
-        """Moves a history that cannot be read out of the way; the next record begins a new one."""
+        """Moves a damaged history aside. The next record begins a new one."""
 
     def revisions(self, path: str | None = None) -> Iterator[Revision]:
-        """The revisions, newest first; with `path`, only those that changed this page. Where older ones cannot be read
-        it stops, with a warning in the log."""
+        """The revisions, newest first; with `path`, only those that changed this page. If an older revision cannot be
+        read, it logs a warning and stops there."""
 
     def read(self, revision: str, path: str) -> bytes | None:
-        """A page as it was after a revision; `None` if it did not exist."""
+        """The page's bytes after a revision; `None` if it did not exist."""
 
     def states(self, path: str) -> Iterator[tuple[Revision, bytes | None]]:
-        """The revisions that changed a page, oldest first, each with the page as it was afterwards."""
+        """The revisions that changed a page, oldest first, each with the page's bytes after it."""
 
     def pages(self, revision: str) -> dict[str, bytes]:
-        """All pages as they were after a revision."""
+        """All pages after a revision: path → bytes."""
 
     def before(self, revision: str) -> str:
-        """The revision before this one; empty for the first."""
+        """The id of the revision before this one; empty for the first."""
 
     def difference(self, old: str, new: str) -> tuple[PageChange, ...]:
-        """The pages in which two revisions differ, sorted by path. An empty `old` stands for no pages at all."""
+        """The pages that differ between two revisions, sorted by path. An empty `old` means no pages."""
 
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-        """Those of these stored pages that differ from the newest revision."""
+        """The given pages that differ from the newest revision."""
 
 
 def _line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Bringing together what a change made of a page and what somebody made of it by hand at the same time."""
+"""Merging a change of a page with an edit that was made by hand at the same time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from memory_v2.tree.block import decode, encode, split_lines
 
 
 def merged(before: bytes | None, by_hand: bytes, after: bytes | None) -> bytes:
-    """The page with both edits. Every line that either side added is there; a line is gone only if one side removed it.
-    Of a page that the change removes, what was added by hand is left. A page that was edited by hand after the change
-    had been written to it is right as it is."""
+    """Merges both edits, line by line. It keeps every line that either side added, and drops a line only if one side
+    removed it. If the change removes the page, the lines added by hand remain. If the edit was made after the change
+    was written, the edited page is returned as it is."""
     old, hand, new = (split_lines(decode(data or b"")) for data in (before, by_hand, after))
     if _distance(new, hand) <= _distance(old, hand):
         return by_hand
@@ -31,8 +31,8 @@ class _Edits(NamedTuple):
 
 
 def _edits(old: Sequence[str], new: Sequence[str]) -> _Edits:
-    """The lines of the old text that are gone, and those that stand before each of its places."""
-    from difflib import SequenceMatcher  # which only recovery needs
+    """The line numbers of the old text that were removed, and the lines inserted before each line number."""
+    from difflib import SequenceMatcher  # only recovery needs it
 
     edits = _Edits(set(), {})
     for tag, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -42,7 +42,7 @@ def _edits(old: Sequence[str], new: Sequence[str]) -> _Edits:
     return edits
 
 
-def _distance(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines are removed and added between two texts."""
-    edits = _edits(one, other)
+def _distance(old: Sequence[str], new: Sequence[str]) -> int:
+    """The number of lines removed and added between two texts."""
+    edits = _edits(old, new)
     return len(edits.removed) + sum(map(len, edits.inserted.values()))

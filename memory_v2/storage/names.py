@@ -1,4 +1,4 @@
-"""Which names files in any store may have to be pages."""
+"""Which file names are pages, in every store."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SUFFIX = ".md"
 
 
 def is_markdown(name: str) -> bool:
-    """Whether one could take a file of this name for a page."""
+    """Whether a file of this name looks like a page."""
     return name[-len(SUFFIX) :].lower() == SUFFIX
 
 
 def name_problem(name: str) -> str | None:
-    """Why no page has this name of a Markdown file."""
+    """Why a Markdown file of this name is not a page; `None` if it is."""
     if not name.endswith(SUFFIX):
         return f"the name of a page ends in {SUFFIX!r}, in lower case"
     path = name.removesuffix(SUFFIX)
@@ -26,15 +26,15 @@ def name_problem(name: str) -> str | None:
 
 
 def part_clashes(pages: dict[str, Any]) -> list[tuple[str, str]]:
-    """Takes those pages out that are the same as others on a disk that ignores case; gives their names, and why."""
-    strays = []
-    for path, kept in _case_clashes(pages).items():
+    """Removes pages whose paths differ from another page's only in case; returns their file names and the reasons."""
+    ignored = []
+    for path, other in _case_clashes(pages).items():
         del pages[path]
-        strays.append((f"{path}{SUFFIX}", f"its path equals {kept!r} in all but case; rename one of the two"))
-    return strays
+        ignored.append((f"{path}{SUFFIX}", f"its path equals {other!r} in all but case; rename one of the two"))
+    return ignored
 
 
-_is_page_path = lru_cache(maxsize=1 << 20)(is_page_path)  # the same names at every walk: 0.1 µs instead of 7
+_is_page_path = lru_cache(maxsize=1 << 20)(is_page_path)  # every walk asks for the same names: 0.1 µs, not 7
 
 
 def _broken_rule(path: str) -> str:
@@ -46,9 +46,9 @@ def _broken_rule(path: str) -> str:
 
 
 def _case_clashes(paths: Iterable[str]) -> dict[str, str]:
-    """The paths that a disk without case would hold to be another one (or below it), each with that other one.
+    """The paths that a disk that ignores case confuses with another path or a folder, each with that other one.
 
-    Of such names the last in code point order stays a page, which is the one in lower case.
+    Of names that differ only in case, the last in code point order stays a page: the one in lower case.
     """
     names = set(paths)
     for path in list(names):
@@ -56,11 +56,11 @@ def _case_clashes(paths: Iterable[str]) -> dict[str, str]:
             names.add(path)
     if len({fold(name) for name in names}) == len(names):
         return {}
-    kept = {fold(name): name for name in sorted(names)}
+    chosen = {fold(name): name for name in sorted(names)}
     clashes = {}
     for path in paths:
         for prefix in prefixes(path):
-            if (other := kept[fold(prefix)]) != prefix:
+            if (other := chosen[fold(prefix)]) != prefix:
                 clashes[path] = other
                 break
     return clashes

@@ -1,4 +1,4 @@
-"""Which storage the settings choose."""
+"""The storage that the settings name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memory_v2.storage.local.storage import LocalStorage
 
 
 def open_storage(settings: Settings) -> MemoryStorage:
-    """The folder, or the bucket, that the settings name; nothing is made and nothing is connected to. Raises
+    """The storage for the folder or bucket in the settings. Creates nothing and opens no connection. Raises
     `InvalidSetting` if a package is missing."""
     if settings.s3 is None:
         return LocalStorage(settings.path)

@@ -1,4 +1,4 @@
-"""Pages and their history in dictionaries, gone with the process: for tests and throw-away memories."""
+"""Pages and their history in memory, lost when the process ends: for tests and throw-away memories."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Page:
 
 
 class VolatileNotes:
-    """The contract of `Notes` without a disk."""
+    """`Notes` in a dictionary."""
 
     recovery_interval = 0.0
 
@@ -59,11 +59,11 @@ class VolatileNotes:
                 self._claimed.discard(name)
 
     def sweep(self) -> None:
-        """There is nothing that could be left."""
+        """Nothing to do: there are no temporary files."""
 
 
 class VolatileHistory:
-    """The contract of `History` in a list: each revision with the pages that it changed."""
+    """A `History` in a list: each revision with the pages that it changed."""
 
     def __init__(self) -> None:
         self._records: list[tuple[Revision, dict[str, bytes | None]]] = []
@@ -86,12 +86,14 @@ class VolatileHistory:
         with self._recording:
             different = tuple(sorted(self.unrecorded(changes)))
             key = f"{self.head} {len(self._records)} {revision}".encode("utf-8", "replace")
-            made = hashlib.sha1(key, usedforsecurity=False).hexdigest()
+            revision_id = hashlib.sha1(key, usedforsecurity=False).hexdigest()
             when = revision.when.astimezone(UTC).replace(microsecond=0)
-            told = replace(revision.in_lines, id=made, paths=different, when=when, is_first=not self._records)
-            self._records.append((told, dict(changes)))
+            recorded = replace(
+                revision.in_lines, id=revision_id, paths=different, when=when, is_first=not self._records
+            )
+            self._records.append((recorded, dict(changes)))
             self._now = _changed(self._now, changes)
-        return made
+        return revision_id
 
     def take_back(self, revision: str) -> None:
         if self.head == revision:
@@ -102,13 +104,13 @@ class VolatileHistory:
         raise HistoryDamaged("the history in memory is damaged")
 
     def revisions(self, path: str | None = None) -> Iterator[Revision]:
-        return (told for told, _ in reversed(self._records[:]) if path is None or path in told.paths)
+        return (recorded for recorded, _ in reversed(self._records[:]) if path is None or path in recorded.paths)
 
     def read(self, revision: str, path: str) -> bytes | None:
         return self.pages(revision).get(path)
 
     def states(self, path: str) -> Iterator[tuple[Revision, bytes | None]]:
-        return ((told, pages[path]) for told, pages in self._records[:] if path in told.paths)
+        return ((recorded, pages[path]) for recorded, pages in self._records[:] if path in recorded.paths)
 
     def pages(self, revision: str) -> dict[str, bytes]:
         return self._state(self._place(revision) + 1)
@@ -118,7 +120,7 @@ class VolatileHistory:
         return self._records[place - 1][0].id if place else ""
 
     def difference(self, old: str, new: str) -> tuple[PageChange, ...]:
-        before, after = (self.pages(one) if one else {} for one in (old, new))
+        before, after = (self.pages(revision) if revision else {} for revision in (old, new))
         paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
         return tuple(PageChange(path, before.get(path), after.get(path)) for path in paths)
 
@@ -126,13 +128,13 @@ class VolatileHistory:
         return {path: data for path, data in pages.items() if self._now.get(path) != data}
 
     def _place(self, revision: str) -> int:
-        for place, (told, _) in enumerate(self._records):
-            if told.id == revision:
+        for place, (recorded, _) in enumerate(self._records):
+            if recorded.id == revision:
                 return place
         raise HistoryDamaged(f"the history in memory has no revision {revision[:12]!r}")
 
     def _state(self, count: int) -> dict[str, bytes]:
-        """The pages after so many revisions."""
+        """The pages after the first `count` revisions."""
         state: dict[str, bytes | None] = {}
         for _, pages in self._records[:count]:
             state |= pages
@@ -144,8 +146,8 @@ def _changed(pages: Mapping[str, bytes], changes: Mapping[str, bytes | None]) ->
 
 
 class VolatileStorage(HistoryFirst):
-    """The contract of `MemoryStorage` without a disk. `clock` gives modified times, in UTC. Traces are kept in the
-    `cache_folder`, if one is given."""
+    """A `MemoryStorage` in a dictionary. `clock` gives modified times, in UTC. Traces are kept in `cache_folder`, if
+    one is given."""
 
     where = "in memory"
 
@@ -160,7 +162,7 @@ class VolatileStorage(HistoryFirst):
         self._history = VolatileHistory()
         self._pages: dict[str, _Page] = {}
         self._changes = count(1)
-        # Two locks, so that reading does not wait for a commit: on a disk it does not either.
+        # Two locks: one page at a time, and one change at a time.
         self._change = threading.Lock()
         self._commit = threading.RLock()
 
@@ -172,7 +174,7 @@ class VolatileStorage(HistoryFirst):
         return self._page(path).stored
 
     def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
-        path = page_path(path)  # as strict as a disk, so that what works here works there
+        path = page_path(path)  # as strict as a disk, so that code that works here works there
         stored = Stored(data, version_of(data))
         with self._change:
             self._expect(path, expected)
@@ -206,7 +208,7 @@ class VolatileStorage(HistoryFirst):
         return []
 
     def remove_temporary(self, paths: Iterable[str]) -> None:
-        """There is nothing that could be left."""
+        """Nothing to do: there are no temporary files."""
 
     @contextmanager
     def lock(self) -> Iterator[None]:
