@@ -1,8 +1,8 @@
-"""What was asked for and is not done yet, noted on the disk before a model is asked, so that no crash loses it.
+"""Pending notes: what an operation still has to do, stored before a model is asked, so that no crash loses it.
 
-Each operation has at most one note. First it holds the text that is to be written; once that is stored, the pages that
-are still to be split. A text whose operation is in the history has been written, whatever its note says, so it is
-written exactly once, whoever finishes it.
+Each operation has at most one note. It first holds the text that is to be written and, once that is stored, the pages
+that are still to be split. If the operation is in the history, its text has been written, whatever the note says. So
+each text is written exactly once.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ an edit by hand may have taken a link away."""
 
 @dataclass(frozen=True, slots=True)
 class PendingWrite:
-    """A text that is to be written, as somebody asked for it at the moment `since`. `over` is the version of the page
-    that it was to replace, `head` the newest revision when it was noted."""
+    """A text that is to be written, with the arguments of the write. `since` is when it was asked for, `over` the
+    version of the page that it is to replace, and `head` the newest revision at that time."""
 
     text: str
     path: str | None
@@ -47,13 +47,13 @@ class PendingWrite:
 
 @dataclass(frozen=True, slots=True)
 class PendingSplits:
-    """Pages that are stored and may be too large, or out of reach."""
+    """Stored pages that may be overgrown or out of reach."""
 
     pages: tuple[str, ...]
 
 
 class PendingNote:
-    """The note of one operation. `held` is what it says; `None` if there is nothing left to do."""
+    """The pending note of one operation. `held` is its content; `None` if nothing is left to do."""
 
     def __init__(self, notes: Notes, operation: str) -> None:
         self._notes = notes
@@ -62,10 +62,10 @@ class PendingNote:
 
     @contextmanager
     def writing(self, pending: PendingWrite, history: History) -> Iterator[None]:
-        """Holds the note while the text is written. If that fails before the text is in the history, the note goes,
-        since the caller is told that nothing was written. Raises `StorageError`."""
-        is_current(self._notes)  # nothing may be noted in a store whose format is newer
-        with suppress(HistoryDamaged):  # the change begins a new one
+        """Keeps the note while the text is written. If the write fails before the text is in the history, the note is
+        removed, because the caller gets an error. Raises `StorageError`."""
+        is_current(self._notes)  # raises for a store in a newer format, where nothing may be noted
+        with suppress(HistoryDamaged):  # the change will begin a new history
             pending = replace(pending, head=history.head)
         with self._notes.claim(self.name):
             try:
@@ -78,19 +78,19 @@ class PendingNote:
                         "do not write it again"
                     ) from error
                 raise
-            if isinstance(self.held, PendingWrite):  # nothing was stored, since the tree says it already
+            if isinstance(self.held, PendingWrite):  # nothing was stored, because the text is in the tree already
                 self.clear()
 
     @contextmanager
     def splitting(self) -> Iterator[list[str]]:
-        """Holds the note while pages are split. It goes at the end, except for the pages that were put into the list:
-        they are split when the memory is next used."""
+        """Keeps the note while pages are split, and removes it at the end, unless the caller has put pages into the
+        list: the note then stays, and its pages are split when the memory is next used."""
         unsplit: list[str] = []
         if self.held is None:
             yield unsplit
             return
         with ExitStack() as claims:
-            with suppress(StorageError):  # the pages are stored, whether others know that we are at work or not
+            with suppress(StorageError):  # a claim only saves work
                 claims.enter_context(self._notes.claim(self.name))
             yield unsplit
             if not unsplit:
@@ -102,8 +102,8 @@ class PendingNote:
         return self.name.rpartition("/")[2]
 
     def expect_unfinished(self, history: History) -> None:
-        """Raises `StorageError` if another process took this write for interrupted and has finished it. To be called
-        under the storage's lock."""
+        """Raises `StorageError` if another process took this write for interrupted and has finished it. Call it under
+        the storage's lock."""
         if isinstance(self.held, PendingWrite) and recorded_since(history, self.operation, self.held.head):
             raise StorageError(
                 "another process took this write for interrupted and has finished it: the text is in the memory, "
@@ -112,8 +112,8 @@ class PendingNote:
 
     @contextmanager
     def storing(self, storage: MemoryStorage, overgrown: Collection[str]) -> Iterator[None]:
-        """Notes which pages are to be split once a change is stored, while it is. A text's note need not say so, as its
-        pages are found in the history. If nothing was changed, the note is as before."""
+        """Notes which pages must be split while a change is being stored. The note of a write stays as it is: its pages
+        can be found in the history. If the change fails, so that nothing was changed, the note is restored."""
         before = self.held
         try:
             if overgrown and not isinstance(before, PendingWrite):
@@ -132,8 +132,8 @@ class PendingNote:
         self._save(PendingSplits(tuple(dict.fromkeys([*known, *pages]))))
 
     def after_change(self, stored: Collection[str], overgrown: Collection[str]) -> None:
-        """These pages are stored; those of them that are `overgrown` are to be split. A note that cannot be written is
-        logged: the change has happened."""
+        """Notes which of the stored pages are `overgrown` and must be split. If that fails it is only logged, because
+        the change has happened."""
         waiting = self.held.pages if isinstance(self.held, PendingSplits) else ()
         pages = tuple(dict.fromkeys([*(path for path in waiting if path not in stored), *overgrown]))
         try:
@@ -142,20 +142,20 @@ class PendingNote:
             elif self.held is not None:
                 self.clear()
         except StorageError:
-            logger.exception("which pages are to be split could not be noted")
+            logger.exception("the pages to split could not be noted; they are split after their next change")
 
     def resume(self, pending: PendingWrite | PendingSplits) -> None:
-        """Goes on with what another process has noted."""
+        """Takes over the work that another process has noted."""
         self.held = pending
 
     def clear(self) -> bool:
-        """Removes the note; tells whether it is gone."""
+        """Removes the note; returns whether it is gone."""
         self.held = None
         try:
             self._notes.remove(self.name)
             return True
         except SilicaError as error:
-            logger.info("a note with nothing left to do could not be removed: %s", error)
+            logger.info("the finished note %s could not be removed: %s", self.name, error)
         try:
             return self._notes.read(self.name) is None
         except SilicaError:
@@ -176,8 +176,8 @@ class PendingNote:
 
 
 def finish_interrupted(storage: MemoryStorage) -> bool:
-    """Completes the change that a crash cut short, if there is one; tells whether there was. Its pages are noted first,
-    because an edit by hand may have left some of them out of reach or too large."""
+    """Completes an interrupted change, if there is one; returns whether there was. Its pages are noted first, because
+    an edit by hand may have left some of them out of reach or overgrown."""
     if storage.interrupted() is None:
         return False
     with storage.lock():
@@ -190,9 +190,9 @@ def finish_interrupted(storage: MemoryStorage) -> bool:
 
 
 def recorded_since(history: History, operation: str, head: str) -> tuple[str, ...]:
-    """The pages that an operation has changed since the revision `head`; empty if it is not in the history."""
+    """The pages that an operation has changed since the revision `head`; empty if the operation is not recorded."""
     pages: dict[str, None] = {}
-    with suppress(HistoryDamaged):  # it knows nothing, and the next change begins a new one
+    with suppress(HistoryDamaged):  # nothing can be read, and the next change begins a new history
         for revision in history.revisions():
             if revision.id == head:
                 break
@@ -202,14 +202,17 @@ def recorded_since(history: History, operation: str, head: str) -> tuple[str, ..
 
 
 def read_pending(notes: Notes, name: str) -> PendingWrite | PendingSplits | None:
-    """What a note says is left to do; `None` if it is gone. Raises `StorageError` if it cannot be read; it is kept."""
+    """The content of a note; `None` if it does not exist. Raises `StorageError` if it cannot be read; the note
+    stays."""
     data = notes.read(name)
     if data is None:
         return None
     try:
         return _from_json(json.loads(data))
     except (ValueError, RecursionError) as error:
-        raise StorageError(f"the note .metadata/{name}.json of an interrupted write cannot be read") from error
+        raise StorageError(
+            f"the note .metadata/{name}.json of an interrupted write cannot be read; open it to see what it says"
+        ) from error
 
 
 def _to_json(pending: PendingWrite | PendingSplits) -> bytes:
@@ -218,10 +221,10 @@ def _to_json(pending: PendingWrite | PendingSplits) -> bytes:
     return json.dumps({**asdict(pending), "since": pending.since.isoformat()}, indent=1).encode()
 
 
-def _from_json(told: object) -> PendingWrite | PendingSplits:
-    if isinstance(told, dict) and "unsettled" in told:
-        return PendingSplits(_Splits.model_validate(told).unsettled)
-    return PendingWrite(**_Write.model_validate(told).model_dump())
+def _from_json(data: object) -> PendingWrite | PendingSplits:
+    if isinstance(data, dict) and "unsettled" in data:
+        return PendingSplits(_Splits.model_validate(data).unsettled)
+    return PendingWrite(**_Write.model_validate(data).model_dump())
 
 
 _PagePath: TypeAlias = Annotated[str, AfterValidator(page_path)]

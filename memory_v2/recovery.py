@@ -1,4 +1,4 @@
-"""What an interrupted run has left undone is finished by whoever uses the memory next."""
+"""Recovery: the next process that uses the memory finishes interrupted operations."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ WAS_DONE = "the text stood there already"
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """Something that was being done when the program was killed: a write, a rename, …, begun `since`; and what came of
-    it, in words, and where."""
+    """An interrupted operation that recovery has finished: its kind (write, rename, …), when it began, the `outcome` in
+    words, and the page."""
 
     kind: str
     summary: str
@@ -53,13 +53,13 @@ class Recovered:
 
 
 def recover(context: Context, operate: Callable[..., Result]) -> list[Recovered]:
-    """Finishes what others have left undone, without a model: first a change that was cut short, then texts that wait
-    and pages that are too large, each done by `operate` in the name of the operation that left it. What a running
-    process is at work on is left alone; what cannot be finished stays noted. Raises `StorageError`."""
+    """Finishes interrupted operations without a model: first an interrupted change, then the pending notes, in the name
+    of their operations. `operate` runs each of them. Notes that a running process has claimed are left alone, and notes
+    that cannot be finished stay. Raises `StorageError`."""
     storage = context.storage
     recovered: list[Recovered] = []
     revision = storage.interrupted()
-    if revision and finish_interrupted(storage) and revision.kind != "write":  # a write has a note that tells of it
+    if revision and finish_interrupted(storage) and revision.kind != "write":  # a write is reported by its note
         path = next(iter(revision.paths), ROOT)
         recovered.append(Recovered(revision.kind, revision.summary, revision.when, DONE, path))
     context = replace(context, model=context.planner)
@@ -69,9 +69,9 @@ def recover(context: Context, operate: Callable[..., Result]) -> list[Recovered]
                 if is_free and (pending := read_pending(storage.notes, name)):
                     recovered += _finished(context, name.rpartition("/")[2], pending, operate)
         except SilicaError as error:
-            logger.warning("what an interrupted run has left undone could not be finished: %s", error)
-        except Exception:  # one text on which something breaks must not keep everybody from the memory
-            logger.exception("what an interrupted run has left undone (%s) could not be finished", name)
+            logger.warning("an interrupted operation could not be finished: %s", error)
+        except Exception:  # one bad text must not lock everybody out of the memory
+            logger.exception("an interrupted operation (%s) could not be finished", name)
     return recovered
 
 
@@ -81,15 +81,15 @@ def _finished(
     if isinstance(pending, PendingSplits):
         _split(context, operation, pending, operate)
         return []
-    told = partial(Recovered, "write", shorten(pending.text, MAX_SUMMARY), pending.since)
+    recovered = partial(Recovered, "write", shorten(pending.text, MAX_SUMMARY), pending.since)
     if pages := recorded_since(context.storage.history, operation, pending.head):
         _split(context, operation, PendingSplits(pages), operate)
-        return [told(DONE, _holder(context.storage, pages))]
+        return [recovered(DONE, _holder(context.storage, pages))]
     mode = _mode(context.storage, pending)
     arguments = {"text": pending.text, "path": pending.path, "mode": mode}
     result = operate(context, "write", partial(_write, pending=pending, mode=mode), arguments, operation)
     outcome = WAS_DONE if isinstance(result, WriteResult) and result.outcome == "nothing new" else DONE
-    return [told(outcome, result.path)]
+    return [recovered(outcome, result.path)]
 
 
 def _split(context: Context, operation: str, pending: PendingSplits, operate: Callable[..., Result]) -> None:
@@ -98,7 +98,7 @@ def _split(context: Context, operation: str, pending: PendingSplits, operate: Ca
 
 
 def _holder(storage: MemoryStorage, pages: tuple[str, ...]) -> str:
-    """The first of these pages that still exists: splits may have followed."""
+    """The first of these pages that still exists, or the root."""
     return next((path for path in pages if storage.exists(path)), ROOT)
 
 
@@ -108,16 +108,16 @@ def _write(context: Context, pending: PendingWrite, mode: Mode) -> WriteResult:
     blocks = checked_blocks(pending.text)
     try:
         result = write_noted(context, blocks, pending.path, mode)
-    except UsageError as error:  # the page that it was meant for takes no more text
-        logger.info("a text that waited goes where it belongs: %s", error)
+    except UsageError as error:  # its page takes no text any more
+        logger.info("a pending text cannot go to its page, so it goes where it belongs: %s", error)
         result = write_noted(context, blocks, None, "update")
-    if isinstance(note.held, PendingWrite):  # nothing was stored, since the tree says it already
+    if isinstance(note.held, PendingWrite):  # nothing was stored, because the text is in the tree already
         note.clear()
     return result
 
 
 def _mode(storage: MemoryStorage, pending: PendingWrite) -> Mode:
-    """How the text is written now. It does not replace what others have written since it was asked for."""
+    """The mode in which the text is written now. A replacement becomes an append if the page has changed since."""
     path = pending.path or ROOT
     if pending.mode == "replace":
         now = storage.read(path).version if storage.exists(path) else ""
@@ -126,7 +126,7 @@ def _mode(storage: MemoryStorage, pending: PendingWrite) -> Mode:
 
 
 def _link_and_split(context: Context, pending: PendingSplits) -> Result:
-    """Splits what is too large; after a change that was cut short, links what is out of reach first."""
+    """Splits overgrown pages. After an interrupted change, links unreachable pages first."""
     context.note.resume(pending)
     refresh(context)
     draft = Draft(context)

@@ -1,4 +1,4 @@
-"""Asking a model once: for as long as there is time, and again where that may help."""
+"""Sending one request to a model, with retries, within the operation's time limit."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from memory_v2.models.base import Conversation, Model, Reply
 logger = logging.getLogger(__name__)
 
 TRIES = 4
+"""How often a request is sent before its failure counts."""
 FIRST_WAIT = 0.5
+"""The pause before the first retry, in seconds; it doubles with each retry."""
 MAX_WAIT = 8.0
+"""The longest such pause, in seconds."""
 MAX_RETRY_AFTER = 60.0
-"""Seconds: a provider that asks for more patience than this is taken to be gone."""
+"""The longest `retry-after` of a provider that is respected, in seconds. With a longer one the request fails."""
 
 
 def ask(model: Model, conversation: Conversation, operation: Operation) -> Reply:
-    """The model's answer. A failure that may pass is waited for, longer each time, within the seconds that the run has
-    left; a model that does not answer within them is left behind. Raises `ModelError`, and `UsageError` for a model
-    that is set up wrongly."""
+    """Returns the model's reply. Retryable failures are retried with growing pauses, within the operation's time limit.
+    Raises `ModelError`, also if the time is over, and `UsageError` if the model is set up wrongly."""
     for number in range(TRIES):
         try:
             return _answer(model, conversation, operation)
@@ -36,7 +38,7 @@ def ask(model: Model, conversation: Conversation, operation: Operation) -> Reply
 
 
 def _wait(error: ModelError, number: int, operation: Operation) -> float | None:
-    """Seconds until the next try; none if there is no time for one."""
+    """The seconds until the next try; `None` if there is no time for one."""
     wait: float = min(MAX_WAIT, FIRST_WAIT * 2**number) * (0.75 + operation.chance() / 2)
     if error.retry_after is not None:
         if error.retry_after > MAX_RETRY_AFTER:
@@ -46,8 +48,8 @@ def _wait(error: ModelError, number: int, operation: Operation) -> float | None:
 
 
 def _answer(model: Model, conversation: Conversation, operation: Operation) -> Reply:
-    """What the model answers, in a thread that is left behind when the time is over: nothing else stops a model that
-    never returns."""
+    """Asks the model in a thread, which is abandoned when the time is over: nothing else stops a model that never
+    returns."""
     answer: list[Any] = []
 
     def respond() -> None:
@@ -65,7 +67,7 @@ def _answer(model: Model, conversation: Conversation, operation: Operation) -> R
 
 
 def checked(answer: object) -> Reply:
-    """The answer, if it is one: models of other people's make may not keep to their types. Raises what went wrong."""
+    """Returns the reply if it is well formed, since custom models may return anything. Raises the model's error."""
     if isinstance(answer, ModelError | UsageError):
         raise answer
     if isinstance(answer, Exception):

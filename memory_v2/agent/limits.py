@@ -1,4 +1,4 @@
-"""How much one operation may cost, and what it did cost."""
+"""The cost of one operation, and its limits."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from memory_v2.settings import Limits
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an operation took: calls of a model, tokens, seconds from start to end, money in US dollars (`None`: the
-    price of a call is not known)."""
+    """The cost of an operation: model calls, tokens, seconds from start to end, and US dollars (`None` if the price of
+    a call is unknown)."""
 
     calls: int = 0
     usage: Usage = field(default_factory=Usage)
@@ -25,7 +25,7 @@ class Cost:
         return {"calls": self.calls, **tokens, "seconds": round(self.seconds, 6), "money": self.money}
 
     def over(self, limits: Limits) -> str | None:
-        """Which limit is reached, in words. Money whose sum is not known reaches none."""
+        """The first limit that is reached, in words; `None` if none is. An unknown price reaches no limit."""
         tokens = self.usage.input_tokens + self.usage.output_tokens
         if self.calls >= limits.turns:
             return f"the limit of {limits.turns} turns was reached"

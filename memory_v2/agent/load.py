@@ -13,9 +13,8 @@ FORMS = ("offline", "anthropic:<model>", "openai:<model>", "litellm:<provider>/<
 
 
 def load_model(name: str, prices: Path | None = None) -> Model:
-    """The model with this name; `prices` is a file with your own prices. No provider is imported and no connection is
-    opened before the model is first asked. Raises `InvalidSetting` for an unknown name, with the forms that are
-    known."""
+    """The model with this name. `prices` is a file with your own prices. No provider is imported and no connection is
+    opened before the first request. Raises `InvalidSetting` for an unknown name, and lists the valid forms."""
     kind, _, which = name.partition(":")
     if name == OFFLINE:
         from memory_v2.models.offline import OfflinePlanner

@@ -1,4 +1,5 @@
-"""The one loop in which a model decides: show, answer, carry out, check; within limits, and always to an end."""
+"""The loop in which a model decides: show the task, run the tool calls, check the decision, until it passes or a limit
+is reached."""
 
 from __future__ import annotations
 
@@ -15,15 +16,17 @@ from memory_v2.models.base import AssistantMessage, Conversation, Model, Prompt,
 T = TypeVar("T", bound=Task)
 
 MAX_CALLS_IN_A_REPLY = 100
+"""How many tool calls of one reply are run; the others are refused, so that an endless reply ends."""
 MAX_EMPTY_REPLIES = 2
+"""How many replies in a row without a tool call end an attempt."""
 PLANNER_TURNS = 4
-"""The planner finishes what a limit has cut short: it costs nothing, so no limit of the user's ends it."""
+"""The planner's only limit. It costs nothing, so it may finish a task after the user's limits are reached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision(Generic[T]):
-    """A task that was decided and passed its guard; `degraded` says why the model that was asked first is not the one
-    that decided (empty: it is)."""
+    """A task that was decided and passed its guard. `degraded` says why the first model did not decide; it is empty if
+    it did."""
 
     task: T
     decided_by: str
@@ -31,12 +34,12 @@ class Decision(Generic[T]):
 
 
 class Undecided(ModelError):
-    """No model came to a decision that passes the guard; `str` says why."""
+    """No model made a decision that passes the guard. The message says why."""
 
 
 def decide(new_task: Callable[[], T], models: Sequence[Model], operation: Operation) -> Decision[T]:
-    """Lets the models try in turn, each on a task of its own, until one decides. The last is the planner, and bound by
-    turns only. Raises `Undecided` if none decides, and `UsageError` if a model is set up wrongly."""
+    """Lets the models try in order, each with a new task, until one decides. The last one is the planner, which is only
+    limited in turns. Raises `Undecided` if none decides, and `UsageError` if a model is set up wrongly."""
     reasons: list[str] = []
     for model in models:
         task = new_task()
@@ -50,7 +53,7 @@ def decide(new_task: Callable[[], T], models: Sequence[Model], operation: Operat
 
 
 class _Attempt(Generic[T]):
-    """One model's try at one task."""
+    """One model's attempt at one task."""
 
     def __init__(self, task: T, model: Model, operation: Operation, is_planner: bool) -> None:
         self.task = task
@@ -65,7 +68,7 @@ class _Attempt(Generic[T]):
         self.decided = False
 
     def run(self) -> str:
-        """Empty when the task is decided, else why this model could not."""
+        """Returns why the model did not decide; empty if it did."""
         sent_back = empty = 0
         while True:
             if self.operation.abort_reason and not self.is_planner:
@@ -82,7 +85,7 @@ class _Attempt(Generic[T]):
                 return "the model refused"
             if not reply.tool_calls:
                 if self.decided and not self.problem and not self.task.objections():
-                    return ""  # it has done all, and says so in words
+                    return ""  # it has decided everything and says so in words
                 empty += 1
                 if empty >= MAX_EMPTY_REPLIES:
                     return "the model answered without using a tool"
@@ -100,7 +103,7 @@ class _Attempt(Generic[T]):
             self._say(Prompt("objections", {"objections": objections}))
 
     def note(self, failed: str) -> None:
-        """Notes in the trace how it ended."""
+        """Records the outcome in the trace."""
         self._note_messages()
         self.operation.trace.add("decided", reason=failed, checked=[] if failed else self.task.checked())
 
@@ -110,7 +113,7 @@ class _Attempt(Generic[T]):
         return self.operation.reached
 
     def _ask(self) -> Reply:
-        """The model's answer, paid and noted. Raises `ModelError`, `UsageError`."""
+        """Returns the model's reply, and records it and its cost. Raises `ModelError`, `UsageError`."""
         operation = self.operation
         self._note_messages()
         began = operation.clock()
@@ -124,13 +127,13 @@ class _Attempt(Generic[T]):
     def _answer_of_the_planner(self) -> Reply:
         try:
             answer: object = self.model.respond(self.conversation)
-        except Exception as error:  # noqa: BLE001 - whatever the last model does, the operation ends in a correct tree
+        except Exception as error:  # noqa: BLE001 - whatever the last model does, the tree stays correct
             answer = error
         return checked(answer)
 
     def _note_messages(self) -> None:
         trace, messages = self.operation.trace, self.conversation.messages
-        in_words = not self.is_planner  # which reads the brief; wording what nobody reads would only cost time
+        in_words = not self.is_planner  # the planner reads the brief, so rendering prompts for it would waste time
         if not self.noted:
             trace.asked(self.task.kind, self.model.name, self.conversation, in_words)
         for message in messages[self.noted :]:
@@ -138,7 +141,7 @@ class _Attempt(Generic[T]):
         self.noted = len(messages)
 
     def _carry_out(self, reply: Reply) -> bool:
-        """Runs the calls; whether one of them was a decision that could be staged, and none has to be mended."""
+        """Runs the calls; returns whether at least one decided something and none had a problem."""
         decided, self.problem = False, ""
         for number, call in enumerate(reply.tool_calls):
             try:

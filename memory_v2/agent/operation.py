@@ -1,4 +1,4 @@
-"""One operation from its start to its end: what it may take, what it has taken, and the record of it."""
+"""One operation from start to end: its limits, its cost and its trace."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from memory_v2.trace.recording import Trace
 
 @dataclass
 class Operation:
-    """One operation. All that it asks of models counts here: the write, its second try, the splits that follow it.
+    """One operation. It counts all model requests: for the write, its second decision, and the splits that follow.
 
-    `clock` gives seconds, `sleep` waits for them, `chance` gives a number from 0 to 1. `abort_reason` says why the
-    model is not asked any more: what a provider could not do at one decision, it is not asked to do at the next.
-    `id` is the operation's name in the history, and the end of its trace's. `note` is what it has noted on the disk
-    about what is left to do.
+    `clock` returns seconds, `sleep` waits for seconds, and `chance` returns a number from 0 to 1. `abort_reason` says
+    why the model is no longer asked: once a provider has failed, later decisions do not try it again. `id` names the
+    operation in the history and ends the name of its trace. `note` is its pending note.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -39,20 +38,20 @@ class Operation:
 
     @property
     def cost(self) -> Cost:
-        """What it has taken up to now."""
+        """The cost so far."""
         return replace(self._spent, seconds=self.clock() - self._started)
 
     @property
     def seconds_left(self) -> float:
-        """How long it may still go on."""
+        """The seconds until the time limit; negative after it."""
         return self.limits.seconds - (self.clock() - self._started)
 
     @property
     def reached(self) -> str | None:
-        """Which limit is reached, in words."""
+        """The first limit that is reached, in words; `None` if none is."""
         return self.cost.over(self.limits)
 
     def pay(self, reply: Reply) -> None:
-        """Counts an answer."""
+        """Adds the cost of a reply."""
         money = None if self._spent.money is None or reply.money is None else self._spent.money + reply.money
         self._spent = Cost(self._spent.calls + 1, self._spent.usage + reply.usage, 0.0, money)

@@ -1,4 +1,4 @@
-"""What a model is asked to decide."""
+"""The contract of a task: one decision that a model is asked for."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from memory_v2.models.briefs import Brief
 
 
 class Task(Protocol):
-    """One decision to be made. A task gathers what the tools stage; a model that fails leaves it behind, and the next
-    one starts with a new task."""
+    """One decision to be made. A task collects what the tools stage. If a model fails, its task is discarded and the
+    next model starts with a new one."""
 
     @property
     def kind(self) -> str:
-        """What kind of decision it is: `write`, `split`, `search`."""
+        """The kind of decision: `write`, `split` or `search`."""
 
     @property
     def brief(self) -> Brief:
@@ -24,23 +24,23 @@ class Task(Protocol):
 
     @property
     def system(self) -> Prompt:
-        """Who the model is and by which rules it decides: the same for every task of the kind."""
+        """The system prompt, with the rules for the decision: the same for every task of a kind."""
 
     @property
     def first_message(self) -> Prompt:
-        """The first message: what is to be decided this time."""
+        """The first message: what to decide this time."""
 
     @property
     def tools(self) -> Sequence[Tool[Any]]:
-        """What the model can do."""
+        """The tools that the model can call."""
 
     @property
     def max_corrections(self) -> int:
         """How often a decision that fails the guard is sent back before another model takes over."""
 
     def objections(self) -> list[str]:
-        """The guard: what is wrong with what has been decided so far, each with what to do about it; empty when it can
-        be carried out."""
+        """The guard: the problems of the decision so far, each with what to do about it; empty if it can be carried
+        out."""
 
     def checked(self) -> list[str]:
-        """What the guard found to hold of a decision that passed it, for the trace: one sentence each."""
+        """What the guard has verified of a decision that passed, one sentence each, for the trace."""

@@ -1,4 +1,4 @@
-"""What a model can do: a tool checks its arguments, stages what was decided, and answers with the next message."""
+"""Tools: each checks its arguments, stages a part of the decision, and returns the next message for the model."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from memory_v2.models.base import Prompt
 from memory_v2.tree.numbers import Numbers
 
 LONGEST = 200_000
-"""Characters of any argument; no model has to be told."""
+"""The longest string argument, in characters: a safety limit that the schema does not mention."""
 
 
 class Arguments(BaseModel):
-    """The arguments of a tool: what the schema does not name is refused."""
+    """The arguments of a tool. Arguments that are not in the schema are refused."""
 
     model_config = ConfigDict(extra="forbid", str_max_length=LONGEST)
 
 
 NumberList = Annotated[Numbers, WithJsonSchema({"type": "string"})]
-"""Numbers of blocks, in whatever form they are given; models are told the simplest."""
+"""Numbers of blocks in any form; the schema only mentions the simplest, a string."""
 
 Description = Annotated[
     str,
     Field(
         description="one line, at most 160 characters, that lets a reader choose: who, what, when",
-        json_schema_extra={"maxLength": 160},  # what is asked for; a little more is taken
+        json_schema_extra={"maxLength": 160},  # what the model is asked for; slightly longer ones are accepted
     ),
 ]
-"""What a page's parent says of it."""
+"""The description of a page in its parent's list of children."""
 
 A = TypeVar("A", bound=Arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A]):
-    """A tool: the words for it stand in `prompts/tools/<name>.md.j2`, its arguments in `arguments`.
+    """A tool, described in `prompts/tools/<name>.md.j2`, with the arguments `arguments`.
 
-    `run` returns what the model is told; it raises `ToolProblem` for what the model can mend. A tool that only looks
-    (`decides` is false) does not end the loop.
+    `run` returns the answer for the model, and raises `ToolProblem` for a mistake that the model can correct. A tool
+    that only looks (`decides` is false) does not end the loop.
     """
 
     name: str
@@ -52,12 +52,12 @@ class Tool(Generic[A]):
 
     @property
     def description(self) -> str:
-        """What it is for and how it is used, in the words of its template."""
+        """What the tool does and how to use it: the text of its template."""
         return Prompt(f"tools/{self.name}").text
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The JSON schema of its arguments."""
+        """The JSON schema of the arguments."""
         schema: Mapping[str, Any] = _plain(self.arguments.model_json_schema())
         return schema
 
@@ -79,13 +79,13 @@ def _in_words(name: str, error: ValidationError) -> str:
 
 
 def _plain(schema: Any) -> Any:
-    """The schema in fewer words: without the titles that pydantic makes of the names, without lengths that nothing has,
-    and without saying of what may be left out that it may be null, too."""
+    """The schema in fewer words: without pydantic's titles, without the length limit that never matters, and without
+    `null` for optional arguments."""
     if isinstance(schema, list):
         return [_plain(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    # a title is a string; an argument that is called `title` has a schema of its own
+    # pydantic's title is a string; the schema of an argument called `title` is an object
     plain = {key: _plain(value) for key, value in schema.items() if key != "title" or not isinstance(value, str)}
     if plain.get("maxLength") == LONGEST:
         del plain["maxLength"]

@@ -223,7 +223,7 @@ def _told(entry: Revision) -> Iterator[str]:
 
 def _blamed(line: BlamedLine, seen: bool) -> list[str]:
     """A line of a page as a row. Its text is the last cell, so in a pipe it may keep its tabs."""
-    text, entry = plain(line.text.rstrip("\r\n")), line.entry
+    text, entry = plain(line.text.rstrip("\r\n")), line.revision
     cells = ["", "", "", ""]
     if entry is not None:
         day = f"{entry.when:%Y-%m-%d}" if seen else _moment(entry.when, seen)

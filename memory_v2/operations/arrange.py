@@ -1,4 +1,4 @@
-"""Merging, renaming and deleting pages: what links to them is mended, and nothing is left out of reach."""
+"""Merging, renaming and deleting pages. Links to them are updated, and no page is left out of reach."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from memory_v2.tree.path import ROOT, TakenPaths, fold, page_path
 
 
 def merge(context: Context, path: str) -> Result:
-    """Folds a page back into the page it hangs on, to the letter; its children hang there from now on.
+    """Folds a page back into its parent, verbatim. Its children move to its parent.
 
-    Raises `PageNotFound`, and `NotAllowed` for the root, for a part of a large block, and where both together would
-    pass the threshold.
+    Raises `PageNotFound`, and `NotAllowed` for the root, for a part of a large block, and if both pages together would
+    exceed the threshold.
     """
     path = page_path(path)
     return _committed(context, lambda draft: _merge(draft, path))
 
 
 def rename(context: Context, old: str, new: str) -> Result:
-    """Gives a page another path, and with it the pages below it. Raises `PageNotFound`, `PageExists`, `NotAllowed`."""
+    """Moves a page and the pages below it to another path. Raises `PageNotFound`, `PageExists`, `NotAllowed`."""
     old, new = page_path(old), page_path(new)
     return _committed(context, lambda draft: _rename(draft, old, new))
 
@@ -50,7 +50,7 @@ def delete(context: Context, path: str) -> DeleteResult:
 
 
 def _committed(context: Context, stage: Callable[[Draft], str]) -> Result:
-    """Stages and commits; then splits what has grown too large."""
+    """Stages and commits, then splits overgrown pages."""
     path, revision = stage_and_commit(context, stage)
     splits, problem = split_overgrown(context, [change.path for change in revision.pages])
     result = Result(path=path, revisions=(revision,) if revision else ())
@@ -65,10 +65,10 @@ def _merge(draft: Draft, path: str) -> str:
         raise NotAllowed(f"{path!r} holds part of a block that is too large for one page")
     parent = draft.page(draft.graph().parents.get(path, ROOT))
     merged = appended(_unlisted(parent, path), [page.blocks])
-    listed = {link_key(entry.target) for entry in merged.children}
-    for entry in page.children:
-        if link_key(entry.target) not in listed | {fold(parent.path)}:
-            merged = merged.with_line(entry.line)
+    listed = {link_key(child.target) for child in merged.children}
+    for child in page.children:
+        if link_key(child.target) not in listed | {fold(parent.path)}:
+            merged = merged.with_line(child.line)
     merged = parse_page(parent.path, merged.text)
     if merged.size > draft.context.threshold:
         raise NotAllowed(
@@ -113,7 +113,7 @@ def _delete(draft: Draft, path: str) -> str:
 
 
 def _turn_links(draft: Draft, moved: dict[str, str]) -> None:
-    """Every link to a page that moved leads to its new place."""
+    """Points every link to a moved page to its new path."""
     keys = {fold(old): new for old, new in moved.items()}
     for source in _linking(draft, moved.keys()) | {new for new in moved.values() if draft.find(new) is not None}:
         if draft.find(source) is not None:
@@ -126,11 +126,11 @@ def _turn_links(draft: Draft, moved: dict[str, str]) -> None:
 
 
 def _linking(draft: Draft, paths: Collection[str]) -> set[str]:
-    """The pages with a link to one of these paths, as they are stored."""
+    """The pages that link to one of these paths, as stored."""
     edges = draft.context.index.graph().edges
     return {edge.source for edge in edges if edge.target in paths and draft.find(edge.source) is not None}
 
 
 def _unlisted(page: Page, path: str) -> Page:
-    """The page without its entry for a child; where its words link to it, the words stay."""
+    """The page without the child; in its text, the words of a link to the child stay."""
     return unlinked(page, frozenset({fold(path)}))

@@ -1,7 +1,7 @@
-"""A decision about new text is carried over to pages that others have changed since they were shown.
+"""Carrying a decision about new text over to pages that others have changed since they were shown.
 
-Each accepted call is made again on the pages as they are now, with the numbers that its blocks have there. So all that
-is checked of a decision is checked again. The model is asked again only if what it named is not there any more.
+Each accepted call is made again on the current pages, with the current numbers of its blocks, and is checked again. The
+model is asked again only if a block or page that it named was changed or removed.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from memory_v2.tree.page import Page
 
 
 class Outdated(SilicaError):
-    """A decision cannot be carried over; `str` says what has changed under it."""
+    """A decision cannot be carried over. The message says what has changed."""
 
 
 def carry_over(task: WriteTask, draft: Draft) -> WriteTask:
-    """The same decision on the pages of a fresh draft, not yet applied. Raises `Outdated` if a block or page that it
-    names was changed or is gone, if a path is taken, if the text has meanwhile been written by somebody else, or if
-    the decision would not be accepted on the pages as they are now."""
+    """Returns the same decision on the pages of a fresh draft, not yet applied. Raises `Outdated` if a block or page
+    that it names was changed or removed, if a path is taken, if somebody else has written the same text, or if the
+    decision is not valid for the current pages."""
     now = {path: page for path in task.shown if (page := draft.find(path)) is not None}
     again = WriteTask(task.brief, draft)
     again.shown = dict(now)
@@ -67,16 +67,16 @@ class _Pages:
         return self._matches[path]
 
     def numbers(self, path: str, given: Numbers) -> list[int | str]:
-        """The numbers that these blocks of a page have now."""
+        """The current numbers of these blocks of a page."""
         match = self.match(path)
         return [_found(match.number(n), n, path) for n in parse_numbers(given, len(self.shown[path].blocks))]
 
     def behind(self, path: str, after: int, first: Block) -> int:
-        """The block behind which a text is put now that was to stand behind the block `after`."""
+        """The current block to put a text behind, if it was decided to go behind the block `after`."""
         return _found(self.match(path).behind(below_title(self.shown[path], after), first), after, path)
 
     def end(self, path: str, first: Block) -> int | None:
-        """The same for a text that was to stand at the end; `None` if that is still the end."""
+        """The same for a text that was decided to go at the end of the page; `None` for the end of an empty page."""
         match, count = self.match(path), len(self.shown[path].blocks)
         return match.behind(count, first) if count else None
 
@@ -88,7 +88,7 @@ def _found(number: int | None, before: int, path: str) -> int:
 
 
 def _renumbered(call: Call, task: WriteTask, pages: _Pages) -> Call:
-    """The call with the numbers that its blocks have now."""
+    """The call with the current numbers of its blocks."""
     match call:
         case Place():
             first = _first(task, call.blocks)
@@ -112,15 +112,15 @@ def _renumbered(call: Call, task: WriteTask, pages: _Pages) -> Call:
 
 
 def _first(task: WriteTask, numbers: Numbers) -> Block:
-    """The first of some new blocks."""
+    """The first of these new blocks."""
     return task.brief.blocks[parse_numbers(numbers, len(task.brief.blocks), "n")[0] - 1]
 
 
 def _check_still_new(task: WriteTask, pages: _Pages) -> None:
-    """Raises `Outdated` if a block that is to be written has come to stand on a page that was shown: carried over, it
-    would stand there twice."""
-    wanted = {task.brief.blocks[n - 1].content: n for n, path in task.placed.items() if path}
+    """Raises `Outdated` if somebody else has written one of the new blocks on a page that was shown: carrying the
+    decision over would write it twice."""
+    to_write = {task.brief.blocks[n - 1].content: n for n, path in task.placed.items() if path}
     for path in pages.now:
         for block in pages.match(path).added:
-            if block.kind != "rule" and (number := wanted.get(block.content)):
+            if block.kind != "rule" and (number := to_write.get(block.content)):
                 raise Outdated(f"n{number} was written on {path!r} by somebody else")

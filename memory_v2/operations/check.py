@@ -1,6 +1,6 @@
-"""Checking: every property of the tree that does not hold, with page and line; and mending what can be mended.
+"""Checking the tree for problems, each with page and line, and repairing them where possible.
 
-The pages themselves are read, never the index: what is checked is the truth.
+It reads the pages themselves, never the index.
 """
 
 from __future__ import annotations
@@ -31,25 +31,26 @@ from memory_v2.tree.path import ROOT, fold
 
 @dataclass(frozen=True)
 class Checkup:
-    """What does not hold. If it was to be mended: what is left of what was `found`, and the changes that were made."""
+    """The problems in the tree. After a repair, `findings` are those that remain of `found`, and `changes` is what the
+    repair changed."""
 
     findings: tuple[Finding, ...]
     found: tuple[Finding, ...] = ()
     changes: Result | None = None
 
     def with_cost(self, cost: Cost, trace: str) -> Self:
-        """The checkup with what the mending took, and the name of its record."""
+        """The checkup with the cost of the repair and the name of its trace."""
         return replace(self, changes=self.changes and self.changes.with_cost(cost, trace))
 
     @property
     def mended(self) -> tuple[Finding, ...]:
-        """What was found and does not stand any more, wherever its line has moved to."""
-        left = {(finding.kind, finding.path, finding.message) for finding in self.findings}
-        return tuple(f for f in self.found if f.mend and (f.kind, f.path, f.message) not in left)
+        """The findings that were repaired. Lines may have moved, so they are compared by page and message."""
+        remaining = {(finding.kind, finding.path, finding.message) for finding in self.findings}
+        return tuple(f for f in self.found if f.mend and (f.kind, f.path, f.message) not in remaining)
 
 
 def check(context: Context, apply: bool = False) -> Checkup:
-    """All findings, errors first; with `apply`, those that can be mended are, and the findings are what is left."""
+    """Returns all findings, errors first. With `apply` it repairs what it can and returns the findings that remain."""
     findings = tuple(_findings(context))
     if not apply or not any(finding.mend for finding in findings):
         return Checkup(findings, findings, Result(ROOT) if apply else None)
@@ -67,7 +68,7 @@ def _findings(context: Context) -> list[Finding]:
         *_reach(graph, pages),
         *(f for page in pages.values() for f in _page(page, known, context.threshold)),
         *_pieces(pages),
-        *_strays(storage),
+        *_ignored_files(storage),
         *_unfinished(storage),
     ]
     return sorted(found, key=lambda f: (f.severity, f.path != ROOT, f.path, f.line))
@@ -77,7 +78,7 @@ def _pages(storage: MemoryStorage) -> Iterator[tuple[str, Page]]:
     for path in storage.list_files():
         try:
             yield path, read_page(path, storage.read(path).data)
-        except PageNotFound:  # somebody removed it just now
+        except PageNotFound:  # removed meanwhile
             continue
 
 
@@ -122,7 +123,7 @@ def _page(page: Page, known: AbstractSet[str], threshold: int) -> Iterator[Findi
 
 
 def _pieces(pages: dict[str, Page]) -> Iterator[Finding]:
-    """Parts of a large block of which others are gone."""
+    """Large blocks of which parts are missing."""
     blocks: dict[tuple[str, int], dict[int, str]] = {}
     for path, page in pages.items():
         if page.piece is not None:
@@ -147,19 +148,19 @@ def _not_utf8(page: Page) -> Iterator[Finding]:
         yield Finding("not-utf8", "notice", page.path, page.line_of(wrong[0]), message)
 
 
-def _strays(storage: MemoryStorage) -> Iterator[Finding]:
+def _ignored_files(storage: MemoryStorage) -> Iterator[Finding]:
     for name, reason in storage.ignored_files():
         yield Finding("stray-file", "notice", name, 0, f"this file is no page: {reason}")
 
 
 def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
-    """What an interrupted run has left undone, and could not be finished when the memory was opened."""
+    """Interrupted operations that recovery could not finish."""
     notes = storage.notes
     if revision := storage.interrupted():
         message = f"not all pages of revision {revision.id[:12]} are written; the next change completes it"
         yield Finding("unfinished", "error", ROOT, 0, message)
     for name in notes.names(PENDING):
-        with suppress(StorageError), notes.claim(name) as is_free:  # where nobody can write, nobody is at work on it
+        with suppress(StorageError), notes.claim(name) as is_free:  # a read-only disk has no claims
             if not is_free or notes.read(name) is None:
                 continue
         message = "what is noted here was interrupted, and could not be finished; look into the note"
@@ -167,7 +168,7 @@ def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
 
 
 def _mend(context: Context) -> Result:
-    """Makes the root, unlists what is not there, links what is out of reach, splits what is too large."""
+    """Creates a missing root, removes children that do not exist, links unreachable pages and splits overgrown ones."""
     refresh(context)
     draft = Draft(context)
     paths = sorted(draft.paths())
@@ -175,9 +176,9 @@ def _mend(context: Context) -> Result:
         draft.put(new_page(ROOT, "Memory"))
     known = {fold(path) for path in draft.paths()}
     for path in paths:
-        page = draft.page(path)  # gathered: what a person wrote below the program's sections stands above them
+        page = draft.page(path)  # gathered: text below the program's sections is moved above them
         draft.put(page)
-        broken = [entry for entry in page.children if link_key(entry.target) not in known]
+        broken = [child for child in page.children if link_key(child.target) not in known]
         if broken:
             draft.put(_unlist(page, broken))
     link_orphans(draft)
@@ -187,13 +188,13 @@ def _mend(context: Context) -> Result:
 
 
 def _unlist(page: Page, broken: list[ChildLink]) -> Page:
-    """Lines that list no page become text: the link is put in code, and no word is lost."""
-    lines = {entry.line for entry in broken}
-    kept = page.without_children(lambda entry: entry.line in lines)
-    texts = [Block(_as_code(entry), "item") for entry in broken]
+    """Moves the lines of children that do not exist into the text, with the link as code, so that no word is lost."""
+    lines = {child.line for child in broken}
+    kept = page.without_children(lambda child: child.line in lines)
+    texts = [Block(_as_code(child), "item") for child in broken]
     return appended(kept, [(block,) for block in texts])
 
 
-def _as_code(entry: ChildLink) -> str:
-    start, end = entry.line.index("[["), entry.line.index("]]") + 2
-    return f"{entry.line[:start]}`{entry.line[start:end]}`{entry.line[end:]}"
+def _as_code(child: ChildLink) -> str:
+    start, end = child.line.index("[["), child.line.index("]]") + 2
+    return f"{child.line[:start]}`{child.line[start:end]}`{child.line[end:]}"

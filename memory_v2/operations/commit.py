@@ -1,8 +1,8 @@
-"""The one place where a draft becomes a change.
+"""Committing: the one place where a draft becomes a change.
 
-First, pages that would lose their last link are linked again, and the metadata is brought up to date. Then, under one
-short lock, the draft is checked against what others have stored meanwhile, and the storage applies the change: new
-pages first, then the pages that link to them, then removals, so that a reader never meets a dangling link.
+Pages that would lose their last link are linked again first, and the metadata is updated. Then, under one short lock,
+the draft is checked against changes by others, and the storage applies it: new pages first, then the pages that link to
+them, then removals, so that a reader never meets a dangling link.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 MAX_CONFLICTS = 12
-"""How often an operation is staged again because somebody else changed its pages. Under the lock it succeeds at once,
-so more conflicts mean that something is wrong."""
+"""How often an operation is staged again after a conflict. Under the lock it should succeed at once, so more conflicts
+mean that something is wrong."""
 MAX_OPTIMISTIC = 3
-"""Conflicts after which an operation is staged under the lock: then nobody can be faster, but everybody waits."""
+"""How many conflicts are allowed before an operation is staged under the lock. Nobody else can change the tree then,
+but everybody waits."""
 
 
 def stage_and_commit(context: Context, stage: Callable[[Draft], T]) -> tuple[T, Change]:
-    """Stages on a fresh view of the tree and commits, again if somebody else was faster; returns what `stage` does.
-    Raises `StorageConflict` if others are faster every time."""
+    """Stages on a fresh draft and commits; starts again after a conflict. Returns the result of `stage` and the change.
+    Raises `StorageConflict` if there are more than `MAX_CONFLICTS`."""
     for attempt in range(MAX_CONFLICTS + 1):
-        # Nobody thinks while this is staged: whoever was too slow several times does it with the others held back.
+        # `stage` sends no model request, so it may run under the lock.
         with context.storage.lock() if attempt >= MAX_OPTIMISTIC else nullcontext():
             refresh(context)
             draft = Draft(context)
@@ -53,10 +54,10 @@ def stage_and_commit(context: Context, stage: Callable[[Draft], T]) -> tuple[T, 
 
 
 def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be_out_of_reach: bool = False) -> Change:
-    """Stores what is staged, and returns the change; `exact`: to the byte, without bringing links and metadata up to
-    date. Pages that are too large are noted, so that they are split whatever happens, unless they `may_be_large`.
-    Raises `StorageConflict` if a page was changed since it was read, or would be out of reach with what others did
-    meanwhile, and `StorageError` if the storage fails; then nothing was changed."""
+    """Stores the staged pages and returns the change. `exact` stores them byte for byte, without updating links and
+    metadata. Overgrown pages are noted as pending splits, unless they `may_be_large`. Raises `StorageConflict` if a
+    page was changed since it was read, or if changes by others would leave a page out of reach, and `StorageError` if
+    the storage fails; then nothing was changed."""
     if not exact:
         _keep_reachable(draft)
     pages = _changed(draft)
@@ -77,10 +78,12 @@ def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be
         context.note.after_change(change.paths, large)
     try:
         context.index.update((p for p in pages.values() if p), (path for path, p in pages.items() if p is None))
-    except Exception:  # the pages are stored; an index that could not follow catches up at the next refresh
-        logger.exception("the index could not take in what was stored")
-    told = [{"path": page.path, "before": _text(page.before), "after": _text(page.after)} for page in change.pages]
-    context.operation.trace.add("commit", revision=change.revision.id[:12], pages=told)
+    except Exception:  # the pages are stored; the index catches up at the next refresh
+        logger.exception("the index could not be updated after a change; the next refresh does it")
+    pages_changed = [
+        {"path": page.path, "before": _text(page.before), "after": _text(page.after)} for page in change.pages
+    ]
+    context.operation.trace.add("commit", revision=change.revision.id[:12], pages=pages_changed)
     return change
 
 
@@ -96,15 +99,15 @@ def _text(data: bytes | None) -> str | None:
 
 
 def _changes_the_tree(draft: Draft, pages: dict[str, Page | None]) -> bool:
-    """Whether pages come or go, or links go: then what others did to other pages meanwhile matters too."""
+    """Whether the change adds or removes pages, or removes links. Changes of other pages can then conflict with it."""
     return any(
         page is None or draft.before(path) is None or _lost_targets(draft, path, page) for path, page in pages.items()
     )
 
 
 def _check_meanwhile(draft: Draft, pages: dict[str, Page | None], may_be_out_of_reach: bool) -> None:
-    """Raises `StorageConflict` if, with what others have stored by now, the change would leave a page out of reach, a
-    link without its page, or two paths that differ in case only. To be called under the lock."""
+    """Raises `StorageConflict` if, together with changes by others, the change would leave a page out of reach, a link
+    without its page, or two paths that differ only in case. Call it under the lock."""
     refresh(draft.context)
     draft.forget_paths()
     created = [path for path, page in pages.items() if page is not None and draft.before(path) is None]
@@ -122,7 +125,7 @@ def _check_meanwhile(draft: Draft, pages: dict[str, Page | None], may_be_out_of_
 
 
 def _changed(draft: Draft) -> dict[str, Page | None]:
-    """The staged pages that are not what is stored, children before parents."""
+    """The staged pages that differ from the stored ones, children before parents."""
     changed = {}
     for path, page in draft.staged.items():
         stored = draft.read.get(path) if draft.before(path) else None
@@ -136,10 +139,10 @@ def _changed(draft: Draft) -> dict[str, Page | None]:
 def _in_order(draft: Draft, changed: dict[str, Page | None]) -> list[str]:
     created = [path for path, page in changed.items() if page is not None and draft.before(path) is None]
     updated = [path for path, page in changed.items() if page is not None and draft.before(path) is not None]
-    updated.sort(key=lambda path: _lets_go(draft, path))  # a block that moves stands in both places for a moment
+    updated.sort(key=lambda path: _lets_go(draft, path))  # a moved block is in both places for a moment, never in none
     removed = [path for path, page in changed.items() if page is None]
     respelled = TakenPaths(created)
-    first = [path for path in removed if respelled.clash(path)]  # the disk may take them for the same as new ones
+    first = [path for path in removed if respelled.clash(path)]  # a disk that ignores case takes them for new ones
     keys = {fold(path): path for path in created}
     ordered: list[str] = []
     seen: set[str] = set()
@@ -161,14 +164,14 @@ def _in_order(draft: Draft, changed: dict[str, Page | None]) -> list[str]:
 
 
 def _lets_go(draft: Draft, path: str) -> bool:
-    """Whether a staged page has not got some block any more."""
+    """Whether a staged page has lost a block."""
     before, after = draft.before(path), draft.staged[path]
     kept = {block.content for block in after.blocks} if after else set()
     return before is not None and any(block.content not in kept for block in before.blocks)
 
 
 def _keep_reachable(draft: Draft) -> None:
-    """Links again, from the page that let go of them, the pages that nothing would lead to any more."""
+    """Links pages that would become unreachable, from the page that no longer links to them."""
     losers = {path: lost for path, page in draft.staged.items() if (lost := _lost_targets(draft, path, page))}
     if not losers:
         return
@@ -186,7 +189,7 @@ def _keep_reachable(draft: Draft) -> None:
 
 
 def _lost_targets(draft: Draft, path: str, page: Page | None) -> dict[str, str]:
-    """The pages that a staged page linked to and no longer does, with what it said of them."""
+    """The pages that a staged page no longer links to: path → the description it gave."""
     before = draft.before(path)
     if before is None:
         return {}
@@ -195,12 +198,12 @@ def _lost_targets(draft: Draft, path: str, page: Page | None) -> dict[str, str]:
     if not lost:
         return {}
     known = {fold(known): known for known in draft.paths()}
-    said = {fold(entry.target): entry.description for entry in before.children}
-    return {known[key]: said.get(key, "") for key in sorted(k for k in lost if k in known)}
+    descriptions = {fold(child.target): child.description for child in before.children}
+    return {known[key]: descriptions.get(key, "") for key in sorted(k for k in lost if k in known)}
 
 
 def _nearest_kept(draft: Draft, before: Graph, loser: str, target: str) -> str:
-    """The page that let go of the target, or the nearest above it that is still there and is not the target itself."""
+    """The page that lost the link, or its nearest ancestor that still exists and is not the target."""
     for path in reversed(before.breadcrumb(loser)):
         if path != target and draft.find(path) is not None and path not in draft.graph().unreachable:
             return path
@@ -208,12 +211,12 @@ def _nearest_kept(draft: Draft, before: Graph, loser: str, target: str) -> str:
 
 
 def _below(graph: Graph, path: str) -> set[str]:
-    """A page and all that can be reached from it."""
-    found, queue = {path}, [path]
+    """A page and all pages that can be reached from it."""
+    reached, queue = {path}, [path]
     while queue:
         source = queue.pop()
         for edge in graph.edges:
-            if edge.source == source and edge.target not in found:
-                found.add(edge.target)
+            if edge.source == source and edge.target not in reached:
+                reached.add(edge.target)
                 queue.append(edge.target)
-    return found
+    return reached

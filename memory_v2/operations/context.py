@@ -1,4 +1,4 @@
-"""What every operation works with."""
+"""The parts that every operation works with."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from memory_v2.storage.base import MemoryStorage
 from memory_v2.tree.page import Page
 
 MAX_CHILDREN = 32
-"""A page that lists more children than this is divided, however few bytes it has: nobody can choose among them."""
+"""How many children a page may list; with more it is split, whatever its size. Readers cannot choose among more."""
 
 
 def overgrown(page: Page, threshold: int) -> bool:
-    """Whether a page has to be split: too many bytes, or too many children for anybody to choose among."""
+    """Whether a page must be split: it has too many bytes or lists too many children."""
     return page.size > threshold or len(page.children) > MAX_CHILDREN
 
 
 def utc_now() -> datetime:
-    """The present moment, in UTC."""
+    """The current time in UTC."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
 class Context:
-    """The parts an operation is made of. `model` decides, `planner` finishes what it cannot, `operation` is what
-    is being done."""
+    """The parts that an operation works with. `model` decides, and `planner` takes over if it fails; `threshold` is the
+    size of a page, in bytes, above which it is split; `operation` is the one that is running."""
 
     storage: MemoryStorage
     index: PageIndex
@@ -42,12 +42,12 @@ class Context:
 
     @property
     def note(self) -> PendingNote:
-        """What the operation has noted about what is left to do."""
+        """The operation's pending note."""
         if self.operation.note is None:
             self.operation.note = PendingNote(self.storage.notes, self.operation.id)
         return self.operation.note
 
     @property
     def models(self) -> tuple[Model, ...]:
-        """Who decides, in turn."""
+        """The models that decide, in order: the next one is asked if one fails."""
         return (self.model,) if self.model is self.planner else (self.model, self.planner)

@@ -1,4 +1,5 @@
-"""The tree as one operation sees it: pages read once, changes staged, nothing stored before the commit."""
+"""The tree as one operation sees it: each page is read once, changes are staged, and nothing is stored before the
+commit."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from memory_v2.tree.path import ROOT, TakenPaths, fold, prefixes
 
 
 class Draft:
-    """One operation's view. `page` gives a page as it is staged, else as it was when this operation first read it."""
+    """One operation's view of the tree. `page` returns the staged page, or the page as it was first read."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -43,14 +44,14 @@ class Draft:
         return self._stored(path)
 
     def paths(self) -> frozenset[str]:
-        """The paths of all pages, the staged changes included."""
+        """The paths of all pages, including the staged changes."""
         if self._listed is None:
             self._listed = frozenset(row.path for row in self.context.index.rows())
         gone = {path for path, page in self.staged.items() if page is None}
         return (self._listed - gone) | (self.staged.keys() - gone)
 
     def forget_paths(self) -> None:
-        """Makes `paths` look again: others may have made pages."""
+        """Makes `paths` ask the index again: others may have added pages."""
         self._listed = None
 
     def put(self, page: Page) -> None:
@@ -61,7 +62,7 @@ class Draft:
         self.staged[page.path] = page.told_apart(self.context.now())
 
     def expect_unchanged(self, paths: Iterable[str]) -> None:
-        """Raises `StorageConflict` if one of these pages is no longer what this operation has read."""
+        """Raises `StorageConflict` if one of these pages has changed since this operation read it."""
         for path in paths:
             known = self.read.get(path)
             try:
@@ -72,7 +73,7 @@ class Draft:
                 raise StorageConflict(f"the page {path!r} is no longer as it was when it was read")
 
     def block_count(self, path: str) -> int:
-        """How many blocks a page has; 0 if there is no such page."""
+        """The number of blocks on a page; 0 if it does not exist."""
         page = self.find(path)
         return len(page.blocks) if page else 0
 
@@ -89,7 +90,7 @@ class Draft:
         self.staged[path] = None
 
     def graph(self) -> Graph:
-        """The pages and their links with the staged changes."""
+        """The pages and their links, including the staged changes."""
         stored = self.context.index.graph()
         if not self.staged:
             return stored
@@ -117,7 +118,7 @@ class Draft:
 
 
 def known_page(draft: Draft, path: str) -> Page:
-    """The page that a model asks for, in whatever case; raises `ToolProblem` if there is none."""
+    """The page that a model asks for, whatever the case of the path. Raises `ToolProblem` if there is none."""
     known = TakenPaths(draft.paths()).page(unicodedata.normalize("NFC", path.strip()))
     page = draft.find(known) if known else None
     if page is None:
@@ -126,13 +127,13 @@ def known_page(draft: Draft, path: str) -> Page:
 
 
 def page_above(draft: Draft, path: str, besides: AbstractSet[str] = frozenset()) -> str:
-    """The nearest page whose path is above this one's, other than those; else the root."""
+    """The nearest page above this path, except those in `besides`; the root if there is none."""
     above = [p for p in prefixes(path)[:-1] if p not in besides and draft.find(p) is not None]
     return above[-1] if above else ROOT
 
 
 def link_orphans(draft: Draft) -> None:
-    """Lists every unreachable page on the nearest page above it; what it links to becomes reachable with it."""
+    """Lists each unreachable page on the nearest page above it, unless another such page leads to it."""
     graph = draft.graph()
     out: dict[str, list[str]] = {}
     for edge in graph.edges:
@@ -156,11 +157,12 @@ def link_orphans(draft: Draft) -> None:
 
 
 def relinked(page: Page, moved: dict[str, str]) -> Page:
-    """The page with every link to one of `moved` (folded path → new path) turned to its new place."""
+    """The page with each link to one of `moved` (folded path → new path) pointing to the new path."""
     return page.map_links(lambda link: link.to(moved[link.key]) if link.key in moved else None)
 
 
 def unlinked(page: Page, gone: frozenset[str]) -> Page:
-    """The page without links to the pages `gone` (folded paths): lines of `## Links` go, elsewhere the words stay."""
+    """The page without links to the pages `gone` (folded paths). Lines of `## Links` are removed; in the text, the
+    words of a link stay."""
     page = page.without_children(lambda child: link_key(child.target) in gone)
     return page.map_links(lambda link: link.unlinked() if link.key in gone else None)

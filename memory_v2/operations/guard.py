@@ -1,4 +1,4 @@
-"""What is checked of a model's words before they are stored."""
+"""Checks of a model's own words before they are stored."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from memory_v2.tree.link import find_links
 from memory_v2.tree.path import page_path
 
 MAX_TITLE = 120
+"""The longest title, in characters."""
 MAX_DESCRIPTION = 240
+"""The longest description, in characters."""
 GROUNDED_SHARE = 0.7
-"""How much of what a model says in its own words must be said by the text it speaks of."""
+"""The least share of the words in each sentence of a model's own that must occur in its sources."""
 DESCRIBED_SHARE = 0.3
-"""The same for a description, which may put things in more general words."""
+"""The same for a description, which may use more general words."""
 SAID_SHARE = 0.6
-"""How many of a new block's words must stand where a model says that it is said already."""
+"""The least share of a new block's words that must occur in the blocks that are said to contain it already."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:/\-]\d+)*")
 _DAY = re.compile(r"(\d{4})-(\d{2})(?:-\d{2})?")
@@ -36,8 +38,8 @@ _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\w'’])[A-ZÀ-ÖØ-ÞА-Я][\w'’
 
 
 def details(text: str) -> set[str]:
-    """What must survive of a text word for word: its numbers, dates and versions, names, code and links; and that it
-    denies something."""
+    """What must survive of a text word for word: numbers, dates, versions, names, code and links; and `not` if it is
+    negated."""
     found = {m[0] for m in _NUMBER.finditer(text)}
     found |= {m[1].strip().casefold() for m in _CODE.finditer(text)}
     found |= {m[0].casefold() for m in _NAME.finditer(text)}
@@ -48,8 +50,8 @@ def details(text: str) -> set[str]:
 
 
 def missing_from(block: Block, said: str) -> list[str]:
-    """What of a block is not said by a text: its details, or, if too few of its words are there, the block itself.
-    A divider says nothing."""
+    """The details of a block that a text lacks; or the beginning of the block, if the text has too few of its words.
+    Empty for a horizontal rule."""
     if block.kind == "rule":
         return []
     missing = sorted(detail for detail in details(block.content) if not _is_said(detail, said))
@@ -63,7 +65,7 @@ def missing_from(block: Block, said: str) -> list[str]:
 
 
 def _is_said(detail: str, said: str) -> bool:
-    """Whether a detail stands in a text as a whole: port 80 is not said by port 8080."""
+    """Whether a text contains a detail as a whole: port 8080 does not contain port 80."""
     if detail == "not":
         return _NEGATION.search(said) is not None
     if _NUMBER.fullmatch(detail):
@@ -72,7 +74,7 @@ def _is_said(detail: str, said: str) -> bool:
 
 
 def check_own_words(text: str, sources: Iterable[str], what: str) -> str:
-    """A model's own words, if they are made of what the sources say; raises `ToolProblem` otherwise."""
+    """Returns a model's own words if the sources support them; raises `ToolProblem` otherwise."""
     joined = "\n".join(sources)
     if invented := sorted({m[0] for m in _NUMBER.finditer(text)} - _numbers_said(joined)):
         raise ToolProblem(f"{what} holds {', '.join(invented[:5])}, which the text does not; use its own numbers only")
@@ -86,7 +88,7 @@ def check_own_words(text: str, sources: Iterable[str], what: str) -> str:
 
 
 def _numbers_said(text: str) -> set[str]:
-    """The numbers of a text, and of its dates the year and the month by themselves."""
+    """The numbers in a text, and the years and months of its dates."""
     numbers = {m[0] for m in _NUMBER.finditer(text)}
     for number in tuple(numbers):
         if day := _DAY.fullmatch(number):
@@ -95,7 +97,7 @@ def _numbers_said(text: str) -> set[str]:
 
 
 def check_title(title: str, sources: Iterable[str]) -> str:
-    """A title, if it is one short line that shares words with what it is the title of; else raises `ToolProblem`."""
+    """Returns a title if it is one short line that shares words with its sources; raises `ToolProblem` otherwise."""
     line = _line(title, MAX_TITLE, "a title")
     if _least_grounded(line, "\n".join(sources)) == 0:
         raise ToolProblem("the title has no word in common with the page; name the page's subject")
@@ -103,7 +105,7 @@ def check_title(title: str, sources: Iterable[str]) -> str:
 
 
 def check_description(description: str, sources: Iterable[str]) -> str:
-    """A description, if it is one line in the words of what it describes; raises `ToolProblem` otherwise."""
+    """Returns a description if it is one line in the words of its sources; raises `ToolProblem` otherwise."""
     line = _line(description, MAX_DESCRIPTION, "a description")
     if _least_grounded(line, "\n".join(sources)) < DESCRIBED_SHARE:
         raise ToolProblem("the description says little of what is on the page; name it in its words: who, what, when")
@@ -111,7 +113,7 @@ def check_description(description: str, sources: Iterable[str]) -> str:
 
 
 def check_child(path: str) -> str:
-    """The path of a page to be made, if it is valid and says something; else `ToolProblem` or `InvalidPath`."""
+    """Returns the path of a new page if it is valid and meaningful; raises `ToolProblem` or `InvalidPath` otherwise."""
     checked = page_path(path.strip())
     name = checked.rsplit("/", 1)[-1]
     if not is_meaningful(name):
@@ -130,13 +132,13 @@ def _line(text: str, limit: int, what: str) -> str:
 
 
 def _least_grounded(line: str, text: str) -> float:
-    """The share of words that a text has of the part of a line of which it has least."""
+    """The grounded share of the least grounded part of a line."""
     return min(_grounded(part, text) for part in _SENTENCE_END.split(line) if part.strip())
 
 
 def _grounded(line: str, text: str) -> float:
-    """The share of a line's words that a text has; where either has signs and small words only, of its characters.
-    Dates are passed over: `Apr–May 2023` is another way to say `2023-04` and `2023-05`."""
+    """The share of a line's words that occur in a text, or of its characters if either has no content words. Dates are
+    ignored: `Apr–May 2023` is another way to write `2023-04` and `2023-05`."""
     undated = line
     for _, start, end in reversed(find_dates(line)):
         undated = f"{undated[:start]} {undated[end:]}"
@@ -151,11 +153,11 @@ def _grounded(line: str, text: str) -> float:
 
 
 def _terms(text: str) -> set[str]:
-    """What a text speaks of: its words that mean something, the parts of names such as `last_updated` among them."""
+    """The content words of a text, including the parts of names such as `last_updated`."""
     terms = set(content_words(text)) | set(content_words(text.replace("_", " ")))
     return terms | set(words(text)) if has_cjk(text) else terms
 
 
 def sizes(blocks: Sequence[Block], numbers: Iterable[int]) -> int:
-    """The bytes of the blocks with these numbers."""
+    """The total size in bytes of the blocks with these numbers."""
     return sum(blocks[number - 1].size for number in numbers)

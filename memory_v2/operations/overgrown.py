@@ -1,4 +1,4 @@
-"""After every operation, pages that have grown too large are split, and their children too, until none is too large."""
+"""Splitting overgrown pages after an operation, and their children too, until no page is overgrown."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ from memory_v2.tree.path import ROOT
 logger = logging.getLogger(__name__)
 
 MAX_DECISIONS = 2
-"""Decisions about one page that a model is asked for while others keep changing it; then the planner decides, under the
-lock."""
+"""How often a model decides about one page while others keep changing it. Then the planner decides, under the lock."""
 MAX_CONFLICTS = 8
-"""How often one page is tried again that others have changed meanwhile."""
+"""How many conflicts are allowed for one page before its split is left for later."""
 
 
 def split_overgrown(context: Context, paths: Iterable[str]) -> tuple[list[SplitResult], str]:
-    """Splits what is too large among these pages, and what that makes too large.
+    """Splits the overgrown pages among these, and those that a split leaves overgrown.
 
-    Returns the splits in order and, if a page could not be split, why. That is no error: the operation that made the
-    page too large has been stored.
+    Returns the splits in order and, if a page could not be split, the reason. That does not raise an error, because the
+    operation before it has been stored.
     """
     with context.note.splitting() as unsplit:
         return _settled(context, paths, unsplit)
@@ -48,9 +47,9 @@ def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tupl
                 if page is None or not overgrown(page, context.threshold):
                     continue
                 result = _split_at_once(context, path) if at_once else split(context, path)
-        except PageNotFound:  # somebody removed it just now
+        except PageNotFound:  # removed meanwhile
             continue
-        except NotRecorded:  # whoever runs on a recording has to know what it does not hold
+        except NotRecorded:  # a replay must report what its recording lacks
             raise
         except SilicaError as error:
             if isinstance(error, StorageConflict):
@@ -59,7 +58,7 @@ def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tupl
                 if conflicts[path] <= MAX_CONFLICTS:
                     queue.appendleft(path)
                     continue
-            if isinstance(error, StorageError):  # later there may be room, or nobody else who changes the page
+            if isinstance(error, StorageError):  # it may work later: with more room on the disk, or without conflicts
                 unsplit.append(path)
             logger.info("the page %s could not be split: %s", path, error)
             problem = f"the page {path!r} could not be split: {error}"
@@ -70,7 +69,7 @@ def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tupl
 
 
 def _split_at_once(context: Context, path: str) -> SplitResult:
-    """Divides a page as the planner decides, which needs no time to think. To be called under the lock."""
+    """Splits a page by the planner's decision, which needs no model request. Call it under the lock."""
     result = split(context, path, [context.planner])
     return result if context.model is context.planner else replace(result, degraded="others kept changing the page")
 
@@ -83,7 +82,7 @@ def _find(context: Context, path: str) -> Page | None:
 
 
 def split_now(context: Context, path: str = ROOT) -> SplitResult:
-    """Divides a page because somebody asked for it, and whatever is too large after that. Raises as `split` does."""
+    """Splits a page on request, then the pages that are overgrown after that. Raises as `split` does."""
     result = split(context, path or ROOT)
     further, problem = split_overgrown(context, result.changed_pages)
     new_files = result.new_files + tuple(path for split in further for path in split.new_files)

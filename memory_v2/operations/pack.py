@@ -11,7 +11,7 @@ from memory_v2.storage.local.git_history import GitHistory
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The number of objects that were packed, and the size of the history on disk before and after."""
+    """The number of packed objects, and the size of the history on disk before and after, in bytes."""
 
     objects: int
     bytes_before: int
@@ -19,7 +19,7 @@ class Packed:
 
 
 def pack(storage: MemoryStorage) -> Packed:
-    """Packs the history of a storage; nothing is lost. Raises `NotAllowed` where it cannot be packed."""
+    """Packs the history of a storage without losing anything. Raises `NotAllowed` if it is not a folder's history."""
     history = storage.history
     if not isinstance(history, GitHistory):
         raise NotAllowed(f"the history of {storage.where} needs no packing: only that of a folder does")

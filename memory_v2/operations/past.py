@@ -1,4 +1,4 @@
-"""Looking back and going back: what was done, what it changed, and taking it back to the byte."""
+"""The history of operations: listing, showing, comparing, undoing and restoring."""
 
 from __future__ import annotations
 
@@ -31,44 +31,44 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PastOperation:
-    """What was done at once: its commits, newest first. `id` is that of the newest; `undone_by` the id of the undo that
-    took it back, empty as long as none has."""
+    """An operation in the history, with its revisions, newest first. `id` is the id of the newest; `undone_by` is the
+    id of the undo that undid it, empty if there is none."""
 
     revisions: tuple[Revision, ...]
     undone_by: str = ""
 
     @property
     def id(self) -> str:
-        """What names it: `undo <id>`, `show <id>`."""
+        """The id for commands, as in `undo <id>`: the first twelve digits of its newest revision's."""
         return self.revisions[0].id[:12]
 
     @property
     def first(self) -> Revision:
-        """What began it: the write, before the splits that followed it."""
+        """Its first revision: the write, before the splits that followed it."""
         return self.revisions[-1]
 
     @property
     def when(self) -> datetime:
-        """When it was done."""
+        """The time of its newest revision."""
         return self.revisions[0].when
 
     @property
     def is_beginning(self) -> bool:
-        """Whether nobody did it: it is what was found when the history began."""
+        """Whether it is the beginning of the history: the pages that existed then."""
         return self.first.kind == EXTERNAL and self.first.is_first
 
     @property
     def is_next(self) -> bool:
-        """Whether it is what an undo without a name takes back, if nothing newer is."""
+        """Whether an undo without an id may undo it: the newest such operation is undone."""
         return self.first.kind != UNDO and not self.undone_by and bool(self.paths) and not self.is_beginning
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The pages it changed."""
-        return tuple(sorted({path for entry in self.revisions for path in entry.paths}))
+        return tuple(sorted({path for revision in self.revisions for path in revision.paths}))
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON documents have it: one operation, whoever decided its parts."""
+        """As JSON documents have it: the operation as a whole, with all models that decided."""
         revisions = self.revisions[::-1]
         return {
             "id": self.id,
@@ -84,63 +84,62 @@ class PastOperation:
 
 @dataclass(frozen=True, slots=True)
 class BlamedLine:
-    """A line of a page, and what brought it; the operation is `None` for a line that is not in the history yet."""
+    """A line of a page and the revision that brought it: `None` for a line that is not in the history yet."""
 
     number: int
     text: str
-    entry: Revision | None
+    revision: Revision | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON documents have it: with null for what brought a line that is not in the history yet."""
-        brought = {name: getattr(self.entry, name, None) for name in ("id", "when", "kind", "decided_by")}
+        """As JSON documents have it: the revision's fields are null for a line that is not in the history yet."""
+        brought = {name: getattr(self.revision, name, None) for name in ("id", "when", "kind", "decided_by")}
         return {"line": self.number, "text": self.text, **brought}
 
 
 def history(context: Context, path: str | None = None) -> list[PastOperation]:
-    """What was done, newest first; only what changed a page, if one is named. Edits by hand are among it. Raises
-    `NotAllowed` where no history is kept."""
-    kept = _kept(context)
+    """The operations, newest first, including edits by hand; with `path`, only those that changed this page."""
+    recorded = _history(context)
     path = page_path(path) if path else None
     refresh(context)
-    operations = _operations(kept)
-    return [one for one in operations if path is None or path in one.paths]
+    operations = _operations(recorded)
+    return [operation for operation in operations if path is None or path in operation.paths]
 
 
 def changes(context: Context, revision: str) -> tuple[PastOperation, Change]:
-    """An operation, and its changes. Raises `NotAllowed` if there is none of this name."""
-    kept = _kept(context)
+    """An operation and its changes. Raises `NotAllowed` if no operation has this id."""
+    recorded = _history(context)
     refresh(context)
-    operation = _find(kept, revision)
-    return operation, Change(_page_changes(kept, operation), operation.revisions[0])
+    operation = _find(recorded, revision)
+    return operation, Change(_page_changes(recorded, operation), operation.revisions[0])
 
 
 def difference(context: Context, old: str, new: str | None = None) -> Change:
-    """What differs between two moments, each named by an operation: after the one and after the other; without the
-    other, as it is now. Raises `NotAllowed`."""
-    kept = _kept(context)
+    """The pages that differ after operation `old` and after operation `new`, or now if `new` is left out. Raises
+    `NotAllowed` if no operation has this id."""
+    recorded = _history(context)
     refresh(context)
-    then = _find(kept, old).revisions[0]
+    then = _find(recorded, old).revisions[0]
     if new is not None:
-        later = _find(kept, new).revisions[0]
-        return Change(kept.difference(then.id, later.id), later)
-    before, after = kept.pages(then.id), _now(context)
+        later = _find(recorded, new).revisions[0]
+        return Change(recorded.difference(then.id, later.id), later)
+    before, after = recorded.pages(then.id), _now(context)
     paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
     return Change(tuple(PageChange(path, before.get(path), after.get(path)) for path in paths))
 
 
 def undo(context: Context, revision: str | None = None) -> Result:
-    """Takes an operation back: the pages that it changed are as they were before it, to the byte; one that was too
-    large is split, unless it is a split that is undone. Without a name, the newest that is no undo and was not undone;
-    an undo that is named can be undone itself. Raises `NotAllowed` if the pages were changed since, or others now
-    depend on them; then nothing was changed."""
-    kept = _kept(context)
+    """Undoes an operation: restores the pages that it changed, byte for byte, and splits those that are overgrown,
+    unless the operation was a split. Without an id it undoes the newest operation that is not an undo and is not
+    undone; with an id, an undo can be undone too. Raises `NotAllowed` if the pages have changed since, or if other
+    pages now depend on them; then nothing was changed."""
+    recorded = _history(context)
     refresh(context)
-    operation = _find(kept, revision) if revision else _newest(kept)
+    operation = _find(recorded, revision) if revision else _newest(recorded)
     if operation.is_beginning:
         raise NotAllowed(f"{operation.id} is where the history begins; there is nothing before it to go back to")
     if operation.undone_by:
         raise NotAllowed(f"{operation.id} was undone already, by {operation.undone_by[:12]}")
-    changed = _page_changes(kept, operation)
+    changed = _page_changes(recorded, operation)
     draft = Draft(context)
     for change in changed:
         if change.path in draft.staged:
@@ -158,7 +157,7 @@ def undo(context: Context, revision: str | None = None) -> Result:
         try:
             made = commit(draft, exact=True, may_be_large=is_split)
         except StorageConflict:
-            if not _was_so_before(draft, kept, operation):
+            if not _was_so_before(draft, recorded, operation):
                 raise
             made = commit(draft, exact=True, may_be_large=is_split, may_be_out_of_reach=True)
     except StorageConflict as error:
@@ -168,19 +167,19 @@ def undo(context: Context, revision: str | None = None) -> Result:
 
 
 def restore(context: Context, revision: str, path: str | None = None) -> Result:
-    """Brings a page, or the whole tree, back to what it was after an operation. What is there now stays in the history.
-    A page does not list again what is not there any more. Raises `NotAllowed`, `PageNotFound` if the page was not there
-    then."""
-    kept = _kept(context)
+    """Restores a page, or the whole tree, as it was after an operation. The current state stays in the history. A
+    restored page does not list children that no longer exist. Raises `NotAllowed`, and `PageNotFound` if the page did
+    not exist then."""
+    recorded = _history(context)
     refresh(context)
-    then = kept.pages(_find(kept, revision).revisions[0].id)
+    then = recorded.pages(_find(recorded, revision).revisions[0].id)
     draft = Draft(context)
     if path is not None:
         path = page_path(path)
         if path not in then:
             raise PageNotFound(path)
         known = {fold(there) for there in (*draft.paths(), path)}
-        page = parse_page(path, decode(then[path])).without_children(lambda entry: link_key(entry.target) not in known)
+        page = parse_page(path, decode(then[path])).without_children(lambda child: link_key(child.target) not in known)
         if draft.find(path) is None:
             above = draft.page(page_above(draft, path))
             draft.put(above.with_child(path, page.title))
@@ -196,63 +195,63 @@ def restore(context: Context, revision: str, path: str | None = None) -> Result:
     return _settled(context, Result(ROOT, (made,) if made else ()))
 
 
-def _was_so_before(draft: Draft, kept: History, operation: PastOperation) -> bool:
-    """Whether what would be out of reach without an operation is so now, or was so before it: then nobody is deprived
-    of it by the undo. The pages themselves are read, for they may hold links to what is not there now."""
+def _was_so_before(draft: Draft, recorded: History, operation: PastOperation) -> bool:
+    """Whether every page that the undo would leave out of reach is so now, or was so before the operation: then the
+    undo takes nothing away. It reads the pages themselves, since they may link to pages that do not exist now."""
     stored = {path: read_page(path, data) for path, data in _now(draft.context).items()}
     staged = {path: page for path, page in (stored | draft.staged).items() if page is not None}
     lost = set(build_graph(staged.values()).unreachable) - set(build_graph(stored.values()).unreachable)
-    old = kept.before(operation.first.id)
-    then = kept.pages(old) if old else {}
+    old = recorded.before(operation.first.id)
+    then = recorded.pages(old) if old else {}
     return lost <= set(build_graph(read_page(path, data) for path, data in then.items()).unreachable)
 
 
 def _settled(context: Context, result: Result) -> Result:
-    """The result, after what is too large by it is split: others may have written in the middle of what is undone."""
+    """The result after the pages that it left overgrown are split: others may have written to them meanwhile."""
     splits, problem = split_overgrown(context, result.changed_pages)
     return result.with_splits(splits, problem)
 
 
 def blame(context: Context, path: str = ROOT) -> list[BlamedLine]:
-    """Every line of a page with the commit that brought it. Raises `PageNotFound`, `NotAllowed`."""
-    kept = _kept(context)
+    """Every line of a page with the revision that brought it. Raises `PageNotFound`."""
+    recorded = _history(context)
     path = page_path(path)
     refresh(context)
     now = split_lines(decode(context.storage.read(path).data))
     lines: list[str] = []
     brought: list[Revision | None] = []
-    for entry, data in kept.states(path):
-        lines, brought = _brought(lines, brought, split_lines(decode(data)) if data is not None else [], entry)
+    for revision, data in recorded.states(path):
+        lines, brought = _brought(lines, brought, split_lines(decode(data)) if data is not None else [], revision)
     lines, brought = _brought(lines, brought, now, None)
-    return [BlamedLine(number, line, entry) for number, (line, entry) in enumerate(zip(lines, brought, strict=True), 1)]
+    return [BlamedLine(number, *blamed) for number, blamed in enumerate(zip(lines, brought, strict=True), 1)]
 
 
 def _brought(
-    lines: list[str], brought: list[Revision | None], after: list[str], entry: Revision | None
+    lines: list[str], brought: list[Revision | None], after: list[str], revision: Revision | None
 ) -> tuple[list[str], list[Revision | None]]:
-    """Who brought each line after a change: as before, where the line was there before."""
-    told: list[Revision | None] = [entry] * len(after)
+    """The lines after a revision and the revision that brought each: an older one if the line was there before."""
+    revisions: list[Revision | None] = [revision] * len(after)
     for block in difflib.SequenceMatcher(None, lines, after, autojunk=False).get_matching_blocks():
-        told[block.b : block.b + block.size] = brought[block.a : block.a + block.size]
-    return after, told
+        revisions[block.b : block.b + block.size] = brought[block.a : block.a + block.size]
+    return after, revisions
 
 
-def _kept(context: Context) -> History:
-    kept = context.storage.history
-    if not kept.begun and context.storage.list_files():
+def _history(context: Context) -> History:
+    recorded = context.storage.history
+    if not recorded.begun and context.storage.list_files():
         try:
             context.storage.begin(context.now())
-        except StorageError as error:  # a disk that cannot be written: who only looks back need not mind
+        except StorageError as error:  # a read-only disk must not stop readers
             logger.info("the history could not be begun: %s", error)
-    return kept
+    return recorded
 
 
-def _operations(kept: History) -> list[PastOperation]:
-    """The commits, those of one operation together wherever others came between, the newest first; what an undo took
-    back is marked."""
+def _operations(recorded: History) -> list[PastOperation]:
+    """All operations, newest first. The revisions of an operation are together even if others came between them, and
+    `undone_by` is set."""
     groups: dict[str, list[Revision]] = {}
-    for entry in kept.revisions() if kept.begun else ():
-        groups.setdefault(entry.operation or entry.id, []).append(entry)
+    for revision in recorded.revisions() if recorded.begun else ():
+        groups.setdefault(revision.operation or revision.id, []).append(revision)
     undone: dict[str, str] = {}
     for name, group in groups.items():
         if group[-1].undoes and name not in undone:
@@ -260,18 +259,18 @@ def _operations(kept: History) -> list[PastOperation]:
     return [PastOperation(tuple(group), undone.get(name, "")) for name, group in groups.items()]
 
 
-def _newest(kept: History) -> PastOperation:
-    for operation in _operations(kept):
+def _newest(recorded: History) -> PastOperation:
+    for operation in _operations(recorded):
         if operation.is_next:
             return operation
     raise NotAllowed("there is nothing to undo")
 
 
-def _find(kept: History, revision: str) -> PastOperation:
-    """The operation with a commit whose id begins so."""
+def _find(recorded: History, revision: str) -> PastOperation:
+    """The operation with a revision whose id begins with `revision`."""
     wanted = revision.strip().lower()
     found = [
-        one for one in _operations(kept) if len(wanted) >= 4 and any(e.id.startswith(wanted) for e in one.revisions)
+        one for one in _operations(recorded) if len(wanted) >= 4 and any(e.id.startswith(wanted) for e in one.revisions)
     ]
     if len(found) != 1:
         there = f"there are {len(found)} operations" if found else "there is no operation"
@@ -279,11 +278,11 @@ def _find(kept: History, revision: str) -> PastOperation:
     return found[0]
 
 
-def _page_changes(kept: History, operation: PastOperation) -> tuple[PageChange, ...]:
-    """Each page before and after an operation; one that others changed in its middle has a change for each part."""
+def _page_changes(recorded: History, operation: PastOperation) -> tuple[PageChange, ...]:
+    """Each page before and after an operation; several changes of a page if others changed it in between."""
     changes: dict[str, list[PageChange]] = {}
     for revision in reversed(operation.revisions):
-        for change in kept.difference(kept.before(revision.id), revision.id):
+        for change in recorded.difference(recorded.before(revision.id), revision.id):
             parts = changes.setdefault(change.path, [])
             if parts and parts[-1].after == change.before:
                 parts[-1] = PageChange(change.path, parts[-1].before, change.after)

@@ -1,4 +1,4 @@
-"""What becomes of a block that no page can hold: it is cut, and its pieces in order are its bytes."""
+"""Cutting a block that is too large for a page into pieces, which are its bytes in order."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from memory_v2.tree.block import Block, decode, encode, split_lines
 from memory_v2.tree.page import Page, Piece, new_page, piece_page
 
 ROOM = 1_000
-"""Bytes that a page keeps free around a piece, for its title, its metadata and a long path in them."""
+"""How many bytes of a page are kept free for the title and the metadata around a piece, which may hold a long path."""
 GROUP = 24
+"""How many pieces are listed on one page when there are more than `MAX_CHILDREN`, with room left below that limit."""
 
 
 def too_large(block: Block, threshold: int) -> bool:
-    """Whether no page can hold the block."""
+    """Whether the block is too large for a page."""
     return block.size > threshold - ROOM
 
 
 def cut_block(block: Block, path: str, title: str, threshold: int) -> list[Page]:
-    """The pages that hold the block: the first, at `path`, leads to the others, which hold its pieces in order."""
+    """Returns the pages for the block: the first, at `path`, lists the others, which hold its pieces in order."""
     data = list(_cut(encode(block.text), threshold - ROOM))
     digits = len(str(len(data)))
     pieces = [
@@ -54,7 +55,8 @@ def _index(path: str, title: str, members: Iterable[tuple[Page, str]]) -> Page:
 
 
 def _cut(data: bytes, limit: int) -> Iterable[bytes]:
-    """The bytes in parts of at most `limit`, cut at line ends; a longer line at a blank, or between characters."""
+    """The bytes in parts of at most `limit`, cut at line ends. A longer line is cut at a space, or else between
+    characters."""
     part = b""
     for line in map(encode, split_lines(decode(data))):
         while len(part) + len(line) > limit:

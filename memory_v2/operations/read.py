@@ -1,4 +1,4 @@
-"""Reading a page. It stands alone, as it must not wait for what other operations import."""
+"""Reading a page. In a module of its own, so that it does not import what other operations need."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 def read(storage: MemoryStorage, path: str = ROOT) -> str:
-    """A page as it is stored; bytes that are not UTF-8 appear as U+FFFD. Raises `PageNotFound`, `InvalidPath`."""
+    """The page as it is stored, with U+FFFD for bytes that are not UTF-8. Raises `PageNotFound`, `InvalidPath`."""
     return storage.read(page_path(path or ROOT)).data.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""How the history tells of operations, and how edits by hand come into it."""
+"""What the history records of an operation, and recording external edits."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ INTERRUPTED = "it was interrupted, and finished later"
 
 
 def refresh(context: Context) -> None:
-    """Takes in what was changed outside since the last look, after it has come into the history."""
+    """Records external edits in the history and brings the index up to date."""
 
     def record(paths: Collection[str]) -> bool:
         try:
             context.storage.record_external_edits(paths, context.now())
             return True
-        except StorageError as error:  # a disk that cannot be written: whoever only reads need not mind
-            logger.info("what was edited by hand did not come into the history: %s", error)
+        except StorageError as error:  # a read-only disk must not stop readers
+            logger.info("external edits could not be recorded in the history: %s", error)
             return False
 
     context.index.refresh(record)
 
 
 def revision_of(context: Context, paths: Collection[str]) -> Revision:
-    """What is going on, as the trace tells it: the operation, or the split that follows it; who decided, and why."""
+    """The revision for the next change: the operation, or the split that follows it, who decided and why. It is derived
+    from the trace."""
     operation = context.operation
     events = operation.trace.events
     begin: Event = next(iter(operation.trace.of("begin")), {"operation": "change", "arguments": {}})

@@ -1,4 +1,4 @@
-"""Doing an operation again: on the tree as it was, with the answers that were given, and away from the memory."""
+"""Replaying an operation from its trace: in memory, on the tree as it was, with the recorded answers."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from memory_v2.trace.recording import Event, Trace, digest
 from memory_v2.tree.block import encode
 
 NOT_AGAIN = ("KeyboardInterrupt", "SystemExit", "InvalidSetting", "NotRecorded")
-"""How an operation may end for reasons that are not in its trace: somebody stopped it, or the model was not set up."""
+"""The errors of operations that cannot be replayed, since their cause is not in the trace: an interrupt or a wrong
+setting."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of doing it again. `differences` are one sentence each; `agrees` if there are none: the same pages have
-    the same bytes, and a search found the same lines."""
+    """The outcome of a replay. `differences` are one sentence each. There are none if all pages have the same bytes and
+    a search found the same lines."""
 
     trace: str
     operation: str
@@ -36,7 +37,7 @@ class Replay:
 
     @property
     def agrees(self) -> bool:
-        """Whether all is as it was."""
+        """Whether the replay had the recorded outcome."""
         return not self.differences
 
     def to_dict(self) -> dict[str, Any]:
@@ -44,10 +45,10 @@ class Replay:
         return {**asdict(self), "agrees": self.agrees}
 
 
-def replay(context: Context, trace: Trace, kept: Traces, table: Mapping[str, Row[Any]]) -> Replay:
-    """Runs the operation of a trace again, as the table names it. The tree as it was is what is stored now, without
-    what the later traces did to it. Raises `NotAllowed` if a page that the operation read cannot be had any more; one
-    that was added by hand since is not known as such, and may show as a difference."""
+def replay(context: Context, trace: Trace, traces: Traces, table: Mapping[str, Row[Any]]) -> Replay:
+    """Runs the operation of a trace again. The tree before it is reconstructed from the stored pages by taking back the
+    changes of this and all later traces. Raises `NotAllowed` if a page that the operation read cannot be reconstructed.
+    A page that was added by hand since then stays in the tree, and may cause a difference."""
     first = trace.of("begin")[0]
     row = table.get(first["operation"])
     if row is None or not row.is_replayable:
@@ -56,7 +57,7 @@ def replay(context: Context, trace: Trace, kept: Traces, table: Mapping[str, Row
         raise NotAllowed(f"{trace.name} ended in {ended['kind']}, which does not come again by itself")
     if trace.of("conflict"):
         raise NotAllowed(f"{trace.name} met another writer in its middle, so it cannot be done again alone")
-    again = _again(context, trace, _rewound(context, trace, kept))
+    again = _again(context, trace, _rewound(context, trace, traces))
     failed_now = ""
     problems: list[str] = []
     try:
@@ -101,14 +102,14 @@ def _again(context: Context, trace: Trace, storage: VolatileStorage) -> Context:
     )
 
 
-def _rewound(context: Context, trace: Trace, kept: Traces) -> VolatileStorage:
-    """The tree as it was before the operation, in memory."""
+def _rewound(context: Context, trace: Trace, traces: Traces) -> VolatileStorage:
+    """The tree before the operation, in memory."""
     moments: dict[str, datetime] = {}
     pages: dict[str, bytes | None] = {}
     for path in context.storage.list_files():
         pages[path] = context.storage.read(path).data
         moments[path] = context.storage.get_modified_time(path)
-    for one in [*reversed(list(_later(trace, kept))), trace]:
+    for one in [*reversed(list(_later(trace, traces))), trace]:
         for commit in reversed(one.of("commit")):
             for change in commit["pages"]:
                 pages[change["path"]] = None if change["before"] is None else encode(change["before"])
@@ -127,14 +128,14 @@ def _rewound(context: Context, trace: Trace, kept: Traces) -> VolatileStorage:
     return storage
 
 
-def _later(trace: Trace, kept: Traces) -> Iterator[Trace]:
-    """The traces that were kept after this one; it may have been given as a copy, under another name."""
-    names = kept.names()
+def _later(trace: Trace, traces: Traces) -> Iterator[Trace]:
+    """The traces that were saved after this one, which may be a copy under another name."""
+    names = traces.names()
     if trace.name in names:
-        yield from (kept.load(name) for name in names if name > trace.name)
+        yield from (traces.load(name) for name in names if name > trace.name)
         return
     begin = trace.of("begin")[0]
-    others = [kept.load(name) for name in names]
+    others = [traces.load(name) for name in names]
     own = next((number for number, one in enumerate(others) if one.of("begin")[0] == begin), None)
     if own is None:
         raise NotAllowed(f"{trace.name} is not among the traces of this memory, so nobody knows what came after it")
@@ -149,7 +150,7 @@ def _digest(storage: VolatileStorage, path: str) -> str:
 
 
 def _outcome(trace: Trace) -> dict[str, Any]:
-    """What the operation left: the last text of each page that it changed, and what it found."""
+    """The outcome of an operation: the last text of each page that it changed, and the places that it found."""
     pages = {change["path"]: change["after"] for commit in trace.of("commit") for change in commit["pages"]}
     found: list[Event] = trace.of("found")
     return pages | ({"what was found": found[-1]["places"]} if found else {})

@@ -1,4 +1,4 @@
-"""What the operations give back: typed values, never prose."""
+"""The results of operations: typed values, never prose."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from memory_v2.storage.history import Change
 
 @dataclass(frozen=True)
 class Result:
-    """What every operation that changes the tree tells.
+    """The result of every operation that changes the tree.
 
-    `decided_by` is the model whose decision was carried out; `degraded` says why it was not the one that was asked
-    (empty: it was). `trace` is the name of its record, empty if none is kept.
+    `decided_by` is the model whose decision was carried out; `degraded` says why it was not the configured one, and is
+    empty if it was. `trace` is the name of its trace, empty if none was saved.
     """
 
     path: str
@@ -27,12 +27,12 @@ class Result:
     trace: str = ""
 
     def with_cost(self, cost: Cost, trace: str) -> Self:
-        """The result with what the whole operation took, and the name of its record."""
+        """The result with the cost of the whole operation and the name of its trace."""
         return replace(self, cost=cost, trace=trace)
 
     @property
     def success(self) -> bool:
-        """Always true: what fails raises an error."""
+        """Always true: an operation that fails raises an error."""
         return True
 
     @property
@@ -42,17 +42,17 @@ class Result:
 
     @property
     def changes(self) -> str:
-        """All that was changed, as a unified diff."""
+        """All changes as a unified diff."""
         return "".join(revision.diff for revision in self.revisions)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON documents have it: with the revisions as the pages that they changed, and as a diff."""
-        told = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "revisions"}
+        """As JSON documents have it: the changed pages and a diff instead of the revisions."""
+        document = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "revisions"}
         names = ("success", "revision", "changed_pages", "changes")
-        return told | {name: getattr(self, name) for name in names}
+        return document | {name: getattr(self, name) for name in names}
 
     def with_splits(self, splits: Sequence[Result], problem: str = "") -> Self:
-        """The result with what the splits after it did; `problem` says why one could not be made."""
+        """The result with the splits that followed; `problem` says why a page could not be split."""
         reasons = [self.degraded, *(split.degraded for split in splits), problem]
         return replace(
             self,
@@ -62,15 +62,15 @@ class Result:
 
     @property
     def changed_pages(self) -> list[str]:
-        """The paths of all pages that were made, changed or removed."""
+        """The paths of all pages that were created, changed or removed."""
         return list(dict.fromkeys(change.path for r in self.revisions for change in r.pages))
 
 
 @dataclass(frozen=True)
 class WriteResult(Result):
-    """`path` is where the text went (its first block, if it was divided), `size_bytes` that page's size at the end.
+    """The result of a write. `path` is the page of the text, or of its first block, and `size_bytes` that page's size.
 
-    `outcome` says whether the text was written or stood in the tree already (`said_in` names where).
+    `outcome` says whether the text was written or was in the tree already; `said_in` are the pages that contain it.
     """
 
     size_bytes: int = 0
@@ -82,7 +82,8 @@ class WriteResult(Result):
 
 @dataclass(frozen=True)
 class SplitResult(Result):
-    """`new_files` are the children that were made; none, with the `reason`, if the page was left whole."""
+    """The result of a split. `new_files` are the new children; if there are none, `reason` says why the page was left
+    whole."""
 
     strategy: str = ""
     reason: str = ""
@@ -91,7 +92,7 @@ class SplitResult(Result):
 
 @dataclass(frozen=True, slots=True)
 class MovedPage:
-    """A page that has another parent now; `None` if no page links to it."""
+    """A page with a new parent; `None` if no page links to it."""
 
     path: str
     parent: str | None
@@ -99,7 +100,7 @@ class MovedPage:
 
 @dataclass(frozen=True)
 class DeleteResult(Result):
-    """`moved` are the children of the deleted page, each with its new parent."""
+    """The result of a deletion. `moved` are the children of the deleted page, each with its new parent."""
 
     moved: tuple[MovedPage, ...] = ()
 
@@ -108,9 +109,9 @@ class DeleteResult(Result):
 class SearchResult:
     """One answer: lines of a page, verbatim.
 
-    `relevance_score` runs from 0 to 1, `lines` are the first and the last line in the page (from 1), `date` is the day
-    it speaks of or was said, `breadcrumb` the way to the page from the root, `context` says in words where it stands
-    and how it was found.
+    `relevance_score` is from 0 to 1, `lines` are the first and the last line in the page (from 1), `date` is the day
+    that it is about or was said on, `breadcrumb` is the way to the page from the root, and `context` says in words
+    where it is and how it was found.
     """
 
     path: str
@@ -123,7 +124,7 @@ class SearchResult:
 
 
 class SearchResults(list[SearchResult]):
-    """The answers, best first; with who decided, why not the model that was asked, and what it took."""
+    """The answers, best first, with the model that decided, why it was not the configured one, and the cost."""
 
     decided_by: str = ""
     degraded: str = ""
@@ -131,19 +132,19 @@ class SearchResults(list[SearchResult]):
     trace: str = ""
 
     def with_cost(self, cost: Cost, trace: str) -> Self:
-        """The answers with what the whole operation took, and the name of its record."""
+        """The answers with the cost of the whole operation and the name of its trace."""
         self.cost, self.trace = cost, trace
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON documents have it: the answers beside what they took."""
-        told = {name: getattr(self, name) for name in ("decided_by", "degraded", "cost", "trace")}
-        return {"results": list(self), **told}
+        """As JSON documents have it: the answers, who decided, and the cost."""
+        names = ("decided_by", "degraded", "cost", "trace")
+        return {"results": list(self), **{name: getattr(self, name) for name in names}}
 
 
 @dataclass(frozen=True, slots=True)
 class PageInfo:
-    """A page as `list_files` tells of it."""
+    """A page as `list_files` returns it."""
 
     path: str
     title: str
@@ -155,10 +156,10 @@ class PageInfo:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that does not hold, with its page and line (0: the whole page).
+    """A problem of the tree, with its page and line (0 for the whole page).
 
-    An `error` is a property of the tree that is broken; a `notice` is worth a look. `mend` says what `apply` would do;
-    empty if it is for a person to decide.
+    An `error` breaks a property of the tree; a `notice` is worth a look. `mend` says how `apply` would repair it, and
+    is empty if a person must decide.
     """
 
     kind: str

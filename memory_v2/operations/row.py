@@ -1,4 +1,4 @@
-"""What every face has to know of an operation: one row of the table."""
+"""One row of the table of operations: what every face needs to know about an operation."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, Generic, Literal, TypeVar
 T = TypeVar("T")
 
 REQUIRED = object()
-"""The default of an argument that has to be given."""
+"""The default of an argument that is required."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument: its name and type as in Python, its default, and in a sentence what it says. `choices` are all the
-    values that it may have, where they are few."""
+    """One argument: its name and type as in Python, its default, and a sentence about it. `choices` are all its values,
+    if there are only a few."""
 
     name: str
     type: Literal["str", "str | None", "int", "bool"]
@@ -29,13 +29,13 @@ class Argument:
 class Row(Generic[T]):
     """One operation; `T` is the type of its result.
 
-    `function` is `module:name` below `memory_v2`, imported when the operation is first run: naming an operation must
-    not load what running it needs. The function takes what it `works_on`, then the arguments.
-    `changes` says what may be different afterwards: the pages (`tree`), or only how they are kept (`store`).
-    A recorded operation has limits and leaves a trace; if there is an argument `recorded_with`, it is recorded only
-    with that, and else only reads. A replayable one can be run again from its trace alone.
-    `listed_as` is the key under which the document of a list holds it, and `repeats` names the arguments that the
-    document of a result repeats.
+    `function` is `module:name` below `memory_v2`, imported when the operation first runs, so that the table stays quick
+    to import. The function takes what the operation `works_on`, then the arguments.
+    `changes` says what the operation may change: the pages (`tree`), or only how they are stored (`store`).
+    A recorded operation has limits and leaves a trace. If `recorded_with` names an argument, it is recorded only when
+    that is given, and only reads otherwise. A replayable operation can be run again from its trace.
+    `listed_as` is the key of a list result in its JSON document, and `repeats` names the arguments that the document
+    repeats.
     """
 
     name: str
@@ -51,13 +51,13 @@ class Row(Generic[T]):
     repeats: tuple[str, ...] = ()
 
     def load(self) -> Callable[..., T]:
-        """The function that carries the operation out."""
+        """Imports and returns the operation's function."""
         module, _, name = self.function.partition(":")
         function: Callable[..., T] = getattr(import_module(f"memory_v2.{module}"), name)
         return function
 
     def leaves_trace(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the operation is recorded when it is run with these arguments."""
+        """Whether the operation is recorded when run with these arguments."""
         return self.is_recorded and (not self.recorded_with or bool(arguments.get(self.recorded_with)))
 
     def argument(self, name: str) -> Argument:

@@ -1,4 +1,4 @@
-"""Running an operation: with limits, a moment and a trace of its own."""
+"""Running an operation with its own limits, time and trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from memory_v2.trace.recording import begin
 STORED_ANYWAY = "the change was already being stored: it is in the memory, or will be finished on next use"
 
 MAX_NEWER = 50
-"""Revisions that others may have added while Ctrl-C was on its way; far more than that takes."""
+"""How many of the newest revisions are searched for an interrupted operation: far more than others can add within the
+moment of an interrupt."""
 
 
 class _Result(Protocol):
@@ -30,8 +31,8 @@ R = TypeVar("R", bound=_Result)
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs operations within the limits. `traces` is asked for the place to keep a trace when an operation has ended:
-    the first write creates the folder."""
+    """Runs operations within the limits. `traces` is called after an operation, because the first write creates the
+    folder for traces."""
 
     limits: Limits
     traces: Callable[[], Traces | None]
@@ -44,8 +45,8 @@ class Runner:
         arguments: dict[str, Any],
         id: str = "",  # noqa: A002 - as it is called in the history
     ) -> R:
-        """Runs one operation and returns its result with cost and trace. The trace is kept whatever happens. An `id` is
-        that of an interrupted operation which is continued."""
+        """Runs one operation and returns its result with cost and trace. The trace is saved even if the operation
+        fails. `id` is the id of an interrupted operation that is continued."""
         started = context.now().astimezone(UTC)
         setting: dict[str, Any] = {
             "model": context.model.name,
@@ -56,7 +57,7 @@ class Runner:
             setting["goes_on"] = True
         trace = begin(operation, arguments, started, **setting)
         current = Operation(self.limits, trace, id=id) if id else Operation(self.limits, trace)
-        kept_as = ""
+        trace_name = ""
         try:
             result = act(replace(context, now=lambda: started, operation=current))
         except BaseException as error:
@@ -67,11 +68,11 @@ class Runner:
         finally:
             trace.add("end", cost=asdict(current.cost), reads=trace.reads)
             if traces := self.traces():
-                kept_as = traces.save(trace, operation, started, current.id)
-        return result.with_cost(current.cost, kept_as)
+                trace_name = traces.save(trace, operation, started, current.id)
+        return result.with_cost(current.cost, trace_name)
 
 
 def _is_recorded(storage: MemoryStorage, operation: Operation) -> bool:
-    """Whether the operation is in the history, so that its change is in the memory or will be completed."""
+    """Whether the operation is in the history: its change is then in the memory or will be completed."""
     newest = islice(storage.history.revisions(), MAX_NEWER)
     return any(revision.operation == operation.id for revision in newest)

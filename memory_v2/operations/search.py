@@ -1,4 +1,4 @@
-"""Searching: places anywhere in the tree are proposed, a model looks and chooses, the program cites them verbatim."""
+"""Searching: the index proposes places, a model chooses among them, and the program quotes them verbatim."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
 MIN_PLACES = 12
+"""How many places a model is shown at least, however few results are asked for, so that it has a choice."""
 MAX_RESULTS = 1_000
+"""How many results a search returns at most, so that a huge number asked for costs no more memory."""
 
 
 def search(context: Context, query: str, max_results: int = 10) -> SearchResults:
-    """The best answers to a question, best first, each verbatim with its page and lines; empty only if the memory holds
-    none. Raises `InvalidText` for an empty question, `StorageError`."""
+    """The best answers to a question, best first, each verbatim with its page and lines; empty only if the memory has
+    none. Raises `InvalidText` for an empty question, `InvalidSetting` for fewer than one result, and `StorageError`."""
     if not isinstance(query, str):
         raise InvalidText(f"a question is a string, not {type(query).__name__}")
     if not query.strip():
@@ -59,7 +61,7 @@ def search(context: Context, query: str, max_results: int = 10) -> SearchResults
 
 
 def _cited(task: SearchTask, graph: Graph) -> list[SearchResult]:
-    """The chosen places in the order of their scores, each line once."""
+    """The results for the chosen places, best first, without repetitions."""
     results: list[SearchResult] = []
     for chosen in sorted(task.chosen, key=lambda one: -one.score):
         if chosen.place is not None:
@@ -84,7 +86,7 @@ def _from_place(hit: Hit, chosen: Chosen, graph: Graph) -> SearchResult:
 
 
 def _from_blocks(chosen: Chosen, graph: Graph) -> Iterator[SearchResult]:
-    """One result for each run of blocks that stand together."""
+    """One result for each run of consecutive blocks."""
     page = chosen.page
     assert page is not None
     starts = [start for start, _ in page.placed_blocks()]

@@ -1,4 +1,4 @@
-"""The decision behind a search: which of the places that were looked at answer the question."""
+"""The decision behind a search: which places answer the question."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memory_v2.tree.numbers import parse_numbers
 from memory_v2.tree.page import Page
 
 LOOKED_UP = 8
-"""Places that are shown for words that a model looks up."""
+"""How many places a model is shown for the words that it looks up."""
 
 
 class ReadPages(Arguments):
@@ -50,7 +50,7 @@ class NoAnswer(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One answer as it was decided: a proposed place (from 0), or blocks of a page."""
+    """One chosen answer: the index of a proposed place (from 0), or blocks of a page."""
 
     score: float
     context: str
@@ -60,7 +60,7 @@ class Chosen:
 
 
 class SearchTask:
-    """Gathers what a model finds."""
+    """Collects what a model finds."""
 
     kind = "search"
     max_corrections = 1
@@ -128,11 +128,11 @@ class SearchTask:
         return Prompt("done", {"what": "the memory holds no answer"})
 
     def objections(self) -> list[str]:
-        """Whatever could be staged is grounded."""
+        """None: each answer was checked when it was given."""
         return []
 
     def checked(self) -> list[str]:
-        """That what is told stands on pages."""
+        """That the answers are on pages, or why there is none."""
         if self.no_answer_because:
             return [f"no answer, because: {self.no_answer_because}"]
         return [f"places that exist: {len(self.chosen)}; each is quoted to the letter"]

@@ -1,4 +1,4 @@
-"""Splitting: a page that has grown too large becomes a page and its children."""
+"""Splitting: an overgrown page becomes a page and its children."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from memory_v2.tree.page import Page
 from memory_v2.tree.path import MAX_DEPTH, ROOT, TakenPaths, child_path, page_path
 
 TARGET_SHARE = 0.6
-"""Share of the threshold that a split may leave on the page, so that the page is not split again soon."""
+"""The share of the threshold that a split may leave on the page, so that the page is not split again soon."""
 
 MAX_ABOVE = 100
-"""Bytes of the path below which pieces are stored. A longer one is cut, to leave room for their names."""
+"""The longest path below which pieces are stored, in bytes. A longer one is shortened to leave room for their names."""
 
 
 def split(context: Context, path: str, models: Sequence[Model] | None = None) -> SplitResult:
-    """Divides one page as these models decide, in turn: by default those of the context. A page below the threshold may
-    be left whole, with the reason. Raises `PageNotFound`, `InvalidPath`, `StorageConflict`, `StorageError`; then
-    nothing was changed."""
+    """Splits one page by the decision of the first of these models that succeeds; by default, the context's. A page
+    below the threshold may be left whole, with a reason. Raises `PageNotFound`, `InvalidPath`, `StorageConflict`,
+    `StorageError`; then nothing was changed."""
     path = page_path(path)
     refresh(context)
     draft = Draft(context)
@@ -56,7 +56,7 @@ def split(context: Context, path: str, models: Sequence[Model] | None = None) ->
     decision: Decision[SplitTask] = decide(lambda: SplitTask(brief), models or context.models, context.operation)
     task = decision.task
     if not task.left_whole:
-        cut = bool(made)  # a large block that was cut stands there in pieces
+        cut = bool(made)  # the page has links in place of its large blocks, so they cannot be compared
         made += task.apply(draft)
         if not cut:
             _check_lossless(draft, path)
@@ -78,7 +78,7 @@ def _listed_pieces(draft: Draft, page: Page) -> frozenset[str]:
 
 
 def _check_lossless(draft: Draft, path: str) -> None:
-    """Raises `SilicaError` if the split would lose a block, whatever went wrong before."""
+    """Raises `SilicaError` if the split would lose a block: a last check, whatever went wrong before."""
     before: Counter[str] = Counter()
     after: Counter[str] = Counter()
     for changed, page in draft.staged.items():
@@ -91,12 +91,12 @@ def _check_lossless(draft: Draft, path: str) -> None:
 
 
 def _target(page: Page, threshold: int) -> int:
-    """The bytes that may stay on the page. A piece of a large block always does."""
+    """How many bytes may stay on the page. A piece of a large block always stays."""
     return threshold if page.piece else int(min(TARGET_SHARE * threshold, 0.8 * page.size))
 
 
 def _cut_large_blocks(draft: Draft, path: str) -> list[str]:
-    """Moves each block that no page can hold to pages of its own; a link stays in its place."""
+    """Moves each block that is too large for a page to pages of its own, and leaves a link in its place."""
     page = draft.page(path)
     threshold = draft.context.threshold
     made: list[str] = []
@@ -116,14 +116,14 @@ def _cut_large_blocks(draft: Draft, path: str) -> list[str]:
 
 
 def _title(page: Page, above: list[Block], block: Block) -> str:
-    """The words of the heading above, else the block's first telling words."""
+    """The words of the heading above, or else the block's first content words."""
     heading = next((b.words for b in reversed(above) if b.kind == "heading"), "") if len(above) > 1 else ""
     words = heading or " ".join(dict.fromkeys(content_words(plain(block.content[:400]))[:5])) or page.title
     return shorten(words, 80) or "Large block"
 
 
 def _free_name(draft: Draft, path: str, title: str) -> str:
-    """A path for the page that leads to the pieces, with room for theirs below it."""
+    """A free path for the page that lists the pieces, short enough for the paths below it."""
     stem = slug(title)
     if not stem or not is_meaningful(stem):
         stem = f"{slug(path.rsplit('/', 1)[-1]) or 'large'}-text"

@@ -25,11 +25,12 @@ from memory_v2.tree.page import ChildLink, Page, new_page
 from memory_v2.tree.path import ROOT, child_path, fold
 
 MAX_SUMMARY = 600
+"""The longest summary of a page that a model may write, in characters."""
 OVERHEAD = 400
-"""Bytes for a page's title and metadata."""
+"""The size of a new page's title and metadata, in bytes; an estimate."""
 MAX_IN_ONE = 0.8
-"""A child that has to be split again may hold this share of the page at most, so that every split gets somewhere. The
-root may hand down everything: what it hands down is not the root."""
+"""The largest share of the page that may go to a child above the threshold, so that each split makes progress. The root
+is an exception, because its child is not the root and can be split further."""
 
 
 class Child(Arguments):
@@ -61,7 +62,7 @@ class _Moved:
 
 
 class SplitTask:
-    """Gathers what a model decides about a page; `apply` carries it out."""
+    """Collects what a model decides about a page; `apply` carries it out."""
 
     kind = "split"
     max_corrections = 2
@@ -110,14 +111,14 @@ class SplitTask:
         return Prompt("done", {"what": f"{self.page.path} stays whole"})
 
     def _summary(self, words: str) -> tuple[str, str]:
-        """The summary, if it says only what the page says; else none, and why: a division is not refused for it."""
+        """The summary if the page supports it; otherwise an empty one and the reason. It does not stop the split."""
         try:
             return check_own_words(words, [self.page.text], "the summary") if words else "", ""
         except ToolProblem as problem:
             return "", f"; the summary is left out: {problem}"
 
     def _children(self, given: Sequence[Child]) -> list[_Moved]:
-        """The children; what is wrong with any of them is told at once."""
+        """The checked children. Raises one `ToolProblem` with the problems of all."""
         children, problems = [], []
         for child in given:
             try:
@@ -161,7 +162,8 @@ class SplitTask:
     # the guard
 
     def objections(self) -> list[str]:
-        """The page ends below its target, and each child below the threshold or clearly smaller than the page."""
+        """Objects if the page stays above its target, or if a child is neither below the threshold nor clearly smaller
+        than the page."""
         if self.left_whole:
             return []
         found = []
@@ -181,7 +183,7 @@ class SplitTask:
         return found
 
     def checked(self) -> list[str]:
-        """That each block went to one place, and how large the pages are."""
+        """That each block went to one page, and how large the pages are."""
         if self.left_whole:
             return ["nothing was moved"]
         moved = sum(len(child.blocks) for child in self.children)
@@ -245,7 +247,7 @@ class SplitTask:
 
 
 def _in_order_of_time(page: Page) -> Page:
-    """The page with the children that are made for a time listed by it, below the others."""
+    """The page with its children that are named for a time listed in order, below the others."""
     spans = {link.line: span for link in page.children if (span := named_span(link.target.rsplit("/", 1)[-1]))}
     ordered = sorted(spans, key=lambda line: (spans[line], line))
     if ordered == list(spans):
@@ -257,5 +259,5 @@ def _in_order_of_time(page: Page) -> Page:
 
 
 def _unlisted(page: Page, path: str) -> Page:
-    """The page without a line for a child that did not exist."""
+    """The page without a line for a child that does not exist yet."""
     return page.without_children(lambda link: link_key(link.target) == fold(path))

@@ -1,4 +1,4 @@
-"""Looking at the tree as a whole."""
+"""The tree as a whole: its pages and links."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from memory_v2.tree.graph import Graph
 
 
 def graph(context: Context) -> Graph:
-    """The pages and their links, as they are now."""
+    """The current pages and their links."""
     refresh(context)
     return context.index.graph()
 
 
 def list_pages(context: Context) -> list[PageInfo]:
-    """Every page, the root first, then by path."""
+    """All pages: the root first, then by path."""
     links = graph(context)
     to: dict[str, list[str]] = {}
     back: dict[str, list[str]] = {}

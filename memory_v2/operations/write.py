@@ -1,4 +1,4 @@
-"""Writing: new text is worked into the tree, by a model's decision or, where asked, verbatim."""
+"""Writing: new text is worked into the tree by a model's decision, or added verbatim on request."""
 
 from __future__ import annotations
 
@@ -33,20 +33,22 @@ from memory_v2.tree.path import ROOT, page_path
 logger = logging.getLogger(__name__)
 
 MAX_DECISIONS = 2
-"""Decisions that one write asks its model for, so N writers on one page ask for 2 N at most. The second is needed only
-if others have changed what the first had named."""
+"""How often one write asks its model for a decision, so N writers on one page ask 2 N times at most. It asks a second
+time only if others have changed what the first decision named."""
 PLACES = 12
+"""How many similar places of the tree a model is shown for a new text."""
 LIKELY_PAGES = 2
+"""How many pages a model is shown in full because of such places, and how many because they contain the text."""
 MAX_OPENING = 100
-"""Characters of a text that describe the page made for it, until somebody describes it better."""
+"""The length, in characters, of the beginning of a text that describes the page created for it."""
 
 
 def write(context: Context, text: str, path: str | None = None, mode: Mode = "update") -> WriteResult:
     """Works the text into the tree and splits what grows too large.
 
-    With a `path` it goes to that page, which is made if it is not there. Without one it goes where it belongs. `append`
-    puts it below all else and `replace` in the place of the page's body, both to the letter and without a model. Raises
-    `InvalidText`, `InvalidPath`, `StorageError`; then nothing was changed.
+    With a `path` it goes to that page, which is created if it does not exist. Without one it goes where it belongs.
+    `append` puts it at the end of the page and `replace` replaces the page's body, both verbatim and without a model.
+    Raises `InvalidText`, `InvalidPath`, `InvalidSetting`, `StorageError`; then nothing was changed.
     """
     blocks = checked_blocks(text)
     if path is not None:
@@ -67,15 +69,15 @@ def _version(context: Context, path: str) -> str:
 
 
 def write_noted(context: Context, blocks: tuple[Block, ...], path: str | None, mode: Mode) -> WriteResult:
-    """Works the blocks of a text into the tree that is noted already; see `write`."""
+    """Works the blocks of a text into the tree, after the text was noted as pending; see `write`."""
     decided = mode == "update"
     written = _updated(context, blocks, path) if decided else _verbatim(context, blocks, path, mode)
     return _settled(context, written, blocks)
 
 
 def _updated(context: Context, blocks: tuple[Block, ...], path: str | None) -> WriteResult:
-    """Puts the text where the model decides. If others keep changing what the model names, the planner decides; if
-    nobody can decide, the text goes to the end of its page."""
+    """Puts the text where the model decides. If others keep changing what the model names, the planner decides. If no
+    model decides, the text goes to the end of its page."""
     try:
         for _ in range(MAX_DECISIONS):
             refresh(context)
@@ -92,7 +94,7 @@ def _updated(context: Context, blocks: tuple[Block, ...], path: str | None) -> W
 
 
 def checked_blocks(text: str) -> tuple[Block, ...]:
-    """The blocks of a text that can be stored; raises `InvalidText`."""
+    """Returns the blocks of a text. Raises `InvalidText` if it is empty or cannot be stored."""
     if not isinstance(text, str):
         raise InvalidText(f"a text is a string, not {type(text).__name__}")
     check_encodable(text)
@@ -102,7 +104,7 @@ def checked_blocks(text: str) -> tuple[Block, ...]:
 
 
 def check_encodable(text: str) -> None:
-    """Raises `InvalidText` for a text that is not Unicode: half of a surrogate pair has no UTF-8."""
+    """Raises `InvalidText` for a text with a lone surrogate, which UTF-8 cannot encode."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -116,8 +118,8 @@ def _decide(draft: Draft, blocks: tuple[Block, ...], path: str | None, models: S
 
 
 def _carried_out(draft: Draft, decision: Decision[WriteTask], path: str | None) -> WriteResult:
-    """Stores what was decided. Where others have changed the pages since, the decision is carried over to the pages as
-    they are now, without asking again. Raises `Outdated` if it cannot be."""
+    """Carries out a decision. If others have changed the pages since, it is carried over to the current pages, without
+    asking again. Raises `Outdated` if that is not possible."""
     context, task = draft.context, decision.task
     try:
         draft.expect_unchanged(task.said_on)
@@ -136,7 +138,7 @@ def _carried_out(draft: Draft, decision: Decision[WriteTask], path: str | None) 
 
 
 def _decided_at_once(context: Context, blocks: tuple[Block, ...], path: str | None) -> WriteResult:
-    """Puts the text where the planner decides. It decides at once, so that others can be locked out meanwhile."""
+    """Puts the text where the planner decides. The planner needs no request, so it can decide under the lock."""
 
     def stage(draft: Draft) -> tuple[Decision[WriteTask], str]:
         decision = _decide(draft, blocks, path, [context.planner])
@@ -174,7 +176,7 @@ def _verbatim(
 
 
 def _settled(context: Context, result: WriteResult, blocks: tuple[Block, ...]) -> WriteResult:
-    """Splits the pages that have grown too large; the result then names the page on which the text stands."""
+    """Splits overgrown pages; the result then names the page that has the text."""
     splits, problem = split_overgrown(context, [*result.changed_pages, *result.said_in])
     new_files = tuple(path for split in splits for path in split.new_files)
     page = _holder(context, blocks, [result.path, *new_files, *result.changed_pages])
@@ -188,7 +190,7 @@ def _settled(context: Context, result: WriteResult, blocks: tuple[Block, ...]) -
 
 
 def _holder(context: Context, blocks: Sequence[Block], paths: Sequence[str]) -> Page | None:
-    """The first of these pages on which the text, or else its first block, stands now."""
+    """The first of these pages that has the text, or else its first block."""
     draft = Draft(context)
     pages = [page for path in dict.fromkeys(paths) if (page := draft.find(path)) is not None]
     for text in ("".join(block.text for block in blocks).strip(), blocks[0].content):
@@ -198,8 +200,8 @@ def _holder(context: Context, blocks: Sequence[Block], paths: Sequence[str]) -> 
 
 
 def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Page:
-    """The page, made and linked from the nearest page above it if it is not there; so is the root. A text that begins
-    with a title of its own brings it to the page that is made for it."""
+    """Returns the page. If it does not exist, it is created and linked from the nearest page above it; so is the root.
+    If the text begins with a title, that becomes the title of the new page."""
     asked_for, path = path, path or ROOT
     titled = blocks[0].kind == "heading" and blocks[0].level == 1
     if draft.find(ROOT) is None:
@@ -223,7 +225,7 @@ def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Pag
 
 
 def write_brief(draft: Draft, blocks: tuple[Block, ...], path: str | None) -> WriteBrief:
-    """What a model is shown of the tree to decide where these blocks go."""
+    """The part of the tree that a model is shown to decide where these blocks go."""
     context = draft.context
     text = "".join(block.text for block in blocks)
     within = None if path is None else [path]
@@ -249,7 +251,7 @@ def write_brief(draft: Draft, blocks: tuple[Block, ...], path: str | None) -> Wr
 
 
 def _of_its_day(draft: Draft, blocks: Sequence[Block], graph: Graph) -> list[str]:
-    """The page that was made for the time of which the text speaks, if there is one."""
+    """The page whose name is the time that the text is about, as a list; empty if there is none."""
     span = next((found for block in blocks if (found := leading_date(block.words))), None)
     if span is None:
         return []

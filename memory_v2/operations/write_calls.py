@@ -1,4 +1,4 @@
-"""What a model can call to decide about new text: the arguments of each tool, as it sees them."""
+"""The tools with which a model decides about new text: the arguments of each, as the model sees them."""
 
 from __future__ import annotations
 
@@ -77,4 +77,4 @@ class NothingNew(Arguments):
 
 
 Call: TypeAlias = Place | Replace | Insert | Remove | CreatePage | RewritePage | NothingNew
-"""A call that decides something; a decision is several of them, in order."""
+"""A call that decides something. A decision is a sequence of calls."""

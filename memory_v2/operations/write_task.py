@@ -39,12 +39,12 @@ from memory_v2.tree.page import Page, new_page
 from memory_v2.tree.path import TakenPaths
 
 FREE_REMOVAL = 1_000
-"""Bytes that any write may remove, besides twice the length of its text. More than that is a deletion, not a write."""
+"""How many bytes any write may remove in addition to twice the length of its text. More would be a deletion."""
 
 
 @dataclass
 class _PageChanges:
-    """What happens to one page: its blocks are put in and removed by number, or its body is rewritten."""
+    """The changes of one page: blocks inserted and removed by number, or a new body."""
 
     inserted: dict[int, list[Run]] = field(default_factory=dict)
     removed: dict[int, str] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class _PageChanges:
 
 @dataclass(frozen=True)
 class _CreatedPage:
-    """A page that is made of blocks of the new text."""
+    """A new page made of blocks of the new text."""
 
     path: str
     parent: str
@@ -67,8 +67,8 @@ class _CreatedPage:
 
 
 class WriteTask:
-    """Gathers what a model decides about new text; `apply` carries it out. `calls` are the calls that were accepted: on
-    the same pages they come to the same decision again."""
+    """Collects what a model decides about new text; `apply` carries it out. `calls` are the accepted calls: made again
+    on the same pages, they give the same decision."""
 
     kind = "write"
     max_corrections = 1
@@ -106,7 +106,7 @@ class WriteTask:
         )
 
     def take(self, call: Call) -> Prompt:
-        """Adds a call to the decision. Raises `ToolProblem`, `InvalidPath`; then the decision is what it was."""
+        """Adds a call to the decision. Raises `ToolProblem` or `InvalidPath`; then the decision has not changed."""
         match call:
             case Place():
                 done = self._place(call)
@@ -243,7 +243,7 @@ class WriteTask:
     # the guard
 
     def objections(self) -> list[str]:
-        """New blocks that are nowhere: neither in the tree, nor in what the model wrote in its own words."""
+        """The new blocks that are neither placed nor covered by what the model wrote in its own words."""
         written = "\n".join(self.own_words)
         found = []
         for number, block in enumerate(self.brief.blocks, 1):
@@ -252,7 +252,7 @@ class WriteTask:
         return found
 
     def checked(self) -> list[str]:
-        """Where the new text went, and what was taken out."""
+        """Where the new text went, and what was removed."""
         numbers = range(1, len(self.brief.blocks) + 1)
         there = [n for n in numbers if self.placed.get(n)]
         said = [n for n in numbers if self.placed.get(n) == ""]
@@ -269,8 +269,8 @@ class WriteTask:
     # carrying it out
 
     def apply(self) -> str:
-        """Stages the pages; returns the path of the page where the text went first. If nothing is new nothing is
-        staged, not even a page that was made to take the text in."""
+        """Stages the pages; returns the path of the page with the first of the text. If nothing is new, nothing is
+        staged, not even a page that was created for the text."""
         if self.nothing_is_new:
             self.draft.staged.clear()
             return min(self.said_on)
@@ -284,18 +284,18 @@ class WriteTask:
 
     @property
     def said_on(self) -> frozenset[str]:
-        """The pages that say some of the text already."""
+        """The pages that contain some of the text already."""
         return frozenset(path for path, _ in self.said_blocks)
 
     @property
     def nothing_is_new(self) -> bool:
-        """Whether the decision is that all of the text stands in the tree already."""
+        """Whether all of the text is in the tree already, according to the decision."""
         return not self.changes and not self.created
 
     # helpers
 
     def _note_passage(self, path: str, after: int | None) -> None:
-        """A model that was shown a passage may place text behind it, so its page counts as shown."""
+        """Counts a page as shown if the model places text behind a passage of it that it was shown."""
         place = next((hit for hit in self.brief.places if (hit.path, hit.block) == (path, after) and after), None)
         if place and path not in self.shown and (page := self.draft.find(path)) is not None:
             block = page.blocks[place.block - 1] if place.block <= len(page.blocks) else None
@@ -331,7 +331,8 @@ class WriteTask:
         return parse_numbers(given, len(page.blocks))
 
     def _own_words(self, text: str, sources: Sequence[str]) -> tuple[Block, ...]:
-        """The blocks of a model's own words, if the sources say them and every link leads to a page."""
+        """The blocks of a model's own words. Raises `ToolProblem` unless the sources support them and every link leads
+        to a page."""
         blocks = new_blocks(check_own_words(text, sources, "the text"))
         taken = TakenPaths(self.draft.paths())
         for link in (link for block in blocks for link in find_links(block)):
@@ -377,5 +378,5 @@ class WriteTask:
 
 
 def below_title(page: Page, after: int) -> int:
-    """The block behind which a text is put: what goes to the top of a page goes below its title."""
+    """The block behind which to put a text: below the title if it is to go to the top of the page."""
     return 1 if after == 0 and page.blocks and page.blocks[0].kind == "heading" else after

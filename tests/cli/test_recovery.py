@@ -46,5 +46,5 @@ def test_a_note_that_cannot_be_read_is_told_by_every_command_and_found_by_check(
     LocalStorage(program.folder).notes.write("pending/1f3a", b"{")
     ended = program.quick("read")
     assert (ended.code, b"Lisbon" in ended.out) == (0, True)
-    assert ended.err.startswith("silica: what an interrupted run has left undone could not be finished: ")
+    assert ended.err.startswith("silica: an interrupted operation could not be finished: ")
     assert b".metadata/pending/1f3a.json" in program.quick("check").out

@@ -305,7 +305,7 @@ def test_what_is_newer_than_the_damage_is_still_told(folder: Path, caplog: pytes
     ids = three(history)
     damage(folder, None, f"objects/{ids[0][:2]}/{ids[0][2:]}")
     assert [one.id for one in history.revisions()] == ids[:1:-1]
-    assert f"what was done before {ids[2][:12]} cannot be read any more" in caplog.text
+    assert f"revisions before {ids[2][:12]} cannot be read" in caplog.text
     newest = history.record({"memory": b"on"}, entry(3))
     assert [one.id for one in history.revisions()] == [newest, ids[2]]
 

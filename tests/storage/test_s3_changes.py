@@ -186,7 +186,7 @@ def test_nothing_is_recorded_on_top_of_what_was_not_looked_at(machine: Machine) 
     with storage.lock():
         assert storage.history.head
         other.history.record({"memory": NEW}, entry(2))  # without the lease
-        with pytest.raises(StorageConflict, match="another change went first"):
+        with pytest.raises(StorageConflict, match="another change was recorded first"):
             storage.apply(SPLIT)
     assert [one.summary for one in storage.history.revisions()] == ["fact 2", "fact 0"]
     assert "child" not in pages(storage)

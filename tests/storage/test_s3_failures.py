@@ -60,7 +60,7 @@ def first(count: int, fate: Fate, method: str = "PUT", suffix: str = PAGE) -> Ca
 
 
 def without(condition: str) -> Callable[[Asked], Fate]:
-    """The server takes no notice of this condition."""
+    """The server ignores this condition."""
     return lambda asked: Strips() if condition in asked.headers else None
 
 
@@ -274,7 +274,7 @@ def test_after_a_change_that_nobody_knows_of_nothing_is_taken_back(
         with pytest.raises(StorageError, match="hangs up"):
             storage.write("memory", b"links to the child", ABSENT)
         for undo in (lambda: storage.delete("child", child), lambda: storage.write("child", b"", child)):
-            with pytest.raises(StorageError, match="the next change completes what was begun"):
+            with pytest.raises(StorageError, match="the next change completes this one"):
                 undo()
     assert other.read("child").data == b"moved from the parent"
     with storage.lock():
@@ -350,7 +350,7 @@ def test_who_has_lost_the_lock_changes_nothing(storage: S3Storage, other: S3Stor
     with storage.lock():
         time.sleep(0.2)
         with other.lock():
-            with pytest.raises(StorageConflict, match="another one went first"):
+            with pytest.raises(StorageConflict, match="another machine took the lock"):
                 storage.write("memory", b"late")
             other.write("memory", b"theirs")
         assert other.read("memory").data == b"theirs"
@@ -365,7 +365,7 @@ def test_who_has_lost_the_lock_in_the_middle_stops_there(storage: S3Storage, oth
         time.sleep(0.2)
         with other.lock():
             for _ in range(2):
-                with pytest.raises(StorageError, match="the next change completes what was begun") as caught:
+                with pytest.raises(StorageError, match="the next change completes this one") as caught:
                     storage.delete("child", version)
                 assert not isinstance(caught.value, StorageConflict)
     assert other.list_files() == ["child"]
@@ -386,7 +386,7 @@ def test_what_was_stored_is_stored_though_the_lock_cannot_be_given_back(
 def test_a_server_that_takes_no_notice_of_conditions_is_refused(storage: S3Storage, entrance: Door) -> None:
     for ignored in ("if-none-match", "if-match"):
         entrance.fate = without(ignored)
-        with pytest.raises(StorageError, match="takes no notice of If-Match"), storage.lock():
+        with pytest.raises(StorageError, match="ignores If-Match"), storage.lock():
             pass
     entrance.fate = lambda _: None
     with storage.lock():

@@ -207,7 +207,9 @@ def test_an_edit_from_outside_is_noticed_and_undone(bucket: str, machine: Machin
     put(bucket, "p/found.md", b"# Found\n")
     newest = memory.history()[0]
     assert (newest.first.kind, newest.first.summary) == (EXTERNAL, "edited by hand: boats, found")
-    assert [line.entry.kind for line in memory.blame("boats") if line.entry and "sails" in line.text] == [EXTERNAL]
+    assert [line.revision.kind for line in memory.blame("boats") if line.revision and "sails" in line.text] == [
+        EXTERNAL
+    ]
     memory.undo()
     assert {key: data for key, data in keys(bucket).items() if key.endswith(".md")} == before
     assert len(Memory(machine("another")).history()) == 3

@@ -56,7 +56,7 @@ def test_a_record_that_is_lost_or_changed_is_noticed_and_all_before_it_is_set_as
     history = machine().history
     assert machine("yet another").history.begun
     assert [one.id for one in history.revisions()] == ids[: number - 1 : -1]
-    assert f"what was done before {ids[number][:12]} cannot be read any more: the history is damaged" in caplog.text
+    assert f"revisions before {ids[number][:12]} cannot be read: the history is damaged" in caplog.text
     assert [one.is_first for one in history.revisions()] == [False] * (4 - number)
     assert [(one.id, data) for one, data in history.states("memory")][-1] == (ids[3], b"4")
     assert history.read(ids[3], "memory") == b"4"
@@ -69,7 +69,7 @@ def test_a_record_that_is_lost_or_changed_is_noticed_and_all_before_it_is_set_as
         lambda: history.read(ids[number - 1], "memory"),
         lambda: history.before(ids[number - 1]),
     ):
-        with pytest.raises(HistoryDamaged, match=rf"{record_key(number)} is missing, or is not what was recorded"):
+        with pytest.raises(HistoryDamaged, match=rf"{record_key(number)} is missing or was changed"):
             ask()
     history.quarantine()
     assert record_key(4) in caplog.text
@@ -184,7 +184,7 @@ def test_the_next_change_sets_a_damaged_history_aside_and_can_be_undone(
     fresh = Memory(machine("fresh"))
     (newest,) = fresh.history()
     assert newest.first.summary == "The lighthouse is white."
-    with pytest.raises(HistoryDamaged, match="bring it back if you can, else the next change begins a new history"):
+    with pytest.raises(HistoryDamaged, match="restore it if you can, or the next change begins a new history"):
         fresh.restore(newest.id)
     fresh.write("The jetty is green.")
     assert "a new one begins" in caplog.text
@@ -266,5 +266,5 @@ def test_a_record_that_is_refused_though_there_is_none_is_told(machine: Machine,
     history = machine(url=entrance.url).history
     history.record({}, entry(0))
     entrance.fate = on_history(Answers(412, "PreconditionFailed"))
-    with pytest.raises(StorageError, match=f"{record_key(2)} cannot be made, though it is not there"):
+    with pytest.raises(StorageError, match=f"{record_key(2)} cannot be created, though it does not exist"):
         history.record({}, entry(1))

@@ -1,4 +1,4 @@
-"""What a file system can be asked for, done durably: whole files, folders, and errors that say what to do."""
+"""Durable file operations: whole files, folders, and errors that say what to do."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _UNSUPPORTED = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 def read_bytes(file: Path) -> bytes:
-    """The bytes of a file that is no link."""
+    """The bytes of a file. Symbolic links are not followed."""
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     with os.fdopen(os.open(file, flags), "rb") as stream:
         return stream.read()
 
 
 def store_bytes(temporary: Path, data: bytes, instead_of: os.stat_result | None = None) -> None:
-    """Makes a new file of these bytes, on the disk when the call returns. Only its owner can read it, or whoever could
-    read the file that it takes the place of."""
+    """Creates a file with these bytes, flushed to the disk when the call returns. It gets the mode and the owner of the
+    file that it is to replace; otherwise only its owner can read it."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     descriptor = os.open(temporary, flags, 0o600)
     try:
@@ -43,7 +43,7 @@ def store_bytes(temporary: Path, data: bytes, instead_of: os.stat_result | None 
 
 
 def replace_bytes(file: Path, data: bytes) -> None:
-    """Makes the file one of these bytes, whatever it was: durable when the call returns, and never half of it."""
+    """Creates or replaces the file: atomically, and durably when the call returns."""
     temporary = new_temporary(file.parent)
     try:
         make_folder(file.parent)
@@ -56,19 +56,19 @@ def replace_bytes(file: Path, data: bytes) -> None:
 
 
 def new_temporary(folder: Path) -> Path:
-    """A name that no file has yet; see `is_temporary`."""
+    """An unused file name in the folder; see `is_temporary`."""
     return folder / f".silica-{os.urandom(8).hex()}.tmp"
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a file of this name was made by a write that did not end, or has not yet."""
+    """Whether this is the name of a temporary file, of a running or an interrupted write."""
     return name.startswith(".silica-") and name.endswith(".tmp")
 
 
 def make_folder(folder: Path) -> None:
-    """Makes the folder and those above it, for their owner only; one that is there stays as it is."""
+    """Creates the folder and its parents, for their owner only. An existing folder stays as it is."""
     try:
-        folder.mkdir(mode=0o700)  # whether it is there is not asked first: a network disk may answer from memory
+        folder.mkdir(mode=0o700)  # without looking first: a network disk may answer from its cache
     except FileNotFoundError:
         if folder.parent == folder:
             raise
@@ -78,16 +78,16 @@ def make_folder(folder: Path) -> None:
         if folder.is_dir():
             return
         if isinstance(error, FileExistsError):
-            told = "a file is where a folder should be"
-            raise NotADirectoryError(errno.ENOTDIR, told, str(folder)) from error
+            problem = "a file is where a folder should be"
+            raise NotADirectoryError(errno.ENOTDIR, problem, str(folder)) from error
         raise
     _permit(folder, 0o700)
     sync_folder(folder.parent)
 
 
 def _permit(place: Path, mode: int) -> None:
-    """Sets the mode, of which the umask may have taken some away, on a disk that keeps modes: a memory stick does
-    not."""
+    """Sets the mode, regardless of the umask. Disks without file modes, such as a memory stick, are left as they
+    are."""
     try:
         place.chmod(mode)
     except OSError as error:
@@ -96,7 +96,8 @@ def _permit(place: Path, mode: int) -> None:
 
 
 def _give_to_owner(place: Path, like: os.stat_result) -> None:
-    """Gives a file to whom another one belongs, as far as we may: root writes in the folder of somebody else, say."""
+    """Sets a file's owner and group to those of another file, if that is allowed: root may write in another user's
+    folder."""
     if sys.platform != "win32":
         for owner, group in ((-1, like.st_gid), (like.st_uid, -1)):
             with suppress(OSError):
@@ -104,7 +105,7 @@ def _give_to_owner(place: Path, like: os.stat_result) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes the names in the folder durable, where folders can be synced: not on Windows and some network disks."""
+    """Flushes the names in the folder to the disk. Does nothing on Windows and on disks that cannot do it."""
     if os.name == "nt":
         return
     descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
@@ -118,7 +119,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def lstat(place: Path) -> os.stat_result | None:
-    """What is in a place, links not followed; `None` if nothing."""
+    """The status of a file or folder, without following links; `None` if it does not exist."""
     try:
         return place.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -131,13 +132,13 @@ def is_file(found: os.stat_result | None) -> TypeGuard[os.stat_result]:
 
 
 def is_link(found: os.stat_result) -> bool:
-    """Whether it leads elsewhere."""
-    junction = 0xA0000003  # what Windows calls a mount point: a link between folders that is no symbolic link
+    """Whether it is a symbolic link, or a junction on Windows."""
+    junction = 0xA0000003  # IO_REPARSE_TAG_MOUNT_POINT: a link between folders that is not a symbolic link
     return stat.S_ISLNK(found.st_mode) or getattr(found, "st_reparse_tag", 0) == junction
 
 
 def spelling(place: Path) -> str:
-    """The name, in NFC, that the disk has for what is in a place: one that ignores case finds it under other names."""
+    """The file's name as stored on the disk, in NFC: a disk that ignores case also finds it under other spellings."""
     if not _is_found_in_other_case(place):
         return place.name
     names = [unicodedata.normalize("NFC", other.name) for other in place.parent.iterdir()]
@@ -153,21 +154,21 @@ def _is_found_in_other_case(place: Path) -> bool:
         other = name.swapcase()
     try:
         return other != name and lstat(place.with_name(other)) is not None
-    except OSError:  # too long a name: "ß" has two letters in the other case
+    except OSError:  # the name is too long: "ß" becomes two letters in the other case
         return False
 
 
 @contextmanager
 def explained(action: str, place: Path) -> Iterator[None]:
-    """Turns an error of the operating system into one that says what to do."""
+    """Turns an `OSError` into a `StorageError` that says what to do."""
     try:
         yield
     except StorageError:
         raise
     except OSError as error:
-        told = StorageError(f"cannot {action} {place}: {_advice(error)}")
-        told.errno = error.errno
-        raise told from error
+        explanation = StorageError(f"cannot {action} {place}: {_advice(error)}")
+        explanation.errno = error.errno
+        raise explanation from error
 
 
 def _advice(error: OSError) -> str:

@@ -1,8 +1,8 @@
-"""The history of a folder: each revision is a commit in a git repository of the memory's own.
+"""The history of a folder: each revision is a commit in the memory's own git repository.
 
-The repository is bare and names pages as the disk does (`projects/silica.md`), so plain git reads it:
-`git --git-dir .metadata/history.git log`. Objects and the branch are flushed before a change counts as done. A second
-ref, `refs/silica/checked-out`, says up to which commit the pages have been written.
+The repository is bare and names pages as the disk does (`projects/silica.md`), so plain git can read it:
+`git --git-dir .metadata/history.git log`. A change has happened once its objects and the branch are flushed. The ref
+`refs/silica/checked-out` is the commit that was last written to the pages completely.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ BRANCH = b"refs/heads/main"
 CHECKED_OUT = b"refs/silica/checked-out"
 AUTHOR = b"Silica Memory <silica@localhost>"
 MAKING = "history-making-"
-"""The prefix of a repository's folder until it is complete."""
+"""The name of a new repository's folder begins with this until the repository is complete."""
 TORN_SECONDS = 60.0
-"""A temporary file untouched for this many seconds belongs to a process that died. Writing one takes milliseconds."""
+"""The age, in seconds, at which a temporary file is taken for one of a dead process. Writing one takes milliseconds."""
 GIT_SECONDS = 0.2
-"""Plain git holds the lock of a branch for less than this many seconds."""
+"""How long to wait for another git process, in seconds: git holds a branch's lock for a few milliseconds."""
 
 _FILE, _FOLDER = 0o100644, 0o040000
 
@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 
 class GitHistory:
-    """The `History` in a git repository below a folder. The first record makes the repository."""
+    """The `History` in a git repository in a folder. The first record creates the repository."""
 
     def __init__(self, folder: Path) -> None:
         self._place = folder / FOLDER
@@ -57,7 +57,7 @@ class GitHistory:
     @property
     def begun(self) -> bool:
         """See `History`."""
-        # git's own gc moves the names of branches into one file
+        # `git gc` moves the branches into the file packed-refs
         return (self._place / "refs" / "heads" / "main").exists() or (self._place / "packed-refs").exists()
 
     @property
@@ -91,7 +91,7 @@ class GitHistory:
         with self._explained():
             self._close()
             self._place.rename(other)
-        logger.warning("the history could not be read; it is kept as %s, and a new one begins", other)
+        logger.warning("the history is damaged; it was moved to %s, and a new one begins", other)
 
     def revisions(self, path: str | None = None) -> Iterator[Revision]:
         """See `History`."""
@@ -105,7 +105,7 @@ class GitHistory:
                 except HistoryDamaged as error:
                     if not newer:
                         raise
-                    logger.warning("what was done before %s cannot be read any more: %s", newer[:12], error)
+                    logger.warning("revisions before %s cannot be read: %s", newer[:12], error)
                     return
                 newer = revision.id
                 if path is None or path in revision.paths:
@@ -143,7 +143,7 @@ class GitHistory:
         """See `History`."""
 
         def ask() -> tuple[PageChange, ...]:
-            trees = (self._commit(one.encode()).tree if one else None for one in (old, new))
+            trees = (self._commit(commit_id.encode()).tree if commit_id else None for commit_id in (old, new))
             changed = self._changed_files(*trees)
             return tuple(
                 PageChange(path, *(None if blob is None else self._data(blob) for blob in changed[path]))
@@ -165,7 +165,7 @@ class GitHistory:
         return {path: data for path, data in pages.items() if known[path] != now[path]}
 
     def pack(self) -> int:
-        """Puts all loose objects into one pack; returns how many there were."""
+        """Packs all loose objects and returns their number."""
         if not self.begun:
             return 0
         with self._explained():
@@ -173,9 +173,9 @@ class GitHistory:
 
     @property
     def size(self) -> int:
-        """The bytes that it takes on the disk, in whole blocks."""
-        found = [file.stat() for file in self._place.rglob("*") if file.is_file()]
-        return sum(getattr(info, "st_blocks", 0) * 512 or info.st_size for info in found)
+        """The disk space of the repository, in bytes."""
+        infos = [file.stat() for file in self._place.rglob("*") if file.is_file()]
+        return sum(getattr(info, "st_blocks", 0) * 512 or info.st_size for info in infos)
 
     def _move_back(self, commit_id: bytes) -> None:
         if parents := self._commit(commit_id).parents:
@@ -184,7 +184,7 @@ class GitHistory:
             moved = self._repo.refs.remove_if_equals(BRANCH, commit_id)
         if not moved:
             raise StorageError("the history was changed by another process meanwhile")
-        with suppress(FileNotFoundError):  # dulwich removes a folder that is empty
+        with suppress(FileNotFoundError):  # dulwich removes the folder when it is empty
             sync_folder(self._place / "refs" / "heads")
 
     def _recorded(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
@@ -223,13 +223,13 @@ class GitHistory:
 
     @property
     def _repo(self) -> Any:
-        """The repository, made if it does not exist. It is open only during a call: dulwich warns about repositories
-        that are still open when the interpreter ends."""
+        """The repository, created if it does not exist. It is open only during a call: dulwich warns about repositories
+        that are still open when the interpreter exits."""
         from dulwich.repo import Repo
 
         if self._opened is None:
             if (self._place / "objects").is_dir():
-                with suppress(OSError):  # empty folders, which git, zip and S3 leave out of a copy
+                with suppress(OSError):  # copies by git, zip or S3 lack the empty folders
                     for name in ("refs/heads", "objects/pack"):
                         (self._place / name).mkdir(mode=0o700, parents=True, exist_ok=True)
             else:
@@ -238,7 +238,8 @@ class GitHistory:
         return self._opened
 
     def _make(self) -> None:
-        """Makes the repository beside its place and moves it there when it is complete: half of one would stay."""
+        """Creates the repository under another name and renames it when it is complete, so that a crash leaves no
+        incomplete one."""
         from dulwich.repo import Repo
 
         make_folder(self._place.parent)
@@ -255,7 +256,7 @@ class GitHistory:
         sync_folder(self._place.parent)
 
     def _sweep(self) -> None:
-        """Removes what a process left that was killed while it recorded or packed."""
+        """Removes temporary files of processes that were killed while they recorded or packed."""
         for file in (*self._place.glob("objects/.*"), *self._place.glob("objects/pack/*")):
             with suppress(OSError):
                 is_torn = is_temporary(file.name) or file.suffix == ".lock" or file.name.startswith("tmp")
@@ -263,7 +264,7 @@ class GitHistory:
                     file.unlink()
 
     def _despite_locks(self, act: Callable[[], Answer]) -> Answer:
-        """What `act` returns; tried again after removing locks, if some were left by a process that died."""
+        """Returns the result of `act`. If a dead process left locks behind, removes them and tries once more."""
         try:
             with self._explained():
                 return act()
@@ -273,8 +274,8 @@ class GitHistory:
                 return act()
 
     def _unlock(self) -> None:
-        """Removes the locks of a process that died while it recorded. None of ours is alive, since we hold the lock of
-        the storage; plain git locks no objects, and a branch only for a moment."""
+        """Removes the locks of a process that died while it recorded. They are not ours, since we hold the storage's
+        lock; plain git locks no objects, and a branch only for milliseconds."""
         time.sleep(GIT_SECONDS)
         for pattern in ("objects/??/*.lock", "refs/heads/*.lock", "refs/silica/*.lock"):
             for lock in self._place.glob(pattern):
@@ -297,11 +298,12 @@ class GitHistory:
         return (self._repo.refs.read_ref(CHECKED_OUT) or b"").decode()
 
     def _read_ref(self, name: bytes) -> str:
-        """The ref, if it has a file of its own: whoever only reads pages need not wait for the import of dulwich."""
+        """The ref, if it has a file of its own. Reading it here spares those who only read pages the import of
+        dulwich."""
         with suppress(OSError, UnicodeDecodeError):
-            found = (self._place / name.decode()).read_text("ascii").strip()
-            if re.fullmatch("[0-9a-f]{40}", found):
-                return found
+            commit_id = (self._place / name.decode()).read_text("ascii").strip()
+            if re.fullmatch("[0-9a-f]{40}", commit_id):
+                return commit_id
         return ""
 
     def _commit(self, commit_id: bytes | None) -> Any:
@@ -347,7 +349,7 @@ class GitHistory:
         return commit, revision
 
     def _changed_files(self, old: bytes | None, new: bytes | None) -> dict[str, tuple[bytes | None, bytes | None]]:
-        """The pages in which two trees differ, with their blobs in the one and in the other."""
+        """The pages that differ between two trees: path → (old blob, new blob)."""
         changed: dict[str, tuple[bytes | None, bytes | None]] = {}
         for (old_path, new_path), modes, blobs in self._repo.object_store.tree_changes(old, new):
             sides = [
@@ -359,8 +361,8 @@ class GitHistory:
         return changed
 
     def _ask(self, ask: Callable[[], Answer]) -> Answer:
-        """The answer. If the repository seems damaged it is opened anew and asked once more: another process may just
-        have packed it."""
+        """Returns the result of `ask`. If the repository seems damaged, opens it again and asks once more: another
+        process may have just packed it."""
         with self._lock:
             try:
                 with self._explained():
@@ -373,8 +375,8 @@ class GitHistory:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Holds the repository open, and turns what goes wrong into errors of ours: a disk that fails, or a damaged
-        repository, for which dulwich raises whatever it stumbles over."""
+        """Keeps the repository open, and turns exceptions into `StorageError`. For a damaged repository dulwich raises
+        all kinds of exceptions, so any of them becomes `HistoryDamaged`."""
         with self._lock:
             self._users += 1
             try:
@@ -397,8 +399,8 @@ class GitHistory:
 
 
 class _FlushedObjects:
-    """An object store to which objects are added durably, each in a file. What a killed process leaves of one lies in
-    the folder of all, where `_sweep` finds it without walking through 256 of them."""
+    """An object store that writes each object durably to its own file. Temporary files are made in `objects/` itself,
+    where `_sweep` finds them without listing its 256 subfolders."""
 
     def __init__(self, store: Any, folder: Path) -> None:
         self._store = store
@@ -409,7 +411,7 @@ class _FlushedObjects:
         return self._store[object_id]
 
     def add_object(self, added: Any) -> None:
-        """Writes and flushes the object; `flush` makes its name durable."""
+        """Writes and flushes the object; its name is durable after `flush`."""
         name = added.id.decode()
         file = self._folder / name[:2] / name[2:]
         if file.exists():
@@ -421,17 +423,17 @@ class _FlushedObjects:
         self._changed.add(file.parent)
 
     def flush(self) -> None:
-        """Makes all that was added durable."""
+        """Flushes the names of all added objects."""
         for folder in (*self._changed, self._folder):
             sync_folder(folder)
 
 
 class _Locked(StorageError):
-    """A file that is to be written is locked: by git at this moment, or by a process that died over it."""
+    """A file of the repository is locked, by a running git process or by one that died."""
 
 
 def _is_page(file: bytes, mode: int | None) -> bool:
-    """Whether a file is a page: plain git may have been told to keep other things."""
+    """Whether a file is a page. Somebody may have committed other files with plain git."""
     return mode == _FILE and file.endswith(SUFFIX.encode())
 
 

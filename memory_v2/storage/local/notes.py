@@ -1,4 +1,4 @@
-"""What the program notes on the local disk: the note `pending/1f3a` is the file `.metadata/pending/1f3a.json`."""
+"""Notes on the local disk: the note `pending/1f3a` is the file `.metadata/pending/1f3a.json`."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from memory_v2.storage.local.disk import (
 SUFFIX = ".json"
 CLAIM = ".lock"
 STALE_SECONDS = 60.0
-"""A file that nobody has touched for so long belongs to a process that died; a claim that is only just being made must
-not be taken away from its owner."""
+"""The age, in seconds, at which a temporary file or claim may be removed: long enough that no running process is about
+to use it."""
 
 
 class LocalNotes:
-    """The notes below a folder; `make` makes that folder, and refuses one that leads elsewhere."""
+    """The notes in a folder; `make` creates that folder, and refuses a symbolic link."""
 
     recovery_interval = 2.0
-    """Seconds: looking costs a few file reads, and what a crash left may wait that long."""
+    """In seconds. A search costs a few file reads, and work that a crash interrupted can wait that long."""
 
     def __init__(self, folder: Path, make: Callable[[], Path]) -> None:
         self._folder = folder
@@ -56,7 +56,7 @@ class LocalNotes:
         """See `Notes`."""
         file = self._file(name)
         with explained("delete", file):
-            if lstat(file) is not None:  # a read-only disk refuses to remove also what is not there
+            if lstat(file) is not None:  # a read-only disk also refuses to remove a missing file
                 file.unlink(missing_ok=True)
                 sync_folder(file.parent)
 
@@ -72,7 +72,7 @@ class LocalNotes:
 
     @contextmanager
     def claim(self, name: str) -> Iterator[bool]:
-        """See `Notes`. The lock of a file is let go of by the system when its process dies, however it dies."""
+        """See `Notes`. The system releases a file lock when its process dies."""
         from filelock import FileLock, Timeout  # 40 ms of start-up, which reading should not pay
 
         if name in self._claimed:  # by a thread of this process: no need to ask the disk
@@ -90,7 +90,7 @@ class LocalNotes:
                 is_free = False
             except OSError:
                 with suppress(OSError):
-                    file.unlink()  # a disk without locks has made it all the same
+                    file.unlink()  # a disk without locks has created it all the same
                 raise
         try:
             if is_free:
@@ -104,7 +104,7 @@ class LocalNotes:
                 lock.release()
 
     def sweep(self) -> None:
-        """See `Notes`. What somebody may still be at work on is younger."""
+        """See `Notes`. Files younger than `STALE_SECONDS` may be in use and stay."""
         with suppress(OSError):
             for file in (*self._folder.iterdir(), *(self._folder / PENDING).iterdir()):
                 if time.time() - file.lstat().st_mtime < STALE_SECONDS:
@@ -113,7 +113,7 @@ class LocalNotes:
                     file.unlink(missing_ok=True)
                 elif file.suffix == CLAIM and file.parent.name == PENDING and not file.with_suffix(SUFFIX).exists():
                     with self.claim(f"{PENDING}/{file.stem}"):
-                        pass  # letting go of a claim removes its file
+                        pass  # releasing a claim removes its file
 
     def _file(self, name: str) -> Path:
         return self._folder / f"{name}{SUFFIX}"

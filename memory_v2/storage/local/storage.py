@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from memory_v2.storage.local.git_history import GitHistory
 
 LOCK_SECONDS = 30.0
+"""How long to wait for the lock, in seconds. A change holds it for milliseconds, and never during a model request."""
 METADATA = ".metadata"
 
 GITIGNORE = b"""# The program's own data, not for the git repository around it; the pages may well be.
@@ -45,16 +46,18 @@ GITIGNORE = b"""# The program's own data, not for the git repository around it; 
 """
 
 _UNSETTLED_NS = 50_000_000
+"""The age, in nanoseconds, below which a file's times may not show a later change: the coarsest clocks of file systems
+that are in common use tick every 16 ms."""
 
 
 class LocalStorage(HistoryFirst):
-    """Pages on the local disk. The folder need not exist: the first write makes it, reading leaves it unmade."""
+    """Pages on the local disk. The folder need not exist: the first write creates it, a read does not."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
         self._threads = threading.RLock()
         self._listed: frozenset[str] = frozenset()
-        """The paths of the last walk, which are spelled as on the disk."""
+        """The paths of the last walk, spelled as on the disk."""
         self.notes = LocalNotes(self._folder / METADATA, self._metadata)
         with explained("open the memory folder", self._folder), suppress(FileNotFoundError):
             if not stat.S_ISDIR(self._folder.stat().st_mode):
@@ -159,11 +162,11 @@ class LocalStorage(HistoryFirst):
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Re-entrant in a thread; raises `StorageError` when others have held it for `LOCK_SECONDS`."""
+        """Re-entrant in a thread. Raises `StorageError` if others hold it for `LOCK_SECONDS`."""
         from filelock import FileLock, Timeout  # 40 ms of start-up, which reading should not pay
 
         file = self._folder / METADATA / "lock"
-        # Threads queue here, in order; the file's lock, which has to be polled, is for other processes.
+        # Threads wait here; the file lock, which must be polled, is for other processes.
         if not self._threads.acquire(timeout=LOCK_SECONDS):
             raise StorageError(f"another thread has held {file} for {LOCK_SECONDS:.0f} seconds; try again later")
         try:
@@ -189,9 +192,10 @@ class LocalStorage(HistoryFirst):
         return pages
 
     def _look(self, path: str, to_write: bool = False) -> tuple[Path, os.stat_result | None]:
-        """The file of the page and what is there, if anything; refuses a symbolic link on the way to it. On a disk that
-        ignores case a page has one name all the same; what stands in the way of another cannot be written over."""
-        path = page_path(path)  # the last door before the disk: nothing above it is trusted to have looked
+        """The page's file and its status, or `None` if it does not exist. Raises `_Link` if the file or a folder above
+        it is a symbolic link. On a disk that ignores case, a page is found under one spelling only, and another
+        spelling of an existing page cannot be written."""
+        path = page_path(path)  # the last check before the disk: callers are not trusted
         file = self._folder / f"{path}{SUFFIX}"
         found = None
         for place in (*(self._folder / folder for folder in prefixes(path)[:-1]), file):
@@ -225,7 +229,7 @@ class LocalStorage(HistoryFirst):
             raise _conflict(path, expected)
 
     def _prune(self, folder: Path, top: Path) -> Path:
-        """Removes `folder` and those above it up to `top` while they are empty; returns the first that stays."""
+        """Removes `folder` and its parents below `top` while they are empty; returns the first that remains."""
         while folder != top:
             try:
                 folder.rmdir()
@@ -242,14 +246,14 @@ class LocalStorage(HistoryFirst):
         if found is not None and is_link(found):
             raise _Link(f"{folder} {LINK}")
         make_folder(folder)
-        if found is None:  # later it is left alone: who has removed it wants it so
+        if found is None:  # only in a new folder: a user may have removed it on purpose
             with suppress(OSError):
                 store_bytes(folder / ".gitignore", GITIGNORE)
         return folder
 
 
 class _Link(StorageError):
-    """A symbolic link stands where a page or a folder should."""
+    """A symbolic link is where a page or a folder should be."""
 
 
 def _conflict(path: str, expected: Expected) -> StorageConflict:
@@ -259,19 +263,19 @@ def _conflict(path: str, expected: Expected) -> StorageConflict:
 
 def _mark(info: os.stat_result, now: int) -> str:
     mark = f"{info.st_mtime_ns:x}-{info.st_ctime_ns:x}-{info.st_ino:x}"
-    # A disk's clock ticks every few milliseconds: a file changed just now can be changed once more without a trace.
-    # Until that moment has passed, no stamp of it is equal to a later one.
+    # A disk's clock ticks every few milliseconds: a file changed just now can change again and keep its times. So the
+    # stamps of a recently changed file are never equal to later ones.
     settled = abs(now - max(info.st_mtime_ns, info.st_ctime_ns)) > _UNSETTLED_NS
     return mark if settled else f"{mark}-{now:x}"
 
 
 def _create(temporary: Path, file: Path, path: str) -> None:
-    """Puts the file in its place; of several that try at once, one succeeds."""
+    """Moves the new file into place. If several try at once, one succeeds."""
     try:
         os.link(temporary, file)
     except FileExistsError:
         raise _conflict(path, ABSENT) from None
-    except OSError:  # no hard links on this disk: the lock that writers hold is what keeps others away
+    except OSError:  # no hard links on this disk; the lock keeps other writers away
         if lstat(file) is not None:
             raise _conflict(path, ABSENT) from None
         temporary.replace(file)

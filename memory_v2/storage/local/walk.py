@@ -1,4 +1,4 @@
-"""Which files in a folder are pages."""
+"""Finding the pages in a folder."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ LINK = "is a symbolic link; a memory keeps its pages inside its own folder"
 
 
 def walk(root: Path) -> tuple[dict[str, os.DirEntry[str]], list[tuple[str, str]]]:
-    """The pages below a folder, by path; and the files that one could take for pages, each with why it is none."""
+    """The pages below a folder, by path, and the files that look like pages but are not, each with the reason."""
     pages: dict[str, os.DirEntry[str]] = {}
-    strays: list[tuple[str, str]] = []
+    ignored: list[tuple[str, str]] = []
     folders = [""]
     while folders:
         above = folders.pop()
@@ -25,12 +25,12 @@ def walk(root: Path) -> tuple[dict[str, os.DirEntry[str]], list[tuple[str, str]]
             for entry in entries:
                 name = above + _name(entry, entries)
                 if problem := _problem(name, entry):
-                    strays.append((name, problem))
+                    ignored.append((name, problem))
                 elif entry.is_dir(follow_symlinks=False):
                     folders.append(f"{name}/")
                 elif name.endswith(SUFFIX):
                     pages[name.removesuffix(SUFFIX)] = entry
-    return pages, strays + part_clashes(pages)
+    return pages, ignored + part_clashes(pages)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -42,7 +42,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _name(entry: os.DirEntry[str], entries: Sequence[os.DirEntry[str]]) -> str:
-    """The name of an entry; in NFC, if the disk takes that for the same: on a Mac, names are written in either form."""
+    """The file's name; in NFC if the disk finds it under that name too, as macOS does."""
     name = entry.name
     if unicodedata.is_normalized("NFC", name):
         return name
@@ -53,7 +53,7 @@ def _name(entry: os.DirEntry[str], entries: Sequence[os.DirEntry[str]]) -> str:
 
 
 def _leads_away(entry: os.DirEntry[str]) -> bool:
-    # Only Windows has junctions; a stat for each entry is what it costs there.
+    # Only Windows has junctions, and there it costs a stat for each file.
     return entry.is_symlink() or (os.name == "nt" and is_link(entry.stat(follow_symlinks=False)))
 
 
@@ -65,7 +65,7 @@ def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _problem(name: str, entry: os.DirEntry[str]) -> str | None:
-    """Why an entry that somebody could take for a page, or for a folder of pages, is none."""
+    """Why a file or folder that looks like a page, or like a folder of pages, is not one; `None` otherwise."""
     markdown = is_markdown(name)
     if _leads_away(entry):
         return LINK if markdown or _leads_to_folder(entry) else None

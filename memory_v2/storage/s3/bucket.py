@@ -1,7 +1,7 @@
-"""The objects of a bucket: asked for, listed and changed by requests whose conditions hold, or which change nothing.
+"""The objects of a bucket: reading, listing, and conditional writes.
 
-A request whose answer got lost is sent again, by boto3 as a rule. A change may then meet what it has done itself: so
-each write leaves a mark of its own on the object, and whether a refused write was carried out after all is looked up.
+If an answer is lost, the request is sent again, usually by boto3. The repeated request may then fail because the first
+one succeeded. So each write puts a unique mark on the object, and a failed write looks for its own mark.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 ATTEMPTS = 3
-"""How often a request is sent before its failure is told."""
+"""How often a request is sent before it fails: boto3's own default."""
 CONNECT_SECONDS = 5
 READ_SECONDS = 10
 CONFLICT_SECONDS = (0.05, 0.2, 0.5)
-"""The pauses before a request is sent again that met another one on the same object: what S3 asks for then."""
+"""The pauses, in seconds, before a request that collided with another one on the same object is sent again, as S3
+advises."""
 MARK = "silica-write"
 FIRST_KEYS, MAX_KEYS = 50, 1_000
-"""How many keys a listing asks for at first, where there are some to pass over, and how many S3 gives at most."""
+"""How many keys a listing requests: at first, if it skips a folder that comes early; and at most, S3's own limit."""
 
 _NO_VERSION = ("NoSuchVersion", "MethodNotAllowed", "InvalidArgument")
-"""What S3 says to the id of a version that is gone, of a version that is a deletion, and of none that can be."""
+"""S3's error codes for a version id that is gone, that is a deletion, or that is not valid."""
 _CUT_OFF = (
     exceptions.ResponseStreamingError,
     exceptions.IncompleteReadError,
@@ -49,7 +50,7 @@ _CUT_OFF = (
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """The bytes of an object, and its entity tag: of one object, equal tags mean equal bytes."""
+    """The bytes of an object and its entity tag. For one key, equal tags mean equal bytes."""
 
     etag: str
     data: bytes
@@ -57,7 +58,7 @@ class Object:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What is known of an object without reading it; a listing tells no mark."""
+    """The metadata of an object. A listing does not include the mark."""
 
     etag: str
     size: int
@@ -66,7 +67,7 @@ class Info:
 
 
 class Bucket:
-    """A bucket of S3, or of a server that speaks like it. Nothing is connected to before the first request."""
+    """A bucket of S3, or of another server with its API. Nothing is connected to before the first request."""
 
     def __init__(self, name: str, region: str | None = None, endpoint: str | None = None) -> None:
         self.name = name
@@ -77,8 +78,8 @@ class Bucket:
         self._is_there = False
 
     def get(self, key: str, kept: Object | None = None, version_id: str = "") -> Object | None:
-        """The object, `kept` if its bytes are what they were; with `version_id`, that version of it. `None` if there is
-        none."""
+        """The object; `kept` if it has not changed since; with `version_id`, that version of it. `None` if it does not
+        exist."""
         more: dict[str, Any] = {"IfNoneMatch": f'"{kept.etag}"'} if kept else {}
         if version_id:
             more["VersionId"] = version_id
@@ -93,13 +94,13 @@ class Bucket:
                     return None
                 raise explain(error, "read", self._place(key)) from error
             except (BotoCoreError, ResponseParserError) as error:
-                # boto3 sends a request again that gets no answer, but not one whose answer breaks off.
+                # boto3 repeats a request without an answer, but not one whose answer breaks off.
                 if attempt == ATTEMPTS or not isinstance(error, _CUT_OFF):
                     raise explain(error, "read", self._place(key)) from error
         raise AssertionError("the last attempt returns or raises")
 
     def head(self, key: str) -> Info | None:
-        """What is known of the object; `None` if there is none."""
+        """The metadata of the object; `None` if it does not exist."""
         try:
             answer = self._client().head_object(Bucket=self.name, Key=key)
         except ClientError as error:
@@ -115,8 +116,8 @@ class Bucket:
     def list(
         self, prefix: str, *, after: str = "", besides: str = "", flat: bool = False
     ) -> Iterator[tuple[str, Info]]:
-        """The objects whose keys begin so, sorted, however many there are. `after`: only those behind this key;
-        `besides`: what is in this folder is passed over, not walked through; `flat`: nor is what is in any folder."""
+        """All objects whose keys begin with `prefix`, sorted by key. `after` starts behind this key; `besides` skips
+        this folder without listing it; `flat` skips all folders."""
         more: dict[str, Any] = {"Delimiter": "/"} if flat else {}
         start: dict[str, Any] = {"StartAfter": after} if after else {}
         most, key = FIRST_KEYS if besides else MAX_KEYS, ""
@@ -138,19 +139,19 @@ class Bucket:
             most = MAX_KEYS
 
     def create(self, key: str, data: bytes) -> str:
-        """Makes the object and returns its tag; `PreconditionFailed` if one is there."""
+        """Creates the object and returns its tag. Raises `PreconditionFailed` if it exists."""
         return self._put(key, data, {"IfNoneMatch": "*"})
 
     def replace(self, key: str, data: bytes, etag: str) -> str:
-        """Replaces the object with this tag and returns the new tag; `PreconditionFailed` if there is none with it."""
+        """Replaces the object and returns the new tag. Raises `PreconditionFailed` if it does not have this tag."""
         return self._put(key, data, {"IfMatch": f'"{etag}"'})
 
     def put(self, key: str, data: bytes) -> str:
-        """Makes the object what it should be, whatever it was; returns its tag."""
+        """Creates or replaces the object and returns its tag."""
         return self._put(key, data, {})
 
     def delete(self, key: str, etag: str | None = None) -> None:
-        """Removes the object, if it is there; with a tag, `PreconditionFailed` if there is none with this tag."""
+        """Removes the object if it exists. With a tag, raises `PreconditionFailed` if it does not have this tag."""
         condition: dict[str, Any] = {} if etag is None else {"IfMatch": f'"{etag}"'}
         place = self._place(key)
         for pause in (*CONFLICT_SECONDS, None):
@@ -204,14 +205,14 @@ class Bucket:
         raise AssertionError("the last attempt returns or raises")
 
     def _settled(self, key: str, error: Exception) -> Info | None:
-        """What is there after a change without an answer; `UnknownOutcome` if that cannot be told either."""
+        """The metadata after a change that got no answer. Raises `UnknownOutcome` if this request fails too."""
         try:
             return self.head(key)
         except StorageError:
             raise UnknownOutcome(str(explain(error, "change", self._place(key)))) from error
 
     def _expect_bucket(self) -> None:
-        """Raises `StorageError` if there is no bucket: an object that is not there looks the same from outside."""
+        """Raises `StorageError` if the bucket does not exist: S3 answers 404 to that as to a missing object."""
         if self._is_there:
             return
         try:
@@ -238,7 +239,7 @@ class Bucket:
 
     def _new_client(self) -> S3Client:
         session = boto3.session.Session(region_name=self._region)
-        # Other servers have neither a name for each bucket, nor regions, nor every checksum that S3 has.
+        # Other servers may lack a host name for each bucket, regions, and some of S3's checksums.
         other: dict[str, Any] = {
             "s3": {"addressing_style": "path"},
             "request_checksum_calculation": "when_required",

@@ -1,7 +1,7 @@
-"""What is kept on the local disk of a bucket: pages, each with its tag and the moment at which it was known to be so,
-and the records of the history, which are for good.
+"""The local cache of a bucket: pages, each with its tag and the time of the last check, and the records of the history,
+which never change.
 
-All of it can be fetched again: a file that is torn, tampered with or unwritable costs a request and nothing else.
+Everything can be fetched again: a file that is torn, changed or not writable only costs a request.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memory_v2.storage.s3.bucket import Object
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A page as it was at a moment, in nanoseconds."""
+    """A cached page, and the time at which the server last confirmed it, in nanoseconds."""
 
     found: Object
     version: str
@@ -30,7 +30,7 @@ class Kept:
 
 
 class PageCache:
-    """One file for each page below `folder`, which is made when it is needed; keeps nothing where that is `None`."""
+    """One file for each page in `folder`, which is created when needed. With `None` nothing is cached."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -39,7 +39,7 @@ class PageCache:
 
     @property
     def folder(self) -> Path | None:
-        """The folder, if there is one that can be written."""
+        """The folder; `None` if there is none or it is not writable."""
         if self._folder is None:
             return None
         try:
@@ -49,7 +49,7 @@ class PageCache:
         return self._folder if os.access(self._folder, os.W_OK | os.X_OK) else None
 
     def find(self, path: str) -> Kept | None:
-        """The page as it was last known."""
+        """The cached page; `None` if there is none."""
         if self._folder is None:
             return None
         try:
@@ -63,7 +63,7 @@ class PageCache:
         return kept if is_it and kept.as_of >= self._changed.get(path, 0) else None
 
     def keep(self, path: str, found: Object, as_of: int) -> None:
-        """Keeps what a page was at that moment, unless something later is known of it."""
+        """Caches the page, unless newer information about it is known."""
         with self._changing:
             folder = self.folder
             if folder is None or as_of < self._changed.get(path, 0):
@@ -87,7 +87,7 @@ class PageCache:
                     temporary.unlink(missing_ok=True)
 
     def drop(self, path: str, as_of: int) -> None:
-        """Forgets a page that was not, or no longer, there at that moment."""
+        """Forgets a page that did not exist at that time, unless newer information about it is known."""
         with self._changing:
             if self._folder is None or as_of < self._changed.get(path, 0):
                 return
@@ -96,7 +96,7 @@ class PageCache:
                 self._file(self._folder, path).unlink()
 
     def prune(self, paths: set[str]) -> None:
-        """Removes the files of all other pages; a page that was missed is fetched again."""
+        """Removes the cached pages that are not in `paths`."""
         if self._folder is None:
             return
         known = {self._file(self._folder, path).name for path in paths}
@@ -119,14 +119,14 @@ class CachedRecord:
 
 
 class RecordCache:
-    """The records of the history that this machine has seen: one file, a line for each. `folder` gives the folder, if
-    there is one that can be written."""
+    """The records of the history that this machine has seen, in one file with a line for each. `folder` returns the
+    folder; `None` if there is none or it is not writable."""
 
     def __init__(self, folder: Callable[[], Path | None]) -> None:
         self._folder = folder
 
     def load(self) -> dict[int, CachedRecord]:
-        """The records by number. A line that is torn, or not what its sum says, is left out."""
+        """The records by number. Lines that are torn or fail their checksum are skipped."""
         file = self._file()
         try:
             lines = read_bytes(file).split(b"\n") if file else []
@@ -136,7 +136,7 @@ class RecordCache:
         return {record.number: record for record in read}
 
     def add(self, records: Iterable[CachedRecord]) -> None:
-        """Keeps these as well. Each begins a line of its own, whatever somebody before has left unfinished."""
+        """Appends the records. Each begins with a line break, because the last line may be torn."""
         lines = b"".join(_line(record) for record in records)
         with suppress(OSError):
             if lines and (file := self._file()):

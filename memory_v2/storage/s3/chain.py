@@ -1,12 +1,12 @@
-"""The records of a history in a bucket: each names the one before, so that one that was lost or changed is noticed.
+"""The records of a history in a bucket: each names the one before it, so a lost or changed record is detected.
 
-They are the objects `0000000001.json`, `0000000002.json`, …, without a gap. A record is made by a request that is
-refused if there is one of this number: of several who append at once one is first, and the others are told. None is
-ever changed or removed, so what this machine has seen is not fetched again. One that names none before is a beginning:
-what lies before it is not looked at. One of the kind `TAKEN_BACK` takes back the one before: neither counts.
+They are the objects `0000000001.json`, `0000000002.json`, …, without a gap. A record is created by a conditional
+request that fails if its number is taken: if several machines append at once, one succeeds and the others get a
+conflict. Records are never changed or removed, so each machine fetches a record once. A record that names none before
+it begins a new history, and older ones are ignored. A record of the kind `TAKEN_BACK` cancels the one before it.
 
-The object `checked-out`, which a listing shows behind them, holds the id of the record up to which the pages have been
-written.
+The object `checked-out`, which a listing shows after the records, holds the id of the record that was last written to
+the pages completely.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from memory_v2.storage.s3.errors import PreconditionFailed
 from memory_v2.storage.s3.lease import Lease
 
 WORKERS = 16
-"""Requests that are under way at once: well below the connections that a client may have."""
+"""How many requests are sent at once: half of the connections in a client's pool."""
 CHECKED_OUT = "checked-out"
 TAKEN_BACK = "taken back"
 
@@ -42,8 +42,8 @@ _MAX_NUMBER = 9_999_999_999
 
 
 class PageBytes(BaseModel):
-    """What a page was: the version of its bytes, under which they are kept as an object of their own. Records of older
-    programs may have the id of an old version of the page instead, which the bucket keeps."""
+    """The version of a page's bytes, which is also the name of the object that stores them. A record of an older
+    program may instead have the bucket's id for an old version of the page's object."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,7 +52,8 @@ class PageBytes(BaseModel):
 
 
 class Body(BaseModel):
-    """What a record holds: the id of the one before, what a `Revision` tells, the changed pages (`None`: removed)."""
+    """The content of a record: the id of the one before, the fields of a `Revision`, and the changed pages (`None` if
+    removed)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -70,7 +71,7 @@ class Body(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record as it stands in the bucket, with the tag of its object."""
+    """A record in the bucket, with the tag of its object."""
 
     number: int
     id: str
@@ -80,27 +81,27 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The records that count, oldest first. They go back to the beginning, or `damage` says what keeps older ones from
-    being read. `last` is the last record, whether it counts or not."""
+    """The records that were not taken back, oldest first. If older ones cannot be read, `damage` says why. `last` is
+    the newest record, taken back or not."""
 
     records: tuple[Record, ...] = ()
     damage: str = ""
     last: Record | None = None
 
     def until(self, revision: str) -> tuple[Record, ...]:
-        """The records up to the one with this id; none if it is not there."""
+        """The records up to the one with this id; empty if there is none."""
         place = next((place for place, record in enumerate(self.records, 1) if record.id == revision), 0)
         return self.records[:place]
 
     def whole(self) -> tuple[Record, ...]:
-        """The records from the beginning on. Raises `HistoryDamaged`."""
+        """All records. Raises `HistoryDamaged` if older ones cannot be read."""
         if self.damage:
             raise HistoryDamaged(self.damage)
         return self.records
 
 
 class Chain:
-    """The records below `prefix`. Within a turn of the `lease` nobody else appends, so they are looked for once."""
+    """The records below `prefix`. They are listed once per turn of the `lease`, since nobody else appends meanwhile."""
 
     def __init__(self, bucket: Bucket, prefix: str, cache: RecordCache, lease: Lease) -> None:
         self._bucket = bucket
@@ -116,10 +117,10 @@ class Chain:
         self._marker = ""
         self._checked_out = Object("", b"")
         self.known = Past()
-        """The records as they were when they were last looked for."""
+        """The records as of the last listing."""
 
     def look(self) -> Past:
-        """The records as they are."""
+        """The current records."""
         with self._lock:
             turn = self._lease.turn
             if not turn or turn != self._looked:
@@ -128,15 +129,17 @@ class Chain:
             return self.known
 
     def append(self, make: Callable[[str], Body]) -> str:
-        """Adds the record that `make` makes for the id of the one before, and gives its id. Raises `HistoryDamaged`,
-        and `StorageConflict` if somebody else was first."""
+        """Appends a record and returns its id; `make` gets the id of the one before. Raises `HistoryDamaged`, and
+        `StorageConflict` if somebody else appended first."""
         with self._lock:
             past = self.look()
             past.whole()
             number = self._newest + 1
             data = make(past.last.id if past.last else "").model_dump_json().encode()
             if number > _MAX_NUMBER:
-                raise StorageError(f"no record can follow {self._where(_MAX_NUMBER)}; remove it if it is none")
+                raise StorageError(
+                    f"no record can follow {self._where(_MAX_NUMBER)}; remove it if it is not a record of this history"
+                )
             try:
                 with self._lease.changing():
                     etag = self._bucket.create(self._key(number), data)
@@ -145,16 +148,16 @@ class Chain:
                 self.look()
                 if self._newest < number:
                     raise StorageError(
-                        f"{self._where(number)} cannot be made, though it is not there; try again later"
+                        f"{self._where(number)} cannot be created, though it does not exist; try again later"
                     ) from error
-                raise StorageConflict("another change went first; try again") from error
+                raise StorageConflict("another change was recorded first; try again") from error
             self._see([CachedRecord(number, etag, data)])
             self._newest = number
             self.known = self._linked()
             return self._seen[number].id
 
     def quarantine(self) -> str:
-        """Lets the next record be a beginning; gives the name of the newest that lies before it."""
+        """Makes the next record the first of a new history; returns the place of the newest old one."""
         with self._lock:
             self._list()
             self._aside, self.known, self._looked = self._newest, Past(), self._lease.turn
@@ -162,7 +165,7 @@ class Chain:
 
     @property
     def checked_out(self) -> str:
-        """The id of the record up to which the pages have been written, if it counts."""
+        """The id of the record that was last written to the pages; empty if there is none or it was taken back."""
         with self._lock:
             past = self.look()
             if self._marker != self._checked_out.etag:
@@ -196,7 +199,7 @@ class Chain:
         return self._fetched(listed)
 
     def _list(self, after: int = 0) -> dict[int, str]:
-        """The numbers of the records behind that one, with the tags of their objects."""
+        """The records after number `after`: number → tag of the object."""
         behind = self._key(after) if after > 0 else ""
         found = {
             key.removeprefix(self._prefix): info.etag
@@ -209,14 +212,14 @@ class Chain:
         return listed
 
     def _fetched(self, listed: Iterable[int]) -> Past:
-        """The records, of which those that this machine has not seen are fetched."""
+        """Fetches the records that this machine has not seen, and returns all."""
         numbers = [number for number in sorted(listed) if number not in self._seen and number > self._aside]
         found = side_by_side(self._bucket.get, map(self._key, numbers), self._lease)
         self._see(CachedRecord(n, one.etag, one.data) for n, one in zip(numbers, found, strict=True) if one)
         return self._linked()
 
     def _linked(self) -> Past:
-        """The records from the newest back to the beginning; each has to be the one that the next one names."""
+        """Follows the chain from the newest record to the first: each must have the id that its successor names."""
         found: list[Record] = []
         wanted = ""
         for number in range(self._newest, self._aside, -1):
@@ -231,13 +234,13 @@ class Chain:
         if wanted or (self._newest > self._aside and not found):
             lost = self._where(self._newest - len(found))
             damage = (
-                f"the history is damaged: {lost} is missing, or is not what was recorded; bring it back if you can, "
-                "else the next change begins a new history"
+                f"the history is damaged: {lost} is missing or was changed; restore it if you can, "
+                "or the next change begins a new history"
             )
         return Past(_counting(found[::-1]), damage, found[0] if found else None)
 
     def _see(self, records: Iterable[CachedRecord], is_new: bool = True) -> None:
-        """Takes in those that can be read."""
+        """Remembers the records that can be parsed."""
         read = [(record, body) for record in records if (body := _read(record.data))]
         self._seen |= {one.number: Record(one.number, id_of(one.data), one.etag, body) for one, body in read}
         if is_new:
@@ -251,12 +254,12 @@ class Chain:
 
 
 def id_of(data: bytes) -> str:
-    """The id of the record that these bytes are."""
+    """The id of the record with these bytes."""
     return hashlib.sha256(data).hexdigest()[:40]
 
 
 def _counting(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Those of these records that were not taken back."""
+    """The records that were not taken back."""
     found: list[Record] = []
     for record in records:
         if record.body.kind != TAKEN_BACK:
@@ -274,9 +277,9 @@ def _read(data: bytes) -> Body | None:
 
 
 def side_by_side(work: Callable[[Item], Result], items: Iterable[Item], lease: Lease) -> Iterator[Result]:
-    """What `work` returns for each item, in their order, done by several threads; the lease is renewed meanwhile."""
+    """The results of `work` for the items, in order, computed by several threads. Renews the lease meanwhile."""
     with ThreadPoolExecutor(WORKERS) as pool:
         for result in pool.map(work, items):
-            with suppress(StorageError):  # who has lost the lock by now is told at the next change of a page
+            with suppress(StorageError):  # a lost lease is reported at the next change of a page
                 lease.renew()
             yield result

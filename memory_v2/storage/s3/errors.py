@@ -1,7 +1,7 @@
-"""What keeps S3 from doing what it was asked, in one sentence that says what to do about it.
+"""The errors of S3, each in one sentence that says what to do.
 
 StorageError
-├── UnknownOutcome                 a change may have been made, or may still be made: no answer came
+├── UnknownOutcome                 no answer came: the change may have been made, or may still be made
 └── StorageConflict
     └── PreconditionFailed         the condition of a request did not hold
 """
@@ -15,11 +15,11 @@ from memory_v2.errors import StorageConflict, StorageError
 
 
 class UnknownOutcome(StorageError):
-    """A change that was asked for may have been made, or may still be made: no answer came."""
+    """No answer came: the requested change may have been made, or may still be made."""
 
 
 class PreconditionFailed(StorageConflict):
-    """The object is not what the request expected it to be; nothing was changed."""
+    """The object is not as the request expected. Nothing was changed."""
 
 
 _REGION = (
@@ -85,22 +85,22 @@ _EXCEPTIONS: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
 
 
 def explain(error: Exception, action: str, place: str) -> StorageError:
-    """The error for a person: what could not be done to which place, and what to do."""
+    """The error to raise: what failed, where, and what to do."""
     return StorageError(f"cannot {action} {place}: {_advice(error)}")
 
 
 def code_of(error: ClientError) -> str:
-    """The name that S3 has for the error; its HTTP status where there was no room for one."""
+    """S3's code of the error; the HTTP status as text if the answer had no body."""
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
 def status_of(error: ClientError) -> int:
-    """The HTTP status."""
+    """The HTTP status of the answer."""
     return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
 
 
 def was_retried(error: ClientError) -> bool:
-    """Whether the request had been sent before, and may have been carried out then."""
+    """Whether the request was sent more than once, so that an earlier attempt may have succeeded."""
     return int(error.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)) > 0
 
 
@@ -115,11 +115,11 @@ def _advice(error: Exception) -> str:
 
 
 def _advice_on_answer(error: ClientError) -> str:
-    code, said = code_of(error), error.response.get("Error", {})
+    code, details = code_of(error), error.response.get("Error", {})
     if advice := _CODES.get(code):
-        region = said.get("Region")
+        region = details.get("Region")
         return advice.replace("{region}", f" ({region})" if isinstance(region, str) else "")
     if status_of(error) >= 500:
         return _OUT_OF_ORDER
-    words = " ".join(str(said.get("Message", "")).split())[:200]
+    words = " ".join(str(details.get("Message", "")).split())[:200]
     return f"the server refuses it ({code or status_of(error)}: {words}); see the configuration of the bucket"

@@ -1,8 +1,8 @@
-"""What happened to the pages of a bucket: a small record for each change, and the bytes of the pages.
+"""The history of a bucket: one small record for each revision, and the bytes of the pages.
 
-`<prefix>/.metadata/history/0000000042.json` says what was done, and what each changed page became: the bytes are kept
-as `<prefix>/.metadata/history/pages/<version of the bytes>`, once however often they occur. They are put there before
-the record is made, which is the moment at which the change has happened.
+The record `<prefix>/.metadata/history/0000000042.json` says what was done and names the new version of each changed
+page. The bytes of a version are stored once, as `<prefix>/.metadata/history/pages/<version>`, before the record. A
+change has happened once its record is created.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from memory_v2.storage.s3.lease import Lease
 
 FOLDER = ".metadata/history"
 RECENT = 128
-"""Pages of the past that are kept in memory, so that they are not asked for again: a few megabytes at most."""
+"""How many old page versions are cached in memory: a few megabytes at most."""
 
 logger = logging.getLogger(__name__)
 
 
 class S3History:
-    """The history below a prefix of a bucket. The `cache` spares requests, and `lease` has a say in each change."""
+    """The history below a prefix of a bucket. The `cache` saves requests; each change is made under the `lease`."""
 
     def __init__(self, bucket: Bucket, prefix: str, cache: PageCache, lease: Lease) -> None:
         self._bucket = bucket
@@ -43,7 +43,7 @@ class S3History:
 
     @property
     def begun(self) -> bool:
-        """See `History`. The server is asked until it has, and once for each change."""
+        """See `History`. Asks the server until the history has begun, and once for each change."""
         past = self._chain.known
         if not past.records or self._lease.is_mine:
             past = self._chain.look()
@@ -66,7 +66,7 @@ class S3History:
         self._chain.checked_out = revision
 
     def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
-        """See `History`. Raises `StorageConflict` if somebody else recorded something since the lease was taken."""
+        """See `History`. Raises `StorageConflict` if somebody else has recorded a change since the lease was taken."""
         pages = {
             path: None if data is None else PageBytes(sha=version_of(data)) for path, data in sorted(changes.items())
         }
@@ -76,25 +76,25 @@ class S3History:
             return self._chain.append(lambda before: _body(before, revision, pages))
         except UnknownOutcome as error:
             raise StorageError(
-                f"{error}; the change may have been recorded, and would be completed when the memory is next used: "
-                "see whether it is in the history before you make it again"
+                f"{error}; the change may have been recorded, and will then be completed when the memory is next used: "
+                "check the history before you make it again"
             ) from error
 
     def take_back(self, revision: str) -> None:
-        """See `History`. It is taken back by a record of its own, so whoever has seen it learns of that, and nobody
-        who has already built upon it is undercut."""
+        """See `History`. Appends a record of the kind `TAKEN_BACK`, so that machines that have read the revision learn
+        of it. Raises `StorageConflict` if another revision follows it already."""
 
         def body(before: str) -> Body:
             if before != revision:
-                raise StorageConflict("another change went first; what it was built upon cannot be taken back")
+                raise StorageConflict("another change was recorded after this revision, which cannot be taken back")
             return _body(before, Revision(TAKEN_BACK, ""), {})
 
         self._chain.append(body)
 
     def quarantine(self) -> None:
-        """Lets the next record be a beginning, for all machines; what lies before it stays where it is."""
+        """Makes the next record the first of a new history, for all machines. The old records stay where they are."""
         newest = self._chain.quarantine()
-        logger.warning("the history could not be read; it is kept up to %s, and a new one begins behind it", newest)
+        logger.warning("the history is damaged; it is kept up to %s, and a new one begins after it", newest)
 
     def revisions(self, path: str | None = None) -> Iterator[Revision]:
         """See `History`."""
@@ -139,13 +139,13 @@ class S3History:
         before, after = (_state(self._until(one)) if one else {} for one in (old, new))
         paths = sorted(path for path in before | after if _sha(before.get(path)) != _sha(after.get(path)))
         if not all(path in after and (path in before or not old) for path in paths):
-            self._chain.known.whole()  # where older records are lost, what is not told of a page is not known
+            self._chain.known.whole()  # if older records are lost, they may have been the ones with this page
         states = [(path, state.get(path)) for path in paths for state in (before, after)]
         data = list(side_by_side(lambda one: self._bytes(*one), states, self._lease))
         return tuple(PageChange(*change) for change in zip(paths, data[::2], data[1::2], strict=True))
 
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-        """See `History`. What others have recorded meanwhile is looked for."""
+        """See `History`. Includes what others have recorded in the meantime."""
         known = _state(self._chain.look().whole())
         now = {path: None if data is None else version_of(data) for path, data in pages.items()}
         return {path: data for path, data in pages.items() if _sha(known.get(path)) != now[path]}
@@ -154,12 +154,12 @@ class S3History:
         """The records as far back as they can be read. Raises `HistoryDamaged` if not even the newest can."""
         past = self._chain.look()
         if past.damage and past.records:
-            logger.warning("what was done before %s cannot be read any more: %s", past.records[0].id[:12], past.damage)
+            logger.warning("revisions before %s cannot be read: %s", past.records[0].id[:12], past.damage)
             return past.records
         return past.whole()
 
     def _until(self, revision: str) -> tuple[Record, ...]:
-        """The records up to this one."""
+        """The records up to this revision. Raises `HistoryDamaged` if it is not there."""
         records = self._chain.known.until(revision) or self._chain.look().until(revision)
         if not records:
             self._chain.known.whole()
@@ -167,13 +167,13 @@ class S3History:
         return records
 
     def _keep(self, version: str, data: bytes) -> None:
-        """Keeps these bytes from now on."""
+        """Stores the bytes of a version, unless they are stored already."""
         self._lease.before_change()
-        with suppress(PreconditionFailed):  # the same bytes were kept before
+        with suppress(PreconditionFailed):  # they are stored already
             self._bucket.create(self._key(version), data)
 
     def _fetched(self, path: str, page: PageBytes | None) -> bytes | None:
-        """The bytes of a page as they were recorded. Raises `HistoryDamaged` if they are gone."""
+        """The recorded bytes of a page. Raises `HistoryDamaged` if they are gone."""
         if page is None:
             return None
         cached = self._cache.find(path)
@@ -188,8 +188,8 @@ class S3History:
                 return found.data
         gone = f"version {page.version_id!r} of its object" if page.version_id else f"the object {places[0][0]!r}"
         raise HistoryDamaged(
-            f"the page {path!r} cannot be read as it was: {gone} is no longer in {self._where}, or is not what it was; "
-            "see whether a lifecycle rule of the bucket removes old versions, and bring it back if there is a backup"
+            f"the page {path!r} cannot be read as it was: {gone} is no longer in {self._where}, or has changed; "
+            "check whether a lifecycle rule of the bucket removes old versions, and restore it if there is a backup"
         )
 
     def _key(self, sha: str) -> str:
@@ -213,23 +213,23 @@ def _state(records: Iterable[Record]) -> dict[str, PageBytes | None]:
 
 
 def _body(before: str, revision: Revision, pages: dict[str, PageBytes | None]) -> Body:
-    told = revision.in_lines
+    lines = revision.in_lines
     return Body(
         before=before,
-        kind=told.kind,
-        summary=told.summary,
-        operation=told.operation,
-        decided_by=told.decided_by,
-        degraded=told.degraded,
-        undoes=told.undoes,
-        why=told.why,
-        when=told.when.astimezone(UTC).replace(microsecond=0),
+        kind=lines.kind,
+        summary=lines.summary,
+        operation=lines.operation,
+        decided_by=lines.decided_by,
+        degraded=lines.degraded,
+        undoes=lines.undoes,
+        why=lines.why,
+        when=lines.when.astimezone(UTC).replace(microsecond=0),
         pages=pages,
     )
 
 
 def _revisions(records: Sequence[Record]) -> Iterator[Revision]:
-    """What the records tell, in their order."""
+    """The revisions in these records, in the same order."""
     state: dict[str, PageBytes | None] = {}
     for record in records:
         body = record.body

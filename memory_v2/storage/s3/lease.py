@@ -1,10 +1,10 @@
-"""One change at a time among machines: a lock that is an object, and that runs out when its holder has died.
+"""The lock of a bucket: an object that a machine creates, renews and removes, and that expires if the machine dies.
 
-What a single page is never depends on it, only on the conditions of each write; nor does the history, whose next record
-can be made once. The lease keeps machines from getting in each other's way.
+Pages and history are safe without it: each write is conditional, and each record of the history can be created only
+once. The lease keeps machines from running into conflicts.
 
-Threads of one process queue, and hand the lease on to each other: that spares the requests of giving it back and taking
-it again. After `TURN_SECONDS` they let other machines have it.
+Threads of one process queue and hand the lease on to each other, which saves the requests for releasing and taking it.
+After `TURN_SECONDS` they leave it to other machines.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome
 from memory_v2.storage.s3.queue import FairLock
 
 LEASE_SECONDS = 30.0
-"""A holder that has not renewed its lease for this many seconds has died, and is overtaken. Longer than a request with
-all its attempts usually takes."""
+"""How long a lease lives without being renewed, in seconds. Others may take it then. Longer than a request usually
+takes with all its attempts."""
 RENEW_SECONDS = 10.0
-"""The age in seconds at which a lease is renewed: a third of its life, so that two renewals may fail."""
+"""The age, in seconds, at which a lease is renewed: a third of its life, so that two renewals may fail."""
 WAIT_SECONDS = 90.0
-"""The seconds after which waiting for the lease is given up: three holders in a row may have died."""
+"""How long to wait for the lease, in seconds: long enough for three holders in a row to die."""
 LOOK_SECONDS = 1.0
-"""The seconds between two looks at whether the holder is alive."""
+"""The pause, in seconds, between two checks of whether the holder has renewed its lease."""
 POLL_SECONDS = (0.02, 0.25)
-"""The seconds between two attempts to take the lease: at first, and at most."""
+"""The pause, in seconds, between two attempts to take the lease: at first, and at most."""
 TURN_SECONDS = 2.0
-"""The seconds for which the threads of a process hand the lease on to each other while other machines may wait."""
+"""How long, in seconds, the threads of a process may hand the lease on while other machines wait."""
 GAP_SECONDS = 0.3
-"""The seconds for which a process leaves the lease to others after its turn: longer than they pause between two
-attempts, so that each of them gets a chance."""
+"""How long, in seconds, a process stays away from the lease after its turn: longer than others pause between two
+attempts, so that each gets a chance."""
 
 logger = logging.getLogger(__name__)
 
 
 class Lease:
-    """The lock object at `key`. Re-entrant in a thread; the threads of a process get it in the order in which they
-    ask."""
+    """The lease whose object is `key`. Re-entrant in a thread. The threads of a process get it in the order in which
+    they ask."""
 
     def __init__(self, bucket: Bucket, key: str) -> None:
         self._bucket = bucket
@@ -63,7 +63,7 @@ class Lease:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Raises `StorageError` when others have held it for `WAIT_SECONDS`."""
+        """Holds the lease. Raises `StorageError` if others hold it for `WAIT_SECONDS`."""
         if self.is_mine:
             yield
             return
@@ -90,14 +90,14 @@ class Lease:
 
     @property
     def turn(self) -> int:
-        """The number of the turn for which this process has the lease, if this thread holds it, else 0. Within a turn
-        nobody else changes anything."""
+        """The number of this process's turn with the lease; 0 if this thread does not hold it. Within a turn no other
+        process changes anything."""
         return self._turns if self.is_mine else 0
 
     def renew(self) -> None:
-        """A sign of life, if this thread holds it and it is time for one. Raises `StorageConflict` if it was lost to
-        another holder and nothing was changed yet, else `StorageError`."""
-        # The clock on the wall goes on when the machine sleeps.
+        """Renews the lease if this thread holds it and it is due. If another holder has taken it, raises
+        `StorageConflict` before the first change and `StorageError` after it."""
+        # Wall-clock time, because it goes on while the machine sleeps.
         if not self.is_mine or abs(time.time() - self._renewed) < RENEW_SECONDS:
             return
         now = time.time()
@@ -105,13 +105,15 @@ class Lease:
             self._etag = self._bucket.replace(self._key, _token(), self._etag)
         except PreconditionFailed as error:
             if not self._has_changed:
-                raise StorageConflict("this change took so long that another one went first; try again") from error
-            self._end("this change took so long that another one went first")
+                raise StorageConflict(
+                    "this change took so long that another machine took the lock; try again"
+                ) from error
+            self._end("this change took so long that another machine took the lock")
             raise StorageError(self._ended) from error
         self._renewed = now
 
     def before_change(self) -> None:
-        """To be called before each change. Raises as `renew` does, and `StorageError` if no more may be made."""
+        """Renews the lease before a change. Raises as `renew` does, and `StorageError` after an unknown outcome."""
         if self.is_mine:
             if self._ended:
                 raise StorageError(self._ended)
@@ -120,8 +122,8 @@ class Lease:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Around a change from which others follow. If nobody knows whether it was made, none of those can be made
-        under this lease. What was done stays: restoring pages on a guess could lose text."""
+        """Wraps a change that others depend on. If its outcome is unknown, no more changes are made under this lease.
+        Earlier changes stay: undoing them on a guess could lose text."""
         self.before_change()
         try:
             yield
@@ -131,7 +133,7 @@ class Lease:
             raise
 
     def _end(self, reason: str) -> None:
-        self._ended = f"{reason}; nothing is lost: the next change completes what was begun"
+        self._ended = f"{reason}; nothing is lost: the next change completes this one"
 
     def _take(self) -> None:
         time.sleep(max(0.0, self._gap_ends - time.monotonic()))
@@ -164,7 +166,7 @@ class Lease:
         self._turns += 1
 
     def _let_go(self) -> None:
-        """Leaves the lease to the next thread of this process, or gives it back."""
+        """Leaves the lease to the next thread of this process, or releases it."""
         if self._queue.is_wanted and not self._ended:
             if time.monotonic() - self._turn_began < TURN_SECONDS:
                 return
@@ -172,8 +174,8 @@ class Lease:
         etag, self._etag = self._etag, ""
         try:
             self._bucket.delete(self._key, etag)
-        except StorageError as error:  # what was stored is stored; the lease runs out by itself
-            logger.debug("the lock was not given back: %s", error)
+        except StorageError as error:  # the change is stored, and the lease expires by itself
+            logger.debug("the lease was not released: %s", error)
 
     def _owner(self) -> str:
         found = self._bucket.get(self._key)
@@ -184,6 +186,6 @@ class Lease:
 
 
 def _token() -> bytes:
-    """Never the same twice, so that each has a tag of its own."""
+    """New bytes for the lease's object. They are unique, so each has its own tag."""
     owner = f"process {os.getpid()} on {platform.node()}"
     return json.dumps({"owner": owner, "at": datetime.now(UTC).isoformat(), "token": uuid.uuid4().hex}).encode()

@@ -1,4 +1,4 @@
-"""What the program notes in a bucket: the note `pending/1f3a` is the object `<prefix>/.metadata/pending/1f3a.json`."""
+"""Notes in a bucket: the note `pending/1f3a` is the object `<prefix>/.metadata/pending/1f3a.json`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from memory_v2.storage.s3.lease import Lease
 
 SUFFIX = ".json"
 CLAIM_SECONDS = 900.0
-"""Whoever began work so many seconds ago and has not ended it has died. The longest operations take minutes."""
+"""The age of a note, in seconds, at which its operation is taken for dead. The longest operations take minutes."""
 
 
 class S3Notes:
-    """The notes below a prefix of a bucket; `lease` has a say in each change."""
+    """The notes below a prefix of a bucket; a change under the `lease` renews it."""
 
     recovery_interval = 60.0
+    """In seconds. A search costs requests, and claims last for minutes anyway."""
 
     def __init__(self, bucket: Bucket, prefix: str, lease: Lease) -> None:
         self._bucket = bucket
@@ -31,7 +32,7 @@ class S3Notes:
         """See `Notes`."""
         turn = self._lease.turn
         known, data = self._read.get(name, (0, None))
-        if turn and turn == known:  # nobody else changes such a note meanwhile
+        if turn and turn == known:  # nobody else changes this note while we hold the lease
             return data
         found = self._bucket.get(self._key(name))
         data = found.data if found else None
@@ -61,7 +62,7 @@ class S3Notes:
 
     @contextmanager
     def claim(self, name: str) -> Iterator[bool]:
-        """See `Notes`. Nobody can see from here whether a machine has died, so the age of the note tells."""
+        """See `Notes`. Whether another machine has died is unknown, so a note older than `CLAIM_SECONDS` is free."""
         if name in self._claimed:
             yield False
             return
@@ -76,7 +77,7 @@ class S3Notes:
             self._claimed.discard(name)
 
     def sweep(self) -> None:
-        """An object is whole or not there, and a claim is none."""
+        """Nothing to do: writes of objects are atomic, and claims are not stored."""
 
     def _key(self, name: str) -> str:
         return f"{self._prefix}{name}{SUFFIX}"

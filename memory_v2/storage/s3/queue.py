@@ -1,4 +1,4 @@
-"""A lock that threads get in the order in which they ask for it: the locks of `threading` let the quickest one win."""
+"""A lock that serves threads in the order in which they ask for it; the locks of `threading` do not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class FairLock:
         self._waiting: deque[threading.Event] = deque()
 
     def acquire(self, timeout: float) -> bool:
-        """Waits for the lock for so many seconds; tells whether this thread holds it."""
+        """Waits up to `timeout` seconds; returns whether this thread now holds the lock."""
         turn = threading.Event()
         with self._changing:
             if not self._is_held:
@@ -31,7 +31,7 @@ class FairLock:
             return False
 
     def release(self) -> None:
-        """Hands the lock to the thread that has waited longest, if one waits."""
+        """Hands the lock to the thread that has waited longest, or frees it."""
         with self._changing:
             if self._waiting:
                 self._waiting.popleft().set()
@@ -40,5 +40,5 @@ class FairLock:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether a thread waits for it."""
+        """Whether a thread is waiting for the lock."""
         return bool(self._waiting)

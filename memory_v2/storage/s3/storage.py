@@ -1,8 +1,8 @@
 """Pages as objects of a bucket: `projects/silica` is the object `<prefix>/projects/silica.md`, as on a disk.
 
-The version of a page is that of its bytes, as in every store; what a request expects is told to the server by the tag
-of an object that was read, or written, and had that version. So a page that somebody else has changed is never
-overwritten, whatever the cache holds, and whoever holds the lock.
+A page's version is the hash of its bytes, as in every store. Conditional requests need an entity tag instead, so the
+storage remembers the tag of each version that it has read or written. A page that somebody else has changed is never
+overwritten, even if the cache is stale or the lock was lost.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
 METADATA = ".metadata"
 LOCK = f"{METADATA}/s3.lock"
-"""Not the name of the lock on a disk: that one is copied along with a folder, and would look as if it were held."""
+"""Not the name of the lock file on a disk: if a folder is copied to a bucket, its lock file must not look held."""
 
 _TRIES = 3
+"""How often a conditional request is sent if the object was stored again with the same bytes, which changes its tag."""
 _NO_TAG = "0" * 32
 
 Answer = TypeVar("Answer")
@@ -44,7 +45,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """An object that a page was: its tag, and the version of its bytes."""
+    """The tag of a page's object, and the version of its bytes."""
 
     etag: str
     version: str
@@ -52,17 +53,19 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """What a listing told, and when it was asked for, in nanoseconds."""
+    """A listing of the pages, and the time of its request in nanoseconds."""
 
     asked: int
     pages: dict[str, Info]
 
 
 class S3Storage(HistoryFirst):
-    """Pages in a bucket. `endpoint` is the address of another server that speaks like S3; credentials are found as
-    boto3 finds them. `cache` is a folder of this machine for pages and for what is derived from them, below which each
-    store has its own. For `ttl` seconds a page is read from there without asking; with 0 the server is always asked
-    whether it is still the same; `clock` gives nanoseconds. Nothing is connected to before the first use."""
+    """Pages in a bucket. `endpoint` is the address of another server with S3's API. boto3 finds the credentials.
+
+    `cache` is a local folder for pages and derived data, with a subfolder for each store. For `ttl` seconds a cached
+    page is used without a request; with 0 every read asks the server whether it has changed. `clock` gives nanoseconds.
+    Nothing is connected to before the first use.
+    """
 
     def __init__(
         self,
@@ -92,7 +95,7 @@ class S3Storage(HistoryFirst):
 
     @cached_property
     def history(self) -> S3History:
-        """See `MemoryStorage`. Nothing is asked for before it is used."""
+        """See `MemoryStorage`. Sends no request before it is used."""
         from memory_v2.storage.s3.history import S3History
 
         return S3History(self._bucket, self._prefix, self._cache, self._lease)
@@ -105,7 +108,7 @@ class S3Storage(HistoryFirst):
         self._lease.renew()
         path = page_path(path)
         kept = self._cache.find(path)
-        # Under the lock nothing is taken on trust: what is about to be changed is looked at as it is.
+        # Under the lock the cache is not trusted: a page about to be changed is always checked with the server.
         if kept and not self._lease.is_mine and self._is_fresh(path, kept.found.etag, kept.as_of):
             self._known[path] = _Known(kept.found.etag, kept.version)
             return Stored(kept.found.data, kept.version)
@@ -169,7 +172,7 @@ class S3Storage(HistoryFirst):
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """An object in the bucket, see `lease`. Raises `StorageError` when others have held it for too long."""
+        """An object in the bucket, see `lease`. Raises `StorageError` if others hold it for too long."""
         with self._lease.held():
             self._expect_conditions()
             yield
@@ -178,7 +181,7 @@ class S3Storage(HistoryFirst):
         return f"{self._prefix}{path}{SUFFIX}"
 
     def _is_fresh(self, path: str, etag: str, as_of: int) -> bool:
-        """Whether a page that is kept may be taken for what it is, without asking."""
+        """Whether a cached page may be used without asking the server."""
         listing = self._listing
         if listing.asked >= as_of:
             if path not in listing.pages or listing.pages[path].etag != etag:
@@ -187,7 +190,7 @@ class S3Storage(HistoryFirst):
         return 0 <= self._clock() - as_of < self._ttl
 
     def _ask(self, path: str, kept: Object | None) -> Object:
-        """The page as it is; `kept` is what it was. Raises `PageNotFound`."""
+        """Gets the page from the server; `kept` is the cached one. Raises `PageNotFound`."""
         asked = self._clock()
         found = self._bucket.get(self._key(path), kept)
         if found is None:
@@ -208,8 +211,8 @@ class S3Storage(HistoryFirst):
         self._cache.drop(path, self._clock())
 
     def _on(self, path: str, expected: str, request: Callable[[str], Answer]) -> Answer:
-        """Sends a request about the object that has this version, however often it is stored anew with the same bytes
-        meanwhile: then its tag may be another one, but what is changed is what was expected."""
+        """Sends a request with the tag of the expected version. If the object was stored again with the same bytes, it
+        looks up the new tag and tries again."""
         known = self._known.get(path)
         for _ in range(_TRIES):
             if known is None or known.version != expected:
@@ -224,7 +227,7 @@ class S3Storage(HistoryFirst):
         raise _conflict(path, expected)
 
     def _look(self, path: str) -> _Known:
-        """What the page is now. Raises `PageNotFound`."""
+        """The page's current tag and version. Raises `PageNotFound`."""
         kept = self._cache.find(path)
         found = self._ask(path, kept.found if kept else None)
         return _Known(found.etag, version_of(found.data))
@@ -239,13 +242,13 @@ class S3Storage(HistoryFirst):
         self._lease.renew()
         asked = self._clock()
         pages: dict[str, Info] = {}
-        strays = []
+        ignored = []
         for key, info in self._bucket.list(self._prefix, besides=f"{self._prefix}{METADATA}/"):
             name = key.removeprefix(self._prefix)
             if not is_markdown(name) or any(part.startswith(".") for part in name.split("/")):
                 continue
             if problem := name_problem(name):
-                strays.append((name, problem))
+                ignored.append((name, problem))
             else:
                 pages[name.removesuffix(SUFFIX)] = info
         if asked > self._listing.asked:
@@ -253,10 +256,10 @@ class S3Storage(HistoryFirst):
         if not self._is_pruned:
             self._is_pruned = True
             self._cache.prune(set(pages))
-        return pages, strays + part_clashes(pages)
+        return pages, ignored + part_clashes(pages)
 
     def _expect_conditions(self) -> None:
-        """Raises `StorageError` if the server takes no notice of the conditions of a write; asked once by a machine."""
+        """Raises `StorageError` if the server ignores the conditions of a write. Checked once per machine."""
         folder = self._cache.folder
         known = folder and folder / "keeps-conditions"
         if self._keeps_conditions or (known and known.exists()):
@@ -274,10 +277,10 @@ class S3Storage(HistoryFirst):
                 known.touch(mode=0o600)
 
     def _careless(self) -> StorageError:
-        self._bucket.delete(self._prefix + LOCK)  # which is not what the lock knows it to be any more
+        self._bucket.delete(self._prefix + LOCK)  # the check has overwritten it
         return StorageError(
-            f"the server of {self.where} takes no notice of If-Match and If-None-Match, so that what several machines "
-            "write would get lost; use one that honours conditional writes"
+            f"the server of {self.where} ignores If-Match and If-None-Match, so concurrent changes would be lost; "
+            "use one that supports conditional writes"
         )
 
 
