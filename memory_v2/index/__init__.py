@@ -1,1 +1,1 @@
-"""Full text and links of all pages, derived from them: where a search begins, and what can be deleted at any time."""
+"""The index: full text and links of all pages. It is derived from the pages and can be deleted at any time."""

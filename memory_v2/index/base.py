@@ -1,4 +1,4 @@
-"""What can be asked of the index. All of it is derived from the pages and may be deleted at any time."""
+"""The contract of the index. It is derived from the pages and may be deleted at any time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memory_v2.tree.page import Page
 
 
 class PageSource(Protocol):
-    """Where the pages come from that are indexed: any storage, any folder of notes."""
+    """The source of the indexed pages: any storage, any folder of notes."""
 
     def stamps(self) -> Iterable[Stamp]:
         """A stamp of every page, in no order, without reading any."""
@@ -27,8 +27,8 @@ class PageSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One place that answers a query: what stands in lines `first_line` to `last_line` of a page, verbatim (of a very
-    long line, a part), in its block number `block` (0: in `## Links`)."""
+    """One place that answers a query: lines `first_line` to `last_line` of a page, verbatim (or part of a very long
+    line), in block number `block` (0 for `## Links`)."""
 
     path: str
     block: int
@@ -38,7 +38,7 @@ class Hit:
     score: float
     """How well it answers, from 0 to 1; comparable within one search only."""
     date: date | None
-    """The day it speaks of or was said: its own, its heading's, its page's name; the page's last change, else."""
+    """The day that it is about or was said on: its own, its heading's or its page's; else the page's last change."""
     section: tuple[str, ...]
     """The headings above it, outermost first."""
     found_by: str
@@ -47,7 +47,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """What the index knows of a page without reading it."""
+    """A page as the index knows it, without reading it."""
 
     path: str
     title: str
@@ -63,19 +63,19 @@ class PageIndex(Protocol):
     """
 
     def refresh(self, on_change: Callable[[Collection[str]], bool] = ...) -> Collection[str]:
-        """Takes in what was changed outside, as the stamps tell, and returns the paths of those pages.
+        """Indexes the pages whose stamps have changed, and returns their paths.
 
-        `on_change` is told the paths before the pages are taken in, so it may take the storage's lock. If it returns
-        `False`, the next refresh tells it of these pages again."""
+        `on_change` gets the paths first. No lock is held then, so it may take the storage's lock. If it returns
+        `False`, the next refresh passes it these pages again."""
 
     def update(self, changed: Iterable[Page], removed: Iterable[str]) -> None:
-        """Takes in what a commit has just stored."""
+        """Indexes the pages that a commit has just stored."""
 
     def search(self, query: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
         """The best places for a query, best first; only on the pages `within`, if given."""
 
     def same(self, texts: Iterable[str]) -> dict[str, tuple[str, int]]:
-        """The page and block at which each of these texts is in the tree already, whatever its markup and spacing."""
+        """The page and block of each of these texts that is in the tree already, regardless of markup and spacing."""
 
     def close(self) -> None:
         """Closes its files; the next use opens them again."""

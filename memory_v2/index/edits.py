@@ -1,4 +1,4 @@
-"""What was changed outside: pages whose stamps have changed are read again and compared."""
+"""Detecting external edits: pages whose stamps have changed are read again and compared."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Edits:
 
 
 def is_stale(known: Mapping[str, Known], stamp: Stamp) -> bool:
-    """Whether a page may have changed since it was taken in."""
+    """Whether a page may have changed since it was indexed."""
     return stamp.path not in known or known[stamp.path][:2] != (stamp.size, stamp.mark)
 
 
@@ -57,7 +57,7 @@ def read_edits(source: PageSource, known: Mapping[str, Known], stamps: Iterable[
 
 
 def last_updated(source: PageSource, page: Page) -> datetime:
-    """When a page was last changed: the page's own metadata if it has any, else what the source says."""
+    """When a page was last changed, by its own metadata or else by the source."""
     try:
         return page.last_updated or source.get_modified_time(page.path)
     except PageNotFound:  # removed meanwhile, as the next refresh will find

@@ -26,19 +26,19 @@ from memory_v2.tree.page import Page
 Result = TypeVar("Result")
 
 BATCH = 50
-"""Pages that go in with one transaction, for which others who write have to wait."""
+"""How many pages are indexed in one transaction. Other writers wait for it."""
 
 
 def _accept(_: Collection[str]) -> bool:
-    """Nobody is told, so nobody has to be told again."""
+    """An `on_change` that does nothing."""
     return True
 
 
 class FullTextIndex:
-    """The `PageIndex` of a source, in a file in `folder`, or in memory where that is `None` or cannot be used.
+    """The `PageIndex` of a source, in a file in `folder`, or in memory if that is `None` or not usable.
 
-    Any number of threads and processes may use it on one folder. What others commit is seen after `refresh`. Pages are
-    read, and `on_change` is called, with no lock held and no transaction open, so no search has to wait for them.
+    Any number of threads and processes may use one folder. Changes by others are seen after `refresh`. No lock is held
+    and no transaction is open while pages are read or `on_change` runs, so searches do not wait for them.
     """
 
     def __init__(self, source: PageSource, folder: Path | None) -> None:
@@ -57,15 +57,14 @@ class FullTextIndex:
         self._store.close()
 
     def refresh(self, on_change: OnChange = _accept) -> Collection[str]:
-        """Takes in what was changed outside, as the stamps tell, and returns the paths of those pages.
+        """Indexes the pages whose stamps have changed, and returns their paths.
 
-        `on_change` is told the paths before the pages are taken in; if it returns `False`, the next refresh tells it of
-        them again. It is called with no lock held, as it may take the storage's: that lock comes before the index's
-        own, never after. The caller may hold it already."""
+        `on_change` gets the paths first. If it returns `False`, the next refresh passes it these pages again. It is
+        called with no lock of the index held, so it may take the storage's lock, which the caller may hold already."""
         return self._store.run(lambda: self._refresh(on_change))
 
     def update(self, changed: Iterable[Page], removed: Iterable[str]) -> None:
-        """Takes in what a commit has just stored; costs what these pages cost, however many there are besides."""
+        """Indexes the pages that a commit has just stored. The cost depends on these pages only."""
         # No stamp is asked for: it could be that of an edit made meanwhile. The next refresh reads these once.
         incoming = [IncomingPage(page, page.size, "", last_updated(self._source, page)) for page in changed]
         edits = Edits(incoming, list(removed))
@@ -88,12 +87,12 @@ class FullTextIndex:
         return self._ask(work)
 
     def same(self, texts: Iterable[str]) -> dict[str, tuple[str, int]]:
-        """The page and block at which each of these texts is in the tree already, whatever its markup and spacing."""
-        wanted = {text: digest for text in texts if (digest := block_digest(text))}
+        """The page and block of each of these texts that is in the tree already, regardless of markup and spacing."""
+        digests = {text: digest for text in texts if (digest := block_digest(text))}
 
         def work(tables: sqlite3.Connection) -> dict[str, tuple[str, int]]:
             found = {}
-            for text, digest in wanted.items():
+            for text, digest in digests.items():
                 place: tuple[str, int] | None = tables.execute(
                     "SELECT path, block FROM blocks JOIN pages ON id = page WHERE blocks.digest = ? "
                     "ORDER BY path, block LIMIT 1",
@@ -138,7 +137,7 @@ class FullTextIndex:
         changed = set(gone)
         if gone and not stale:
             on_change(gone)
-        besides = gone  # a page that was renamed by hand is told as one edit
+        besides = gone  # reported with the first batch, so that a page renamed by hand is one edit
         while stale:
             stale.sort(key=lambda stamp: stamp.path in self._being_read)
             batch, stale = stale[:BATCH], stale[BATCH:]
@@ -149,17 +148,17 @@ class FullTextIndex:
         return changed
 
     def _take_in(self, stamps: Iterable[Stamp], besides: Collection[str], on_change: OnChange) -> set[str]:
-        """Takes in those of these pages that have changed and returns their paths. `on_change` is told of `besides` in
-        the same call."""
-        _, known = self._all_known()  # again: another thread may have taken them in meanwhile
+        """Indexes those of these pages that have changed, and returns their paths. `on_change` gets the paths `besides`
+        in the same call."""
+        _, known = self._all_known()  # again: another thread may have indexed them meanwhile
         stale = [stamp for stamp in stamps if is_stale(known, stamp)]
         paths = {stamp.path for stamp in stale}
         self._being_read |= paths
         try:
             edits = read_edits(self._source, known, stale)
             changed = edits.changed
-            if told := changed.union(besides):
-                edits = edits if on_change(told) else edits.unknown()
+            if edited := changed.union(besides):
+                edits = edits if on_change(edited) else edits.unknown()
             self._write(edits, known)
         finally:
             self._being_read -= paths
@@ -170,8 +169,8 @@ class FullTextIndex:
             return read_state(tables), self._known.of(tables)
 
     def _write(self, edits: Edits, seen: Mapping[str, Known] | None = None) -> None:
-        """Puts pages in and takes pages out. With `seen`, skips pages that are no longer in the tables as they were
-        seen: another thread or process has put in something newer since, which the next refresh will check."""
+        """Writes and removes pages in one transaction. With `seen`, it skips pages that differ from what was seen:
+        another thread or process has stored something newer, which the next refresh will check."""
         if not (edits.incoming or edits.removed or edits.touched):
             return
         prepared = [prepare_page(incoming) for incoming in edits.incoming]  # before the transaction, as it is slow

@@ -1,4 +1,4 @@
-"""The best places, read as a user sees them."""
+"""Reading the best places from the tables, with their texts."""
 
 from __future__ import annotations
 

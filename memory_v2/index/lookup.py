@@ -1,4 +1,4 @@
-"""Which places a question may mean: the first, wide step of a search, done by SQLite."""
+"""Finding the places that may answer a question: the first, wide step of a search, done by SQLite."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from memory_v2.index.terms import terms
 from memory_v2.index.vocabulary import Term, frequency_of, known_days, known_terms
 
 CANDIDATES = 120
-"""Places that the full-text table proposes."""
+"""How many places the full-text table proposes at least."""
 TALKED_ABOUT = 50
-"""Of how many of them, where people talk, the places beside them are candidates too."""
+"""For how many of them the neighbouring places are candidates too, where people talk."""
 REACH = 2
 """How many passages before and after a passage are read as its surroundings."""
 POSTINGS = 10_000
-"""Places that may be looked at for the words of a question; the words that most places have are passed over."""
+"""How many places may be looked at for the words of a question. Words that occur in too many places are skipped."""
 MAX_TERMS = 32
-"""Of a long text the rarest terms are looked up."""
+"""How many terms of a question are looked up: the rarest ones."""
 CONTEXT_WEIGHT = 0.3
-"""What a term in a heading counts for BM25, held against one in the text."""
+"""The BM25 weight of a term in a heading, relative to one in the text."""
 
 
 class Place(NamedTuple):
@@ -48,7 +48,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What holds for all passages: who speaks, how many there are, how long they are."""
+    """Facts about all passages: the speakers, the number of passages, and their average length in terms."""
 
     names: tuple[str, ...]
     count: int
@@ -57,7 +57,8 @@ class Facts:
 
 @dataclass(frozen=True)
 class Found:
-    """The places that a question may mean, those around them, and how rare each term is: how many places have it."""
+    """The places that may answer a question and those around them; `frequency` is the number of places that have a
+    term."""
 
     places: dict[int, Place]
     candidates: Sequence[int]
@@ -66,17 +67,17 @@ class Found:
     """The word of the question for which each term stands."""
     facts: Facts
     voiced: frozenset[int]
-    """The pages on which somebody speaks who is named in the question."""
+    """The pages on which a person named in the question speaks."""
     days: tuple[tuple[int, int], ...]
     """First and last day of each date in the question, as ordinals."""
     name_terms: frozenset[str]
-    """The terms of the names in the question that are speakers'."""
+    """The terms of the speakers' names in the question."""
     paths: dict[int, tuple[str, str]]
     """Path and last change of each page."""
 
 
 def read_facts(tables: sqlite3.Connection) -> Facts:
-    """What holds for all passages."""
+    """Reads the facts about all passages."""
     names = tuple(name for (name,) in tables.execute("SELECT DISTINCT name FROM voices ORDER BY name"))
     count, length = tables.execute("SELECT places, terms FROM totals").fetchone()
     return Facts(names, count, length / max(count, 1))
@@ -91,14 +92,14 @@ def look_up(
     *,
     child_links: bool = False,
 ) -> Found:
-    """The places that have the rarer words of a question or speak of its days, and those around them."""
+    """The places that have the rarer words of a question or are about its days, and those around them."""
     pages = None if within is None else _page_ids(tables, within)
     days = known_days(tables, question.dates)
     looked_up = sorted(known_terms(tables, question), key=lambda term: (term.frequency, term.term))[:MAX_TERMS]
-    # On a few pages even the words that most places have tell one from the other.
+    # On a few pages even common words distinguish the places.
     rarer = looked_up if pages is not None else _rarer(looked_up)
     proposed = _proposed(tables, _match(question, rarer), days, pages, max(limit, CANDIDATES))
-    # A name is on every line of talk, but in a note it is a word like any other.
+    # In a conversation a name is on every line; in a note it is an ordinary word.
     if names := _any_of(term for term in question.name_terms if frequency_of(tables, term) < POSTINGS):
         proposed += _proposed(tables, names, (), pages, CANDIDATES // 4, "AND speaker IS NULL")
     places = _with_surroundings(tables, proposed)
@@ -148,7 +149,7 @@ def _paths(tables: sqlite3.Connection, pages: Collection[int]) -> dict[int, tupl
 
 
 def _rarer(looked_up: Sequence[Term]) -> Sequence[Term]:
-    """The terms from the rarest on, as long as not too many places have them."""
+    """The rarest terms, up to `POSTINGS` places in all, but at least two terms."""
     postings = accumulate(term.frequency for term in looked_up)
     return [
         term for place, (term, sum_) in enumerate(zip(looked_up, postings, strict=True)) if place < 2 or sum_ < POSTINGS
@@ -156,7 +157,7 @@ def _rarer(looked_up: Sequence[Term]) -> Sequence[Term]:
 
 
 def _match(question: Question, wanted: Sequence[Term]) -> str:
-    """The terms and the quoted phrases as FTS5 reads them: any of these strings, nothing in them an operator."""
+    """The FTS5 query for any of the terms and quoted phrases. Each is quoted, so that it contains no operators."""
     strings = [term.term for term in wanted] + [" ".join(terms(phrase)) for phrase in question.quoted]
     return _any_of(strings)
 
@@ -173,7 +174,7 @@ def _proposed(
     limit: int,
     where: str = "",
 ) -> list[int]:
-    """The best places by BM25, best first; then those of the days asked for, whatever their words."""
+    """The best places by BM25, best first, then places of the days asked for, whatever their words."""
     inside = where if pages is None else f"{where} AND page IN (SELECT value FROM json_each(:pages))"
     given: dict[str, object] = {"match": match, "limit": limit, "pages": None if pages is None else packed(pages)}
     found = _best(tables, inside, given) if match else []
@@ -193,9 +194,9 @@ def _proposed(
 
 
 def _best(tables: sqlite3.Connection, where: str, given: Mapping[str, object]) -> list[int]:
-    """The places that match best, best first. Equals go by page and line: the order in which pages came into the tables
-    must not show."""
-    # The full text comes first in the joins, always: looked up place by place it would take a thousand times as long.
+    """The places that match best, best first. Ties are ordered by page and line, so the order of indexing does not
+    matter."""
+    # CROSS JOIN keeps the full-text table first: looked up place by place it would take a thousand times as long.
     joined = "CROSS JOIN passages ON passages.id = words.rowid" if where else ""
     best = (
         f"SELECT words.rowid AS place, rank AS score FROM words {joined} WHERE words MATCH :match "
@@ -209,17 +210,17 @@ def _best(tables: sqlite3.Connection, where: str, given: Mapping[str, object]) -
 
 
 def _is_talk(place: Place | None) -> bool:
-    """Whether a place may answer by what was said around it, as a note does not."""
+    """Whether a place is part of a conversation: it may then answer by what was said around it."""
     return place is not None and place.speaker is not None
 
 
 def _with_surroundings(tables: sqlite3.Connection, proposed: Sequence[int]) -> dict[int, Place]:
-    # The places beside the best are candidates too, and want their own surroundings.
+    # The places beside the best are candidates too, and need surroundings of their own.
     reach = {place: REACH if rank >= TALKED_ABOUT else 2 * REACH for rank, place in enumerate(proposed)}
     near = {step for place, far in reach.items() for step in range(place - far, place + far + 1)}
     source = "FROM passages WHERE id IN (SELECT value FROM json_each(:near))"
     read = {row[0]: Place(*row) for row in packed_rows(tables, Place._fields, source, {"near": packed(near)})}
-    return {  # the ids next to a page's own are of whatever page was stored next: they are no surroundings
+    return {  # without neighbouring ids of other pages
         step: read[step]
         for place, far in reach.items()
         for step in range(place - far, place + far + 1)

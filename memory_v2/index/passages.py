@@ -1,7 +1,7 @@
-"""What of a page is one findable place.
+"""Cutting a page into passages: the places that a search can find.
 
-A passage is one block, or a part of one where the block is long or somebody's talk: small enough to be an answer, and
-always the exact words of the page. What stands around it (headings, who speaks, which day) goes along with it.
+A passage is one block, or part of a block that is long or a conversation: small enough to be an answer, and always the
+exact words of the page. Its context (headings, speaker, day) is stored with it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from memory_v2.tree.page import Page
 Kind: TypeAlias = Literal["text", "heading", "child link"]
 
 PASSAGE_BYTES = 400
-"""About how much of a block of many lines is one passage."""
+"""The approximate size of a passage of a block with many lines, in bytes."""
 LINE_BYTES = 1200
-"""A single line stays whole up to this size; a longer one is cut at the ends of its sentences."""
+"""The size, in bytes, up to which a single line stays whole. A longer one is cut at the ends of sentences."""
 
 _MARKER = re.compile(r"[ \t]{0,3}(?:>[ \t]?)*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _SENTENCE = re.compile(r".+?(?:[.!?…]+[\"'”’)\]]*[ \t]+|[。！？]+[」』”’）]*|\Z)", re.S)
@@ -31,9 +31,9 @@ _AT_END = re.compile(r"[\s.,;:)\]*_!]*")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Lines `first_line` to `last_line` (from 1) of a page, in its block number `block` (0: in `## Links`).
+    """Lines `first_line` to `last_line` (from 1) of a page, in block number `block` (0 for `## Links`).
 
-    Passages of one `run` stand together under one heading: only they are read as each other's surroundings.
+    Passages of one `run` are under the same heading; only they are read as each other's surroundings.
     """
 
     kind: Kind
@@ -57,7 +57,7 @@ class _Heading:
 
 
 def passages(page: Page) -> list[Passage]:
-    """The places of a page that can be found, in order: its text, its bare headings, its child links; no metadata."""
+    """The passages of a page, in order: its text, its headings without text, and its child links, but no metadata."""
     voices = speakers([line for block in page.blocks for line in _readable_lines(block)])
     found: list[Passage] = []
     run: list[Passage] = []
@@ -82,7 +82,7 @@ def passages(page: Page) -> list[Passage]:
 
 
 def _below(above: Sequence[_Heading], block: Block) -> list[_Heading]:
-    """The headings that stand above what follows a heading, itself the last."""
+    """The headings above the text that follows this heading, which is the last of them."""
     words = readable(block.words)
     kept = [heading for heading in above if heading.level < block.level]
     return [*kept, _Heading(block.level, words, _date_in(words))]
@@ -97,18 +97,18 @@ def _readable_lines(block: Block) -> list[str]:
 
 
 def _is_metadata(block: Block) -> bool:
-    """Whether a block is what the program wrote below a page that somebody has written on behind it."""
+    """Whether a block is the program's metadata, which became text because somebody wrote below it."""
     return block.text.startswith("last_updated: ") and "size_bytes: " in block.text
 
 
 def _is_bare(blocks: Sequence[Block], number: int) -> bool:
-    """Whether nothing stands below the heading with this number before the next one that is not below it."""
+    """Whether the heading with this number has no text and no lower headings below it."""
     heading, below = blocks[number - 1], blocks[number : number + 1]
     return not below or (below[0].kind == "heading" and below[0].level <= heading.level)
 
 
 def _parts(start: Passage, lines: Sequence[str], voices: Collection[str]) -> Iterator[Passage]:
-    """The passages of one block: a turn each where people talk, the whole where it is short, else runs of lines."""
+    """The passages of one block: the turns of a conversation, or runs of lines; the whole block if it is short."""
     said_by = [speaker(line) if voices else None for line in lines]
     turns = [place for place, name in enumerate(said_by) if name in voices]
     for first, last in pairwise([*([] if turns[:1] == [0] else [0]), *turns, len(lines)]):
@@ -118,7 +118,7 @@ def _parts(start: Passage, lines: Sequence[str], voices: Collection[str]) -> Ite
 
 
 def _cut(start: Passage, lines: Sequence[str], limit: int) -> Iterator[Passage]:
-    """The lines as passages of about `limit` bytes at most, without the blank lines around them."""
+    """The lines as passages of at most about `limit` bytes, without the blank lines around them."""
     first, size, sizes = 0, 0, [len(encode(line)) for line in lines]
     for place, line in enumerate(lines):
         if size and size + sizes[place] > limit and not is_blank(line):
@@ -145,7 +145,7 @@ def _passage(start: Passage, first: int, lines: Sequence[str]) -> Iterator[Passa
 
 
 def _sentences(line: str) -> Iterator[str]:
-    """A long line in pieces of about `PASSAGE_BYTES`: at sentence ends, or at blanks, or anywhere at last."""
+    """A long line in pieces of about `PASSAGE_BYTES`: cut at the ends of sentences, else at spaces, else anywhere."""
     piece = ""
     for sentence in _SENTENCE.findall(line):
         if piece and len(encode(piece + sentence)) > PASSAGE_BYTES:
@@ -170,8 +170,8 @@ def _described(part: Passage) -> Passage:
 
 
 def _own_date(text: str, said_by: str | None) -> Span | None:
-    """The date a text puts to itself: at its start, or as its last words (`… (2026-02-03)`). Who ends on a date while
-    talking says it of something else."""
+    """The date that a text gives itself: at its start, or as its last words (`… (2026-02-03)`). In a conversation, a
+    date at the end is about something else."""
     body = text[found.end() :] if (found := _MARKER.match(text)) else text
     if (date := leading_date(body)) or said_by:
         return date
@@ -184,8 +184,8 @@ def _date_in(words: str) -> Span | None:
 
 
 def _dated(run: Sequence[Passage], inherited: Span | None) -> Iterator[Passage]:
-    """The passages under one heading, each with a day: its own, else what it inherits. Where most begin with a day of
-    their own, as in a log, one without belongs to the one before it."""
+    """The passages under one heading, each with its own date or an inherited one. If most have their own, as in a log,
+    a passage without one inherits that of the passage before it."""
     own = {passage.date for passage in run if passage.date}
     is_log = len(own) > 1 and 2 * sum(passage.date is not None for passage in run) >= len(run)
     for passage in run:
@@ -195,7 +195,7 @@ def _dated(run: Sequence[Passage], inherited: Span | None) -> Iterator[Passage]:
 
 
 def _child_links(page: Page, line: int, run: int) -> Iterator[Passage]:
-    """The lines of `## Links`: they say what a child holds, and are no answer themselves."""
+    """The lines of `## Links`: they describe children, and are not answers themselves."""
     listed = {child.line for child in page.children}
     for place, text in enumerate(split_lines(page.links)):
         if text in listed:

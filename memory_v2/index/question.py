@@ -1,4 +1,4 @@
-"""What a query asks for: the words to look up, whose words, which days, and whether it wants to know when."""
+"""Parsing a query: the words to look up, the speakers and days it names, and whether it asks for a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _QUOTED = re.compile(r"\"([^\"\n]{2,200})\"|“([^”\n]{2,200})”|«([^»\n]{2
 
 @dataclass(frozen=True)
 class Question:
-    """A query, read: `words` and what is `quoted` are looked up, the rest moves what was found up or down."""
+    """A parsed query: `words` and `quoted` phrases are looked up; the rest affects the ranking."""
 
     words: tuple[str, ...]
     names: frozenset[str] = frozenset()
@@ -30,7 +30,7 @@ class Question:
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """What lifts a place that has it to the letter: each quotation, and the query as a whole."""
+        """The phrases that lift a place that contains them verbatim: each quotation, and the whole query."""
         return (*self.quoted, self.whole) if self.whole else self.quoted
 
     @cached_property
@@ -42,13 +42,13 @@ class Question:
 
     @cached_property
     def terms(self) -> dict[str, list[str]]:
-        """The terms of each word: the word whole, then what is in it."""
+        """The terms of each word: the whole word first, then its parts."""
         return {word: terms(word) for word in self.words}
 
 
 def parse_question(query: str, speakers: Collection[str]) -> Question:
-    """What a query asks, in a memory where these people speak. Their names are not looked up, unless there is nothing
-    else: whoever speaks is named on every line."""
+    """Parses a query in a memory with these speakers. Their names are not looked up, unless there are no other words:
+    a speaker's name is on every line of a conversation."""
     query = query[:_LONGEST].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     found = list(dict.fromkeys(words(query)))
     names = _named(query, found, speakers)
@@ -66,8 +66,8 @@ def parse_question(query: str, speakers: Collection[str]) -> Question:
 
 
 def _named(query: str, found: Collection[str], speakers: Iterable[str]) -> list[str]:
-    """The speakers that are named. A name is written with a capital where the query writes any, so that the word
-    `hope` is not Hope; that a query begins with one does not make `Will` a name."""
+    """The speakers that the query names. If the query has capital letters, a name must begin with one, so that `hope`
+    is not Hope. A capital at the start of the query does not make a stopword such as `Will` a name."""
     capital = [{word for word in words(token) if token != token.casefold()} for token in query.split()]
     anywhere, later = set[str]().union(*capital), set[str]().union(*capital[1:])
     written = {
@@ -79,5 +79,5 @@ def _named(query: str, found: Collection[str], speakers: Iterable[str]) -> list[
 
 
 def flattened(text: str) -> str:
-    """The text in one case and with single blanks: the form in which phrases are compared."""
+    """The text case-folded and with single spaces, to compare phrases."""
     return " ".join(text.casefold().split())

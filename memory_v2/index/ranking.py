@@ -1,7 +1,7 @@
-"""Which of the places found answers best.
+"""Ranking the places that may answer a question.
 
-Measured on conversations: a place is read with what stands around it and returned alone; who speaks, which day it is
-and whether it has words of time weigh softly. Each of these costs nothing where it does not apply.
+A place is scored together with the text around it, but returned alone. The speaker, the day and words of time add to
+the score where they apply. The weights were measured on conversations.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each sign counts. Found on three conversations and rounded; see `bench/retrieval.py`."""
+    """The weight of each sign. Fitted on three conversations and rounded; see `bench/retrieval.py`."""
 
     own: float
     near: float
@@ -45,9 +45,9 @@ class Weights:
 
 
 TALK = Weights(own=1.0, near=2.0, wide=5.0, whole=0.5)
-"""For what somebody says: an answer takes its words from the question before it."""
+"""For conversations: an answer shares words with the question before it."""
 NOTE = Weights(own=5.0, near=2.0, wide=1.0)
-"""For what is written down: it speaks for itself."""
+"""For notes: they can be read on their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ class _Signs:
     place: Place
     words: Standing
     day: tuple[int, int] | None
-    """The days asked for on one of which the place falls."""
+    """The days asked for that the place falls on."""
     named: bool
-    """Whether somebody is named in the question who speaks here, or of whom a note is."""
+    """Whether the question names the speaker of this place, or the person that a note is about."""
 
     @property
     def is_talk(self) -> bool:
@@ -74,13 +74,13 @@ class _Signs:
 
     @property
     def answers(self) -> bool:
-        """Whether a place answers at all: by words of its own or above it, its day, or what was said around it."""
+        """Whether a place answers at all: by its own words or those above it, by its day, or by the words around it."""
         words = self.words
         return bool(words.matched or words.context or self.day or self.named or (self.is_talk and words.wide))
 
 
 def rank(question: Question, found: Found, limit: int) -> list[Ranked]:
-    """The best of the candidates that answer the question at all, best first."""
+    """The best candidates that answer the question at all, best first."""
     windows = Windows(found)
     signs = [_signs(question, found, windows, found.places[place]) for place in found.candidates]
     best = [max(scores) or 1.0 for scores in zip(*(sign.words.scores for sign in signs), strict=True)]
@@ -106,7 +106,7 @@ def _day(found: Found, place: Place) -> tuple[int, int] | None:
 
 
 def _score(question: Question, found: Found, sign: _Signs, best: Sequence[float]) -> float:
-    """The weighted sum of all signs; the scores by words are held against the best of each kind."""
+    """The weighted sum of all signs. Each score by words is divided by the best one of its kind."""
     place = sign.place
     weights = TALK if sign.is_talk else NOTE
     own, near, wide, whole = (score / most for score, most in zip(sign.words.scores, best, strict=True))
@@ -129,7 +129,7 @@ def _score(question: Question, found: Found, sign: _Signs, best: Sequence[float]
 
 
 def squashed(score: float) -> float:
-    """A score as a number from 0 to 1, in the same order."""
+    """Maps a score to a number from 0 to 1, in the same order."""
     return max(score, 0.0) / (max(score, 0.0) + 5)
 
 
@@ -153,8 +153,8 @@ def _words(found: Found, matched: Iterable[str]) -> str:
 
 
 def _newest_first(found: Found, scored: Sequence[tuple[float, _Signs]]) -> list[tuple[float, _Signs]]:
-    """Of places that say the same thing of the same thing but for a word or two, the newest stands first: it takes the
-    rank of the best of them, and the others follow on the ranks they had."""
+    """Puts the newest first among notes that differ in a few words only: it gets the best rank of the group, and the
+    others keep the remaining ranks."""
     ordered = list(scored)
     said = [_substance(sign.place) for _, sign in ordered[:_COMPARED]]
     placed: set[int] = set()
@@ -174,8 +174,8 @@ def _newest_first(found: Found, scored: Sequence[tuple[float, _Signs]]) -> list[
 
 
 def _versions(one: _Signs, said: _Said, other: _Signs, also: _Said) -> bool:
-    """Whether two notes answer with the same words, alike as to the day, and have half of all their words in common,
-    yet each has one of its own. Who talks on says something else in much the same words: of talk it is no sign."""
+    """Whether two notes are versions of one: they match the same words and days, share half of their words, and each
+    has a word of its own. In conversations, similar words are no such sign."""
     if one.is_talk or other.is_talk or bool(one.day) != bool(other.day):
         return False
     if one is not other and (said <= also or also <= said):
@@ -184,7 +184,7 @@ def _versions(one: _Signs, said: _Said, other: _Signs, also: _Said) -> bool:
 
 
 def _substance(place: Place) -> _Said:
-    """The telling terms of a place, each with how often it was there before: a word said twice is two words."""
+    """The content terms of a place, each with its count so far, so that a repeated word counts twice."""
     marker = _NUMBER.match(place.text)
     said = [term for term in place.own.split()[1 if marker else 0 :] if term not in _function_words()]
     times: Counter[str] = Counter()
@@ -196,7 +196,7 @@ def _substance(place: Place) -> _Said:
 
 
 def _age(found: Found, place: Place) -> tuple[int, int, str, str, int]:
-    """Later for what is newer: by its day, by its number in a list, by its page's last change, by where it stands."""
+    """A sort key that is larger for newer places: day, number in a list, last change of the page, position."""
     path, moment = found.paths[place.page]
     number = _NUMBER.match(place.text)
     return (place.since or 0, int(number[1]) if number else 0, moment, path, place.id)

@@ -1,4 +1,4 @@
-"""The rows that one page becomes in the tables."""
+"""The rows of one page in the tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memory_v2.tree.path import ROOT
 
 
 class Known(NamedTuple):
-    """What the tables remember of a page, to tell whether it has changed."""
+    """The stored stamp and digest of a page, to detect changes."""
 
     size: int
     mark: str
@@ -40,7 +40,7 @@ class IncomingPage:
 
     @property
     def known(self) -> Known:
-        """What the next refresh compares the page with: nothing equals an empty digest."""
+        """What the next refresh compares the page with. An empty digest equals none, so the page counts as changed."""
         return Known(self.size, self.mark, page_digest(self.page.data) if self.is_known else b"")
 
 
@@ -61,23 +61,23 @@ class Prepared:
 
 
 def page_digest(data: bytes) -> bytes:
-    """What two pages share that are equal to the byte."""
+    """The digest of a page's bytes."""
     return blake2b(data, digest_size=16).digest()
 
 
 def check_sum(*shown: str | int) -> int:
-    """What tells that bytes of the file were overwritten where SQLite does not notice it."""
+    """A checksum to detect overwritten bytes in the file, which SQLite does not notice."""
     return crc32(repr(shown).encode())
 
 
 def block_digest(text: str) -> bytes | None:
-    """What two blocks share that say the same to the letter; `None` for one that says nothing."""
+    """The digest of a block's words, without markup and spacing; `None` if it has none."""
     plain = normal(readable(text))
     return blake2b(plain.encode(), digest_size=16).digest() if plain else None
 
 
 def prepare_page(incoming: IncomingPage) -> Prepared:
-    """The rows of a page. This is the slow part of taking it in, and needs no connection."""
+    """The rows of a page. This is the slow part of indexing, and needs no connection."""
     page, found = incoming.page, passages(incoming.page)
     rows = tuple(_passage_row(page, passage) for passage in found)
     length = sum(row.length for row in rows)
@@ -96,7 +96,7 @@ def _passage_row(page: Page, passage: Passage) -> PassageRow:
     spelled = terms(passage.text)
     context = _context(page.path, page.title, passage.section)
     section = json.dumps(passage.section, ensure_ascii=False)
-    if passage.kind == "child link":  # what a child is said to hold weighs no more than a heading
+    if passage.kind == "child link":  # the description of a child weighs no more than a heading
         context, spelled = " ".join([context, *spelled]), []
     return PassageRow(
         run=passage.run,
@@ -113,13 +113,13 @@ def _passage_row(page: Page, passage: Passage) -> PassageRow:
         temporal=passage.temporal,
         question=passage.question,
         length=len(spelled),
-        own=f" {'  '.join(spelled)} ",  # two blanks, so that a term between blanks can be counted in the string
+        own=f" {'  '.join(spelled)} ",  # two spaces: each term has one on both sides, to be counted by
         context=f" {context} ",
     )
 
 
 class PassageRow(NamedTuple):
-    """The columns of the table of passages, but for the ids."""
+    """The columns of the table of passages, without the ids."""
 
     run: int
     kind: str
@@ -141,7 +141,7 @@ class PassageRow(NamedTuple):
 
 @lru_cache(maxsize=1000)
 def _context(path: str, title: str, section: tuple[str, ...]) -> str:
-    """The terms of what stands above a passage: its page's title and path, its headings; each of them once."""
+    """The terms above a passage, each once: those of its page's title and path, and of its headings."""
     place = "" if path == ROOT else path.replace("/", " ").replace("-", " ").replace("_", " ")
     return " ".join(dict.fromkeys(terms(" \n ".join([title, place, *section]))))
 

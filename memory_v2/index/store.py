@@ -1,4 +1,4 @@
-"""Where the tables are: in a SQLite file, which anybody may damage, lock or delete, or in memory."""
+"""Where the tables are: in memory, or in a SQLite file, which others may damage, lock or delete."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _inherited: list[Connections] = []
 class Store:
     """The tables of one process, whatever happens to their file.
 
-    A file that fails is reopened first, then deleted and made again, then given up for tables in memory: the index can
-    be rebuilt from the pages, so only time is lost. In a file, readers run concurrently and writers take turns; in
-    memory, all take turns.
+    If the file fails, it is reopened, then deleted and rebuilt, then replaced by tables in memory. The index can be
+    rebuilt from the pages, so only time is lost. In a file, readers run concurrently and writers take turns; in memory,
+    all take turns.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -38,8 +38,8 @@ class Store:
         self._opened: Connections | None = None
 
     def run(self, work: Callable[[], Result]) -> Result:
-        """Returns what `work` returns, which uses `reading` and `writing`. If the tables fail, it is called again,
-        up to three times, so it must be safe to repeat."""
+        """Returns the result of `work`, which uses `reading` and `writing`. If the tables fail, it is called again, up
+        to three times, so it must be safe to repeat."""
         for remedy in (self._retire, self._delete_file, self._leave_file):
             connections = self._connections()
             try:

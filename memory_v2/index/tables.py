@@ -1,4 +1,4 @@
-"""What the index keeps, and how a page is put into it and taken out."""
+"""The tables of the index, and how a page is inserted and removed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from memory_v2.index.rows import Known, PassageRow, Prepared, Row
 from memory_v2.index.terms import EVERYTHING
 
 VERSION = 3
-"""Raised whenever another index would come of the same pages: an older file is then made anew."""
+"""The version of the tables. Raise it when the same pages would give other tables: older files are then rebuilt."""
 
 PASSAGES_BITS = 20
-"""Bits of a passage's number that say which of its page's passages it is."""
+"""How many bits of a passage's id number it within its page; the bits above them are the page's id."""
 # Neighbours are read as a passage's surroundings, so the passages of a page have ids that follow each other.
 SCHEMA = f"""
 CREATE TABLE pages (
@@ -48,16 +48,16 @@ PRAGMA user_version = {VERSION};
 
 
 class State(NamedTuple):
-    """What the tables hold: equal states, seen by any connection of any process, mean equal contents."""
+    """The state of the tables. Equal states mean equal contents, for any connection of any process."""
 
     tables: bytes
-    """Chosen by chance when the tables are made."""
+    """Random, chosen when the tables are created."""
     changes: int
 
 
 @contextmanager
 def transaction(tables: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing, and alone among all processes."""
+    """An atomic transaction; one process at a time."""
     tables.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -70,7 +70,7 @@ def transaction(tables: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def snapshot(tables: sqlite3.Connection) -> Iterator[None]:
-    """All that is read inside is read from one state."""
+    """Everything read inside comes from one state of the tables."""
     tables.execute("BEGIN")
     try:
         yield
@@ -80,7 +80,7 @@ def snapshot(tables: sqlite3.Connection) -> Iterator[None]:
 
 
 def read_state(tables: sqlite3.Connection) -> State:
-    """What to remember along with anything that was read in the same snapshot."""
+    """The current state: store it together with values read in the same snapshot."""
     row = tables.execute("SELECT tables, changes FROM state").fetchone()
     if row is None:
         raise sqlite3.DatabaseError("the index has lost its state")
@@ -88,24 +88,24 @@ def read_state(tables: sqlite3.Connection) -> State:
 
 
 def raise_state(tables: sqlite3.Connection) -> State:
-    """The state after the transaction that this is part of; every transaction that changes something needs it."""
+    """Advances the state and returns the new one. Call it in every transaction that changes something."""
     tables.execute("UPDATE state SET changes = changes + 1")
     return read_state(tables)
 
 
 def read_known(tables: sqlite3.Connection) -> dict[str, Known]:
-    """Every page as it was when it was last taken in."""
+    """Every page as it was when last indexed."""
     return {path: Known(*known) for path, *known in tables.execute("SELECT path, size, mark, digest FROM pages")}
 
 
 def digest_of(tables: sqlite3.Connection, path: str) -> bytes | None:
-    """The digest under which a page is in the tables; `None` if it is not there."""
+    """The digest of an indexed page; `None` if it is not indexed."""
     row = tables.execute("SELECT digest FROM pages WHERE path = ?", (path,)).fetchone()
     return row[0] if row else None
 
 
 def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
-    """Takes out pages; one that is not there is none to take out."""
+    """Removes pages; paths that are not indexed are ignored."""
     for path in paths:
         for (page,) in tables.execute("SELECT id FROM pages WHERE path = ?", (path,)).fetchall():
             tables.execute(
@@ -121,7 +121,7 @@ def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
 
 
 def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
-    """Puts in a page, in place of what was there under its path."""
+    """Inserts or replaces a page."""
     drop_pages(tables, [page.path])
     number = _page_number(tables, page.path)
     tables.execute(f"INSERT INTO pages VALUES (?,{_marks(page.head)})", (number, *page.head))
@@ -141,8 +141,8 @@ def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
 
 
 def _page_number(tables: sqlite3.Connection, path: str) -> int:
-    """A number made of the path. Equal scores are ordered by number, so the order in which pages came into the tables
-    must not show in it; and the passages of two pages never have neighbouring numbers."""
+    """An id made from the path, so that the order of indexing does not matter: equal scores are ordered by id. Passages
+    of two pages never have neighbouring ids."""
     number = int.from_bytes(blake2b(path.encode("utf-8", "surrogatepass"), digest_size=5).digest())
     while tables.execute("SELECT 1 FROM pages WHERE id = ?", (number,)).fetchone():
         number += 1
