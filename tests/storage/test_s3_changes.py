@@ -158,7 +158,7 @@ def test_a_record_of_which_nobody_knows_whether_it_was_made_is_told_and_complete
     storage, other = machine(url=entrance.url), machine("other")
     begun(storage)
     entrance.fate = on("0000000002.json", Loses(arrives))
-    with pytest.raises(StorageError, match="may have been recorded, and would be completed"):
+    with pytest.raises(StorageError, match="may have been recorded, and will then be completed"):
         storage.apply(SPLIT)
     entrance.fate = lambda _: None
     assert pages(other) == {"memory": OLD}
