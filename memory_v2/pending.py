@@ -142,7 +142,7 @@ class PendingNote:
             elif self.held is not None:
                 self.clear()
         except StorageError:
-            logger.exception("the pages to split could not be noted; they are split after their next change")
+            logger.exception("the pages to split could not be noted")
 
     def resume(self, pending: PendingWrite | PendingSplits) -> None:
         """Takes over the work that another process has noted."""

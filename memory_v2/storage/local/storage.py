@@ -46,8 +46,7 @@ GITIGNORE = b"""# The program's own data, not for the git repository around it; 
 """
 
 _UNSETTLED_NS = 50_000_000
-"""The age, in nanoseconds, below which a file's times may not show a later change: the coarsest clocks of file systems
-that are in common use tick every 16 ms."""
+"""The age, in nanoseconds, below which a file's times may not show a later change: several ticks of a disk's clock."""
 
 
 class LocalStorage(HistoryFirst):
