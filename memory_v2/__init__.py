@@ -10,6 +10,7 @@ memory.search("How is Silica tested?")[0].excerpt
 from __future__ import annotations
 
 from memory_v2.errors import (
+    Cancelled,
     InvalidPath,
     InvalidSetting,
     InvalidText,
@@ -35,6 +36,7 @@ from memory_v2.memory import Memory
 __version__ = "0.1.0"
 
 __all__ = [
+    "Cancelled",
     "InvalidPath",
     "InvalidSetting",
     "InvalidText",

@@ -9,6 +9,7 @@ SilicaError
 │   ├── NotAllowed                the page does not allow this operation
 │   └── NotRecorded               a recording does not contain this request
 ├── PageNotFound                  (KeyError) there is no such page
+├── Cancelled                     the operation was cancelled from another thread
 ├── ToolProblem                   a tool call was wrong; shown to the model, with what to do next
 ├── ModelError                    the provider failed; `retryable` says whether to try again, `retry_after` when
 └── StorageError                  (OSError) the disk or the service failed
@@ -59,6 +60,10 @@ class PageNotFound(SilicaError, KeyError):
 
     def __str__(self) -> str:
         return f"there is no page {self.path!r}"
+
+
+class Cancelled(SilicaError):
+    """The operation was cancelled from another thread; nothing was stored."""
 
 
 class ToolProblem(SilicaError):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from memory_v2.errors import InvalidSetting, NotAllowed, StorageError
 from memory_v2.operations import rows
+from memory_v2.operations.running import RunningOperation, RunningOperations
 from memory_v2.settings import DEFAULT_THRESHOLD, DEFAULT_TRACES, MIN_THRESHOLD, Limits, Settings, is_count
 from memory_v2.storage.base import PENDING
 from memory_v2.storage.format import is_current
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from memory_v2.storage.base import MemoryStorage
     from memory_v2.storage.history import Change
     from memory_v2.trace.files import Traces
-    from memory_v2.trace.recording import Trace
+    from memory_v2.trace.recording import Event, Trace
     from memory_v2.tree.graph import Graph
 
 T = TypeVar("T")
@@ -75,10 +76,12 @@ class Memory:
         now: Callable[[], datetime] | None = None,
         traces: int = DEFAULT_TRACES,
         prices: Path | None = None,
+        on_event: Callable[[str, Event], object] | None = None,
     ) -> None:
         """A memory on any storage. `model` is the name of a model, or a model of your own; `limits` is how much of it
         one operation may use; `now` is the clock; `threshold` is the maximum size of a page in bytes; `traces` is how
-        many traces to keep; `prices` is a JSON file with your own prices."""
+        many traces to keep; `prices` is a JSON file with your own prices; `on_event` is called with an operation's id
+        and each event of its trace as it happens, from `begin` to `end`, in the thread of the operation."""
         if not is_count(threshold, MIN_THRESHOLD):
             raise InvalidSetting(f"threshold must be at least {MIN_THRESHOLD} bytes, not {threshold!r}")
         if not is_count(traces, 0):
@@ -90,14 +93,22 @@ class Memory:
         self._now = now
         self._traces = traces
         self._prices = prices
+        self._on_event = on_event
+        self._running = RunningOperations()
         self._next_recovery = 0.0
         self._recovered: list[Recovered] = []
 
     @classmethod
-    def open(cls, path: str | Path | None = None, model: str | Model | None = None) -> Memory:
+    def open(
+        cls,
+        path: str | Path | None = None,
+        model: str | Model | None = None,
+        *,
+        on_event: Callable[[str, Event], object] | None = None,
+    ) -> Memory:
         """Opens the memory in a folder. `path` defaults to `SILICA_MEMORY_PATH`, then `~/.silica/memory_v2`; `model` to
         `SILICA_MEMORY_MODEL`, then the offline planner. The first write creates the folder. Without a `path`,
-        `SILICA_MEMORY_BACKEND=s3` selects a bucket instead."""
+        `SILICA_MEMORY_BACKEND=s3` selects a bucket instead. `on_event` is as for a memory on any storage."""
         name = model if isinstance(model, str) else None
         settings = Settings.from_environment(os.environ, path, name)
         chosen = settings.model if model is None or isinstance(model, str) else model
@@ -109,6 +120,7 @@ class Memory:
             traces=settings.traces,
             prices=settings.prices,
             now=partial(_same, settings.now) if settings.now else None,
+            on_event=on_event,
         )
 
     @cached_property
@@ -164,7 +176,7 @@ class Memory:
     def _runner(self) -> Runner:
         from memory_v2.operations.run import Runner
 
-        return Runner(self._limits or Limits(), lambda: self._kept_traces)
+        return Runner(self._limits or Limits(), lambda: self._kept_traces, self._running, self._on_event)
 
     def _run(self, row: Row[T], /, **arguments: Any) -> T:
         """Runs the operation of a row, after interrupted operations are finished."""
@@ -269,6 +281,16 @@ class Memory:
         """Packs the many small files of the history into one; nothing is lost. Raises `NotAllowed` for a bucket, and
         where no history is kept."""
         return self._run(rows.PACK_HISTORY)
+
+    def running(self) -> list[RunningOperation]:
+        """Lists the operations of this object that are running now in any thread, oldest first: those that leave a
+        trace."""
+        return list(self._running)
+
+    def cancel(self, id: str) -> bool:  # noqa: A002 - as it is called in the history
+        """Cancels a running operation, which raises `Cancelled` at once if it waits for a model. Returns whether it
+        ends with nothing stored; if its change is stored already, only the splits that follow are put off."""
+        return self._running.cancel(id)
 
     def traces(self) -> list[str]:
         """Lists the names of the traces, oldest first."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import threading
-from typing import Any
+from functools import partial
 
 from memory_v2.agent.operation import Operation
+from memory_v2.agent.requests import requests
 from memory_v2.errors import ModelError, UsageError
 from memory_v2.models.base import Conversation, Model, Reply
 
@@ -24,7 +24,7 @@ MAX_RETRY_AFTER = 60.0
 
 def ask(model: Model, conversation: Conversation, operation: Operation) -> Reply:
     """Returns the model's reply. Retryable failures are retried with growing pauses, within the operation's time limit.
-    Raises `ModelError`, also if the time is over, and `UsageError` if the model is set up wrongly."""
+    Raises `ModelError`, also if the time is over, `Cancelled`, and `UsageError` if the model is set up wrongly."""
     for number in range(TRIES):
         try:
             return _answer(model, conversation, operation)
@@ -33,7 +33,7 @@ def ask(model: Model, conversation: Conversation, operation: Operation) -> Reply
             wait = _wait(error, number, operation)
             if not error.retryable or number + 1 == TRIES or wait is None:
                 raise
-            operation.sleep(wait)
+            operation.pause(wait)
     raise AssertionError("the last try returns or raises")
 
 
@@ -48,22 +48,16 @@ def _wait(error: ModelError, number: int, operation: Operation) -> float | None:
 
 
 def _answer(model: Model, conversation: Conversation, operation: Operation) -> Reply:
-    """Asks the model in a thread, which is abandoned when the time is over: nothing else stops a model that never
-    returns."""
-    answer: list[Any] = []
-
-    def respond() -> None:
-        try:
-            answer.append(model.respond(conversation))
-        except BaseException as error:  # noqa: BLE001 - handed over to the thread that waits
-            answer.append(error)
-
-    thread = threading.Thread(target=respond, name=f"asking {model.name}", daemon=True)
-    thread.start()
-    thread.join(min(max(operation.seconds_left, 0.0), threading.TIMEOUT_MAX))
-    if not answer:
+    """What the model answers. The request is abandoned when the time is over or the operation is cancelled; the time
+    that it waits for others' requests counts."""
+    request = requests.start(partial(model.respond, conversation), f"asking {model.name}")
+    try:
+        operation.cancellation.wait(request.done, operation.seconds_left)
+    finally:
+        requests.abandon(request)
+    if not request.answer:
         raise ModelError(f"there was no answer within the limit of {operation.limits.seconds:g} seconds")
-    return checked(answer[0])
+    return checked(request.answer[0])
 
 
 def checked(answer: object) -> Reply:

@@ -39,7 +39,7 @@ class Undecided(ModelError):
 
 def decide(new_task: Callable[[], T], models: Sequence[Model], operation: Operation) -> Decision[T]:
     """Lets the models try in order, each with a new task, until one decides. The last one is the planner, which is only
-    limited in turns. Raises `Undecided` if none decides, and `UsageError` if a model is set up wrongly."""
+    limited in turns. Raises `Undecided` if none decides, `Cancelled`, and `UsageError` if a model is set up wrongly."""
     reasons: list[str] = []
     for model in models:
         task = new_task()
@@ -71,6 +71,7 @@ class _Attempt(Generic[T]):
         """Returns why the model did not decide; empty if it did."""
         sent_back = empty = 0
         while True:
+            self.operation.cancellation.check()
             if self.operation.abort_reason and not self.is_planner:
                 return self.operation.abort_reason
             if reached := self._reached():

@@ -4,33 +4,42 @@ from __future__ import annotations
 
 import os
 import random
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from memory_v2.agent.cancellation import Cancellation
 from memory_v2.agent.limits import Cost, Limits
 from memory_v2.models.base import Reply
 from memory_v2.pending import PendingNote
 from memory_v2.trace.recording import Trace
 
 
+def new_id() -> str:
+    """A name for an operation that no other has."""
+    return os.urandom(5).hex()
+
+
 @dataclass
 class Operation:
     """One operation. It counts all model requests: for the write, its second decision, and the splits that follow.
 
-    `clock` returns seconds, `sleep` waits for seconds, and `chance` returns a number from 0 to 1. `abort_reason` says
-    why the model is no longer asked: once a provider has failed, later decisions do not try it again. `id` names the
-    operation in the history and ends the name of its trace. `note` is its pending note.
+    `clock` returns seconds, and `chance` returns a number from 0 to 1. `sleep` waits for seconds; without one, a pause
+    ends when the operation is cancelled. `abort_reason` says why the model is no longer asked: once a provider has
+    failed, later decisions do not try it again. `id` names the operation in the history and ends the name of its trace.
+    `note` is its pending note.
     """
 
     limits: Limits = field(default_factory=Limits)
     trace: Trace = field(default_factory=Trace)
     clock: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], object] = time.sleep
+    sleep: Callable[[float], object] | None = None
     chance: Callable[[], float] = random.random
     abort_reason: str = ""
-    id: str = field(default_factory=lambda: os.urandom(5).hex())
+    id: str = field(default_factory=new_id)
     note: PendingNote | None = None
+    cancellation: Cancellation = field(default_factory=Cancellation)
 
     def __post_init__(self) -> None:
         self._spent = Cost()
@@ -50,6 +59,14 @@ class Operation:
     def reached(self) -> str | None:
         """The first limit that is reached, in words; `None` if none is."""
         return self.cost.over(self.limits)
+
+    def pause(self, seconds: float) -> None:
+        """Waits so long. Raises `Cancelled` as soon as the operation is to stop."""
+        if self.sleep is None:
+            self.cancellation.wait(threading.Event(), seconds)
+        else:
+            self.sleep(seconds)
+            self.cancellation.check()
 
     def pay(self, reply: Reply) -> None:
         """Adds the cost of a reply."""

@@ -13,6 +13,7 @@ import click
 
 from memory_v2.cli.show import drop_output, out_json, tell
 from memory_v2.errors import (
+    Cancelled,
     ModelError,
     PageExists,
     PageNotFound,
@@ -38,6 +39,7 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
     (UsageError, USAGE),
     (StorageError, STORAGE),
     (ModelError, MODEL),
+    (Cancelled, INTERRUPTED),
     (click.ClickException, USAGE),
 )
 """The first match counts: a conflict is a storage error too."""

@@ -64,6 +64,7 @@ def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be
     if not pages:
         return Change()
     context = draft.context
+    context.operation.cancellation.check()
     if not exact:
         now = context.now()
         pages = {path: page and parse_page(path, page.stamped(now).text) for path, page in pages.items()}
@@ -73,7 +74,7 @@ def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be
         context.note.expect_unfinished(context.storage.history)
         if _changes_the_tree(draft, pages):
             _check_meanwhile(draft, pages, may_be_out_of_reach)
-        with context.note.storing(context.storage, large):
+        with context.note.storing(context.storage, large), context.operation.cancellation.storing():
             change = context.storage.apply(Change(_page_changes(draft, pages), revision_of(context, pages)))
         context.note.after_change(change.paths, large)
     try:

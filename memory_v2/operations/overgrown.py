@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import replace
 
-from memory_v2.errors import NotRecorded, PageNotFound, SilicaError, StorageConflict, StorageError
+from memory_v2.errors import Cancelled, NotRecorded, PageNotFound, SilicaError, StorageConflict, StorageError
 from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.split import split
@@ -47,6 +47,9 @@ def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tupl
                 if page is None or not overgrown(page, context.threshold):
                     continue
                 result = _split_at_once(context, path) if at_once else split(context, path)
+        except Cancelled:
+            unsplit.append(path)
+            return done, "it was cancelled before all pages were split; the others are split on next use"
         except PageNotFound:  # removed meanwhile
             continue
         except NotRecorded:  # a replay must report what its recording lacks

@@ -20,8 +20,8 @@ from memory_v2.trace.recorded import RecordedModel
 from memory_v2.trace.recording import Event, Trace, digest
 from memory_v2.tree.block import encode
 
-NOT_AGAIN = ("KeyboardInterrupt", "SystemExit", "InvalidSetting", "NotRecorded")
-"""The errors of operations that cannot be replayed, since their cause is not in the trace: an interrupt or a wrong
+NOT_AGAIN = ("KeyboardInterrupt", "Cancelled", "SystemExit", "InvalidSetting", "NotRecorded")
+"""The errors of operations that cannot be replayed, since their cause is not in the trace: an interrupt, or a wrong
 setting."""
 
 
@@ -55,6 +55,8 @@ def replay(context: Context, trace: Trace, traces: Traces, table: Mapping[str, R
         raise NotAllowed(f"{trace.name} tells of {first['operation']!r}, which cannot be replayed")
     if ended := next((event for event in trace.of("error") if event["kind"] in NOT_AGAIN), None):
         raise NotAllowed(f"{trace.name} ended in {ended['kind']}, which does not come again by itself")
+    if any(event.get("cancelled") for event in trace.of("end")):
+        raise NotAllowed(f"{trace.name} was cancelled, which does not come again by itself")
     if trace.of("conflict"):
         raise NotAllowed(f"{trace.name} met another writer in its middle, so it cannot be done again alone")
     again = _again(context, trace, _rewound(context, trace, traces))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC
+from functools import partial
 from itertools import islice
 from typing import Any, Protocol, Self, TypeVar
 
 from memory_v2.agent.limits import Cost, Limits
-from memory_v2.agent.operation import Operation
+from memory_v2.agent.operation import Operation, new_id
 from memory_v2.operations.context import Context
+from memory_v2.operations.running import RunningOperation, RunningOperations
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.trace.files import Traces
-from memory_v2.trace.recording import begin
+from memory_v2.trace.recording import Event, Trace
 
 STORED_ANYWAY = "the change was already being stored: it is in the memory, or will be finished on next use"
 
@@ -32,10 +34,13 @@ R = TypeVar("R", bound=_Result)
 @dataclass(frozen=True)
 class Runner:
     """Runs operations within the limits. `traces` is called after an operation, because the first write creates the
-    folder for traces."""
+    folder for traces. `running` lists the operations while they run. `on_event` is called with an operation's id and
+    each event of its trace."""
 
     limits: Limits
     traces: Callable[[], Traces | None]
+    running: RunningOperations = field(default_factory=RunningOperations)
+    on_event: Callable[[str, Event], object] | None = None
 
     def run(
         self,
@@ -46,7 +51,7 @@ class Runner:
         id: str = "",  # noqa: A002 - as it is called in the history
     ) -> R:
         """Runs one operation and returns its result with cost and trace. The trace is saved even if the operation
-        fails. `id` is the id of an interrupted operation that is continued."""
+        fails. `id` is the id of an interrupted operation that is continued. Raises `Cancelled`."""
         started = context.now().astimezone(UTC)
         setting: dict[str, Any] = {
             "model": context.model.name,
@@ -55,21 +60,30 @@ class Runner:
         }
         if id:
             setting["goes_on"] = True
-        trace = begin(operation, arguments, started, **setting)
-        current = Operation(self.limits, trace, id=id) if id else Operation(self.limits, trace)
-        trace_name = ""
+        id = id or new_id()  # noqa: A001 - as above
+        trace = Trace(listener=partial(self.on_event, id) if self.on_event else None)
+        current = Operation(self.limits, trace, id=id)
+        with self.running.added(RunningOperation(id, operation, started), current.cancellation):
+            trace.began(operation, arguments, started, **setting)
+            return self._recorded(replace(context, now=lambda: started, operation=current), operation, act)
+
+    def _recorded(self, context: Context, operation: str, act: Callable[[Context], R]) -> R:
+        current, trace, cancellation = context.operation, context.operation.trace, context.operation.cancellation
+        kept_as = ""
         try:
-            result = act(replace(context, now=lambda: started, operation=current))
+            result = act(context)
+            cancellation.end()
         except BaseException as error:
             trace.add("error", kind=type(error).__name__, message=str(error))
             if isinstance(error, KeyboardInterrupt) and (trace.of("commit") or _is_recorded(context.storage, current)):
                 raise KeyboardInterrupt(STORED_ANYWAY) from error
             raise
         finally:
-            trace.add("end", cost=asdict(current.cost), reads=trace.reads)
+            told = {"cancelled": True} if cancellation.is_cancelled else {}
+            trace.add("end", cost=asdict(current.cost), reads=trace.reads, **told)
             if traces := self.traces():
-                trace_name = traces.save(trace, operation, started, current.id)
-        return result.with_cost(current.cost, trace_name)
+                kept_as = traces.save(trace, operation, context.now(), current.id)
+        return result.with_cost(current.cost, kept_as)
 
 
 def _is_recorded(storage: MemoryStorage, operation: Operation) -> bool:

@@ -180,6 +180,8 @@ class End(TypedDict):
 
     cost: CostData
     reads: dict[str, str]
+    cancelled: NotRequired[bool]
+    """Whether it was told to stop: it stored nothing, or left out splits that would have followed."""
 
 
 class Unreadable(TypedDict):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args, overload
@@ -13,6 +14,8 @@ from memory_v2.models.base import Conversation, Message, Reply, StopReason, Tool
 if TYPE_CHECKING:
     from memory_v2.trace import format as kinds  # which imports pydantic
 
+logger = logging.getLogger(__name__)
+
 Event: TypeAlias = dict[str, Any]
 """Plain data, with its kind under `event`; `trace/format.py` has the fields of each kind."""
 
@@ -20,11 +23,12 @@ Event: TypeAlias = dict[str, Any]
 @dataclass
 class Trace:
     """The events of one operation in order, and the pages as it first read them (path → digest; empty: no page).
-    `name` is the name of its file, empty until it is saved."""
+    `name` is the name of its file, empty until it is saved. `listener` is called with each event as it happens."""
 
     name: str = ""
     events: list[Event] = field(default_factory=list)
     reads: dict[str, str] = field(default_factory=dict)
+    listener: Callable[[Event], object] | None = field(default=None, repr=False, compare=False)
 
     @overload
     def add(self, event: Literal["begin"], **data: Unpack[kinds.Begin]) -> None: ...
@@ -51,8 +55,19 @@ class Trace:
     @overload
     def add(self, event: Literal["end"], **data: Unpack[kinds.End]) -> None: ...
     def add(self, event: str, **data: Any) -> None:
-        """Appends an event."""
-        self.events.append({"event": event, **data})
+        """Appends an event, and tells the listener. An error of the listener is logged and changes nothing."""
+        told = {"event": event, **data}
+        self.events.append(told)
+        if self.listener is None:
+            return
+        try:
+            self.listener(told)
+        except Exception:  # it is no part of the operation
+            logger.exception("the listener failed on the event %s", event)
+
+    def began(self, operation: str, arguments: dict[str, Any], started: datetime, **setting: Any) -> None:
+        """Appends that the operation begins."""
+        self.add("begin", operation=operation, arguments=arguments, started=started.isoformat(), **setting)
 
     def asked(self, task: str, model: str, conversation: Conversation, in_words: bool) -> None:
         """Appends that a model is asked; for a model that reads no prose, only the name of the template."""
@@ -71,13 +86,6 @@ class Trace:
     def of(self, event: str) -> list[Event]:
         """The events of one kind."""
         return [one for one in self.events if one["event"] == event]
-
-
-def begin(operation: str, arguments: dict[str, Any], started: datetime, **setting: Any) -> Trace:
-    """A trace that begins now."""
-    trace = Trace()
-    trace.add("begin", operation=operation, arguments=arguments, started=started.isoformat(), **setting)
-    return trace
 
 
 def digest(data: bytes) -> str:

@@ -31,6 +31,7 @@ def test_reading_a_page_does_not_load_what_writing_one_needs() -> None:
 
 def test_what_is_exported_is_what_is_promised() -> None:
     assert sorted(memory_v2.__all__) == [
+        "Cancelled",
         "InvalidPath",
         "InvalidSetting",
         "InvalidText",

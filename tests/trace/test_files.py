@@ -23,7 +23,7 @@ from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.trace.files import FORMAT, Traces, load_trace
 from memory_v2.trace.recorded import RecordedModel
-from memory_v2.trace.recording import Trace, begin
+from memory_v2.trace.recording import Trace
 from memory_v2.tree.block import encode
 from tests.operations.scenes import call, calls
 from tests.properties.whole import clock, stands
@@ -44,7 +44,8 @@ def files(folder: Path) -> list[Path]:
 
 def keep(traces: Traces, moment: datetime = NOW, operation: str = "write", **arguments: Any) -> str:
     setting = {"model": "offline", "threshold": 10_240, "limits": asdict(Limits())}
-    trace = begin(operation, arguments, moment, **setting)
+    trace = Trace()
+    trace.began(operation, arguments, moment, **setting)
     trace.add("end", cost=asdict(Cost()), reads={})
     return traces.save(trace, operation, moment)
 
@@ -475,7 +476,7 @@ def test_a_file_that_cannot_be_read_is_a_failure_of_the_storage(tmp_path: Path, 
 
 
 def test_a_trace_that_is_not_kept_has_no_name() -> None:
-    assert Trace().name == begin("write", {}, NOW).name == ""
+    assert Trace().name == ""
 
 
 def test_a_trace_that_was_cut_short_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,201 @@
+"""The pool of requests: so many at once, threads that are used again, and none that a hanging model keeps."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from memory_v2.agent.ask import ask
+from memory_v2.agent.limits import Limits
+from memory_v2.agent.operation import Operation
+from memory_v2.agent.requests import MAX_REQUESTS, Pool, requests
+from memory_v2.errors import ModelError
+from memory_v2.memory import Memory
+from memory_v2.models.base import Conversation, Reply
+from memory_v2.models.scripted import ScriptedModel
+from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.trace.recording import Trace
+from tests.agent.test_ask import ANSWER, Silent, conversation
+from tests.operations.scenes import call, calls
+from tests.properties.whole import clock, stands
+
+PATIENCE = 60.0
+"""Seconds after which something that should have happened is taken to have failed."""
+
+
+class Held:
+    """Requests that are at work until they are released."""
+
+    def __init__(self) -> None:
+        self.at_work = threading.Semaphore(0)
+        self.released = threading.Event()
+
+    def __call__(self) -> threading.Thread:
+        self.at_work.release()
+        assert self.released.wait(PATIENCE)
+        return threading.current_thread()
+
+    def expect_at_work(self, count: int) -> None:
+        """Waits until so many more are at work, and sees that no other is."""
+        assert all(self.at_work.acquire(timeout=PATIENCE) for _ in range(count))
+        assert not self.at_work.acquire(timeout=0.05)
+
+
+@contextmanager
+def held() -> Iterator[Held]:
+    requests_held = Held()
+    try:
+        yield requests_held
+    finally:
+        requests_held.released.set()
+
+
+def now(pool: Pool, respond: Callable[[], object]) -> object:
+    """What comes of a request."""
+    request = pool.start(respond, "asking")
+    assert request.done.wait(PATIENCE)
+    return request.answer[0]
+
+
+def test_no_more_requests_are_at_work_than_there_are_places() -> None:
+    pool = Pool()
+    with held() as hold:
+        started = [pool.start(hold, "asking") for _ in range(MAX_REQUESTS + 3)]
+        hold.expect_at_work(MAX_REQUESTS)
+        hold.released.set()
+        assert all(request.done.wait(PATIENCE) for request in started)
+    assert len({request.answer[0] for request in started}) <= MAX_REQUESTS
+
+
+def test_a_thread_that_is_free_takes_the_next_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory_v2.agent.requests.IDLE_SECONDS", PATIENCE)
+    pool = Pool()
+    first = now(pool, threading.current_thread)
+    while not pool._idle:  # the thread has answered and is about to be free
+        assert isinstance(first, threading.Thread)
+        first.join(0.01)
+    assert now(pool, threading.current_thread) is first
+
+
+def test_a_thread_that_is_not_needed_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory_v2.agent.requests.IDLE_SECONDS", 0.01)
+    pool = Pool()
+    thread = now(pool, threading.current_thread)
+    assert isinstance(thread, threading.Thread)
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+    assert now(pool, lambda: "another thread answers") == "another thread answers"
+
+
+def test_a_request_that_is_abandoned_before_it_began_is_never_made() -> None:
+    pool, made = Pool(), []
+    with held() as hold:
+        started = [pool.start(hold, "asking") for _ in range(MAX_REQUESTS)]
+        hold.expect_at_work(MAX_REQUESTS)
+        pool.abandon(pool.start(lambda: made.append("it was made"), "asking"))
+    assert all(request.done.wait(PATIENCE) for request in started)
+    assert now(pool, lambda: made) == []
+
+
+def test_the_place_of_an_abandoned_request_goes_to_the_one_that_waits() -> None:
+    pool = Pool()
+    with held() as hold:
+        started = [pool.start(hold, "asking") for _ in range(MAX_REQUESTS)]
+        hold.expect_at_work(MAX_REQUESTS)
+        waiting = pool.start(lambda: "an answer", "asking")
+        pool.abandon(started[0])
+        assert waiting.done.wait(PATIENCE)
+        hold.released.set()
+        left_behind = next(iter(started)).done.wait(PATIENCE) and started[0].answer[0]
+    assert isinstance(left_behind, threading.Thread)
+    left_behind.join(PATIENCE)
+    assert not left_behind.is_alive()
+
+
+def test_models_that_hang_do_not_use_up_the_pool() -> None:
+    model = Silent()
+    with model.left_to_itself():
+        for _ in range(MAX_REQUESTS + 5):
+            with pytest.raises(ModelError, match="no answer within the limit"):
+                ask(model, conversation(), Operation(Limits(seconds=0.02), Trace()))
+        assert ask(ScriptedModel([ANSWER]), conversation(), Operation()) is ANSWER
+
+
+def test_the_time_that_a_request_waits_for_its_place_counts() -> None:
+    with held() as hold:
+        started = [requests.start(hold, "asking") for _ in range(MAX_REQUESTS)]
+        hold.expect_at_work(MAX_REQUESTS)
+        model = ScriptedModel([ANSWER])
+        with pytest.raises(ModelError, match=r"no answer within the limit of 0\.05 seconds"):
+            ask(model, conversation(), Operation(Limits(seconds=0.05), Trace()))
+        assert model.sent == []
+    assert all(request.done.wait(PATIENCE) for request in started)
+
+
+def test_fifty_writers_hold_one_thread_each_and_those_of_the_pool() -> None:
+    place = calls(call("place", blocks="n1", page="memory"))
+    hold = Held()
+
+    def answer(_: Conversation) -> Reply:
+        hold()
+        return place
+
+    before = threading.active_count()
+    memory = Memory(VolatileStorage(clock), ScriptedModel(answer), now=clock)
+    texts = [f"Fact number {number} of fifty." for number in range(50)]
+    writers = [threading.Thread(target=memory.write, args=(text,), daemon=True) for text in texts]
+    try:
+        for writer in writers:
+            writer.start()
+        hold.expect_at_work(MAX_REQUESTS)
+        assert threading.active_count() <= before + len(writers) + MAX_REQUESTS
+    finally:
+        hold.released.set()
+    for writer in writers:
+        writer.join(PATIENCE)
+    assert all(stands(memory, text) for text in texts)
+
+
+HANGING = """
+import threading
+from memory_v2.agent.requests import requests
+begun = threading.Event()
+def hang():
+    begun.set()
+    threading.Event().wait()
+requests.start(hang, "asking")
+assert begun.wait(60)
+print("the end")
+"""
+
+
+def test_a_request_that_hangs_does_not_keep_the_program_from_ending() -> None:
+    done = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "the end\n", "")
+
+
+FORKING = """
+import os, sys
+from memory_v2.agent.requests import MAX_REQUESTS, requests
+import threading
+forever = threading.Event().wait
+for _ in range(MAX_REQUESTS + 1):
+    requests.start(forever, "asking")
+child = os.fork()
+if not child:
+    request = requests.start(lambda: "an answer", "asking")
+    os._exit(0 if request.done.wait(30) and request.answer == ["an answer"] else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_has_a_pool_of_its_own() -> None:
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKING]
+    assert subprocess.run(command, timeout=PATIENCE).returncode == 0
