@@ -17,7 +17,7 @@ from typing import IO, Literal
 import pytest
 
 from memory_v2.agent.loop import Undecided
-from memory_v2.errors import ModelError, StorageConflict
+from memory_v2.errors import Cancelled, ModelError, StorageConflict
 from memory_v2.memory import Memory
 from memory_v2.operations.results import WriteResult
 
@@ -209,6 +209,8 @@ def test_a_failing_model_and_a_conflict_have_codes_of_their_own(
     assert_sentence(grown.quick("write", "x"), 3, "the page was changed")
     raising(Undecided("no model passed the guard"))
     assert_sentence(grown.quick("write", "x"), 5, "no model passed the guard")
+    raising(Cancelled("the operation was cancelled"))
+    assert_sentence(grown.quick("write", "x"), 130, "the operation was cancelled")
     raising(ZeroDivisionError("a bug"))
     bug = grown.quick("write", "x", "--json")
     assert bug.code == 70
