@@ -250,6 +250,7 @@ def on_s3() -> Iterator[tuple[MemoryStorage, HandEdit]]:
     here, there = context.Pipe()
     process = context.Process(target=_serve, args=(there,), daemon=True)
     process.start()
+    there.close()
     try:
         url = here.recv()
         name = f"memory-{uuid.uuid4().hex[:12]}"

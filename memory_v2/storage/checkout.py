@@ -32,6 +32,9 @@ class HistoryFirst(ABC):
     """The part of `MemoryStorage` that applies changes, for storages whose pages are a checkout of their history."""
 
     notes: Notes
+    _is_applying: bool = False
+    """Whether a thread of this process is writing what it has recorded: the pages are behind the history then, and no
+    crash was the cause."""
 
     @property
     @abstractmethod
@@ -69,26 +72,37 @@ class HistoryFirst(ABC):
             if self.interrupted():
                 self.finish()
             self._check_before(change.pages)
+            self._is_applying = True
             try:
-                revision = self._record(change)
-            except HistoryDamaged:
-                self._begin_again(change.revision.when)
-                revision = self._record(change)
-            try:
-                for page in change.pages:
-                    self._make(page.path, page.before, page.after)
-            except SilicaError as error:
-                if self._taken_back(change.pages, revision):
-                    raise
-                raise StorageError(
-                    f"{error}; the change was stopped halfway and will be completed when the memory is next used: "
-                    "do not make it again"
-                ) from error
-            self._mark(revision)
+                revision = self._applied(change)
+            finally:
+                self._is_applying = False
         return replace(change, revision=replace(change.revision, id=revision))
+
+    def _applied(self, change: Change) -> str:
+        """Records the change and writes its pages; returns the id of its revision."""
+        try:
+            revision = self._record(change)
+        except HistoryDamaged:
+            self._begin_again(change.revision.when)
+            revision = self._record(change)
+        try:
+            for page in change.pages:
+                self._make(page.path, page.before, page.after)
+        except SilicaError as error:
+            if self._taken_back(change.pages, revision):
+                raise
+            raise StorageError(
+                f"{error}; the change was stopped halfway and will be completed when the memory is next used: "
+                "do not make it again"
+            ) from error
+        self._mark(revision)
+        return revision
 
     def interrupted(self) -> Revision | None:
         """See `MemoryStorage`."""
+        if self._is_applying:
+            return None
         if not is_current(self.notes):
             unfinished = unfinished_by_format_2(self.notes)
             return unfinished.revision if unfinished else None

@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import subprocess
+import threading
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -400,3 +401,16 @@ def test_a_repository_whose_making_was_cut_short_is_made_anew(folder: Path) -> N
     history.record({"memory": b"one"}, entry(1))
     assert [one.summary for one in history.revisions()] == [entry(1).summary]
     assert [path.name for path in folder.iterdir()] == [FOLDER]
+
+
+def test_a_reader_that_pauses_in_the_middle_keeps_no_thread_from_recording(folder: Path) -> None:
+    history = GitHistory(folder)
+    three(history)
+    revisions = history.revisions()
+    newest = next(revisions)
+    recorded: list[str] = []
+    other = threading.Thread(target=lambda: recorded.append(history.record({"new": b"x"}, entry(3))), daemon=True)
+    other.start()
+    other.join(60)
+    assert recorded == [history.head]
+    assert [newest, *revisions] == list(history.revisions())[1:]

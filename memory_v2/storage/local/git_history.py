@@ -95,10 +95,14 @@ class GitHistory:
 
     def revisions(self, path: str | None = None) -> Iterator[Revision]:
         """See `History`."""
+        # A walk has the repository open for itself: whoever records must not wait for one that takes its time.
+        return GitHistory(self._place.parent)._walk(path)
+
+    def _walk(self, path: str | None) -> Iterator[Revision]:
         if not self.begun:
             return
-        with self._explained():
-            commit_id, newer = self._head, ""
+        with self._held_open():
+            commit_id, newer = self._ask(lambda: self._head), ""
             while commit_id:
                 try:
                     commit, revision = self._ask(partial(self._read_revision, commit_id))
@@ -377,8 +381,7 @@ class GitHistory:
     def _explained(self) -> Iterator[None]:
         """Keeps the repository open, and turns exceptions into `StorageError`. For a damaged repository dulwich raises
         all kinds of exceptions, so any of them becomes `HistoryDamaged`."""
-        with self._lock:
-            self._users += 1
+        with self._lock, self._held_open():
             try:
                 yield
             except SilicaError:
@@ -392,7 +395,16 @@ class GitHistory:
                     f"the history in {self._place} is damaged ({type(error).__name__}); the pages are not: "
                     "move it away, and the next change begins a new one"
                 ) from error
-            finally:
+
+    @contextmanager
+    def _held_open(self) -> Iterator[None]:
+        """Leaves the repository open between calls."""
+        with self._lock:
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
                 self._users -= 1
                 if not self._users:
                     self._close()

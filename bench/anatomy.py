@@ -1,0 +1,143 @@
+"""What one write does: `python -m bench.anatomy`.
+
+A sentence is written, offline, into a memory of 30 pages that is open and warm. Counted are the source files of the
+package that were entered, the pages that were read, the locks in the order in which they were first taken, the flushes
+and the files that were made. It runs on older checkouts too: `PYTHONPATH=<checkout> python bench/anatomy.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import memory_v2
+from memory_v2 import Memory
+
+PAGES = 30
+PACKAGE = str(Path(memory_v2.__file__).parent)
+SENTENCE = "The heron that nests by the weir has come back, Ines says."
+
+
+class Count:
+    """What has happened since it began."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = str(folder)
+        self._before = {str(file) for file in folder.rglob("*")}
+        self._thread = threading.get_ident()
+        self.files: set[str] = set()
+        self.calls = 0
+        self.reads: Counter[str] = Counter()
+        self.locks: Counter[str] = Counter()
+        self.flushes: Counter[str] = Counter()
+        self.made: Counter[str] = Counter()
+
+    def profile(self, frame: Any, event: str, _: object) -> None:
+        """See `sys.setprofile`."""
+        if event != "call" or not frame.f_code.co_filename.startswith(PACKAGE):
+            return
+        file, name, told = frame.f_code.co_filename, frame.f_code.co_name, frame.f_locals
+        self.files.add(file)
+        self.calls += 1
+        owner = type(told["self"]).__name__ if "self" in told else ""
+        if owner == "LocalStorage" and name == "read":
+            self.reads[told["path"]] += 1
+        elif name == "transaction":
+            self.locks["index: a transaction of SQLite"] += 1
+
+    def opened(self, real: Callable[..., int]) -> Callable[..., int]:
+        """Counts the files that `os.open` makes."""
+
+        def counted(path: Any, flags: int, *args: Any, **named: Any) -> int:
+            if flags & os.O_CREAT and self._folder in os.fsdecode(path) and not os.path.lexists(path):
+                self.made[self._kind(os.fsdecode(path))] += 1
+            return real(path, flags, *args, **named)
+
+        return counted
+
+    def flushed(self, real: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Counts `os.fsync`."""
+
+        def counted(file: Any) -> None:
+            number = file if isinstance(file, int) else file.fileno()
+            link = Path(f"/proc/self/fd/{number}")  # where there is none, flushes are counted and not told apart
+            place = link.readlink() if link.exists() else Path(self._folder)
+            self.flushes[f"{'folder' if place.is_dir() else 'file'} of {self._kind(str(place))}"] += 1
+            real(file)
+
+        return counted
+
+    def locked(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        """Counts the locks of files."""
+
+        def counted(lock: Any, *args: Any, **named: Any) -> Any:
+            place = os.path.relpath(lock.lock_file, self._folder)
+            self.locks["claim of a note" if "pending" in place else f"storage: {place}"] += 1
+            return real(lock, *args, **named)
+
+        return counted
+
+    def _kind(self, place: str) -> str:
+        parts = Path(os.path.relpath(place, self._folder)).parts
+        if parts[:1] != (".metadata",):
+            return "pages"
+        inside = parts[1].partition(".")[0] if len(parts) > 1 else ""
+        return inside if inside in ("history", "pending", "traces") else "metadata"
+
+    def left(self, folder: Path) -> int:
+        """How many files are there that were not there when it began."""
+        return len([file for file in folder.rglob("*") if file.is_file() and str(file) not in self._before])
+
+
+def main() -> None:
+    """Prints the table."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place).resolve() / "memory"
+        memory = Memory.open(folder, "offline")
+        for number in range(PAGES - 1):
+            memory.write(
+                f"# Place {number}\n\nWhat happened at place {number} in the year {1990 + number}.", f"p{number}"
+            )
+        memory.write("The weir was built in 1961.", "p7")
+        pages = len(memory.list_files())
+        count = Count(folder)
+        _written(memory, count)
+        print(f"one write into {pages} pages, of {PACKAGE}")
+        print(f"{'files of the package entered':34}{len(count.files):6}")
+        print(f"{'calls of its functions':34}{count.calls:6}")
+        print(f"{'reads of pages (storage.read)':34}{count.reads.total():6}  {_told(count.reads)}")
+        print(f"{'locks, in the order first taken':34}{count.locks.total():6}  {_told(count.locks)}")
+        print(f"{'flushes (os.fsync)':34}{count.flushes.total():6}  {_told(count.flushes)}")
+        print(f"{'files made (os.open)':34}{count.made.total():6}  {_told(count.made)}")
+        print(f"{'files that stay':34}{count.left(folder):6}")
+        memory.close()
+
+
+def _written(memory: Memory, count: Count) -> None:
+    from filelock import BaseFileLock
+
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(os, "open", count.opened(os.open)))
+        stack.enter_context(patch.object(os, "fsync", count.flushed(os.fsync)))
+        stack.enter_context(patch.object(BaseFileLock, "acquire", count.locked(BaseFileLock.acquire)))
+        sys.setprofile(count.profile)
+        try:
+            memory.write(SENTENCE)
+        finally:
+            sys.setprofile(None)
+
+
+def _told(counter: Counter[str]) -> str:
+    return ", ".join(f"{name} ×{times}" if times > 1 else name for name, times in counter.items())
+
+
+if __name__ == "__main__":
+    main()
