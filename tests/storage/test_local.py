@@ -8,6 +8,8 @@ import shutil
 import stat
 import subprocess
 import sys
+import threading
+import time
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -563,3 +565,20 @@ assert "filelock" not in sys.modules
         done = run(script, folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "b'x' ['memory']\n"
+
+
+def test_threads_get_the_lock_of_a_folder_in_the_order_in_which_they_ask(tmp_path: Path) -> None:
+    storage, order = LocalStorage(tmp_path), list[int]()
+
+    def ask(number: int) -> None:
+        with storage.lock(), storage.lock():
+            order.append(number)
+
+    with storage.lock():
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(5)]
+        for thread in threads:
+            thread.start()
+            time.sleep(0.05)
+    for thread in threads:
+        thread.join()
+    assert order == [0, 1, 2, 3, 4]

@@ -32,6 +32,7 @@ from memory_v2.storage.local.disk import (
 from memory_v2.storage.local.notes import LocalNotes
 from memory_v2.storage.local.walk import LINK, walk
 from memory_v2.storage.names import SUFFIX
+from memory_v2.storage.queue import FairLock
 from memory_v2.tree.path import page_path, prefixes
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ class LocalStorage(HistoryFirst):
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
-        self._threads = threading.RLock()
+        self._queue = FairLock()
+        self._holder = 0
         self._listed: frozenset[str] = frozenset()
         """The paths of the last walk, spelled as on the disk."""
         self.notes = LocalNotes(self._folder / METADATA, self._metadata)
@@ -165,8 +167,11 @@ class LocalStorage(HistoryFirst):
         from filelock import FileLock, Timeout  # 40 ms of start-up, which reading should not pay
 
         file = self._folder / METADATA / "lock"
-        # Threads wait here; the file lock, which must be polled, is for other processes.
-        if not self._threads.acquire(timeout=LOCK_SECONDS):
+        if self._holder == threading.get_ident():
+            yield
+            return
+        # Threads wait here, in order; the file lock, which must be polled, is for other processes.
+        if not self._queue.acquire(LOCK_SECONDS):
             raise StorageError(f"another thread has held {file} for {LOCK_SECONDS:.0f} seconds; try again later")
         try:
             with explained("lock", file):
@@ -178,12 +183,14 @@ class LocalStorage(HistoryFirst):
                     raise StorageError(
                         f"another process has held {file} for {LOCK_SECONDS:.0f} seconds; try again when it is done"
                     ) from error
+            self._holder = threading.get_ident()
             try:
                 yield
             finally:
+                self._holder = 0
                 lock.release()
         finally:
-            self._threads.release()
+            self._queue.release()
 
     def _walk(self) -> dict[str, os.DirEntry[str]]:
         pages = walk(self._folder)[0]

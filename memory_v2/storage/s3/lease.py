@@ -22,9 +22,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from memory_v2.errors import StorageConflict, StorageError
+from memory_v2.storage.queue import FairLock
 from memory_v2.storage.s3.bucket import Bucket
 from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome
-from memory_v2.storage.s3.queue import FairLock
 
 LEASE_SECONDS = 30.0
 """How long a lease lives without being renewed, in seconds. Others may take it then. Longer than a request usually
