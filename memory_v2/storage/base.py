@@ -148,9 +148,10 @@ class MemoryStorage(Protocol):
         """Removes temporary files that interrupted writes left beside these pages. Call it under the lock. Files that
         cannot be removed are ignored."""
 
-    def lock(self) -> AbstractContextManager[None]:
+    def lock(self, wait: bool = True) -> AbstractContextManager[None]:
         """The lock for one change at a time, across all threads and processes that use this store. It is never held
-        during a model request. Re-entrant in a thread. Outermost: never take it while holding a lock of the index."""
+        during a model request. Re-entrant in a thread. Outermost: never take it while holding a lock of the index.
+        Without `wait`, raises `StorageError` if it is not free."""
 
     def apply(self, change: Change) -> Change:
         """Makes and records the change, all of it or none, even if the program is killed; returns it with the id of its

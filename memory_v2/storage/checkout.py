@@ -62,7 +62,7 @@ class HistoryFirst(ABC):
         """See `MemoryStorage`."""
 
     @abstractmethod
-    def lock(self) -> AbstractContextManager[None]:
+    def lock(self, wait: bool = True) -> AbstractContextManager[None]:
         """See `MemoryStorage`."""
 
     def apply(self, change: Change) -> Change:
@@ -145,7 +145,7 @@ class HistoryFirst(ABC):
         pages = self._stored(paths)
         if not self.history.begun or not self.history.unrecorded(pages):
             return
-        with self.lock():
+        with self.lock(wait=False):  # whoever only reads must not wait for a change: the edit is noticed again
             if not self.interrupted():  # otherwise the difference is the rest of that change, not an edit
                 self._record_external(self._stored(pages), now)
 

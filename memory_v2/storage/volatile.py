@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-from memory_v2.errors import PageNotFound, StorageConflict
+from memory_v2.errors import PageNotFound, StorageConflict, StorageError
 from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, Stored, version_of
 from memory_v2.storage.checkout import HistoryFirst
 from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision
@@ -211,9 +211,13 @@ class VolatileStorage(HistoryFirst):
         """Nothing to do: there are no temporary files."""
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
-        with self._commit:
+    def lock(self, wait: bool = True) -> Iterator[None]:
+        if not self._commit.acquire(blocking=wait):
+            raise StorageError("another thread is storing a change; try again later")
+        try:
             yield
+        finally:
+            self._commit.release()
 
     def _page(self, path: str) -> _Page:
         try:

@@ -31,6 +31,9 @@ from tests.crash.holds import Expected, expected, judged, unhurried
 from tests.crash.scenes import SCENES, Scene, copied, opened, prepared
 
 COLUMNS = {"boundaries": 12, "kills": 7, "not done": 10, "done": 6, "states": 8, "of recovery": 13, "problems": 10}
+MAX_SHIFT = 8
+"""How many places the same boundary may be apart in two runs: the names of objects are chance, and with them how many
+folders are made for them."""
 
 
 @dataclass
@@ -63,7 +66,7 @@ def kill_everywhere(scene: Scene, folder: Path, first: int = 1, step: int = 1, r
     store = prepared(scene, folder / "store")
     hope = expected(scene, store, folder)
     known: dict[str, str] = {}
-    last = ""
+    first_done = 0
     for number in _from(first, step):
         live = copied(store, folder / f"live-{number}")
         with opened(live) as witness:  # another process, which has the memory open all the while
@@ -82,9 +85,10 @@ def kill_everywhere(scene: Scene, folder: Path, first: int = 1, step: int = 1, r
                 numbers = _from(1 + number % recovery_step, recovery_step)
                 _kill_recovery(tally, state, hope, f"{at}, then ", known, numbers)
         outcome = known[name]
-        if (last, outcome) == ("done", "not done"):
+        if outcome == "done":
+            first_done = first_done or number
+        elif first_done and outcome == "not done" and number > first_done + MAX_SHIFT:
             tally.problems.append(f"{at}: an earlier kill left it done")
-        last = outcome
         tally.outcomes[outcome] = tally.outcomes.get(outcome, 0) + 1
     return tally
 

@@ -77,8 +77,8 @@ def test_a_change_that_its_own_process_completes_is_not_told_as_finished_by_anot
         """Another process completes its change while this one waits for the lock."""
 
         @contextmanager
-        def lock(self) -> Iterator[None]:
-            with super().lock():
+        def lock(self, wait: bool = True) -> Iterator[None]:
+            with super().lock(wait):
                 self.history.mark_checked_out(self.history.head)
                 yield
 

@@ -29,11 +29,11 @@ class Contested(VolatileStorage):
             self.write(path, text.encode())
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self, wait: bool = True) -> Iterator[None]:
         rival, self.rival = self.rival, None
         if rival is not None:
             rival()
-        with super().lock():
+        with super().lock(wait):
             yield
 
 

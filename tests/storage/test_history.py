@@ -368,7 +368,7 @@ def test_a_copy_without_its_empty_folders_is_the_same_history(folder: Path) -> N
     assert history.pack() > 0
 
 
-@pytest.mark.parametrize("lock", ["refs/heads/main.lock", "refs/silica/checked-out.lock"])
+@pytest.mark.parametrize("lock", ["refs/heads/main.lock"])
 def test_a_lock_that_a_killed_process_left_keeps_nothing_out_of_the_history(folder: Path, lock: str) -> None:
     history = GitHistory(folder)
     first = history.record({"memory": b"one"}, entry(1))

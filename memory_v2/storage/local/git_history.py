@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from memory_v2.errors import SilicaError, StorageError
 from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision
-from memory_v2.storage.local.disk import is_temporary, make_folder, new_temporary, store_bytes, sync_folder
+from memory_v2.storage.local.disk import explained, is_temporary, make_folder, new_temporary, store_bytes, sync_folder
 from memory_v2.storage.local.git_message import message_of, read_message
 from memory_v2.storage.names import SUFFIX
 
@@ -72,7 +72,15 @@ class GitHistory:
 
     def mark_checked_out(self, revision: str) -> None:
         """See `History`."""
-        self._despite_locks(lambda: self._repo.refs.set_if_equals(CHECKED_OUT, None, revision.encode()))
+        file = self._place / CHECKED_OUT.decode()
+        temporary = new_temporary(self._place / "objects")  # where it is swept, and git takes it for no ref
+        with explained("write", file):
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                temporary.write_text(f"{revision}\n", "ascii")  # not flushed: losing it costs a comparison
+                temporary.replace(file)
+            finally:
+                temporary.unlink(missing_ok=True)
 
     def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
         """See `History`."""
@@ -426,17 +434,19 @@ class _FlushedObjects:
         """Writes and flushes the object; its name is durable after `flush`."""
         name = added.id.decode()
         file = self._folder / name[:2] / name[2:]
+        self._changed.add(file.parent)
         if file.exists():
             return
-        file.parent.mkdir(mode=0o700, exist_ok=True)
+        if not file.parent.exists():
+            file.parent.mkdir(mode=0o700, exist_ok=True)
+            self._changed.add(self._folder)
         temporary = new_temporary(self._folder)
         store_bytes(temporary, added.as_legacy_object())
         temporary.replace(file)
-        self._changed.add(file.parent)
 
     def flush(self) -> None:
         """Flushes the names of all added objects."""
-        for folder in (*self._changed, self._folder):
+        for folder in self._changed:
             sync_folder(folder)
 
 

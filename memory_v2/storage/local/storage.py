@@ -162,7 +162,7 @@ class LocalStorage(HistoryFirst):
             self._prune(folder, self._folder)
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self, wait: bool = True) -> Iterator[None]:
         """Re-entrant in a thread. Raises `StorageError` if others hold it for `LOCK_SECONDS`."""
         from filelock import FileLock, Timeout  # 40 ms of start-up, which reading should not pay
 
@@ -171,17 +171,18 @@ class LocalStorage(HistoryFirst):
             yield
             return
         # Threads wait here, in order; the file lock, which must be polled, is for other processes.
-        if not self._queue.acquire(LOCK_SECONDS):
-            raise StorageError(f"another thread has held {file} for {LOCK_SECONDS:.0f} seconds; try again later")
+        seconds = LOCK_SECONDS if wait else 0.0
+        if not self._queue.acquire(seconds):
+            raise StorageError(f"another thread has held {file} for {seconds:.0f} seconds; try again later")
         try:
             with explained("lock", file):
                 self._metadata()
                 lock = FileLock(file, mode=0o600, is_singleton=True, fallback_to_soft=False)
                 try:
-                    lock.acquire(timeout=LOCK_SECONDS, poll_interval=0.005)
+                    lock.acquire(timeout=seconds, poll_interval=0.005)
                 except Timeout as error:
                     raise StorageError(
-                        f"another process has held {file} for {LOCK_SECONDS:.0f} seconds; try again when it is done"
+                        f"another process has held {file} for {seconds:.0f} seconds; try again when it is done"
                     ) from error
             self._holder = threading.get_ident()
             try:

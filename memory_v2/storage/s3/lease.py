@@ -62,18 +62,18 @@ class Lease:
         self._ended = ""
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self, wait: bool = True) -> Iterator[None]:
         """Holds the lease. Raises `StorageError` if others hold it for `WAIT_SECONDS`."""
         if self.is_mine:
             yield
             return
-        if not self._queue.acquire(WAIT_SECONDS):
+        if not self._queue.acquire(WAIT_SECONDS if wait else 0.0):
             raise StorageError(
                 f"other threads of this process have used {self._key} for {WAIT_SECONDS:.0f} seconds; try again later"
             )
         try:
             if not self._etag:
-                self._take()
+                self._take(WAIT_SECONDS if wait else 0.0)
             self._holder, self._has_changed, self._ended = threading.get_ident(), False, ""
             try:
                 yield
@@ -135,7 +135,7 @@ class Lease:
     def _end(self, reason: str) -> None:
         self._ended = f"{reason}; nothing is lost: the next change completes this one"
 
-    def _take(self) -> None:
+    def _take(self, wait_seconds: float) -> None:
         time.sleep(max(0.0, self._gap_ends - time.monotonic()))
         started = looked = time.monotonic()
         seen, since, pause = "", started, POLL_SECONDS[0]
@@ -156,7 +156,7 @@ class Lease:
                         break
                     except PreconditionFailed:
                         continue
-            if now - started > WAIT_SECONDS:
+            if now - started > wait_seconds:
                 raise StorageError(
                     f"{self._owner()} has held the memory for {WAIT_SECONDS:.0f} seconds; try again later"
                 )

@@ -171,9 +171,9 @@ class S3Storage(HistoryFirst):
         """There are no temporary objects."""
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self, wait: bool = True) -> Iterator[None]:
         """An object in the bucket, see `lease`. Raises `StorageError` if others hold it for too long."""
-        with self._lease.held():
+        with self._lease.held(wait):
             self._expect_conditions()
             yield
 
