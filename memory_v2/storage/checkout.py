@@ -17,7 +17,7 @@ from datetime import datetime
 from memory_v2.errors import PageNotFound, SilicaError, StorageConflict, StorageError
 from memory_v2.storage.base import ABSENT, ANY, Expected, Notes, Stored, version_of
 from memory_v2.storage.format import is_current, unfinished_by_format_2, write_format
-from memory_v2.storage.history import EXTERNAL, Change, History, HistoryDamaged, PageChange, Revision
+from memory_v2.storage.history import COMPLETED_LATER, EXTERNAL, Change, History, HistoryDamaged, PageChange, Revision
 from memory_v2.storage.merge import merged
 from memory_v2.text.plain import shorten
 from memory_v2.tree.path import fold
@@ -92,10 +92,7 @@ class HistoryFirst(ABC):
         except SilicaError as error:
             if self._taken_back(change.pages, revision):
                 raise
-            raise StorageError(
-                f"{error}; the change was stopped halfway and will be completed when the memory is next used: "
-                "do not make it again"
-            ) from error
+            raise StorageError(f"{error}; {COMPLETED_LATER}") from error
         self._mark(revision)
         return revision
 

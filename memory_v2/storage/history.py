@@ -13,6 +13,11 @@ from memory_v2.tree.block import decode, readable, split_lines
 EXTERNAL = "outside"
 """The kind of a revision that this program did not make: edits by hand."""
 
+COMPLETED_LATER = (
+    "the change was stopped halfway and will be completed when the memory is next used: do not make it again"
+)
+"""The end of an error of a change that is recorded, and could not be taken back."""
+
 
 @dataclass(frozen=True, slots=True)
 class Revision:

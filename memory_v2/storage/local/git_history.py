@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from memory_v2.errors import SilicaError, StorageError
-from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision
+from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, PageChange, Revision
 from memory_v2.storage.local.disk import explained, is_temporary, make_folder, new_temporary, store_bytes, sync_folder
 from memory_v2.storage.local.git_message import message_of, read_message
 from memory_v2.storage.names import SUFFIX
@@ -228,8 +228,11 @@ class GitHistory:
             raise StorageError("the history was changed by another process meanwhile")
         try:
             sync_folder(self._place / "refs" / "heads")
-        except OSError:  # what may not be durable has not happened
-            self._move_back(commit.id)
+        except OSError as error:  # what may not be durable has not happened
+            try:
+                self._move_back(commit.id)
+            except OSError:
+                raise StorageError(f"cannot flush the history in {self._place}; {COMPLETED_LATER}") from error
             raise
         return str(commit.id.decode())
 
