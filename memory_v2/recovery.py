@@ -25,7 +25,7 @@ from memory_v2.pending import (
     read_pending,
     recorded_since,
 )
-from memory_v2.storage.base import PENDING, MemoryStorage
+from memory_v2.storage.base import PENDING, MemoryStorage, stored_page
 from memory_v2.storage.checkout import MAX_SUMMARY
 from memory_v2.text.plain import shorten
 from memory_v2.tree.path import ROOT
@@ -118,10 +118,9 @@ def _write(context: Context, pending: PendingWrite, mode: Mode) -> WriteResult:
 
 def _mode(storage: MemoryStorage, pending: PendingWrite) -> Mode:
     """The mode in which the text is written now. A replacement becomes an append if the page has changed since."""
-    path = pending.path or ROOT
     if pending.mode == "replace":
-        now = storage.read(path).version if storage.exists(path) else ""
-        return "replace" if now == pending.over else "append"
+        now = stored_page(storage, pending.path or ROOT)
+        return "replace" if (now.version if now else "") == pending.over else "append"
     return pending.mode
 
 

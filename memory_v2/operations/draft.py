@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from memory_v2.errors import PageExists, PageNotFound, StorageConflict, ToolProblem
 from memory_v2.operations.context import Context
-from memory_v2.storage.base import Stored
+from memory_v2.storage.base import Stored, stored_page
 from memory_v2.trace.recording import digest
 from memory_v2.tree.graph import Graph, Node, edges_of
 from memory_v2.tree.link import link_key
@@ -64,12 +64,7 @@ class Draft:
     def expect_unchanged(self, paths: Iterable[str]) -> None:
         """Raises `StorageConflict` if one of these pages has changed since this operation read it."""
         for path in paths:
-            known = self.read.get(path)
-            try:
-                version: str | None = self.context.storage.read(path).version
-            except PageNotFound:
-                version = None
-            if version != (known.version if known else None):
+            if stored_page(self.context.storage, path) != self.read.get(path):
                 raise StorageConflict(f"the page {path!r} is no longer as it was when it was read")
 
     def block_count(self, path: str) -> int:

@@ -12,6 +12,7 @@ from memory_v2.errors import Cancelled, NotRecorded, PageNotFound, SilicaError, 
 from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.split import split
+from memory_v2.storage.base import stored_page
 from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT
 
@@ -78,10 +79,8 @@ def _split_at_once(context: Context, path: str) -> SplitResult:
 
 
 def _find(context: Context, path: str) -> Page | None:
-    try:
-        return read_page(path, context.storage.read(path).data)
-    except PageNotFound:
-        return None
+    stored = stored_page(context.storage, path)
+    return read_page(path, stored.data) if stored else None
 
 
 def split_now(context: Context, path: str = ROOT) -> SplitResult:

@@ -16,7 +16,7 @@ from memory_v2.operations.draft import Draft, page_above
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.record import refresh
 from memory_v2.operations.results import Result
-from memory_v2.storage.history import EXTERNAL, Change, History, PageChange, Revision
+from memory_v2.storage.history import EXTERNAL, Change, History, PageChange, Revision, compared
 from memory_v2.tree.block import decode, split_lines
 from memory_v2.tree.graph import build_graph
 from memory_v2.tree.link import link_key
@@ -122,9 +122,7 @@ def difference(context: Context, old: str, new: str | None = None) -> Change:
     if new is not None:
         later = _find(recorded, new).revisions[0]
         return Change(recorded.difference(then.id, later.id), later)
-    before, after = recorded.pages(then.id), _now(context)
-    paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
-    return Change(tuple(PageChange(path, before.get(path), after.get(path)) for path in paths))
+    return Change(compared(recorded.pages(then.id), _now(context)))
 
 
 def undo(context: Context, revision: str | None = None) -> Result:
@@ -295,8 +293,6 @@ def _now(context: Context) -> dict[str, bytes]:
     """All pages as they are stored."""
     pages = {}
     for path in context.storage.list_files():
-        with suppress(
-            PageNotFound, UnicodeEncodeError
-        ):  # removed just now, or in a name that this locale cannot encode
+        with suppress(PageNotFound, UnicodeEncodeError):  # removed just now, or this locale cannot encode its name
             pages[path] = context.storage.read(path).data
     return pages

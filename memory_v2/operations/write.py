@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memory_v2.agent.loop import Decision, Undecided, decide
-from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, PageNotFound, StorageConflict
+from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, StorageConflict
 from memory_v2.models.base import Model
 from memory_v2.models.briefs import PageView, WriteBrief
 from memory_v2.operations.carry_over import Outdated, carry_over
@@ -20,6 +20,7 @@ from memory_v2.operations.record import refresh
 from memory_v2.operations.results import WriteResult
 from memory_v2.operations.write_task import WriteTask
 from memory_v2.pending import MODES, Mode, PendingWrite
+from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import Change
 from memory_v2.text.dates import leading_date, named_span
 from memory_v2.text.plain import shorten
@@ -56,16 +57,10 @@ def write(context: Context, text: str, path: str | None = None, mode: Mode = "up
     if mode not in MODES:
         raise InvalidSetting(f"a mode is one of {', '.join(MODES)}, not {mode!r}")
     history = context.storage.history
-    over = _version(context, path or ROOT) if mode == "replace" else ""
+    replaced = stored_page(context.storage, path or ROOT) if mode == "replace" else None
+    over = replaced.version if replaced else ""
     with context.note.writing(PendingWrite(text, path, mode, context.now(), over), history):
         return write_noted(context, blocks, path, mode)
-
-
-def _version(context: Context, path: str) -> str:
-    try:
-        return context.storage.read(path).version
-    except PageNotFound:
-        return ""
 
 
 def write_noted(context: Context, blocks: tuple[Block, ...], path: str | None, mode: Mode) -> WriteResult:

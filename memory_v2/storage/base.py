@@ -11,6 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
+from memory_v2.errors import PageNotFound, StorageConflict
+
 if TYPE_CHECKING:
     from memory_v2.storage.history import Change, History, Revision
 
@@ -43,9 +45,30 @@ class Stored:
     version: str
 
 
+class PageReader(Protocol):
+    """Whatever reads pages by path."""
+
+    def read(self, path: str) -> Stored:
+        """The page's bytes and version; raises `PageNotFound`."""
+
+
 def version_of(data: bytes) -> str:
     """The version of these bytes: the same in every store."""
     return hashlib.sha256(data).hexdigest()[:32]
+
+
+def stored_page(storage: PageReader, path: str) -> Stored | None:
+    """The page, or `None` if it does not exist."""
+    try:
+        return storage.read(path)
+    except PageNotFound:
+        return None
+
+
+def conflict(path: str, expected: Expected) -> StorageConflict:
+    """The error for a page that is not as a write or a delete expected it."""
+    happened = "is there already" if expected == ABSENT else "is no longer as it was when it was read"
+    return StorageConflict(f"the page {path!r} {happened}; read it and try again")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 
-from memory_v2.errors import PageNotFound, SilicaError, StorageConflict, StorageError
-from memory_v2.storage.base import ABSENT, ANY, Expected, Notes, Stored, version_of
+from memory_v2.errors import SilicaError, StorageConflict, StorageError
+from memory_v2.storage.base import ABSENT, ANY, Expected, Notes, Stored, stored_page, version_of
 from memory_v2.storage.format import is_current, unfinished_by_format_2, write_format
 from memory_v2.storage.history import COMPLETED_LATER, EXTERNAL, Change, History, HistoryDamaged, PageChange, Revision
 from memory_v2.storage.merge import merged
@@ -250,10 +250,8 @@ class HistoryFirst(ABC):
             self.write(path, after, expected)
 
     def _data(self, path: str) -> bytes | None:
-        try:
-            return self.read(path).data
-        except PageNotFound:
-            return None
+        stored = stored_page(self, path)
+        return stored.data if stored else None
 
     def _stored(self, paths: Iterable[str]) -> dict[str, bytes | None]:
         """The stored bytes of these pages; `None` for one that does not exist."""

@@ -103,6 +103,12 @@ class Change:
         return {"changed_pages": self.paths, "changes": self.diff}
 
 
+def compared(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[PageChange, ...]:
+    """The pages in which two states of all pages differ, sorted by path."""
+    paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+    return tuple(PageChange(path, before.get(path), after.get(path)) for path in paths)
+
+
 class HistoryDamaged(StorageError):
     """The history cannot be read; the pages are not affected."""
 

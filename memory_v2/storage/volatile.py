@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-from memory_v2.errors import PageNotFound, StorageConflict, StorageError
-from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, Stored, version_of
+from memory_v2.errors import PageNotFound, StorageError
+from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, Stored, conflict, version_of
 from memory_v2.storage.checkout import HistoryFirst
-from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision
+from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision, compared
 from memory_v2.tree.path import page_path
 
 
@@ -120,9 +120,7 @@ class VolatileHistory:
         return self._records[place - 1][0].id if place else ""
 
     def difference(self, old: str, new: str) -> tuple[PageChange, ...]:
-        before, after = (self.pages(revision) if revision else {} for revision in (old, new))
-        paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
-        return tuple(PageChange(path, before.get(path), after.get(path)) for path in paths)
+        return compared(*(self.pages(revision) if revision else {} for revision in (old, new)))
 
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         return {path: data for path, data in pages.items() if self._now.get(path) != data}
@@ -228,8 +226,7 @@ class VolatileStorage(HistoryFirst):
     def _expect(self, path: str, expected: Expected) -> None:
         page = self._pages.get(path)
         if expected not in (ANY, page.stored.version if page else ABSENT):
-            happened = "is there already" if expected == ABSENT else "is no longer as it was when it was read"
-            raise StorageConflict(f"the page {path!r} {happened}; read it and try again")
+            raise conflict(path, expected)
 
 
 _: tuple[type[MemoryStorage], type[History]] = (VolatileStorage, VolatileHistory)

@@ -290,12 +290,11 @@ class GitHistory:
 
     def _unlock(self) -> None:
         """Removes the locks of a process that died while it recorded. They are not ours, since we hold the storage's
-        lock; plain git locks no objects, and a branch only for milliseconds."""
+        lock, and plain git holds them only for milliseconds."""
         time.sleep(GIT_SECONDS)
-        for pattern in ("objects/??/*.lock", "refs/heads/*.lock", "refs/silica/*.lock"):
-            for lock in self._place.glob(pattern):
-                with suppress(OSError):
-                    lock.unlink()
+        for lock in self._place.glob("refs/heads/*.lock"):
+            with suppress(OSError):
+                lock.unlink()
 
     def _close(self) -> None:
         if self._opened is not None:

@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_v2.errors import PageNotFound, StorageConflict, StorageError
-from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, Stored, version_of
+from memory_v2.errors import PageNotFound, StorageError
+from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, Stored, conflict, version_of
 from memory_v2.storage.checkout import HistoryFirst
 from memory_v2.storage.local.disk import (
     explained,
@@ -233,7 +233,7 @@ class LocalStorage(HistoryFirst):
         except PageNotFound:
             version = None
         if expected != (version or ABSENT):
-            raise _conflict(path, expected)
+            raise conflict(path, expected)
 
     def _prune(self, folder: Path, top: Path) -> Path:
         """Removes `folder` and its parents below `top` while they are empty; returns the first that remains."""
@@ -263,11 +263,6 @@ class _Link(StorageError):
     """A symbolic link is where a page or a folder should be."""
 
 
-def _conflict(path: str, expected: Expected) -> StorageConflict:
-    happened = "is there already" if expected == ABSENT else "is no longer as it was when it was read"
-    return StorageConflict(f"the page {path!r} {happened}; read it and try again")
-
-
 def _mark(info: os.stat_result, now: int) -> str:
     mark = f"{info.st_mtime_ns:x}-{info.st_ctime_ns:x}-{info.st_ino:x}"
     # A disk's clock ticks every few milliseconds: a file changed just now can change again and keep its times. So the
@@ -281,10 +276,10 @@ def _create(temporary: Path, file: Path, path: str) -> None:
     try:
         os.link(temporary, file)
     except FileExistsError:
-        raise _conflict(path, ABSENT) from None
+        raise conflict(path, ABSENT) from None
     except OSError:  # no hard links on this disk; the lock keeps other writers away
         if lstat(file) is not None:
-            raise _conflict(path, ABSENT) from None
+            raise conflict(path, ABSENT) from None
         temporary.replace(file)
 
 

@@ -17,9 +17,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from memory_v2.errors import PageNotFound, StorageConflict, StorageError
+from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.settings import DEFAULT_CACHE_TTL
-from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, Stored, version_of
+from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, Stored, conflict, version_of
 from memory_v2.storage.checkout import HistoryFirst
 from memory_v2.storage.names import SUFFIX, is_markdown, name_problem, part_clashes
 from memory_v2.storage.s3.bucket import Bucket, Info, Object
@@ -124,12 +124,12 @@ class S3Storage(HistoryFirst):
                     etag = self._bucket.create(key, data)
                 except PreconditionFailed as error:
                     self._forget(path)
-                    raise _conflict(path, expected) from error
+                    raise conflict(path, expected) from error
             elif isinstance(expected, str):
                 try:
                     etag = self._on(path, expected, lambda tag: self._bucket.replace(key, data, tag))
                 except PageNotFound as error:
-                    raise _conflict(path, expected) from error
+                    raise conflict(path, expected) from error
             else:
                 etag = self._bucket.put(key, data)
         return self._remember(path, Object(etag, data), self._clock())
@@ -140,7 +140,7 @@ class S3Storage(HistoryFirst):
         with self._lease.changing():
             if expected == ABSENT:
                 if self._bucket.head(key):
-                    raise _conflict(path, expected)
+                    raise conflict(path, expected)
             elif isinstance(expected, str):
                 self._on(path, expected, lambda tag: self._bucket.delete(key, tag))
             else:
@@ -224,7 +224,7 @@ class S3Storage(HistoryFirst):
             except PreconditionFailed:
                 self._forget(path)
                 known = None
-        raise _conflict(path, expected)
+        raise conflict(path, expected)
 
     def _look(self, path: str) -> _Known:
         """The page's current tag and version. Raises `PageNotFound`."""
@@ -282,11 +282,6 @@ class S3Storage(HistoryFirst):
             f"the server of {self.where} ignores If-Match and If-None-Match, so concurrent changes would be lost; "
             "use one that supports conditional writes"
         )
-
-
-def _conflict(path: str, expected: Expected) -> StorageConflict:
-    happened = "is there already" if expected == ABSENT else "is no longer as it was when it was read"
-    return StorageConflict(f"the page {path!r} {happened}; read it and try again")
 
 
 _: type[MemoryStorage] = S3Storage
