@@ -23,7 +23,7 @@ from memory_v2 import Memory
 from memory_v2.agent.operation import Operation
 from memory_v2.operations.commit import commit
 from memory_v2.operations.draft import Draft
-from memory_v2.operations.record import refresh
+from memory_v2.operations.freshness import refresh
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.edit import appended, new_blocks
 from memory_v2.tree.page import parse_page

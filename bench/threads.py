@@ -112,6 +112,8 @@ class Log:
     replaced: set[str] = field(default_factory=set)
     took: list[tuple[float, str]] = field(default_factory=list)
     began: dict[str, tuple[float, str]] = field(default_factory=dict)
+    paths: tuple[float, list[str]] = (0.0, [])
+    """When the pages were listed, and all of them. To list a bucket for each operation takes longer than most do."""
 
 
 @dataclass(frozen=True)
@@ -338,7 +340,9 @@ def _work(memory: Memory, log: Log, name: str, operations: int | None) -> None:
 
 def _do(memory: Memory, log: Log, act: str, text: str, chance: random.Random) -> bool:
     """Does one operation; tells whether it was a write of the text."""
-    path = chance.choice(memory.storage.list_files())
+    if time.monotonic() > log.paths[0] + PAUSE:
+        log.paths = time.monotonic(), memory.storage.list_files()
+    path = chance.choice(log.paths[1])
     match act:
         case "write":
             memory.write(text)

@@ -19,7 +19,6 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel
 
 from memory_v2.errors import SilicaError, StorageError
 from memory_v2.storage.base import PENDING, MemoryStorage, Notes
-from memory_v2.storage.format import is_current
 from memory_v2.storage.history import History, HistoryDamaged
 from memory_v2.tree.path import page_path
 
@@ -64,10 +63,9 @@ class PendingNote:
     def writing(self, pending: PendingWrite, history: History) -> Iterator[None]:
         """Keeps the note while the text is written. If the write fails before the text is in the history, the note is
         removed, because the caller gets an error. Raises `StorageError`."""
-        is_current(self._notes)  # raises for a store in a newer format, where nothing may be noted
         with suppress(HistoryDamaged):  # the change will begin a new history
             pending = replace(pending, head=history.head)
-        with self._notes.claim(self.name):
+        with self._notes.claim(self.name, is_new=True):
             try:
                 self._save(pending)
                 yield

@@ -17,8 +17,8 @@ from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import MAX_CHILDREN, Context, overgrown
 from memory_v2.operations.draft import Draft, link_orphans
+from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
-from memory_v2.operations.record import refresh
 from memory_v2.operations.results import Finding, Result
 from memory_v2.storage.base import PENDING, MemoryStorage
 from memory_v2.tree.block import Block
@@ -169,7 +169,7 @@ def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
 
 def _mend(context: Context) -> Result:
     """Creates a missing root, removes children that do not exist, links unreachable pages and splits overgrown ones."""
-    refresh(context)
+    refresh(context, even_if_fresh=True)
     draft = Draft(context)
     paths = sorted(draft.paths())
     if draft.find(ROOT) is None and paths:

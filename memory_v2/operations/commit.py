@@ -15,7 +15,8 @@ from typing import TypeVar
 from memory_v2.errors import StorageConflict
 from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.draft import Draft
-from memory_v2.operations.record import refresh, revision_of
+from memory_v2.operations.freshness import refresh
+from memory_v2.operations.record import revision_of
 from memory_v2.pending import finish_interrupted
 from memory_v2.storage.history import Change, PageChange
 from memory_v2.tree.block import decode
@@ -36,10 +37,10 @@ but everybody waits. Where one attempt conflicts the next one often does: with t
 longer."""
 
 
-def stage_and_commit(context: Context, stage: Callable[[Draft], T]) -> tuple[T, Change]:
+def stage_and_commit(context: Context, stage: Callable[[Draft], T], conflicts: int = 0) -> tuple[T, Change]:
     """Stages on a fresh draft and commits; starts again after a conflict. Returns the result of `stage` and the change.
-    Raises `StorageConflict` if there are more than `MAX_CONFLICTS`."""
-    for attempt in range(MAX_CONFLICTS + 1):
+    There may have been `conflicts` before. Raises `StorageConflict` if there are more than `MAX_CONFLICTS`."""
+    for attempt in range(conflicts, MAX_CONFLICTS + 1):
         # `stage` sends no model request, so it may run under the lock.
         with context.storage.lock() if attempt >= MAX_OPTIMISTIC else nullcontext():
             refresh(context)
@@ -75,13 +76,11 @@ def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be
         context.note.expect_unfinished(context.storage.history)
         if _changes_the_tree(draft, pages):
             _check_meanwhile(draft, pages, may_be_out_of_reach)
-        with context.note.storing(context.storage, large), context.operation.cancellation.storing():
-            change = context.storage.apply(Change(_page_changes(draft, pages), revision_of(context, pages)))
+        with context.freshness.committing(context.storage.history):
+            with context.note.storing(context.storage, large), context.operation.cancellation.storing():
+                change = context.storage.apply(Change(_page_changes(draft, pages), revision_of(context, pages)))
+            _index(context, pages)
         context.note.after_change(change.paths, large)
-    try:
-        context.index.update((p for p in pages.values() if p), (path for path, p in pages.items() if p is None))
-    except Exception:  # the pages are stored; the index catches up at the next refresh
-        logger.exception("the index could not be updated after a change; the next refresh does it")
     pages_changed = [
         {"path": page.path, "before": _text(page.before), "after": _text(page.after)} for page in change.pages
     ]
@@ -94,6 +93,14 @@ def _page_changes(draft: Draft, pages: dict[str, Page | None]) -> tuple[PageChan
         PageChange(path, stored.data if (stored := draft.read[path]) else None, page.data if page else None)
         for path, page in pages.items()
     )
+
+
+def _index(context: Context, pages: dict[str, Page | None]) -> None:
+    try:
+        context.index.update((p for p in pages.values() if p), (path for path, p in pages.items() if p is None))
+    except Exception:  # the pages are stored; the index catches up at the next refresh
+        logger.exception("the index could not be updated after a change; the next refresh does it")
+        context.freshness.expire()
 
 
 def _text(data: bytes | None) -> str | None:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from memory_v2.agent.operation import Operation
 from memory_v2.index.base import PageIndex
 from memory_v2.models.base import Model
+from memory_v2.operations.freshness import Freshness
 from memory_v2.pending import PendingNote
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.tree.page import Page
@@ -30,7 +31,8 @@ def utc_now() -> datetime:
 @dataclass(frozen=True)
 class Context:
     """The parts that an operation works with. `model` decides, and `planner` takes over if it fails; `threshold` is the
-    size of a page, in bytes, above which it is split; `operation` is the one that is running."""
+    size of a page, in bytes, above which it is split; `operation` is the one that is running; `freshness` tells whether
+    the index is up to date."""
 
     storage: MemoryStorage
     index: PageIndex
@@ -39,6 +41,7 @@ class Context:
     threshold: int
     now: Callable[[], datetime] = utc_now
     operation: Operation = field(default_factory=Operation)
+    freshness: Freshness = field(default_factory=Freshness)
 
     @property
     def note(self) -> PendingNote:

@@ -13,8 +13,8 @@ from memory_v2.errors import NotAllowed, PageNotFound, StorageConflict, StorageE
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, page_above
+from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
-from memory_v2.operations.record import refresh
 from memory_v2.operations.results import Result
 from memory_v2.storage.history import EXTERNAL, Change, History, PageChange, Revision, compared
 from memory_v2.tree.block import decode, split_lines

@@ -1,34 +1,16 @@
-"""What the history records of an operation, and recording external edits."""
+"""What the history records of an operation."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection
 
-from memory_v2.errors import StorageError
 from memory_v2.operations.context import Context
 from memory_v2.storage.checkout import MAX_SUMMARY
 from memory_v2.storage.history import Revision
 from memory_v2.text.plain import shorten
 from memory_v2.trace.recording import Event
 
-logger = logging.getLogger(__name__)
-
 INTERRUPTED = "it was interrupted, and finished later"
-
-
-def refresh(context: Context) -> None:
-    """Records external edits in the history and brings the index up to date."""
-
-    def record(paths: Collection[str]) -> bool:
-        try:
-            context.storage.record_external_edits(paths, context.now())
-            return True
-        except StorageError as error:  # a read-only disk must not stop readers
-            logger.info("external edits could not be recorded in the history: %s", error)
-            return False
-
-    context.index.refresh(record)
 
 
 def revision_of(context: Context, paths: Collection[str]) -> Revision:

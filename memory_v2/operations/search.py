@@ -10,7 +10,7 @@ from memory_v2.index.base import Hit
 from memory_v2.models.briefs import PageView, SearchBrief
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
-from memory_v2.operations.record import refresh
+from memory_v2.operations.freshness import refresh
 from memory_v2.operations.results import SearchResult, SearchResults
 from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.write import check_encodable

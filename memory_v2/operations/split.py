@@ -12,8 +12,8 @@ from memory_v2.models.briefs import PageView, SplitBrief
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import MAX_CHILDREN, Context
 from memory_v2.operations.draft import Draft
+from memory_v2.operations.freshness import refresh
 from memory_v2.operations.pieces import cut_block, too_large
-from memory_v2.operations.record import refresh
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.split_task import SplitTask
 from memory_v2.text.plain import plain, shorten

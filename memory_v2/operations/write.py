@@ -15,8 +15,8 @@ from memory_v2.operations.carry_over import Outdated, carry_over
 from memory_v2.operations.commit import commit, stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans, page_above
+from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
-from memory_v2.operations.record import refresh
 from memory_v2.operations.results import WriteResult
 from memory_v2.operations.write_task import WriteTask
 from memory_v2.pending import MODES, Mode, PendingWrite
@@ -128,7 +128,7 @@ def _carried_out(draft: Draft, decision: Decision[WriteTask], path: str | None) 
         context.operation.trace.add("decided", reason="", checked=carried.checked(), carried_over=True)
         return carried, carried.apply()
 
-    (carried, went), revision = stage_and_commit(context, stage)
+    (carried, went), revision = stage_and_commit(context, stage, conflicts=1)
     return _result(decision, went, carried, revision)
 
 
@@ -139,7 +139,7 @@ def _decided_at_once(context: Context, blocks: tuple[Block, ...], path: str | No
         decision = _decide(draft, blocks, path, [context.planner])
         return decision, decision.task.apply()
 
-    (decision, went), revision = stage_and_commit(context, stage)
+    (decision, went), revision = stage_and_commit(context, stage, conflicts=MAX_DECISIONS)
     if context.model is not context.planner:
         decision = replace(decision, degraded="others kept changing the page")
     return _result(decision, went, decision.task, revision)

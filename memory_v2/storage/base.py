@@ -108,9 +108,10 @@ class Notes(Protocol):
     def names(self, folder: str) -> list[str]:
         """The names of the notes in a folder, sorted."""
 
-    def claim(self, name: str) -> AbstractContextManager[bool]:
+    def claim(self, name: str, is_new: bool = False) -> AbstractContextManager[bool]:
         """Claims the work that a note describes: yields `True` unless somebody else holds the claim. If its process
-        dies, the claim ends. Claims only save work; correctness must not depend on them."""
+        dies, the claim ends. Claims only save work; correctness must not depend on them. A note that `is_new` is about
+        to be written for the first time, so nobody need be asked for it."""
 
     def sweep(self) -> None:
         """Removes temporary files and claims of processes that died. Files that cannot be removed are ignored."""

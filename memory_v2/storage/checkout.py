@@ -104,8 +104,9 @@ class HistoryFirst(ABC):
             unfinished = unfinished_by_format_2(self.notes)
             return unfinished.revision if unfinished else None
         try:
+            checked_out = self.history.checked_out  # first: it asks a server, so that the head is the current one
             head = self.history.head
-            return next(self.history.revisions(), None) if head and self.history.checked_out != head else None
+            return next(self.history.revisions(), None) if head and checked_out != head else None
         except HistoryDamaged as error:
             logger.info("cannot tell whether a change was interrupted: %s", error)
             return None

@@ -122,11 +122,16 @@ class History(Protocol):
 
     @property
     def head(self) -> str:
-        """The id of the newest revision; empty if there is none."""
+        """The id of the newest revision; empty if there is none. Cheap, as `stamp` is."""
 
     @property
     def checked_out(self) -> str:
         """The id of the revision that was last written to the pages completely; empty if none is marked."""
+
+    @property
+    def stamp(self) -> str:
+        """Differs after every change, once its pages are written. Cheap: a server is asked only under the storage's
+        lock, and otherwise it is the stamp of the last request."""
 
     def mark_checked_out(self, revision: str) -> None:
         """Marks the revision as written to the pages. A lost mark only costs another comparison."""

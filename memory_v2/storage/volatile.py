@@ -48,7 +48,7 @@ class VolatileNotes:
         return sorted(name for name in self._notes.copy() if name.startswith(f"{folder}/"))
 
     @contextmanager
-    def claim(self, name: str) -> Iterator[bool]:
+    def claim(self, name: str, is_new: bool = False) -> Iterator[bool]:
         with self._claiming:
             is_free = name not in self._claimed
             self._claimed.add(name)
@@ -78,6 +78,10 @@ class VolatileHistory:
     @property
     def head(self) -> str:
         return self._records[-1][0].id if self._records else ""
+
+    @property
+    def stamp(self) -> str:
+        return self.checked_out
 
     def mark_checked_out(self, revision: str) -> None:
         self.checked_out = revision

@@ -70,6 +70,11 @@ class GitHistory:
         """See `History`."""
         return self._read_ref(CHECKED_OUT) or (self._ask(self._checked_out) if self.begun else "")
 
+    @property
+    def stamp(self) -> str:
+        """See `History`."""
+        return self.checked_out
+
     def mark_checked_out(self, revision: str) -> None:
         """See `History`."""
         file = self._place / CHECKED_OUT.decode()

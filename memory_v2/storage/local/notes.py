@@ -71,7 +71,7 @@ class LocalNotes:
         return sorted(f"{folder}/{name}" for name in names if is_note_name(name))
 
     @contextmanager
-    def claim(self, name: str) -> Iterator[bool]:
+    def claim(self, name: str, is_new: bool = False) -> Iterator[bool]:
         """See `Notes`. The system releases a file lock when its process dies."""
         from filelock import FileLock, Timeout  # 40 ms of start-up, which reading should not pay
 

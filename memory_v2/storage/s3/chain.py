@@ -182,6 +182,13 @@ class Chain:
             self._marker = self._bucket.put(f"{self._prefix}{CHECKED_OUT}", data)
             self._checked_out = Object(self._marker, data)
 
+    @property
+    def stamp(self) -> str:
+        """The tag of the object `checked-out`: the current one under the lease, otherwise that of the last listing."""
+        if self._lease.is_mine:
+            self.look()
+        return self._marker
+
     def _look(self) -> Past:
         if not self._is_loaded:
             self._is_loaded = True

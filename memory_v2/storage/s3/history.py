@@ -19,7 +19,7 @@ from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revis
 from memory_v2.storage.names import SUFFIX
 from memory_v2.storage.s3.bucket import Bucket
 from memory_v2.storage.s3.cache import PageCache, RecordCache
-from memory_v2.storage.s3.chain import TAKEN_BACK, Body, Chain, PageBytes, Record, side_by_side
+from memory_v2.storage.s3.chain import TAKEN_BACK, Body, Chain, PageBytes, Past, Record, side_by_side
 from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome
 from memory_v2.storage.s3.lease import Lease
 
@@ -43,16 +43,14 @@ class S3History:
 
     @property
     def begun(self) -> bool:
-        """See `History`. Asks the server until the history has begun, and once for each change."""
-        past = self._chain.known
-        if not past.records or self._lease.is_mine:
-            past = self._chain.look()
+        """See `History`."""
+        past = self._past
         return bool(past.records or past.damage)
 
     @property
     def head(self) -> str:
         """See `History`."""
-        past = self._chain.look()
+        past = self._past
         records = past.records or past.whole()
         return records[-1].id if records else ""
 
@@ -60,6 +58,11 @@ class S3History:
     def checked_out(self) -> str:
         """See `History`."""
         return self._chain.checked_out
+
+    @property
+    def stamp(self) -> str:
+        """See `History`."""
+        return self._chain.stamp
 
     def mark_checked_out(self, revision: str) -> None:
         """See `History`."""
@@ -149,6 +152,12 @@ class S3History:
         known = _state(self._chain.look().whole())
         now = {path: None if data is None else version_of(data) for path, data in pages.items()}
         return {path: data for path, data in pages.items() if _sha(known.get(path)) != now[path]}
+
+    @property
+    def _past(self) -> Past:
+        """The records as of the last request; asks the server until there are any, and under the lease."""
+        known = self._chain.known
+        return self._chain.look() if not known.records or self._lease.is_mine else known
 
     def _readable(self) -> tuple[Record, ...]:
         """The records as far back as they can be read. Raises `HistoryDamaged` if not even the newest can."""

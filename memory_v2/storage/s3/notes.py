@@ -61,12 +61,12 @@ class S3Notes:
         return sorted(f"{folder}/{name}" for name in names if is_note_name(name))
 
     @contextmanager
-    def claim(self, name: str) -> Iterator[bool]:
+    def claim(self, name: str, is_new: bool = False) -> Iterator[bool]:
         """See `Notes`. Whether another machine has died is unknown, so a note older than `CLAIM_SECONDS` is free."""
         if name in self._claimed:
             yield False
             return
-        found = self._bucket.head(self._key(name))
+        found = None if is_new else self._bucket.head(self._key(name))
         if found and (datetime.now(UTC) - found.modified).total_seconds() <= CLAIM_SECONDS:
             yield False
             return
