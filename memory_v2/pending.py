@@ -99,6 +99,11 @@ class PendingNote:
         """The id of the operation."""
         return self.name.rpartition("/")[2]
 
+    @property
+    def overgrown(self) -> tuple[str, ...]:
+        """The noted pages that are to be split."""
+        return self.held.pages if isinstance(self.held, PendingSplits) else ()
+
     def expect_unfinished(self, history: History) -> None:
         """Raises `StorageError` if another process took this write for interrupted and has finished it. Call it under
         the storage's lock."""
@@ -126,14 +131,12 @@ class PendingNote:
 
     def add(self, pages: Collection[str]) -> None:
         """Notes more pages that may have to be split."""
-        known = self.held.pages if isinstance(self.held, PendingSplits) else ()
-        self._save(PendingSplits(tuple(dict.fromkeys([*known, *pages]))))
+        self._save(PendingSplits(tuple(dict.fromkeys([*self.overgrown, *pages]))))
 
     def after_change(self, stored: Collection[str], overgrown: Collection[str]) -> None:
         """Notes which of the stored pages are `overgrown` and must be split. If that fails it is only logged, because
         the change has happened."""
-        waiting = self.held.pages if isinstance(self.held, PendingSplits) else ()
-        pages = tuple(dict.fromkeys([*(path for path in waiting if path not in stored), *overgrown]))
+        pages = tuple(dict.fromkeys([*(path for path in self.overgrown if path not in stored), *overgrown]))
         try:
             if pages:
                 self._save(PendingSplits(pages))

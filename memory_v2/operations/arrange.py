@@ -52,7 +52,7 @@ def delete(context: Context, path: str) -> DeleteResult:
 def _committed(context: Context, stage: Callable[[Draft], str]) -> Result:
     """Stages and commits, then splits overgrown pages."""
     path, revision = stage_and_commit(context, stage)
-    splits, problem = split_overgrown(context, [change.path for change in revision.pages])
+    splits, problem = split_overgrown(context)
     result = Result(path=path, revisions=(revision,) if revision else ())
     return result.with_splits(splits, problem)
 

@@ -24,14 +24,15 @@ MAX_CONFLICTS = 8
 """How many conflicts are allowed for one page before its split is left for later."""
 
 
-def split_overgrown(context: Context, paths: Iterable[str]) -> tuple[list[SplitResult], str]:
-    """Splits the overgrown pages among these, and those that a split leaves overgrown.
+def split_overgrown(context: Context, besides: Iterable[str] = ()) -> tuple[list[SplitResult], str]:
+    """Splits the pages that the operation has left overgrown, the overgrown ones among `besides`, and those that a
+    split leaves overgrown.
 
     Returns the splits in order and, if a page could not be split, the reason. That does not raise an error, because the
     operation before it has been stored.
     """
     with context.note.splitting() as unsplit:
-        return _settled(context, paths, unsplit)
+        return _settled(context, [*context.note.overgrown, *besides], unsplit)
 
 
 def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tuple[list[SplitResult], str]:
@@ -68,7 +69,7 @@ def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tupl
             problem = f"the page {path!r} could not be split: {error}"
             continue
         done.append(result)
-        queue.extend(p for p in result.changed_pages if p not in queue)
+        queue.extend(p for p in result.changed_pages if p in context.note.overgrown and p not in queue)
     return done, problem
 
 
@@ -86,6 +87,6 @@ def _find(context: Context, path: str) -> Page | None:
 def split_now(context: Context, path: str = ROOT) -> SplitResult:
     """Splits a page on request, then the pages that are overgrown after that. Raises as `split` does."""
     result = split(context, path or ROOT)
-    further, problem = split_overgrown(context, result.changed_pages)
+    further, problem = split_overgrown(context)
     new_files = result.new_files + tuple(path for split in further for path in split.new_files)
     return replace(result.with_splits(further, problem), new_files=new_files)

@@ -25,7 +25,7 @@ from memory_v2.storage.history import Change
 from memory_v2.text.dates import leading_date, named_span
 from memory_v2.text.plain import shorten
 from memory_v2.text.words import normal
-from memory_v2.tree.block import Block
+from memory_v2.tree.block import Block, decode
 from memory_v2.tree.edit import appended, new_blocks
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page, new_page
@@ -172,26 +172,27 @@ def _verbatim(
 
 def _settled(context: Context, result: WriteResult, blocks: tuple[Block, ...]) -> WriteResult:
     """Splits overgrown pages; the result then names the page that has the text."""
-    splits, problem = split_overgrown(context, [*result.changed_pages, *result.said_in])
+    splits, problem = split_overgrown(context, result.said_in)
+    result = result.with_splits(splits, problem)
     new_files = tuple(path for split in splits for path in split.new_files)
-    page = _holder(context, blocks, [result.path, *new_files, *result.changed_pages])
-    return replace(
-        result.with_splits(splits, problem),
-        path=page.path if page else result.path,
-        size_bytes=page.size if page else 0,
-        split_triggered=bool(splits),
-        new_files=new_files,
-    )
+    path, size = _holder(context, blocks, result, new_files)
+    return replace(result, path=path, size_bytes=size, split_triggered=bool(splits), new_files=new_files)
 
 
-def _holder(context: Context, blocks: Sequence[Block], paths: Sequence[str]) -> Page | None:
-    """The first of these pages that has the text, or else its first block."""
-    draft = Draft(context)
-    pages = [page for path in dict.fromkeys(paths) if (page := draft.find(path)) is not None]
+def _holder(
+    context: Context, blocks: Sequence[Block], result: WriteResult, new_files: Sequence[str]
+) -> tuple[str, int]:
+    """The page that has the text, or else its first block, and its size: one that was changed, or the one that has had
+    the text before."""
+    pages = {change.path: change.after for revision in result.revisions for change in revision.pages}
+    if result.path not in pages and (stored := stored_page(context.storage, result.path)):
+        pages[result.path] = stored.data
+    paths = [path for path in dict.fromkeys([result.path, *new_files, *pages]) if pages.get(path) is not None]
     for text in ("".join(block.text for block in blocks).strip(), blocks[0].content):
-        if found := next((page for page in pages if text in page.text), None):
-            return found
-    return pages[0] if pages else None
+        for path in paths:
+            if (data := pages[path]) and text in decode(data):
+                return path, len(data)
+    return (paths[0], len(pages[paths[0]] or b"")) if paths else (result.path, 0)
 
 
 def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Page:
