@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack
 from typing import TypeVar
 
 from memory_v2.errors import StorageConflict
@@ -31,27 +31,27 @@ logger = logging.getLogger(__name__)
 MAX_CONFLICTS = 12
 """How often an operation is staged again after a conflict. Under the lock it should succeed at once, so more conflicts
 mean that something is wrong."""
-MAX_OPTIMISTIC = 1
-"""How many conflicts are allowed before an operation is staged under the lock. Nobody else can change the tree then,
-but everybody waits. Where one attempt conflicts the next one often does: with three, sixteen threads took a quarter
-longer."""
 
 
-def stage_and_commit(context: Context, stage: Callable[[Draft], T], conflicts: int = 0) -> tuple[T, Change]:
-    """Stages on a fresh draft and commits; starts again after a conflict. Returns the result of `stage` and the change.
-    There may have been `conflicts` before. Raises `StorageConflict` if there are more than `MAX_CONFLICTS`."""
-    for attempt in range(conflicts, MAX_CONFLICTS + 1):
-        # `stage` sends no model request, so it may run under the lock.
-        with context.storage.lock() if attempt >= MAX_OPTIMISTIC else nullcontext():
-            refresh(context)
-            draft = Draft(context)
-            staged = stage(draft)
+def stage_and_commit(context: Context, stage: Callable[[Draft], T], draft: Draft | None = None) -> tuple[T, Change]:
+    """Stages on a draft and commits; after a conflict starts again with a fresh one, under the lock, so that nobody
+    is faster twice. The first draft may be given. Returns the result of `stage`, which sends no model request, and the
+    change. Raises `StorageConflict` if there are more than `MAX_CONFLICTS`."""
+    with ExitStack() as locks:
+        for attempt in range(MAX_CONFLICTS + 1):
+            if attempt or draft is None:
+                refresh(context)
+                draft = Draft(context)
             try:
+                staged = stage(draft)
+                locks.enter_context(context.storage.lock())
                 return staged, commit(draft)
             except StorageConflict as conflict:
                 context.operation.trace.add("conflict", error=str(conflict))
                 if attempt == MAX_CONFLICTS:
                     raise
+                if attempt % 2:  # the lock itself may be lost: another machine may have taken it
+                    locks.close()
     raise AssertionError("the last attempt returns or raises")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections import Counter, deque
 from collections.abc import Iterable
-from contextlib import nullcontext
 from dataclasses import replace
 
 from memory_v2.errors import Cancelled, NotRecorded, PageNotFound, SilicaError, StorageConflict, StorageError
@@ -13,13 +12,16 @@ from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.split import split
 from memory_v2.storage.base import stored_page
-from memory_v2.tree.page import Page, read_page
+from memory_v2.tree.page import read_page
 from memory_v2.tree.path import ROOT
 
 logger = logging.getLogger(__name__)
 
 MAX_DECISIONS = 2
 """How often a model decides about one page while others keep changing it. Then the planner decides, under the lock."""
+QUICK_PAGES = 8
+"""Up to how many pages' worth of text the planner divides under the lock at once: that takes it milliseconds, and
+nobody is then faster."""
 MAX_CONFLICTS = 8
 """How many conflicts are allowed for one page before its split is left for later."""
 
@@ -43,12 +45,11 @@ def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tupl
     while queue:
         path = queue.popleft()
         try:
-            at_once = conflicts[path] >= MAX_DECISIONS
-            with context.storage.lock() if at_once else nullcontext():
-                page = _find(context, path)
-                if page is None or not overgrown(page, context.threshold):
-                    continue
-                result = _split_at_once(context, path) if at_once else split(context, path)
+            size = _overgrown_size(context, path)
+            is_quick = context.model is context.planner and size <= QUICK_PAGES * context.threshold
+            at_once = is_quick or conflicts[path] >= MAX_DECISIONS
+            if not size or (result := (_split_at_once if at_once else split)(context, path)) is None:
+                continue
         except Cancelled:
             unsplit.append(path)
             return done, "it was cancelled before all pages were split; the others are split on next use"
@@ -73,15 +74,21 @@ def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tupl
     return done, problem
 
 
-def _split_at_once(context: Context, path: str) -> SplitResult:
-    """Splits a page by the planner's decision, which needs no model request. Call it under the lock."""
-    result = split(context, path, [context.planner])
+def _split_at_once(context: Context, path: str) -> SplitResult | None:
+    """Splits a page by the planner's decision, which needs no model request, under the lock. `None` if it is not
+    overgrown."""
+    with context.storage.lock():
+        if not _overgrown_size(context, path):
+            return None
+        result = split(context, path, [context.planner])
     return result if context.model is context.planner else replace(result, degraded="others kept changing the page")
 
 
-def _find(context: Context, path: str) -> Page | None:
+def _overgrown_size(context: Context, path: str) -> int:
+    """The size of an overgrown page in bytes; 0 if the page is not overgrown, or does not exist."""
     stored = stored_page(context.storage, path)
-    return read_page(path, stored.data) if stored else None
+    page = read_page(path, stored.data) if stored else None
+    return page.size if page and overgrown(page, context.threshold) else 0
 
 
 def split_now(context: Context, path: str = ROOT) -> SplitResult:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memory_v2.agent.loop import Decision, Undecided, decide
-from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, StorageConflict
+from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed
 from memory_v2.models.base import Model
 from memory_v2.models.briefs import PageView, WriteBrief
 from memory_v2.operations.carry_over import Outdated, carry_over
-from memory_v2.operations.commit import commit, stage_and_commit
+from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans, page_above
 from memory_v2.operations.freshness import refresh
@@ -115,20 +115,18 @@ def _decide(draft: Draft, blocks: tuple[Block, ...], path: str | None, models: S
 def _carried_out(draft: Draft, decision: Decision[WriteTask], path: str | None) -> WriteResult:
     """Carries out a decision. If others have changed the pages since, it is carried over to the current pages, without
     asking again. Raises `Outdated` if that is not possible."""
-    context, task = draft.context, decision.task
-    try:
-        draft.expect_unchanged(task.said_on)
-        return _result(decision, task.apply(), task, commit(draft))
-    except StorageConflict as conflict:
-        context.operation.trace.add("conflict", error=str(conflict))
+    task, trace = decision.task, draft.context.operation.trace
 
-    def stage(fresh: Draft) -> tuple[WriteTask, str]:
-        _ensure_page(fresh, path, task.brief.blocks)
-        carried = carry_over(task, fresh)
-        context.operation.trace.add("decided", reason="", checked=carried.checked(), carried_over=True)
+    def stage(current: Draft) -> tuple[WriteTask, str]:
+        if current is draft:
+            draft.expect_unchanged(task.said_on)
+            return task, task.apply()
+        _ensure_page(current, path, task.brief.blocks)
+        carried = carry_over(task, current)
+        trace.add("decided", reason="", checked=carried.checked(), carried_over=True)
         return carried, carried.apply()
 
-    (carried, went), revision = stage_and_commit(context, stage, conflicts=1)
+    (carried, went), revision = stage_and_commit(draft.context, stage, draft)
     return _result(decision, went, carried, revision)
 
 
@@ -139,7 +137,7 @@ def _decided_at_once(context: Context, blocks: tuple[Block, ...], path: str | No
         decision = _decide(draft, blocks, path, [context.planner])
         return decision, decision.task.apply()
 
-    (decision, went), revision = stage_and_commit(context, stage, conflicts=MAX_DECISIONS)
+    (decision, went), revision = stage_and_commit(context, stage)
     if context.model is not context.planner:
         decision = replace(decision, degraded="others kept changing the page")
     return _result(decision, went, decision.task, revision)

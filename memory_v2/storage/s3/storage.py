@@ -23,7 +23,7 @@ from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, 
 from memory_v2.storage.checkout import HistoryFirst
 from memory_v2.storage.names import SUFFIX, is_markdown, name_problem, part_clashes
 from memory_v2.storage.s3.bucket import Bucket, Info, Object
-from memory_v2.storage.s3.cache import PageCache
+from memory_v2.storage.s3.cache import Kept, PageCache
 from memory_v2.storage.s3.errors import PreconditionFailed
 from memory_v2.storage.s3.lease import Lease
 from memory_v2.storage.s3.notes import S3Notes
@@ -89,6 +89,8 @@ class S3Storage(HistoryFirst):
         self._lease = Lease(self._bucket, self._prefix + LOCK)
         self.notes = S3Notes(self._bucket, f"{self._prefix}{METADATA}/", self._lease)
         self._known: dict[str, _Known] = {}
+        self._confirmed: dict[str, int] = {}
+        """For each page, the turn of the lease in which the server has last confirmed it."""
         self._listing = _Listing(0, {})
         self._is_pruned = False
         self._keeps_conditions = False
@@ -108,8 +110,7 @@ class S3Storage(HistoryFirst):
         self._lease.renew()
         path = page_path(path)
         kept = self._cache.find(path)
-        # Under the lock the cache is not trusted: a page about to be changed is always checked with the server.
-        if kept and not self._lease.is_mine and self._is_fresh(path, kept.found.etag, kept.as_of):
+        if kept and self._may_be_used(path, kept):
             self._known[path] = _Known(kept.found.etag, kept.version)
             return Stored(kept.found.data, kept.version)
         found = self._ask(path, kept.found if kept else None)
@@ -180,9 +181,13 @@ class S3Storage(HistoryFirst):
     def _key(self, path: str) -> str:
         return f"{self._prefix}{path}{SUFFIX}"
 
-    def _is_fresh(self, path: str, etag: str, as_of: int) -> bool:
-        """Whether a cached page may be used without asking the server."""
-        listing = self._listing
+    def _may_be_used(self, path: str, kept: Kept) -> bool:
+        """Whether a cached page may be used without asking the server. Under the lock it is asked once in a turn; if a
+        person edits the page after that, its conditional write fails."""
+        if turn := self._lease.turn:
+            known = self._known.get(path)
+            return self._confirmed.get(path) == turn and known is not None and known.etag == kept.found.etag
+        listing, etag, as_of = self._listing, kept.found.etag, kept.as_of
         if listing.asked >= as_of:
             if path not in listing.pages or listing.pages[path].etag != etag:
                 return False
@@ -203,11 +208,13 @@ class S3Storage(HistoryFirst):
     def _remember(self, path: str, found: Object, as_of: int) -> str:
         version = version_of(found.data)
         self._known[path] = _Known(found.etag, version)
+        self._confirmed[path] = self._lease.turn
         self._cache.keep(path, found, as_of)
         return version
 
     def _forget(self, path: str) -> None:
         self._known.pop(path, None)
+        self._confirmed.pop(path, None)
         self._cache.drop(path, self._clock())
 
     def _on(self, path: str, expected: str, request: Callable[[str], Answer]) -> Answer:
