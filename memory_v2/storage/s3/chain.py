@@ -16,7 +16,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
@@ -178,9 +178,16 @@ class Chain:
     def checked_out(self, revision: str) -> None:
         with self._lock:
             self._lease.before_change()
-            data = revision.encode()
-            self._marker = self._bucket.put(f"{self._prefix}{CHECKED_OUT}", data)
-            self._checked_out = Object(self._marker, data)
+            self._checked_out = Object(self._marker, revision.encode())
+            if self._lease.is_mine:  # until then the process that may die is this one, and it marks the newest once
+                self._lease.at_end_of_turn(self._mark)
+            else:
+                self._mark()
+
+    def _mark(self) -> None:
+        data = self._checked_out.data
+        self._marker = self._bucket.put(f"{self._prefix}{CHECKED_OUT}", data)
+        self._checked_out = Object(self._marker, data)
 
     @property
     def stamp(self) -> str:
@@ -285,8 +292,9 @@ def _read(data: bytes) -> Body | None:
 
 def side_by_side(work: Callable[[Item], Result], items: Iterable[Item], lease: Lease) -> Iterator[Result]:
     """The results of `work` for the items, in order, computed by several threads. Renews the lease meanwhile."""
-    with ThreadPoolExecutor(WORKERS) as pool:
-        for result in pool.map(work, items):
+    several = list(items)
+    with ThreadPoolExecutor(WORKERS) if len(several) > 1 else nullcontext() as pool:
+        for result in (pool.map if pool else map)(work, several):
             with suppress(StorageError):  # a lost lease is reported at the next change of a page
                 lease.renew()
             yield result

@@ -17,7 +17,7 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -60,6 +60,7 @@ class Lease:
         self._turn_began = self._gap_ends = self._renewed = 0.0
         self._has_changed = False
         self._ended = ""
+        self._last_acts: list[Callable[[], None]] = []
 
     @contextmanager
     def held(self, wait: bool = True) -> Iterator[None]:
@@ -132,6 +133,12 @@ class Lease:
                 self._end(str(error))
             raise
 
+    def at_end_of_turn(self, act: Callable[[], None]) -> None:
+        """Calls `act` once before the lease is released: when no thread of this process waits for it, or when the turn
+        is over. A `StorageError` is only logged. Call it under the lease."""
+        if act not in self._last_acts:
+            self._last_acts.append(act)
+
     def _end(self, reason: str) -> None:
         self._ended = f"{reason}; nothing is lost: the next change completes this one"
 
@@ -171,7 +178,12 @@ class Lease:
             if time.monotonic() - self._turn_began < TURN_SECONDS:
                 return
             self._gap_ends = time.monotonic() + GAP_SECONDS
-        etag, self._etag = self._etag, ""
+        etag, acts, self._etag, self._last_acts = self._etag, self._last_acts, "", []
+        for act in () if self._ended else acts:
+            try:
+                act()
+            except StorageError as error:
+                logger.info("at the end of a turn: %s", error)
         try:
             self._bucket.delete(self._key, etag)
         except StorageError as error:  # the change is stored, and the lease expires by itself
