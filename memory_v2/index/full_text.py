@@ -12,7 +12,7 @@ from memory_v2.index.base import Hit, PageRow, PageSource
 from memory_v2.index.edits import Edits, OnChange, is_stale, last_updated, read_edits
 from memory_v2.index.hits import read_hits
 from memory_v2.index.kept import Kept
-from memory_v2.index.links import read_graph
+from memory_v2.index.links import read_change, read_graph
 from memory_v2.index.lookup import look_up, read_facts
 from memory_v2.index.question import parse_question
 from memory_v2.index.ranking import rank
@@ -182,6 +182,7 @@ class FullTextIndex:
             before = read_state(tables)
             prepared = [page for page in prepared if is_seen(page.path)]
             removed = [path for path in edits.removed if is_seen(path)]
+            added = [page.path for page in prepared if digest_of(tables, page.path) is None]
             touched = [(path, known) for path, known in edits.touched if is_seen(path)]
             drop_pages(tables, removed)
             for page in prepared:
@@ -190,6 +191,7 @@ class FullTextIndex:
                 "UPDATE pages SET size = ?, mark = ? WHERE path = ?",
                 [(known.size, known.mark, path) for path, known in touched],
             )
+            graph = read_change(tables, [*(page.path for page in prepared), *removed], [*added, *removed])
             after = raise_state(tables)
 
         def taken_in(known: dict[str, Known]) -> dict[str, Known]:
@@ -197,3 +199,4 @@ class FullTextIndex:
             return {path: known for path, known in new.items() if path not in removed} if removed else new
 
         self._known.follow(before, after, taken_in)
+        self._graph.follow(before, after, graph.applied)

@@ -118,8 +118,9 @@ def _turn_links(draft: Draft, moved: dict[str, str]) -> None:
     for source in _linking(draft, moved.keys()) | {new for new in moved.values() if draft.find(new) is not None}:
         if draft.find(source) is not None:
             draft.put(relinked(draft.page(source), keys))
-    for edge in draft.context.index.graph().edges:
-        if edge.source in moved and (child := draft.find(moved.get(edge.target, edge.target))) is not None:
+    links = draft.context.index.graph().links
+    for edge in (edge for source in moved for edge in links.get(source, ())):
+        if (child := draft.find(moved.get(edge.target, edge.target))) is not None:
             came_from = child.properties.get("split_from", "")
             if came_from in moved:
                 draft.put(child.stamped(draft.context.now(), split_from=moved[came_from]))
@@ -127,8 +128,8 @@ def _turn_links(draft: Draft, moved: dict[str, str]) -> None:
 
 def _linking(draft: Draft, paths: Collection[str]) -> set[str]:
     """The pages that link to one of these paths, as stored."""
-    edges = draft.context.index.graph().edges
-    return {edge.source for edge in edges if edge.target in paths and draft.find(edge.source) is not None}
+    sources = draft.context.index.graph().sources
+    return {source for path in paths for source in sources.get(path, ()) if draft.find(source) is not None}
 
 
 def _unlisted(page: Page, path: str) -> Page:

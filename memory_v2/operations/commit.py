@@ -120,15 +120,15 @@ def _check_meanwhile(draft: Draft, pages: dict[str, Page | None], may_be_out_of_
     refresh(draft.context)
     draft.forget_paths()
     created = [path for path, page in pages.items() if page is not None and draft.before(path) is None]
-    others = TakenPaths(draft.paths() - pages.keys())
     graph = draft.graph()
     kept = set(created) | {t for path, page in pages.items() for t in _lost_targets(draft, path, page)}
     gone = {path for path, page in pages.items() if page is None}
     stored = draft.context.index.graph()
+    others = TakenPaths(draft.paths() - pages.keys()) if gone else stored.taken
     if (
         any(path in others for path in created)
         or (not may_be_out_of_reach and kept.intersection(graph.unreachable))
-        or any(edge.target in gone and edge.source not in pages for edge in stored.edges)
+        or any(source not in pages for path in gone for source in stored.sources.get(path, ()))
     ):
         raise StorageConflict("the tree was changed by somebody else meanwhile")
 
@@ -223,9 +223,8 @@ def _below(graph: Graph, path: str) -> set[str]:
     """A page and all pages that can be reached from it."""
     reached, queue = {path}, [path]
     while queue:
-        source = queue.pop()
-        for edge in graph.edges:
-            if edge.source == source and edge.target not in reached:
+        for edge in graph.links.get(queue.pop(), ()):
+            if edge.target not in reached:
                 reached.add(edge.target)
                 queue.append(edge.target)
     return reached

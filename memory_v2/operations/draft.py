@@ -12,10 +12,10 @@ from memory_v2.errors import PageExists, PageNotFound, StorageConflict, ToolProb
 from memory_v2.operations.context import Context
 from memory_v2.storage.base import Stored, stored_page
 from memory_v2.trace.recording import digest
-from memory_v2.tree.graph import Graph, Node, edges_of
+from memory_v2.tree.graph import Graph, edges_of, node_of
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, read_page
-from memory_v2.tree.path import ROOT, TakenPaths, fold, prefixes
+from memory_v2.tree.path import ROOT, TakenPaths, prefixes
 
 
 class Draft:
@@ -46,7 +46,7 @@ class Draft:
     def paths(self) -> frozenset[str]:
         """The paths of all pages, including the staged changes."""
         if self._listed is None:
-            self._listed = frozenset(row.path for row in self.context.index.rows())
+            self._listed = frozenset(self.context.index.graph().pages)
         gone = {path for path, page in self.staged.items() if page is None}
         return (self._listed - gone) | (self.staged.keys() - gone)
 
@@ -56,10 +56,15 @@ class Draft:
 
     def put(self, page: Page) -> None:
         """Stages a page. Raises `PageExists` for a new one whose path differs from another only in case."""
-        if self.find(page.path) is None and (taken := TakenPaths(self.paths()).clash(page.path)):
+        if self.find(page.path) is None and (taken := self._clash(page.path)):
             hint = f"; rename {taken}.md to {ROOT}.md, and it is the root" if page.path == ROOT else ""
             raise PageExists(f"{page.path!r} would be the same as {taken!r} on a disk that ignores case{hint}")
         self.staged[page.path] = page.told_apart(self.context.now())
+
+    def _clash(self, path: str) -> str | None:
+        if None in self.staged.values():  # a path that a removed page has may be free
+            return TakenPaths(self.paths()).clash(path)
+        return self.context.index.graph().taken.clash(path) or TakenPaths(self.staged).clash(path)
 
     def expect_unchanged(self, paths: Iterable[str]) -> None:
         """Raises `StorageConflict` if one of these pages has changed since this operation read it."""
@@ -89,15 +94,8 @@ class Draft:
         stored = self.context.index.graph()
         if not self.staged:
             return stored
-        changed = {path: page for path, page in self.staged.items() if page is not None}
-        nodes = {node.path: node for node in stored.nodes if node.path not in self.staged}
-        nodes |= {path: Node(path, page.size, page.title) for path, page in changed.items()}
-        known = {fold(path): path for path in nodes}
-        edges = [e for e in stored.edges if e.source in nodes and e.source not in changed and e.target in nodes]
-        for page in changed.values():
-            edges += edges_of(page, known)
-        ordered = sorted(nodes.values(), key=lambda node: (node.path != ROOT, node.path))
-        return Graph(tuple(ordered), tuple(edges))
+        staged = stored.changed({path: node_of(page) if page else None for path, page in self.staged.items()}, {})
+        return staged.changed({}, {path: edges_of(page, staged.known) for path, page in self.staged.items() if page})
 
     def _stored(self, path: str) -> Page | None:
         if path not in self.read:

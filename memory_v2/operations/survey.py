@@ -6,6 +6,7 @@ from memory_v2.operations.context import Context
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.results import PageInfo
 from memory_v2.tree.graph import Graph
+from memory_v2.tree.path import ROOT
 
 
 def graph(context: Context) -> Graph:
@@ -17,11 +18,6 @@ def graph(context: Context) -> Graph:
 def list_pages(context: Context) -> list[PageInfo]:
     """All pages: the root first, then by path."""
     links = graph(context)
-    to: dict[str, list[str]] = {}
-    back: dict[str, list[str]] = {}
-    for edge in links.edges:
-        to.setdefault(edge.source, []).append(edge.target)
-        back.setdefault(edge.target, []).append(edge.source)
     rows = {row.path: row for row in context.index.rows()}
     return [
         PageInfo(
@@ -29,8 +25,8 @@ def list_pages(context: Context) -> list[PageInfo]:
             title=row.title,
             size_bytes=row.size,
             last_updated=row.last_updated,
-            links_to=tuple(to.get(row.path, ())),
-            linked_from=tuple(back.get(row.path, ())),
+            links_to=tuple(edge.target for edge in links.links.get(row.path, ())),
+            linked_from=tuple(sorted(links.sources.get(row.path, ()), key=lambda path: (path != ROOT, path))),
         )
         for node in links.nodes
         for row in [rows[node.path]]

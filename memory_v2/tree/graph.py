@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from memory_v2.tree.page import Page
-from memory_v2.tree.path import ROOT, fold
+from memory_v2.tree.path import ROOT, TakenPaths, fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +31,71 @@ class Edge:
     child: bool = False
 
 
+_OF_PAGES = ("known", "taken")
+_OF_LINKS = ("sources", "parents", "children", "unreachable")
+"""What is computed from the paths of the pages only, and what from these and the links."""
+
+
 @dataclass(frozen=True)
 class Graph:
-    """The pages and the links between them. Links to missing pages are not edges."""
+    """The pages by path, and the links from each to others. Links to missing pages are not edges, and a page without
+    edges is not among the `links`."""
 
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
+    pages: Mapping[str, Node]
+    links: Mapping[str, tuple[Edge, ...]]
+
+    def changed(self, pages: Mapping[str, Node | None], links: Mapping[str, Iterable[Edge]]) -> Graph:
+        """The graph with these pages, `None` for a removed one, and these edges from each source. What does not depend
+        on the difference is not computed again."""
+        new_pages = {path: node for path, node in {**self.pages, **pages}.items() if node is not None}
+        removed = self.pages.keys() - new_pages.keys()
+        new_links = {source: tuple(edges) for source, edges in links.items()}
+        for source in {source for path in removed for source in self.sources.get(path, ())}:
+            edges = new_links.get(source, self.links.get(source, ()))
+            new_links[source] = tuple(edge for edge in edges if edge.target not in removed)
+        new_links |= dict.fromkeys(removed, ())
+        new_links = {source: edges for source, edges in new_links.items() if edges != self.links.get(source, ())}
+        graph = Graph(new_pages, {s: edges for s, edges in {**self.links, **new_links}.items() if edges})
+        if self.pages.keys() == new_pages.keys():
+            kept = (
+                {"known", "taken"} if new_links else {"known", "taken", "sources", "parents", "children", "unreachable"}
+            )
+            graph.__dict__.update({name: value for name, value in self.__dict__.items() if name in kept})
+        return graph
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """The pages: the root first, then by path."""
+        return tuple(sorted(self.pages.values(), key=lambda node: (node.path != ROOT, node.path)))
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """The links, in the order of the pages that they come from."""
+        return tuple(edge for node in self.nodes for edge in self.links.get(node.path, ()))
+
+    @cached_property
+    def known(self) -> dict[str, str]:
+        """Each path by its folded form."""
+        return {fold(path): path for path in sorted(self.pages)}
+
+    @cached_property
+    def taken(self) -> TakenPaths:
+        """The paths that a new page cannot have."""
+        return TakenPaths(self.pages)
+
+    @cached_property
+    def sources(self) -> dict[str, list[str]]:
+        """The pages that link to each page."""
+        sources: dict[str, list[str]] = {}
+        for source, edges in self.links.items():
+            for edge in edges:
+                sources.setdefault(edge.target, []).append(source)
+        return sources
 
     @cached_property
     def parents(self) -> dict[str, str]:
         """The parent of each reachable page but the root. The walk from the root is breadth first, and follows children
         before mentions."""
-        out: dict[str, list[Edge]] = {}
-        for edge in self.edges:
-            out.setdefault(edge.source, []).append(edge)
         parents: dict[str, str] = {}
         queue = deque([ROOT])
         later: deque[Edge] = deque()
@@ -56,7 +107,7 @@ class Graph:
                     queue.append(edge.target)
                 continue
             source = queue.popleft()
-            for edge in out.get(source, ()):
+            for edge in self.links.get(source, ()):
                 if not edge.child:
                     later.append(edge)
                 elif edge.target != ROOT and edge.target not in parents:
@@ -67,7 +118,7 @@ class Graph:
     @cached_property
     def unreachable(self) -> tuple[str, ...]:
         """The pages that cannot be reached from the root."""
-        return tuple(n.path for n in self.nodes if n.path != ROOT and n.path not in self.parents)
+        return tuple(sorted(self.pages.keys() - self.parents.keys() - {ROOT}))
 
     @cached_property
     def children(self) -> dict[str, list[str]]:
@@ -80,7 +131,7 @@ class Graph:
     def breadcrumb(self, path: str) -> tuple[str, ...]:
         """The way from the root to a page, both included; the page alone if it cannot be reached."""
         way = [path]
-        while way[0] in self.parents and len(way) <= len(self.nodes):
+        while way[0] in self.parents and len(way) <= len(self.pages):
             way.insert(0, self.parents[way[0]])
         return tuple(way)
 
@@ -111,10 +162,16 @@ class Graph:
 
 def build_graph(pages: Iterable[Page]) -> Graph:
     """The graph of these pages."""
-    ordered = sorted(pages, key=lambda page: (page.path != ROOT, page.path))
-    known = {fold(page.path): page.path for page in ordered}
-    nodes = tuple(Node(page.path, page.size, page.title) for page in ordered)
-    return Graph(nodes, tuple(edge for page in ordered for edge in edges_of(page, known)))
+    by_path = {page.path: page for page in pages}
+    nodes = {path: node_of(page) for path, page in by_path.items()}
+    known = Graph(nodes, {}).known
+    links = {path: tuple(edges_of(page, known)) for path, page in by_path.items()}
+    return Graph(nodes, {path: edges for path, edges in links.items() if edges})
+
+
+def node_of(page: Page) -> Node:
+    """The node of a page."""
+    return Node(page.path, page.size, page.title)
 
 
 def edges_of(page: Page, known: Mapping[str, str]) -> list[Edge]:

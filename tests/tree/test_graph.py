@@ -14,7 +14,10 @@ from tests.tree.texts import STEADY
 
 def graph(*edges: tuple[str, str, bool], alone: tuple[str, ...] = ()) -> Graph:
     paths = dict.fromkeys(["memory", *(p for a, b, _ in edges for p in (a, b)), *alone])
-    return Graph(tuple(Node(p, 1, p) for p in paths), tuple(Edge(a, b, "", child) for a, b, child in edges))
+    links: dict[str, tuple[Edge, ...]] = {}
+    for source, target, child in edges:
+        links[source] = (*links.get(source, ()), Edge(source, target, "", child))
+    return Graph({path: Node(path, 1, path) for path in paths}, links)
 
 
 def test_children_come_before_mentions() -> None:
