@@ -37,6 +37,8 @@ TORN_SECONDS = 60.0
 """The age, in seconds, at which a temporary file is taken for one of a dead process. Writing one takes milliseconds."""
 GIT_SECONDS = 0.2
 """How long to wait for another git process, in seconds: git holds a branch's lock for a few milliseconds."""
+MAX_WALKED = 20_000
+"""How many commits are remembered once they were read: some ten megabytes."""
 
 _FILE, _FOLDER = 0o100644, 0o040000
 
@@ -53,6 +55,8 @@ class GitHistory:
         self._opened: Any = None  # dulwich types objects as any kind of git object; here a tree is a tree
         self._users = 0
         self._lock = threading.RLock()
+        self._walked: dict[bytes, tuple[bytes | None, Revision]] = {}
+        """Commits that were read before, each with its parent: they never change."""
 
     @property
     def begun(self) -> bool:
@@ -109,7 +113,9 @@ class GitHistory:
     def revisions(self, path: str | None = None) -> Iterator[Revision]:
         """See `History`."""
         # A walk has the repository open for itself: whoever records must not wait for one that takes its time.
-        return GitHistory(self._place.parent)._walk(path)
+        walker = GitHistory(self._place.parent)
+        walker._walked = self._walked
+        return walker._walk(path)
 
     def _walk(self, path: str | None) -> Iterator[Revision]:
         if not self.begun:
@@ -118,7 +124,7 @@ class GitHistory:
             commit_id, newer = self._ask(lambda: self._head), ""
             while commit_id:
                 try:
-                    commit, revision = self._ask(partial(self._read_revision, commit_id))
+                    parent, revision = self._walked.get(commit_id) or self._ask(partial(self._read, commit_id))
                 except HistoryDamaged as error:
                     if not newer:
                         raise
@@ -127,7 +133,7 @@ class GitHistory:
                 newer = revision.id
                 if path is None or path in revision.paths:
                     yield revision
-                commit_id = commit.parents[0] if commit.parents else None
+                commit_id = parent
 
     def read(self, revision: str, path: str) -> bytes | None:
         """See `History`."""
@@ -355,17 +361,22 @@ class GitHistory:
         tree = self._tree(tree_id)
         return tree[file][1] if file in tree and tree[file][0] == _FILE else None
 
-    def _read_revision(self, commit_id: bytes) -> tuple[Any, Revision]:
+    def _read(self, commit_id: bytes) -> tuple[bytes | None, Revision]:
+        """The parent of a commit, and the commit as a revision."""
         commit = self._commit(commit_id)
-        parent = self._commit(commit.parents[0]).tree if commit.parents else None
+        parent = commit.parents[0] if commit.parents else None
+        before = self._commit(parent).tree if parent else None
         revision = replace(
             read_message(commit.message.decode("utf-8", "replace")),
             when=datetime.fromtimestamp(commit.commit_time, UTC),
             id=commit.id.decode(),
-            is_first=not commit.parents,
-            paths=tuple(sorted(self._changed_files(parent, commit.tree))),
+            is_first=parent is None,
+            paths=tuple(sorted(self._changed_files(before, commit.tree))),
         )
-        return commit, revision
+        if len(self._walked) >= MAX_WALKED:
+            self._walked.clear()
+        self._walked[commit_id] = parent, revision
+        return parent, revision
 
     def _changed_files(self, old: bytes | None, new: bytes | None) -> dict[str, tuple[bytes | None, bytes | None]]:
         """The pages that differ between two trees: path → (old blob, new blob)."""
