@@ -15,7 +15,8 @@ from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result, WriteResult
-from memory_v2.operations.write import checked_blocks, write_noted
+from memory_v2.operations.texts import checked_blocks
+from memory_v2.operations.write import write_noted
 from memory_v2.pending import (
     LEFT,
     Mode,

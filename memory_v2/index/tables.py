@@ -136,8 +136,8 @@ def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
         (number,),
     )
     for table, rows in (("voices", page.voices), ("links", page.links), ("blocks", page.blocks)):
-        for row in rows:
-            tables.execute(f"INSERT INTO {table} VALUES (?,{_marks(row)})", (number, *row))
+        if rows:
+            tables.executemany(f"INSERT INTO {table} VALUES (?,{_marks(rows[0])})", ((number, *row) for row in rows))
 
 
 def _page_number(tables: sqlite3.Connection, path: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memory_v2.agent.loop import Decision, decide
-from memory_v2.errors import InvalidSetting, InvalidText
+from memory_v2.errors import InvalidSetting
 from memory_v2.index.base import Hit
 from memory_v2.models.briefs import PageView, SearchBrief
 from memory_v2.operations.context import Context
@@ -13,7 +13,7 @@ from memory_v2.operations.draft import Draft
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.results import SearchResult, SearchResults
 from memory_v2.operations.search_task import Chosen, SearchTask
-from memory_v2.operations.write import check_encodable
+from memory_v2.operations.texts import check_question
 from memory_v2.settings import is_count
 from memory_v2.text.dates import leading_date
 from memory_v2.tree.block import readable
@@ -31,11 +31,7 @@ MAX_RESULTS = 1_000
 def search(context: Context, query: str, max_results: int = 10) -> SearchResults:
     """The best answers to a question, best first, each verbatim with its page and lines; empty only if the memory has
     none. Raises `InvalidText` for an empty question, `InvalidSetting` for fewer than one result, and `StorageError`."""
-    if not isinstance(query, str):
-        raise InvalidText(f"a question is a string, not {type(query).__name__}")
-    if not query.strip():
-        raise InvalidText("there is nothing to search for: the query is empty")
-    check_encodable(query)
+    check_question(query)
     if not is_count(max_results, 1):
         raise InvalidSetting(f"at least one result has to be asked for, not {max_results!r}")
     max_results = min(max_results, MAX_RESULTS)

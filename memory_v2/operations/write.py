@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
 from memory_v2.agent.loop import Decision, Undecided, decide
-from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed
+from memory_v2.errors import InvalidSetting, NotAllowed
 from memory_v2.models.base import Model
 from memory_v2.models.briefs import PageView, WriteBrief
 from memory_v2.operations.carry_over import Outdated, carry_over
@@ -18,6 +17,7 @@ from memory_v2.operations.draft import Draft, link_orphans, page_above
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import WriteResult
+from memory_v2.operations.texts import checked_blocks
 from memory_v2.operations.write_task import WriteTask
 from memory_v2.pending import MODES, Mode, PendingWrite
 from memory_v2.storage.base import stored_page
@@ -26,7 +26,7 @@ from memory_v2.text.dates import leading_date, named_span
 from memory_v2.text.plain import shorten
 from memory_v2.text.words import normal
 from memory_v2.tree.block import Block, decode
-from memory_v2.tree.edit import appended, new_blocks
+from memory_v2.tree.edit import appended
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page, new_page
 from memory_v2.tree.path import ROOT, page_path
@@ -86,24 +86,6 @@ def _updated(context: Context, blocks: tuple[Block, ...], path: str | None) -> W
     except Undecided as error:
         logger.info("no model decided where a text goes, so it is appended: %s", error)
         return _verbatim(context, blocks, path, "append", str(error))
-
-
-def checked_blocks(text: str) -> tuple[Block, ...]:
-    """Returns the blocks of a text. Raises `InvalidText` if it is empty or cannot be stored."""
-    if not isinstance(text, str):
-        raise InvalidText(f"a text is a string, not {type(text).__name__}")
-    check_encodable(text)
-    if all(c.isspace() or unicodedata.category(c) in ("Cc", "Cf") for c in text):
-        raise InvalidText("there is nothing to write: the text is empty")
-    return new_blocks(text)
-
-
-def check_encodable(text: str) -> None:
-    """Raises `InvalidText` for a text with a lone surrogate, which UTF-8 cannot encode."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidText(f"the text is not valid Unicode: character {error.start} is half of a pair") from error
 
 
 def _decide(draft: Draft, blocks: tuple[Block, ...], path: str | None, models: Sequence[Model]) -> Decision[WriteTask]:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, TypeVar
 
 T = TypeVar("T")
@@ -270,6 +270,7 @@ def _month(word: str) -> int | None:
     return int(word) if word.isdecimal() else _MONTHS.get(_plain(word))
 
 
+@lru_cache(10_000)
 def _plain(word: str) -> str:
     decomposed = unicodedata.normalize("NFD", word.casefold())
     return "".join(c for c in decomposed if not unicodedata.combining(c))

@@ -13,7 +13,7 @@ from memory_v2.errors import StorageError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.scripted import ScriptedModel
-from memory_v2.operations.write import checked_blocks
+from memory_v2.operations.texts import checked_blocks
 from memory_v2.storage.base import ANY, PENDING, Expected, MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileNotes, VolatileStorage
