@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
+from memory_v2.index.days import ASKED
 from memory_v2.index.tables import SCHEMA, VERSION, transaction
 
 FILE = "index.sqlite"
@@ -131,6 +132,7 @@ def _connect(name: str) -> sqlite3.Connection:
         tables.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         if _version(tables) != VERSION:
             _create(tables)
+        tables.execute(ASKED)
     return tables
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import NamedTuple
 
+from memory_v2.index.days import ON_A_DAY, Days, known_days
 from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.question import Question
 from memory_v2.index.terms import terms
-from memory_v2.index.vocabulary import Term, frequency_of, known_days, known_terms
+from memory_v2.index.vocabulary import Term, frequency_of, known_terms
 
 CANDIDATES = 120
 """How many places the full-text table proposes at least."""
@@ -22,7 +23,7 @@ REACH = 2
 POSTINGS = 10_000
 """How many places may be looked at for the words of a question. Words that occur in too many places are skipped."""
 MAX_TERMS = 32
-"""How many terms of a question are looked up: the rarest ones."""
+"""How many terms of a question are looked up, the rarest ones; and how many of the names that it names."""
 CONTEXT_WEIGHT = 0.3
 """The BM25 weight of a term in a heading, relative to one in the text."""
 
@@ -68,8 +69,8 @@ class Found:
     facts: Facts
     voiced: frozenset[int]
     """The pages on which a person named in the question speaks."""
-    days: tuple[tuple[int, int], ...]
-    """First and last day of each date in the question, as ordinals."""
+    days: Days
+    """The days that the question asks for."""
     name_terms: frozenset[str]
     """The terms of the speakers' names in the question."""
     paths: dict[int, tuple[str, str]]
@@ -100,8 +101,9 @@ def look_up(
     rarer = looked_up if pages is not None else _rarer(looked_up)
     proposed = _proposed(tables, _match(question, rarer), days, pages, max(limit, CANDIDATES))
     # In a conversation a name is on every line; in a note it is an ordinary word.
-    if names := _any_of(term for term in question.name_terms if frequency_of(tables, term) < POSTINGS):
-        proposed += _proposed(tables, names, (), pages, CANDIDATES // 4, "AND speaker IS NULL")
+    telling = (term for term in question.name_terms if frequency_of(tables, term) < POSTINGS)
+    if names := _any_of(islice(telling, MAX_TERMS)):
+        proposed += _proposed(tables, names, Days(()), pages, CANDIDATES // 4, "AND speaker IS NULL")
     places = _with_surroundings(tables, proposed)
     beside = {
         near
@@ -169,7 +171,7 @@ def _any_of(strings: Iterable[str]) -> str:
 def _proposed(
     tables: sqlite3.Connection,
     match: str,
-    days: Sequence[tuple[int, int]],
+    days: Days,
     pages: Collection[int] | None,
     limit: int,
     where: str = "",
@@ -178,15 +180,15 @@ def _proposed(
     inside = where if pages is None else f"{where} AND page IN (SELECT value FROM json_each(:pages))"
     given: dict[str, object] = {"match": match, "limit": limit, "pages": None if pages is None else packed(pages)}
     found = _best(tables, inside, given) if match else []
-    if days:
-        asked = " OR ".join(f"since <= {int(last)} AND until >= {int(first)}" for first, last in days)
-        on_day = f"AND ({asked}) {inside}"
-        given["limit"] = limit // 2
+    if days.spans:
+        days.ask(tables)
+        on_day = f"AND {ON_A_DAY} {inside}"
+        given |= {"limit": limit // 2, "last": days.merged[-1][1]}
         then = _best(tables, on_day, given) if match else []
         if len(then) < limit // 4:
             newest = (
                 "SELECT passages.id FROM passages JOIN pages ON pages.id = page "
-                f"WHERE 1 {on_day} ORDER BY since DESC, path, first_line LIMIT :limit"
+                f"WHERE since <= :last {on_day} ORDER BY since DESC, path, first_line LIMIT :limit"
             )
             then += [number for (number,) in tables.execute(newest, given)]
         found += then

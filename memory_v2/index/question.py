@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from memory_v2.index.terms import terms
 from memory_v2.text.dates import PartialDate, Span, asks_when, question_dates
@@ -14,6 +15,7 @@ from memory_v2.text.words import words
 
 _LONGEST = 100_000
 _MOST_WORDS = 300
+_MOST_QUOTED = 32
 _QUOTED = re.compile(r"\"([^\"\n]{2,200})\"|“([^”\n]{2,200})”|«([^»\n]{2,200})»|「([^」\n]{2,200})」|`([^`\n]{2,200})`")
 
 
@@ -58,11 +60,17 @@ def parse_question(query: str, speakers: Collection[str]) -> Question:
     return Question(
         tuple(looked_up[:_MOST_WORDS]),
         frozenset(names),
-        tuple(flat for groups in _QUOTED.findall(query) if (flat := flattened("".join(groups)))),
+        tuple(islice(_quoted(query), _MOST_QUOTED)),
         flattened(query.strip(" \t\r\n\"'?!.？。！")) if len(looked_up) > 1 else "",
         tuple(dict.fromkeys(question_dates(query))),
         asks_when(query),
     )
+
+
+def _quoted(query: str) -> Iterator[str]:
+    for match in _QUOTED.finditer(query):
+        if flat := flattened("".join(filter(None, match.groups()))):
+            yield flat
 
 
 def _named(query: str, found: Collection[str], speakers: Iterable[str]) -> list[str]:

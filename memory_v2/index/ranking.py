@@ -63,8 +63,8 @@ class Ranked:
 class _Signs:
     place: Place
     words: Standing
-    day: tuple[int, int] | None
-    """The days asked for that the place falls on."""
+    day: bool
+    """Whether the place falls on a day asked for."""
     named: bool
     """Whether the question names the speaker of this place, or the person that a note is about."""
 
@@ -95,14 +95,7 @@ def _signs(question: Question, found: Found, windows: Windows, place: Place) -> 
         named = place.speaker in question.names
     else:
         named = any(f" {term} " in place.own or f" {term} " in place.context for term in found.name_terms)
-    return _Signs(place, windows.standing(place), _day(found, place), named)
-
-
-def _day(found: Found, place: Place) -> tuple[int, int] | None:
-    if place.since is None or place.until is None:
-        return None
-    since, until = place.since, place.until
-    return next((days for days in found.days if since <= days[1] and days[0] <= until), None)
+    return _Signs(place, windows.standing(place), found.days.include(place.since, place.until), named)
 
 
 def _score(question: Question, found: Found, sign: _Signs, best: Sequence[float]) -> float:
@@ -141,8 +134,8 @@ def _why(found: Found, sign: _Signs) -> str:
         reasons.append("above it: " + _words(found, [t for t in found.frequency if f" {t} " in sign.place.context]))
     elif words.around:
         reasons.append("around it: " + _words(found, words.around))
-    if sign.day:
-        reasons.append(f"date {covers(Span(*map(date.fromordinal, sign.day)))}")
+    if day := found.days.named(sign.place.since, sign.place.until):
+        reasons.append(f"date {covers(Span(*map(date.fromordinal, day)))}")
     if sign.named:
         reasons.append(f"said by {sign.place.speaker}" if sign.is_talk else "named in it")
     return "; ".join(reasons)
@@ -176,7 +169,7 @@ def _newest_first(found: Found, scored: Sequence[tuple[float, _Signs]]) -> list[
 def _versions(one: _Signs, said: _Said, other: _Signs, also: _Said) -> bool:
     """Whether two notes are versions of one: they match the same words and days, share half of their words, and each
     has a word of its own. In conversations, similar words are no such sign."""
-    if one.is_talk or other.is_talk or bool(one.day) != bool(other.day):
+    if one.is_talk or other.is_talk or one.day != other.day:
         return False
     if one is not other and (said <= also or also <= said):
         return False
