@@ -65,10 +65,11 @@ class _Stems:
             new = sorted({word for word in found if word not in known})
             self._tables.execute("BEGIN")
             self._tables.executemany("INSERT INTO new(rowid, word) VALUES (?, ?)", enumerate(new))
-            stems: dict[int, str] = dict(self._tables.execute("SELECT doc, term FROM stems"))
+            stems: dict[int, str | None] = dict(self._tables.execute("SELECT doc, term FROM stems"))
             self._tables.execute("INSERT INTO new(new) VALUES ('delete-all')")
             self._tables.execute("COMMIT")
-            known.update((word, stems.get(place, word)) for place, word in enumerate(new))
+            # A word of nothing but accents has no stem: folding leaves nothing of it, and SQLite says NULL.
+            known.update((word, stems.get(place) or word) for place, word in enumerate(new))
         return known
 
 

@@ -78,7 +78,7 @@ def words(text: str) -> list[str]:
             found += _without_apostrophes(token)
         else:
             found.append(token.replace(",", ""))
-    return found
+    return list(filter(None, found))  # an apostrophe that counts as a letter, alone, leaves nothing
 
 
 def _without_apostrophes(token: str) -> list[str]:

@@ -1,0 +1,46 @@
+"""Any text has terms under which it is found."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.terms import terms
+from memory_v2.storage.volatile import VolatileStorage
+from tests.tree.texts import STEADY
+
+_EVERY_CATEGORY = [
+    next(chr(c) for c in range(sys.maxunicode, -1, -1) if unicodedata.category(chr(c)) == category)
+    for category in sorted({unicodedata.category(chr(c)) for c in range(0x30000)} - {"Cs"})
+]
+_odd = st.text(st.sampled_from([*_EVERY_CATEGORY, *"a1 _.'’ʼ\u0300\u0301\u0308\u200b\u200d\ufeff\0\n日é"]), max_size=12)
+
+
+def test_every_character_has_terms_alone_and_inside_a_word() -> None:
+    for code in range(0x10000):
+        if not 0xD800 <= code < 0xE000:
+            for text in (chr(code), f"a{chr(code)}b"):
+                assert all(terms(text)), f"U+{code:04X}"
+
+
+@STEADY
+@given(_odd)
+def test_any_text_is_indexed_and_a_word_beside_it_is_found(text: str) -> None:
+    storage = VolatileStorage()
+    storage.write("page", f"# {text}\n\n- {text} zebra\n\n{text}\n".encode())
+    index = FullTextIndex(storage, None)
+    assert any("zebra" in hit.text for hit in index.search("zebra"))
+    index.search(text)
+    index.same([text])
+
+
+def test_an_accent_on_nothing_is_found() -> None:
+    storage = VolatileStorage()
+    storage.write("page", "the mark _\u25cc\u0301_ is an accent\n".encode())
+    index = FullTextIndex(storage, None)
+    assert [hit.path for hit in index.search("\u0301")] == ["page"]
+    assert [hit.path for hit in index.search("accent")] == ["page"]
