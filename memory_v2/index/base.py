@@ -77,6 +77,9 @@ class PageIndex(Protocol):
     def same(self, texts: Iterable[str]) -> dict[str, tuple[str, int]]:
         """The page and block of each of these texts that is in the tree already, regardless of markup and spacing."""
 
+    def problems(self) -> dict[str, str]:
+        """What searches do not find, and why, by page: pages that could not be indexed; with the root, all of them."""
+
     def close(self) -> None:
         """Closes its files; the next use opens them again."""
 

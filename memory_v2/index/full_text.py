@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
+from memory_v2.errors import SilicaError
 from memory_v2.index.base import Hit, PageRow, PageSource
 from memory_v2.index.edits import Edits, OnChange, is_stale, last_updated, read_edits
 from memory_v2.index.hits import read_hits
@@ -19,11 +21,15 @@ from memory_v2.index.ranking import rank
 from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
 from memory_v2.index.store import Store
 from memory_v2.index.tables import State, digest_of, drop_pages, put_page, raise_state, read_known, read_state
+from memory_v2.index.unindexed import find_same, find_words, list_rows, make_graph
 from memory_v2.storage.base import Stamp
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
+from memory_v2.tree.path import ROOT
 
 Result = TypeVar("Result")
+
+logger = logging.getLogger(__name__)
 
 BATCH = 50
 """How many pages are indexed in one transaction. Other writers wait for it."""
@@ -39,6 +45,9 @@ class FullTextIndex:
 
     Any number of threads and processes may use one folder. Changes by others are seen after `refresh`. No lock is held
     and no transaction is open while pages are read or `on_change` runs, so searches do not wait for them.
+
+    If the tables fail in a way that the `Store` has no remedy for, which is a bug, the pages themselves are asked: an
+    index must never keep anyone from them. Only errors of the source are raised.
     """
 
     def __init__(self, source: PageSource, folder: Path | None) -> None:
@@ -46,6 +55,8 @@ class FullTextIndex:
         self._store = Store(folder)
         self._filled = b""
         """`State.tables` of the tables that have been filled with all pages."""
+        self._failure = ""
+        """Why the last refresh failed. The tables are then not asked: they may lack pages."""
         self._being_read: set[str] = set()
         """Paths that some thread is reading now. A hint: threads that refresh at the same time share the work."""
         self._known = Kept(read_known)
@@ -61,7 +72,13 @@ class FullTextIndex:
 
         `on_change` gets the paths first. If it returns `False`, the next refresh passes it these pages again. It is
         called with no lock of the index held, so it may take the storage's lock, which the caller may hold already."""
-        return self._store.run(lambda: self._refresh(on_change))
+
+        def work() -> Collection[str]:
+            changed = self._store.run(lambda: self._refresh(on_change))
+            self._failure = ""
+            return changed
+
+        return self._or(work, set)
 
     def update(self, changed: Iterable[Page], removed: Iterable[str]) -> None:
         """Indexes the pages that a commit has just stored. The cost depends on these pages only."""
@@ -84,14 +101,15 @@ class FullTextIndex:
             found = look_up(tables, facts, question, limit, within, child_links=child_links)
             return read_hits(tables, rank(question, found, limit))
 
-        return self._ask(work)
+        return self._ask(work, lambda: find_words(self._source, query, limit, within))
 
     def same(self, texts: Iterable[str]) -> dict[str, tuple[str, int]]:
         """The page and block of each of these texts that is in the tree already, regardless of markup and spacing."""
-        digests = {text: digest for text in texts if (digest := block_digest(text))}
+        texts = list(texts)
 
         def work(tables: sqlite3.Connection) -> dict[str, tuple[str, int]]:
             found = {}
+            digests = {text: digest for text in texts if (digest := block_digest(text))}
             for text, digest in digests.items():
                 place: tuple[str, int] | None = tables.execute(
                     "SELECT path, block FROM blocks JOIN pages ON id = page WHERE blocks.digest = ? "
@@ -102,7 +120,7 @@ class FullTextIndex:
                     found[text] = place
             return found
 
-        return self._ask(work)
+        return self._ask(work, lambda: find_same(self._source, texts))
 
     def rows(self) -> list[PageRow]:
         """Every page, sorted by path."""
@@ -111,13 +129,24 @@ class FullTextIndex:
             rows = tables.execute("SELECT path, title, size, last_updated FROM pages ORDER BY path").fetchall()
             return [PageRow(path, title, size, datetime.fromisoformat(moment)) for path, title, size, moment in rows]
 
-        return self._ask(work)
+        return self._ask(work, lambda: list_rows(self._source))
 
     def graph(self) -> Graph:
         """The pages and their links."""
-        return self._ask(self._graph.of)
+        return self._ask(self._graph.of, lambda: make_graph(self._source))
 
-    def _ask(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+    def problems(self) -> dict[str, str]:
+        """What searches do not find, and why, by page: pages that could not be indexed; with the root, all of them."""
+
+        def work(tables: sqlite3.Connection) -> dict[str, str]:
+            found = tables.execute("SELECT path, problem FROM pages WHERE problem != '' ORDER BY path")
+            return {
+                path: f"searches do not find this page, as indexing it failed: {problem}" for path, problem in found
+            }
+
+        return self._ask(work, lambda: {ROOT: f"searches find exact words only, as the index failed: {self._failure}"})
+
+    def _ask(self, work: Callable[[sqlite3.Connection], Result], instead: Callable[[], Result]) -> Result:
         """`work` on tables that have been filled: those in memory, and those of a deleted file, begin empty."""
 
         def filled_first() -> Result:
@@ -127,7 +156,19 @@ class FullTextIndex:
                         return work(tables)
                 self._refresh(_accept)
 
-        return self._store.run(filled_first)
+        return instead() if self._failure else self._or(lambda: self._store.run(filled_first), instead)
+
+    def _or(self, work: Callable[[], Result], instead: Callable[[], Result]) -> Result:
+        """The result of `work`; if it fails by no fault of the source, that of `instead`, and so until a refresh
+        succeeds."""
+        try:
+            return work()
+        except SilicaError:
+            raise
+        except Exception as error:
+            self._failure = f"{type(error).__name__}: {error}"
+            logger.exception("the index failed; the pages are read one by one instead")
+            return instead()
 
     def _refresh(self, on_change: OnChange) -> set[str]:
         state, known = self._all_known()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+import logging
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -17,6 +18,8 @@ from memory_v2.text.words import normal
 from memory_v2.tree.block import readable
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
+
+logger = logging.getLogger(__name__)
 
 
 class Known(NamedTuple):
@@ -77,15 +80,27 @@ def block_digest(text: str) -> bytes | None:
 
 
 def prepare_page(incoming: IncomingPage) -> Prepared:
-    """The rows of a page. This is the slow part of indexing, and needs no connection."""
-    page, found = incoming.page, passages(incoming.page)
-    rows = tuple(_passage_row(page, passage) for passage in found)
-    length = sum(row.length for row in rows)
+    """The rows of a page. This is the slow part of indexing, and needs no connection.
+
+    A page with a text that fails has its links, but no passages: it keeps nobody from itself or from other pages."""
+    try:
+        found = passages(incoming.page)
+        return _prepared(incoming, found, [_passage_row(incoming.page, passage) for passage in found])
+    except Exception as error:
+        logger.exception("the page %s could not be indexed, so searches do not find it", incoming.page.path)
+        return _prepared(incoming, [], [], f"{type(error).__name__}: {error}")
+
+
+def _prepared(
+    incoming: IncomingPage, found: Sequence[Passage], rows: Sequence[PassageRow], problem: str = ""
+) -> Prepared:
+    page, length = incoming.page, sum(row.length for row in rows)
+    moment = incoming.last_updated.isoformat()
     return Prepared(
         page.path,
         incoming.known,
-        (page.path, *incoming.known, page.title, incoming.last_updated.isoformat(), len(rows), length),
-        rows,
+        (page.path, *incoming.known, page.title, moment, readable(problem), len(rows), length),
+        tuple(rows),
         tuple((name,) for name in sorted({passage.speaker for passage in found if passage.speaker})),
         tuple(_link_rows(page)),
         tuple(_block_rows(page, found)),

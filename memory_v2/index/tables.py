@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memory_v2.index.rows import Known, PassageRow, Prepared, Row
 from memory_v2.index.terms import EVERYTHING
 
-VERSION = 3
+VERSION = 4
 """The version of the tables. Raise it when the same pages would give other tables: older files are then rebuilt."""
 
 PASSAGES_BITS = 20
@@ -20,7 +20,8 @@ PASSAGES_BITS = 20
 SCHEMA = f"""
 CREATE TABLE pages (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mark TEXT NOT NULL, digest BLOB NOT NULL,
-    title TEXT NOT NULL, last_updated TEXT NOT NULL, places INTEGER NOT NULL, terms INTEGER NOT NULL);
+    title TEXT NOT NULL, last_updated TEXT NOT NULL, problem TEXT NOT NULL, places INTEGER NOT NULL,
+    terms INTEGER NOT NULL);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, page INTEGER NOT NULL, run INTEGER NOT NULL, kind TEXT NOT NULL, block INTEGER NOT NULL,
     first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, text TEXT NOT NULL, check_sum INTEGER NOT NULL,

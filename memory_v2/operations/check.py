@@ -1,6 +1,6 @@
 """Checking the tree for problems, each with page and line, and repairing them where possible.
 
-It reads the pages themselves, never the index.
+It reads the pages themselves; the index is asked only for what it could not take in.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ class Checkup:
 
 def check(context: Context, apply: bool = False) -> Checkup:
     """Returns all findings, errors first. With `apply` it repairs what it can and returns the findings that remain."""
+    refresh(context, even_if_fresh=True)
     findings = tuple(_findings(context))
     if not apply or not any(finding.mend for finding in findings):
         return Checkup(findings, findings, Result(ROOT) if apply else None)
@@ -68,6 +69,7 @@ def _findings(context: Context) -> list[Finding]:
         *_reach(graph, pages),
         *(f for page in pages.values() for f in _page(page, known, context.threshold)),
         *_pieces(pages),
+        *_unindexed(context),
         *_ignored_files(storage),
         *_unfinished(storage),
     ]
@@ -146,6 +148,11 @@ def _not_utf8(page: Page) -> Iterator[Finding]:
             f"({shown}{' …' if len(wrong) > 6 else ''}); kept, and shown as \ufffd"
         )
         yield Finding("not-utf8", "notice", page.path, page.line_of(wrong[0]), message)
+
+
+def _unindexed(context: Context) -> Iterator[Finding]:
+    for path, message in context.index.problems().items():
+        yield Finding("unindexed", "error", path, 0, message)
 
 
 def _ignored_files(storage: MemoryStorage) -> Iterator[Finding]:

@@ -112,8 +112,8 @@ def read_events(file: Path) -> list[Event]:
 
     try:
         lines = file.read_bytes().splitlines()
-    except OSError as error:
-        raise StorageError(f"cannot read the trace {file}: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:  # the latter: no file has such a name
+        raise StorageError(f"cannot read the trace {file}: {getattr(error, 'strerror', error)}") from error
     events = []
     for number, line in enumerate(lines, 1):
         try:

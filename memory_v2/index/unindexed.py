@@ -1,0 +1,66 @@
+"""Answers without tables, from the pages themselves: slow and simple, for when the index has failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+
+from memory_v2.errors import PageNotFound
+from memory_v2.index.base import Hit, PageRow, PageSource
+from memory_v2.index.edits import last_updated
+from memory_v2.tree.block import readable, split_lines
+from memory_v2.tree.graph import Graph, build_graph
+from memory_v2.tree.page import Page, read_page
+
+_WORD = re.compile(r"\w+")
+
+
+def find_words(source: PageSource, query: str, limit: int, within: Collection[str] | None) -> list[Hit]:
+    """The blocks that have most words of a query, to the letter but for case; best first."""
+    asked = frozenset(_words(query))
+    found = (hit for page in _pages(source) if within is None or page.path in within for hit in _hits(page, asked))
+    return sorted(found, key=lambda hit: (-hit.score, hit.path, hit.first_line))[:limit]
+
+
+def find_same(source: PageSource, texts: Iterable[str]) -> dict[str, tuple[str, int]]:
+    """The page and block of each of these texts that is in the tree already, regardless of spacing and case."""
+    said: dict[str, tuple[str, int]] = {}
+    for page in _pages(source):
+        for number, block in enumerate(page.blocks, 1):
+            said.setdefault(" ".join(_words(block.text)), (page.path, number))
+    return {text: said[plain] for text in texts if (plain := " ".join(_words(text))) in said and plain}
+
+
+def list_rows(source: PageSource) -> list[PageRow]:
+    """Every page, sorted by path."""
+    return [PageRow(page.path, page.title, page.size, last_updated(source, page)) for page in _pages(source)]
+
+
+def make_graph(source: PageSource) -> Graph:
+    """The pages and their links."""
+    return build_graph(_pages(source))
+
+
+def _pages(source: PageSource) -> Iterator[Page]:
+    for path in sorted(stamp.path for stamp in source.stamps()):
+        try:
+            yield read_page(path, source.read(path).data)
+        except PageNotFound:  # removed meanwhile
+            continue
+
+
+def _hits(page: Page, asked: frozenset[str]) -> Iterator[Hit]:
+    line = 1
+    for number, block in enumerate(page.blocks, 1):
+        text = readable(block.content)
+        first = line + len(split_lines(block.text[: block.text.find(block.content)]))
+        line += len(split_lines(block.text))
+        if matched := asked.intersection(_words(text)):
+            last, moment = first + len(split_lines(text)) - 1, page.last_updated
+            score = len(matched) / len(asked)
+            day = moment.date() if moment else None
+            yield Hit(page.path, number, first, last, text, score, day, (), ", ".join(sorted(matched)))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
