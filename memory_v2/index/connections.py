@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 
 from memory_v2.index.days import ASKED
-from memory_v2.index.tables import SCHEMA, VERSION, transaction
+from memory_v2.index.tables import SCHEMA, VERSION, check_rows, snapshot, transaction
 
 FILE = "index.sqlite"
 BUSY_SECONDS = 5.0
@@ -67,11 +67,13 @@ class Connections:
                 return self._idle.pop()
         tables, inode = _open(self.file)  # without the lock, as it may wait for another process
         with self._lock:
-            if self._inode is None:
-                self._inode = inode
-        if self._inode != inode:
-            tables.close()
-            raise sqlite3.OperationalError(f"{self.file} was replaced by another file")
+            is_first, self._inode = self._inode is None, self._inode or inode
+        with _closed_on_error(tables):
+            if self._inode != inode:
+                raise sqlite3.OperationalError(f"{self.file} was replaced by another file")
+            if is_first:
+                with snapshot(tables):
+                    check_rows(tables)
         return tables
 
     def _put_back(self, tables: sqlite3.Connection, is_sound: bool) -> None:

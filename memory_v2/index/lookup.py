@@ -80,7 +80,7 @@ class Found:
 def read_facts(tables: sqlite3.Connection) -> Facts:
     """Reads the facts about all passages."""
     names = tuple(name for (name,) in tables.execute("SELECT DISTINCT name FROM voices ORDER BY name"))
-    count, length = tables.execute("SELECT places, terms FROM totals").fetchone()
+    count, length = tables.execute("SELECT passages, terms FROM totals").fetchone()
     return Facts(names, count, length / max(count, 1))
 
 

@@ -57,6 +57,8 @@ class Prepared:
     path: str
     known: Known
     head: Row
+    length: int
+    """The number of terms of the passages."""
     passages: tuple[PassageRow, ...]
     voices: tuple[Row, ...]
     links: tuple[Row, ...]
@@ -99,7 +101,8 @@ def _prepared(
     return Prepared(
         page.path,
         incoming.known,
-        (page.path, *incoming.known, page.title, moment, readable(problem), len(rows), length),
+        (page.path, *incoming.known, page.title, moment, readable(problem), length),
+        length,
         tuple(rows),
         tuple((name,) for name in sorted({passage.speaker for passage in found if passage.speaker})),
         tuple(_link_rows(page)),

@@ -20,8 +20,7 @@ PASSAGES_BITS = 20
 SCHEMA = f"""
 CREATE TABLE pages (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mark TEXT NOT NULL, digest BLOB NOT NULL,
-    title TEXT NOT NULL, last_updated TEXT NOT NULL, problem TEXT NOT NULL, places INTEGER NOT NULL,
-    terms INTEGER NOT NULL);
+    title TEXT NOT NULL, last_updated TEXT NOT NULL, problem TEXT NOT NULL, terms INTEGER NOT NULL);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, page INTEGER NOT NULL, run INTEGER NOT NULL, kind TEXT NOT NULL, block INTEGER NOT NULL,
     first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, text TEXT NOT NULL, check_sum INTEGER NOT NULL,
@@ -29,8 +28,10 @@ CREATE TABLE passages (
     question INTEGER NOT NULL, length INTEGER NOT NULL, own TEXT NOT NULL, context TEXT NOT NULL);
 CREATE INDEX passages_of_page ON passages (page);
 CREATE INDEX passages_of_day ON passages (since, until) WHERE since IS NOT NULL;
-CREATE TABLE totals (places INTEGER NOT NULL, terms INTEGER NOT NULL);
-INSERT INTO totals VALUES (0, 0);
+CREATE TABLE totals (
+    pages INTEGER NOT NULL, passages INTEGER NOT NULL, voices INTEGER NOT NULL, links INTEGER NOT NULL,
+    blocks INTEGER NOT NULL, words_idx INTEGER NOT NULL, terms INTEGER NOT NULL);
+INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0, 0);
 CREATE TABLE state (tables BLOB NOT NULL, changes INTEGER NOT NULL);
 INSERT INTO state VALUES (randomblob(16), 0);
 CREATE TABLE voices (page INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, name)) WITHOUT ROWID;
@@ -46,6 +47,9 @@ CREATE VIRTUAL TABLE words USING fts5(
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'col');
 PRAGMA user_version = {VERSION};
 """
+
+COUNTED = ("pages", "passages", "voices", "links", "blocks")
+"""The tables whose rows are counted in `totals` as they are inserted and removed."""
 
 
 class State(NamedTuple):
@@ -89,7 +93,10 @@ def read_state(tables: sqlite3.Connection) -> State:
 
 
 def raise_state(tables: sqlite3.Connection) -> State:
-    """Advances the state and returns the new one. Call it in every transaction that changes something."""
+    """Advances the state and returns the new one. Call it last in every transaction that changes something."""
+    tables.execute("SAVEPOINT counting")  # FTS5 writes all its terms now, as it may have to go back to this point
+    tables.execute("RELEASE counting")
+    tables.execute("UPDATE totals SET words_idx = (SELECT count(*) FROM words_idx)")
     tables.execute("UPDATE state SET changes = changes + 1")
     return read_state(tables)
 
@@ -114,11 +121,11 @@ def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
                 "SELECT 'delete', id, own, context FROM passages WHERE page = ? ORDER BY id",
                 (page,),
             )
-            for table in ("passages", "voices", "links", "blocks"):
-                tables.execute(f"DELETE FROM {table} WHERE page = ?", (page,))
-            places, length = tables.execute("SELECT places, terms FROM pages WHERE id = ?", (page,)).fetchone()
-            tables.execute("UPDATE totals SET places = places - ?, terms = terms - ?", (places, length))
-            tables.execute("DELETE FROM pages WHERE id = ?", (page,))
+            [length] = tables.execute("SELECT terms FROM pages WHERE id = ?", (page,)).fetchone()
+            _count(tables, "terms", -length)
+            for table in COUNTED:
+                key = "id" if table == "pages" else "page"
+                _count(tables, table, -tables.execute(f"DELETE FROM {table} WHERE {key} = ?", (page,)).rowcount)
 
 
 def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
@@ -126,7 +133,8 @@ def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
     drop_pages(tables, [page.path])
     number = _page_number(tables, page.path)
     tables.execute(f"INSERT INTO pages VALUES (?,{_marks(page.head)})", (number, *page.head))
-    tables.execute("UPDATE totals SET places = places + ?, terms = terms + ?", page.head[-2:])
+    for table, count in (("pages", 1), ("passages", len(page.passages)), ("terms", page.length)):
+        _count(tables, table, count)
     columns = ("id", "page", *PassageRow._fields)
     tables.executemany(
         f"INSERT INTO passages ({','.join(columns)}) VALUES ({_marks(columns)})",
@@ -137,8 +145,23 @@ def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
         (number,),
     )
     for table, rows in (("voices", page.voices), ("links", page.links), ("blocks", page.blocks)):
+        _count(tables, table, len(rows))
         if rows:
             tables.executemany(f"INSERT INTO {table} VALUES (?,{_marks(rows[0])})", ((number, *row) for row in rows))
+
+
+def _count(tables: sqlite3.Connection, what: str, change: int) -> None:
+    tables.execute(f"UPDATE totals SET {what} = {what} + ?", (change,))
+
+
+def check_rows(tables: sqlite3.Connection) -> None:
+    """Raises `sqlite3.DatabaseError` if rows are missing: without them, searches would find less, or nothing.
+
+    FTS5 itself notices if others of its tables lack any. Takes 0.05 µs a row, which is 10 ms for 10,000 pages."""
+    counts = ", ".join(f"(SELECT count(*) FROM {table})" for table in (*COUNTED, "words_docsize", "words_idx"))
+    noted = tables.execute(f"SELECT {', '.join(COUNTED)}, passages, words_idx FROM totals").fetchone()
+    if noted != tables.execute(f"SELECT {counts}").fetchone():
+        raise sqlite3.DatabaseError("the index has lost rows")
 
 
 def _page_number(tables: sqlite3.Connection, path: str) -> int:

@@ -138,6 +138,38 @@ def test_an_index_with_garbage_in_its_file_answers_as_before(
     assert index.search("silica tea") == before
 
 
+TABLES = ["pages", "passages", "totals", "state", "links", "blocks", "words_docsize", "words_data", "words_idx"]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_rows_that_are_missing_in_the_file_are_noticed_when_it_is_opened(
+    storage: LocalStorage, cache: Path, table: str
+) -> None:
+    storage.write("many", "".join(f"- {number}a {number}b {number}c\n" for number in range(3_000)).encode())
+    index = FullTextIndex(storage, cache)
+    before = (index.search("silica tea 77b"), index.rows(), index.graph(), index.same(["Bob likes milk"]))
+    index.close()
+    with sqlite3.connect(cache / FILE) as file:
+        file.execute(f"DELETE FROM {table}")
+    file.close()
+    again = FullTextIndex(storage, cache)
+    again.refresh()
+    assert (again.search("silica tea 77b"), again.rows(), again.graph(), again.same(["Bob likes milk"])) == before
+    assert again.problems() == {}
+
+
+def test_some_rows_that_are_missing_are_noticed_too(storage: LocalStorage, cache: Path) -> None:
+    index = FullTextIndex(storage, cache)
+    index.refresh()
+    commit(storage, index, "people", PEOPLE + "- Cleo likes cocoa\n")
+    before = index.search("likes", 50)
+    index.close()
+    with sqlite3.connect(cache / FILE) as file:
+        file.execute("DELETE FROM passages WHERE text LIKE '%Bob%'")
+    file.close()
+    assert FullTextIndex(storage, cache).search("likes", 50) == before
+
+
 @pytest.mark.parametrize("data", [b"", b"no database", b"SQLite format 3\0"])
 def test_a_file_that_is_no_index_is_replaced(storage: LocalStorage, cache: Path, data: bytes) -> None:
     cache.mkdir()
