@@ -48,7 +48,7 @@ def decide(new_task: Callable[[], T], models: Sequence[Model], operation: Operat
         attempt.note(failed)
         if not failed:
             return Decision(task, model.name, "; ".join(reasons))
-        reasons.append(f"{model.name}: {failed}")
+        reasons.append(operation.trace.without_keys(f"{model.name}: {failed}"))
     raise Undecided("; ".join(reasons))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory_v2.errors import InvalidSetting, ModelError
 from memory_v2.models.base import AssistantMessage, Conversation, Model, Reply, StopReason, ToolCall, Usage, UserMessage
+from memory_v2.models.keys import keys_sent
 from memory_v2.models.prices import load_prices
 from memory_v2.models.provider import (
     FAILED,
@@ -65,7 +66,7 @@ class AnthropicModel:
             sent = client.messages.with_raw_response.create(**request)
         except (anthropic.AnthropicError, ValueError) as error:
             raise translated(error, failures()) from error
-        return self._reply(sent.read(), client.api_key, client.auth_token)
+        return self._reply(sent.read(), keys_sent(sent.http_request.headers))
 
     @cached_property
     def _client(self) -> Anthropic:
@@ -98,9 +99,9 @@ class AnthropicModel:
             "messages": messages,
         }
 
-    def _reply(self, body: bytes, *keys: str | None) -> Reply:
+    def _reply(self, body: bytes, keys: tuple[str, ...]) -> Reply:
         try:
-            message = read_json(body, *keys)
+            message = read_json(body)
             content, usage = message["content"] or [], _usage(message.get("usage") or {})
             return Reply(
                 text="".join(block["text"] for block in content if block["type"] == "text"),
@@ -109,6 +110,7 @@ class AnthropicModel:
                 stop_reason=_STOP.get(message["stop_reason"], "other"),
                 money=self._prices.cost(self._model, usage),
                 raw=message,
+                keys=keys,
             )
         except (ValueError, ArithmeticError, RecursionError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"it {UNREADABLE}", retryable=True) from error

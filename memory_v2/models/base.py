@@ -46,7 +46,8 @@ class Usage:
 @dataclass(frozen=True, slots=True)
 class Reply:
     """A model's answer. `money` is its price in US dollars, or `None` if the price is unknown; `raw` is the provider's
-    own message as plain data, if there is one."""
+    own message as plain data, if there is one. `keys` are those of the request, which some providers repeat; a record
+    of the answer leaves them out."""
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
@@ -54,17 +55,20 @@ class Reply:
     stop_reason: StopReason = "end"
     money: float | None = 0.0
     raw: Any = None
+    keys: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def is_well_formed(self) -> bool:
         """Whether its values have the declared types; a model written by somebody else may return others."""
-        text, calls, usage, money = (cast(Any, part) for part in (self.text, self.tool_calls, self.usage, self.money))
+        parts = (self.text, self.tool_calls, self.usage, self.money, self.keys)
+        text, calls, usage, money, keys = (cast(Any, part) for part in parts)
         return (
             isinstance(text, str)
             and isinstance(calls, tuple | list)
             and all(isinstance(call, ToolCall) for call in calls)
             and isinstance(usage, Usage)
             and all(isinstance(tokens, int) and tokens >= 0 for tokens in astuple(usage))
+            and isinstance(keys, tuple)
             and (money is None or (isinstance(money, int | float) and 0 <= money < math.inf))
         )
 

@@ -35,8 +35,9 @@ def chat_tools(conversation: Conversation) -> list[dict[str, Any]]:
     ]
 
 
-def read_chat(completion: Any, price: Callable[[Usage], float | None]) -> Reply:
-    """The answer in a chat completion, given as plain data. Raises `ModelError` if there is none."""
+def read_chat(completion: Any, keys: tuple[str, ...], price: Callable[[Usage], float | None]) -> Reply:
+    """The answer in a chat completion, given as plain data. `keys` are those of the request. Raises `ModelError` if
+    there is no answer."""
     try:
         choice = completion["choices"][0]
         message, usage = choice["message"], _usage(completion.get("usage") or {})
@@ -47,6 +48,7 @@ def read_chat(completion: Any, price: Callable[[Usage], float | None]) -> Reply:
             stop_reason="refusal" if message.get("refusal") else _STOP.get(choice["finish_reason"], "other"),
             money=price(usage),
             raw=message,
+            keys=keys,
         )
     except (KeyError, IndexError, TypeError, AttributeError, ArithmeticError) as error:
         raise ModelError(f"it {UNREADABLE}", retryable=True) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from functools import cached_property
@@ -13,6 +12,7 @@ from typing import Any
 from memory_v2.errors import InvalidSetting
 from memory_v2.models.base import Conversation, Model, Reply, Usage
 from memory_v2.models.chat import chat_messages, chat_tools, read_chat
+from memory_v2.models.keys import long_enough
 from memory_v2.models.prices import load_prices
 from memory_v2.models.provider import (
     FAILED,
@@ -22,7 +22,6 @@ from memory_v2.models.provider import (
     Failure,
     check_key,
     needs_key,
-    read_json,
     require,
     translated,
 )
@@ -74,7 +73,7 @@ class LiteLLMModel:
         except Exception as error:
             raise translated(error, failures()) from error
         keys = [self._api_key, *(value for name, value in os.environ.items() if name.endswith("_API_KEY"))]
-        return read_chat(read_json(json.dumps(answer), *keys), self._cost)
+        return read_chat(answer, long_enough(keys), self._cost)
 
     @cached_property
     def _client(self) -> ModuleType:

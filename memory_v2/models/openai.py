@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memory_v2.errors import InvalidSetting, ModelError
 from memory_v2.models.base import Conversation, Model, Reply
 from memory_v2.models.chat import chat_messages, chat_tools, read_chat
+from memory_v2.models.keys import keys_sent
 from memory_v2.models.prices import load_prices
 from memory_v2.models.provider import (
     FAILED,
@@ -58,10 +59,11 @@ class OpenAIModel:
         except (openai.OpenAIError, ValueError) as error:
             raise translated(error, failures()) from error
         try:
-            completion = read_json(sent.content, client.api_key)
+            completion = read_json(sent.content)
         except (ValueError, RecursionError) as error:
             raise ModelError(f"it {UNREADABLE}", retryable=True) from error
-        return read_chat(completion, lambda usage: self._prices.cost(self._model, usage))
+        keys = keys_sent(sent.http_request.headers)
+        return read_chat(completion, keys, lambda usage: self._prices.cost(self._model, usage))
 
     @cached_property
     def _client(self) -> OpenAI:

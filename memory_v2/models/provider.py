@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 from memory_v2.errors import InvalidSetting, ModelError
+from memory_v2.models.keys import hidden, keys_sent
 
 REQUEST_SECONDS = 300.0
 """Limits one request, in seconds. An operation has its own, usually shorter limit; this one ends requests that it left
@@ -39,9 +40,6 @@ STATUSES: Mapping[int, tuple[str, bool]] = {
 }
 """What an HTTP status means, and whether to retry. Other statuses from 500 are the provider's fault, the rest ours."""
 
-_KEY_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
-_MIN_KEY_LENGTH = 8
-"""The shortest key that is hidden in messages, in characters. Shorter ones are placeholders for local servers."""
 _MAX_DETAIL = 200
 """Limits the provider's own description of an error, in characters, so that a message stays one line."""
 
@@ -86,13 +84,9 @@ def translated(error: Exception, table: Sequence[Failure]) -> ModelError:
     return ModelError(f"it {words} ({detail})", retryable=asked, retry_after=_after(response.headers))
 
 
-def read_json(body: bytes | str, *keys: str | None) -> Any:
-    """What a provider sent, parsed, with our keys removed: some providers repeat them, and traces keep it. Raises
-    `ValueError` or `RecursionError`."""
-    text = body.decode(json.detect_encoding(body)) if isinstance(body, bytes) else body
-    for key in filter(None, keys):
-        text = text.replace(key, "…")
-    return json.loads(text)
+def read_json(body: bytes) -> Any:
+    """What a provider sent, parsed, to the letter. Raises `ValueError` or `RecursionError`."""
+    return json.loads(body.decode(json.detect_encoding(body)))
 
 
 def parsed_arguments(sent: object) -> tuple[Mapping[str, Any], str]:
@@ -126,10 +120,7 @@ def _said(response: Any) -> str:
         said = " ".join((error if isinstance(error, str) else error["message"]).split())
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return ""
-    for header in _KEY_HEADERS:
-        key = response.request.headers.get(header, "").rpartition(" ")[2]
-        if len(key) >= _MIN_KEY_LENGTH:
-            said = said.replace(key, "…")
+    said = hidden(said, keys_sent(response.request.headers))
     return f": {said[:_MAX_DETAIL]}" if said else ""
 
 

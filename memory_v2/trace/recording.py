@@ -10,9 +10,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args, overload
 
 from memory_v2.models.base import Conversation, Message, Reply, StopReason, ToolCall, ToolResult, UserMessage
+from memory_v2.models.keys import hidden, long_enough
 
 if TYPE_CHECKING:
     from memory_v2.trace import format as kinds  # which imports pydantic
+
+_OWN = ("begin", "commit")
+"""Events that hold the user's text and the pages, which a replay needs to the letter."""
 
 logger = logging.getLogger(__name__)
 
@@ -23,12 +27,14 @@ Event: TypeAlias = dict[str, Any]
 @dataclass
 class Trace:
     """The events of one operation in order, and the pages as it first read them (path → digest; empty: no page).
-    `name` is the name of its file, empty until it is saved. `listener` is called with each event as it happens."""
+    `name` is the name of its file, empty until it is saved. `listener` is called with each event as it happens. `keys`
+    are those that providers were sent: only what the user wrote, and the pages, may hold them."""
 
     name: str = ""
     events: list[Event] = field(default_factory=list)
     reads: dict[str, str] = field(default_factory=dict)
     listener: Callable[[Event], object] | None = field(default=None, repr=False, compare=False)
+    keys: set[str] = field(default_factory=set, repr=False, compare=False)
 
     @overload
     def add(self, event: Literal["begin"], **data: Unpack[kinds.Begin]) -> None: ...
@@ -56,7 +62,10 @@ class Trace:
     def add(self, event: Literal["end"], **data: Unpack[kinds.End]) -> None: ...
     def add(self, event: str, **data: Any) -> None:
         """Appends an event, and tells the listener. An error of the listener is logged and changes nothing."""
-        told = {"event": event, **data}
+        try:
+            told = {"event": event, **(data if event in _OWN else self.without_keys(data))}
+        except RecursionError:  # nested without end
+            told = {"event": "unreadable", "was": event}
         self.events.append(told)
         if self.listener is None:
             return
@@ -81,7 +90,12 @@ class Trace:
 
     def answered(self, reply: Reply, seconds: float) -> None:
         """Appends what a model answered, and how long that took."""
+        self.keys.update(reply.keys)
         self.add("reply", seconds=round(seconds, 3), **reply_data(reply))
+
+    def without_keys(self, value: Any) -> Any:
+        """The same plain data without the keys that providers were sent."""
+        return hidden(value, long_enough(self.keys))
 
     def of(self, event: str) -> list[Event]:
         """The events of one kind."""

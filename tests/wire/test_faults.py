@@ -221,6 +221,33 @@ def test_what_was_to_be_remembered_is_though_the_answer_is_a_heap_of_nothing(
 
 
 @adapters
+@pytest.mark.parametrize("placeholder", ["ollama", "x", "none", "key"])
+def test_a_placeholder_for_a_key_changes_nothing_that_a_model_says(
+    adapter: Adapter, placeholder: str, provider: Provider, folder: Path
+) -> None:
+    fact = f"The box of Ada runs {placeholder} on port 8080."
+    provider.script = [Says(MARK, [Call("insert", {"page": "memory", "after": 1, "text": fact})])]
+    with opened(folder, adapter(provider.url, key=placeholder)) as memory:
+        result = memory.write(f"{fact}\n")
+        assert result.degraded == ""
+        assert fact in memory.read()
+        assert memory.trace().of("reply")[0]["calls"][0]["arguments"]["text"] == fact
+
+
+@adapters
+def test_a_key_that_a_model_repeats_is_in_no_record_and_no_message(
+    adapter: Adapter, provider: Provider, folder: Path
+) -> None:
+    provider.script = lambda _: Says(THEIRS, [Call("place", {"blocks": "n1-n3", "page": KEY})])
+    with opened(folder, adapter(provider.url)) as memory:
+        result = memory.write(TEXT)
+        assert KEY not in str(result)
+        assert "the page '…' has not been shown" in result.degraded
+        assert len(memory.trace().of("reply")) == 4
+    assert_nothing_leaked(folder)
+
+
+@adapters
 def test_what_was_to_be_remembered_is_when_nobody_is_there(adapter: Adapter, folder: Path) -> None:
     with serving() as gone:
         pass
