@@ -66,6 +66,7 @@ class _Attempt(Generic[T]):
         self.turns = 0
         self.problem = ""
         self.decided = False
+        self.looked = False
 
     def run(self) -> str:
         """Returns why the model did not decide; empty if it did."""
@@ -75,22 +76,27 @@ class _Attempt(Generic[T]):
             if self.operation.abort_reason and not self.is_planner:
                 return self.operation.abort_reason
             if reached := self._reached():
-                return f"{reached}, and its last call was no use: {self.problem}" if self.problem else reached
+                told = f"{reached}, and its last call was no use: {self.problem}" if self.problem else reached
+                return "" if self._stands else told
             try:
                 reply = self._ask()
             except ModelError as error:
                 failed = f"the model failed: {error}"
                 self.operation.abort_reason = self.operation.abort_reason or failed
-                return failed
+                return "" if self._stands else failed
             if reply.stop_reason == "refusal":
                 return "the model refused"
             if not reply.tool_calls:
-                if self.decided and not self.problem and not self.task.objections():
-                    return ""  # it has decided everything and says so in words
                 empty += 1
+                cut_off = reply.stop_reason == "length"
+                if self._stands and (not cut_off or empty >= MAX_EMPTY_REPLIES):
+                    return ""  # it has decided everything and says so in words
                 if empty >= MAX_EMPTY_REPLIES:
                     return "the model answered without using a tool"
-                self._say(Prompt("no_call", {"tools": list(self.tools), "cut_off": reply.stop_reason == "length"}))
+                if self.decided and not cut_off and (objections := self.task.objections()):
+                    self._say(Prompt("objections", {"objections": objections}))
+                else:
+                    self._say(Prompt("no_call", {"tools": list(self.tools), "cut_off": cut_off}))
                 continue
             empty = 0
             if not self._carry_out(reply):
@@ -98,7 +104,7 @@ class _Attempt(Generic[T]):
             objections = self.task.objections()
             if not objections:
                 return ""
-            sent_back += 1
+            sent_back += not self.looked
             if sent_back > self.task.max_corrections:
                 return f"its decision did not pass the guard: {objections[0]}"
             self._say(Prompt("objections", {"objections": objections}))
@@ -107,6 +113,12 @@ class _Attempt(Generic[T]):
         """Records the outcome in the trace."""
         self._note_messages()
         self.operation.trace.add("decided", reason=failed, checked=[] if failed else self.task.checked())
+
+    @property
+    def _stands(self) -> bool:
+        """Whether the calls that were accepted are a decision that passes the guard, whatever was refused beside
+        them."""
+        return self.decided and not self.task.objections()
 
     def _reached(self) -> str | None:
         if self.is_planner:
@@ -143,7 +155,7 @@ class _Attempt(Generic[T]):
 
     def _carry_out(self, reply: Reply) -> bool:
         """Runs the calls; returns whether at least one decided something and none had a problem."""
-        decided, self.problem = False, ""
+        decided, self.looked, self.problem = False, False, ""
         for number, call in enumerate(reply.tool_calls):
             try:
                 if number >= MAX_CALLS_IN_A_REPLY:
@@ -157,6 +169,7 @@ class _Attempt(Generic[T]):
                 returned = ToolResult(call, tool.call(call.arguments))
                 decided = decided or tool.decides
                 self.decided = self.decided or tool.decides
+                self.looked = self.looked or not tool.decides
             except ToolProblem as problem:
                 returned = ToolResult(
                     call,

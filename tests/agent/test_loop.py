@@ -223,8 +223,8 @@ def test_what_is_no_reply_is_no_decision(answer: Any) -> None:
 
 
 def test_a_failed_model_leaves_nothing_to_the_next() -> None:
-    decision, _, _ = run([put("left", "bad"), ModelError("gone")])
-    assert "left" not in decision.task.words
+    decision, _, _ = run([put("left", "bad"), ModelError("gone")], lambda: Words(frozenset("a")))
+    assert decision.task.words == ["planned", "a", "b", "c"]
 
 
 def test_a_decision_that_fails_the_guard_is_sent_back_with_what_to_do() -> None:
@@ -241,6 +241,36 @@ def test_a_task_is_sent_back_as_often_as_it_has_patience(max_corrections: int) -
     assert decision.decided_by == "offline"
     assert decision.degraded == "scripted: its decision did not pass the guard: a is missing; put it down"
     assert endings(operation)[0] == "its decision did not pass the guard: a is missing; put it down"
+
+
+@pytest.mark.parametrize(
+    ("then", "limits"),
+    [
+        (Reply("Done."), Limits()),
+        (Reply("The rest is", stop_reason="length"), Limits()),
+        (ModelError("gone"), Limits()),
+        (put("bad"), Limits(turns=2)),
+    ],
+    ids=["words", "cut off", "failed", "limit"],
+)
+def test_a_decision_that_stands_is_taken_whatever_was_refused_beside_it(then: Answer, limits: Limits) -> None:
+    script = [put("a", "bad"), then, Reply("Done.")]
+    decision, model, _ = run(script, lambda: Words(frozenset("a")), limits)
+    assert (decision.task.words, decision.decided_by, decision.degraded) == (["a"], "scripted", "")
+    assert not any("nothing was decided" in message for sent in model.sent for message in sent.messages)
+
+
+def test_a_decision_that_is_called_done_too_early_is_told_what_it_lacks() -> None:
+    decision, model, _ = run([put("a", "bad"), Reply("Done."), put("b")], lambda: Words(frozenset("ab")))
+    assert (decision.task.words, decision.degraded) == (["a", "b"], "")
+    assert "b is missing; put it down" in sent_last(model)
+
+
+def test_what_is_missing_while_a_model_still_reads_does_not_count_against_it() -> None:
+    reading = [Reply(tool_calls=(*put(word).tool_calls, *LOOK.tool_calls)) for word in "abc"]
+    decision, model, _ = run([*reading, put("d")], lambda: Words(frozenset("abcd")))
+    assert (decision.task.words, decision.degraded) == (["a", "b", "c", "d"], "")
+    assert "d is missing; put it down" in sent_last(model)
 
 
 # limits
