@@ -5,13 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from memory_v2.agent.ask import ask, checked
 from memory_v2.agent.operation import Operation
 from memory_v2.agent.task import Task
+from memory_v2.agent.tools import Tool
 from memory_v2.errors import ModelError, ToolProblem
-from memory_v2.models.base import AssistantMessage, Conversation, Model, Prompt, Reply, ToolResult, UserMessage
+from memory_v2.models.base import (
+    AssistantMessage,
+    Conversation,
+    Model,
+    Prompt,
+    Reply,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
 
 T = TypeVar("T", bound=Task)
 
@@ -154,31 +164,40 @@ class _Attempt(Generic[T]):
         self.noted = len(messages)
 
     def _carry_out(self, reply: Reply) -> bool:
-        """Runs the calls; returns whether at least one decided something and none had a problem."""
+        """Runs the calls; returns whether at least one decided something and none had a problem. Those that decide are
+        run first: what the same answer asks to read, the model has not seen yet."""
         decided, self.looked, self.problem = False, False, ""
-        for number, call in enumerate(reply.tool_calls):
+        results: dict[int, ToolResult] = {}
+        for number, call in sorted(enumerate(reply.tool_calls), key=lambda numbered: self._only_looks(numbered[1])):
             try:
-                if number >= MAX_CALLS_IN_A_REPLY:
-                    raise ToolProblem(f"an answer may hold {MAX_CALLS_IN_A_REPLY} calls; this one was not looked at")
-                if reply.stop_reason == "length" and number + 1 == len(reply.tool_calls):
-                    raise ToolProblem("your answer was cut off in this call; make it again, and shorter")
-                if (tool := self.tools.get(str(call.name))) is None:
-                    raise ToolProblem(f"there is no tool {str(call.name)[:60]!r}; use one of {', '.join(self.tools)}")
-                if call.malformed:
-                    raise ToolProblem(f"the arguments of {tool.name} are no JSON object; make the call again")
-                returned = ToolResult(call, tool.call(call.arguments))
+                tool = self._tool(reply, number)
+                results[number] = ToolResult(call, tool.call(call.arguments))
                 decided = decided or tool.decides
                 self.decided = self.decided or tool.decides
                 self.looked = self.looked or not tool.decides
             except ToolProblem as problem:
-                returned = ToolResult(
-                    call,
-                    Prompt("problem", {"problem": str(problem), "others": len(reply.tool_calls) > 1}),
-                    is_error=True,
-                )
+                prompt = Prompt("problem", {"problem": str(problem), "others": len(reply.tool_calls) > 1})
+                results[number] = ToolResult(call, prompt, is_error=True)
                 self.problem = self.problem or str(problem)
-            self.conversation.messages.append(returned)
+        self.conversation.messages += (results[number] for number in sorted(results))
         return decided and not self.problem
+
+    def _only_looks(self, call: ToolCall) -> bool:
+        tool = self.tools.get(str(call.name))
+        return tool is not None and not tool.decides
+
+    def _tool(self, reply: Reply, number: int) -> Tool[Any]:
+        """The tool of a call, by the number of the call in the reply. Raises `ToolProblem` if it cannot be run."""
+        call = reply.tool_calls[number]
+        if number >= MAX_CALLS_IN_A_REPLY:
+            raise ToolProblem(f"an answer may hold {MAX_CALLS_IN_A_REPLY} calls; this one was not looked at")
+        if reply.stop_reason == "length" and number + 1 == len(reply.tool_calls):
+            raise ToolProblem("your answer was cut off in this call; make it again, and shorter")
+        if (tool := self.tools.get(str(call.name))) is None:
+            raise ToolProblem(f"there is no tool {str(call.name)[:60]!r}; use one of {', '.join(self.tools)}")
+        if call.malformed:
+            raise ToolProblem(f"the arguments of {tool.name} are no JSON object; make the call again")
+        return tool
 
     def _say(self, prompt: Prompt) -> None:
         self.conversation.messages.append(UserMessage(prompt))

@@ -132,6 +132,16 @@ def test_a_model_chooses_places_and_blocks_by_number() -> None:
     assert "the version" in results[0].context
 
 
+def test_blocks_of_a_page_that_the_same_answer_opens_were_not_seen() -> None:
+    chosen = {"page": "projects/silica", "blocks": "3", "score": 0.9}
+    blind = calls(call("open_pages", paths=["projects/silica"]), call("answer", results=[chosen]))
+    memory, model = scripted(tree(), blind, calls(call("answer", results=[{"place": "p1", "score": 0.5}])))
+    results = memory.search("pytest")
+    assert "has not been opened" in model.sent[1].messages[-1]
+    assert "ruff checks it" in model.sent[1].messages[-2]
+    assert (results.decided_by, results.degraded) == ("scripted", "")
+
+
 def test_blocks_that_do_not_stand_together_are_results_of_their_own() -> None:
     chosen = {"page": "projects/silica", "blocks": "4, 1", "score": 0.9}
     _, results = ask(

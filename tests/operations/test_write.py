@@ -339,6 +339,28 @@ def test_what_a_model_may_not_do_is_sent_back_and_not_done(made: list[ToolCall],
     assert all(after[path].body.replace(f"{FACT}\n\n", "") == pages[path] for path in pages)
 
 
+@pytest.mark.parametrize(
+    "blind",
+    [
+        call("replace", page="garden", blocks="2", new_blocks="n1", reason="it has changed"),
+        call("place", blocks="n1", page="garden", after=2),
+        call("nothing_new", blocks="n1", said_in=[{"page": "garden", "blocks": "2"}]),
+        call("rewrite_page", page="garden", text=FACT, dropped=[{"blocks": "1-2", "reason": "it has changed"}]),
+    ],
+    ids=lambda call: call.name,
+)
+def test_a_page_that_an_answer_asks_to_read_has_not_been_shown_to_it(blind: ToolCall, tmp_path: Path) -> None:
+    before = silica(tmp_path)
+    before.write("Zebras are striped.")
+    was = before.read("garden")
+    look = call("read_pages", paths=["garden"])
+    memory, model = scripted(before, calls(look, blind), calls(call("place", blocks="n1", page="memory")))
+    result = memory.write("The zoo has opened.")
+    assert "'garden' has not been shown" in problems(memory, result)[0]
+    assert "Tomatoes are planted" in model.sent[1].messages[-2]
+    assert (memory.read("garden"), result.path, result.degraded) == (was, "memory", "")
+
+
 def test_a_write_with_a_path_stays_on_that_page() -> None:
     memory, _ = scripted(silica(), calls(call("place", blocks="n1", page="memory")), ModelError("gone"))
     result = memory.write(FACT, "garden")
