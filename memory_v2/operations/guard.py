@@ -24,6 +24,8 @@ DESCRIBED_SHARE = 0.3
 """The same for a description, which may use more general words."""
 SAID_SHARE = 0.6
 """The least share of a new block's words that must occur in the blocks that are said to contain it already."""
+SHORTEST_REPEAT = 4
+"""The fewest words of a block that count as repeated within a longer one. Shorter ones may be a name."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:/\-]\d+)*")
 _DAY = re.compile(r"(\d{4})-(\d{2})(?:-\d{2})?")
@@ -71,6 +73,13 @@ def _is_said(detail: str, said: str) -> bool:
     if _NUMBER.fullmatch(detail):
         return detail in {m[0] for m in _NUMBER.finditer(said)}
     return re.search(rf"(?<!\w){re.escape(detail)}(?!\w)", said, re.IGNORECASE) is not None
+
+
+def repeats(own: str, told: str) -> bool:
+    """Whether words of a model's own, in normal form, are those of a block, or hold it as a whole with others."""
+    if own == told or told not in own or len(words(told)) < SHORTEST_REPEAT:
+        return own == told
+    return has_cjk(told) or re.search(rf"(?<!\w){re.escape(told)}(?!\w)", own) is not None
 
 
 def check_own_words(text: str, sources: Iterable[str], what: str) -> str:

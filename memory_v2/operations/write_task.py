@@ -18,6 +18,7 @@ from memory_v2.operations.guard import (
     check_own_words,
     check_title,
     missing_from,
+    repeats,
     sizes,
 )
 from memory_v2.operations.write_calls import (
@@ -31,6 +32,7 @@ from memory_v2.operations.write_calls import (
     Replace,
     RewritePage,
 )
+from memory_v2.text.words import normal
 from memory_v2.tree.block import Block, readable, take_runs
 from memory_v2.tree.edit import PageEdit, Run, new_blocks
 from memory_v2.tree.link import find_links
@@ -82,6 +84,7 @@ class WriteTask:
         self.created: dict[str, _CreatedPage] = {}
         self.placed: dict[int, str] = {}
         self.own_words: list[str] = []
+        self.own_blocks: list[tuple[str, str]] = []
         self.said_blocks: set[tuple[str, int]] = set()
 
     @property
@@ -153,10 +156,10 @@ class WriteTask:
             raise ToolProblem("replace takes either new_blocks or text, and not both")
         if call.text is not None:
             sources = [self.brief.text, *(page.blocks[n - 1].text for n in old)]
-            runs: list[Run] = [self._own_words(call.text, sources)]
+            own = self._own_words(call.text, sources)
             self._take_out(page, old, call.reason)
-            self.own_words.append(call.text)
-            self._put_in(page, old[0], runs)
+            self._note_own(page.path, own)
+            self._put_in(page, old[0], [own])
             return Prompt("done", {"what": f"blocks {show_numbers(old)} of {page.path} are replaced"})
         numbers = self._new(call.new_blocks or [])
         self._take_out(page, old, call.reason)
@@ -167,7 +170,7 @@ class WriteTask:
         page = self._target(call.page)
         after = self._after(page, call.after)
         blocks = self._own_words(call.text, [self.brief.text, page.body])
-        self.own_words.append(call.text)
+        self._note_own(page.path, blocks)
         self._put_in(page, after, [blocks])
         return Prompt("done", {"what": f"the text is inserted on {page.path}"})
 
@@ -214,14 +217,13 @@ class WriteTask:
                 )
             if number not in dropped:
                 kept.remove(block.content)
-        new_here = {block.content: number for number, block in enumerate(self.brief.blocks, 1)}
-        own = "\n".join(content for content in kept if content not in new_here)
-        if own.strip():
-            self._own_words(own, [self.brief.text, page.body])
+        numbers, rest = self._taken_from_new(kept)
+        self._check_not_placed(numbers)
+        own = self._own_words("\n\n".join(rest), [self.brief.text, page.body]) if any(map(str.strip, rest)) else ()
         self._check_removal(page, dropped)
         self.changes[page.path] = _PageChanges(removed=dropped, rewritten=new)
-        self.own_words.append(own)
-        self.placed |= {new_here[content]: page.path for content in kept if content in new_here}
+        self._note_own(page.path, own)
+        self.placed |= dict.fromkeys(numbers, page.path)
         return Prompt("done", {"what": f"{page.path} is rewritten"})
 
     def _nothing_new(self, call: NothingNew) -> Prompt:
@@ -319,11 +321,36 @@ class WriteTask:
 
     def _new(self, given: Numbers) -> list[int]:
         numbers = parse_numbers(given, len(self.brief.blocks), "n")
+        self._check_not_placed(numbers)
+        return numbers
+
+    def _check_not_placed(self, numbers: Sequence[int]) -> None:
+        """Raises `ToolProblem` if one of these new blocks is placed already, or stands in the model's own words."""
         for number in numbers:
             if number in self.placed:
                 where = self.placed[number] or "the tree already"
                 raise ToolProblem(f"n{number} is in {where}; place each block once")
-        return numbers
+            told = self._normals[number - 1] if self.own_blocks else ""
+            for path, own in self.own_blocks:
+                if repeats(own, told):
+                    raise ToolProblem(f"n{number} is in your own words on {path}; leave it out, and place the others")
+
+    def _taken_from_new(self, contents: Sequence[str]) -> tuple[list[int], list[str]]:
+        """The numbers of the new blocks that have these contents, each once; and the contents that none has."""
+        free: dict[str, list[int]] = {}
+        for number, block in enumerate(self.brief.blocks, 1):
+            free.setdefault(block.content, []).append(number)
+        numbers, rest = [], []
+        for content in contents:
+            if same := free.get(content):
+                numbers.append(same.pop(0))
+            else:
+                rest.append(content)
+        return numbers, rest
+
+    @cached_property
+    def _normals(self) -> list[str]:
+        return [normal(block.content) for block in self.brief.blocks]
 
     def _old(self, page: Page, given: Numbers) -> list[int]:
         if not page.blocks:
@@ -334,11 +361,28 @@ class WriteTask:
         """The blocks of a model's own words. Raises `ToolProblem` unless the sources support them and every link leads
         to a page."""
         blocks = new_blocks(check_own_words(text, sources, "the text"))
+        self._check_not_told(blocks)
         taken = TakenPaths(self.draft.paths())
         for link in (link for block in blocks for link in find_links(block)):
             if taken.page(link.target.strip()) is None and not any(f"[[{link.target}" in s for s in sources):
                 raise ToolProblem(f"[[{link.target[:60]}]] leads nowhere; link to pages that are there")
         return blocks
+
+    def _check_not_told(self, blocks: Sequence[Block]) -> None:
+        """Raises `ToolProblem` if words of the model's own repeat a placed block, or what it has written before."""
+        for own in (normal(block.content) for block in blocks if block.kind != "rule"):
+            for number, where in self.placed.items():
+                if repeats(own, self._normals[number - 1]):
+                    where = where or "the tree already"
+                    raise ToolProblem(f"n{number} is in {where} to the letter; leave it out of your own words")
+            for path, before in self.own_blocks:
+                if repeats(own, before) or repeats(before, own):
+                    raise ToolProblem(f"you have written this on {path} already; write it once")
+
+    def _note_own(self, path: str, blocks: Sequence[Block]) -> None:
+        """Notes words of the model's own that go to a page."""
+        self.own_words += (block.text for block in blocks)
+        self.own_blocks += ((path, normal(block.content)) for block in blocks if block.kind != "rule")
 
     def _after(self, page: Page, after: int) -> int:
         if after > len(page.blocks):

@@ -361,6 +361,50 @@ def test_a_page_that_an_answer_asks_to_read_has_not_been_shown_to_it(blind: Tool
     assert (memory.read("garden"), result.path, result.degraded) == (was, "memory", "")
 
 
+LIVES = "Alice has lived in Paris since May."
+PLACED = call("place", blocks="n1", page="garden")
+INSERTED = call("insert", page="memory", after=1, text=f"- {LIVES}")
+REPLACED = call("replace", page="garden", blocks="2", text=f"{LIVES} Tomatoes are planted in May.", reason="joined")
+REWRITTEN = call("rewrite_page", page="memory", text=f"# Memory\n\nZebras are striped.\n\n{LIVES}")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        (PLACED, REWRITTEN, "place each block once"),
+        (REWRITTEN, PLACED, "place each block once"),
+        (PLACED, INSERTED, "leave it out of your own words"),
+        (INSERTED, PLACED, "in your own words on memory"),
+        (INSERTED, REPLACED, "you have written this on memory already"),
+        (REPLACED, INSERTED, "you have written this on garden already"),
+        (REPLACED, PLACED, "in your own words on garden"),
+        (PLACED, REPLACED, "leave it out of your own words"),
+        (INSERTED, call("insert", page="garden", after=1, text=LIVES), "you have written this on memory already"),
+        (INSERTED, call("rewrite_page", page="garden", text=f"# Garden\n\n{LIVES}\n\nTomatoes are planted in May."),
+         "in your own words on memory"),
+    ],
+)  # fmt: skip
+def test_the_same_words_are_taken_once_however_a_model_says_them(
+    first: ToolCall, second: ToolCall, told: str, tmp_path: Path
+) -> None:
+    before = silica(tmp_path)
+    before.write("Zebras are striped.")
+    look = calls(call("read_pages", paths=["garden", "memory"]))
+    memory, _ = scripted(before, look, calls(first, second), Reply("Done."))
+    result = memory.write(LIVES)
+    assert told in problems(memory, result)[0]
+    assert (result.decided_by, result.degraded) == ("scripted", "")
+    assert sum(page.body.count("Alice has lived in Paris") for page in pages_of(memory.storage).values()) == 1
+
+
+def test_a_page_rewritten_with_a_text_that_says_a_line_twice_has_it_twice() -> None:
+    rewritten = call("rewrite_page", page="memory", text="# Memory\n\n- Tea.\n- Rain.\n- Tea.\n")
+    memory, _ = scripted(offline(), calls(rewritten))
+    result = memory.write("- Tea.\n- Rain.\n- Tea.\n")
+    assert (result.decided_by, result.degraded) == ("scripted", "")
+    assert body(memory).count("- Tea.") == 2
+
+
 def test_a_write_with_a_path_stays_on_that_page() -> None:
     memory, _ = scripted(silica(), calls(call("place", blocks="n1", page="memory")), ModelError("gone"))
     result = memory.write(FACT, "garden")
