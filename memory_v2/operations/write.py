@@ -144,7 +144,7 @@ def _verbatim(
         if mode == "append":
             draft.put(appended(page, [blocks]))
         else:
-            draft.put(new_page(page.path, page.title, [blocks]).with_sections_of(page))
+            draft.put(_page_of(page.path, page.title, blocks).with_sections_of(page))
 
     _, revision = stage_and_commit(context, stage)
     return WriteResult(path=path or ROOT, revisions=(revision,) if revision else (), degraded=degraded)
@@ -179,7 +179,7 @@ def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Pag
     """Returns the page. If it does not exist, it is created and linked from the nearest page above it; so is the root.
     If the text begins with a title, that becomes the title of the new page."""
     asked_for, path = path, path or ROOT
-    titled = blocks[0].kind == "heading" and blocks[0].level == 1
+    titled = _is_titled(blocks)
     if draft.find(ROOT) is None:
         draft.put(Page(ROOT, "") if titled and asked_for == ROOT else new_page(ROOT, "Memory"))
         link_orphans(draft)
@@ -198,6 +198,16 @@ def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Pag
     said = next((b.words for b in blocks if b.kind != "heading" and b.content.strip()), blocks[0].words)
     draft.put(draft.page(parent).with_child(path, shorten(said, MAX_OPENING)))
     return draft.page(path)
+
+
+def _is_titled(blocks: Sequence[Block]) -> bool:
+    """Whether a text begins with a title."""
+    return blocks[0].kind == "heading" and blocks[0].level == 1 and bool(blocks[0].words)
+
+
+def _page_of(path: str, title: str, blocks: Sequence[Block]) -> Page:
+    """A page of these blocks, under the title that they begin with, or else under this one."""
+    return Page(path, "").with_body([blocks]) if _is_titled(blocks) else new_page(path, title, [blocks])
 
 
 def write_brief(draft: Draft, blocks: tuple[Block, ...], path: str | None) -> WriteBrief:

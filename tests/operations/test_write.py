@@ -177,6 +177,17 @@ def test_append_and_replace_are_to_the_letter_and_ask_no_model() -> None:
     assert model.sent == []
 
 
+@pytest.mark.parametrize("path", ["garden", "memory"])
+@pytest.mark.parametrize("title", ["# Plan B", "Plan B\n====="])
+def test_a_page_that_is_replaced_takes_the_title_of_its_new_text(path: str, title: str) -> None:
+    memory = silica()
+    memory.write(f"{title}\n\nNew words.", path, "replace")
+    assert body(memory, path) == f"{title}\n\nNew words."
+    assert pages_of(memory.storage)[path].title == "Plan B"
+    memory.write("## A part\n\nOf it.", path, "replace")
+    assert body(memory, path) == "# Plan B\n\n## A part\n\nOf it."
+
+
 def test_replacing_a_page_keeps_its_children_within_reach() -> None:
     memory = silica()
     memory.write("See [[garden]] and nothing else.", None, "replace")
