@@ -1,4 +1,8 @@
-"""Trace files: one JSON-lines file per operation; when there are too many, the oldest are deleted."""
+"""Trace files: one JSON-lines file per operation; when there are too many, the oldest are deleted.
+
+Searches and all other operations each keep half of the room, so that many searches do not delete the trace of the last
+write. Room that one of them does not need is the other's.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import json
 import logging
 import os
 import time
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -20,6 +25,7 @@ FORMAT = 1
 SUFFIX = ".jsonl"
 STAMP = "%Y%m%dT%H%M%S%f"
 LAST = "last"
+SEARCH = "search"
 TORN_SECONDS = 60.0
 """A temporary file older than this was left by a process that died. A trace is written in far less time."""
 MAX_BYTES = 64_000_000
@@ -96,13 +102,27 @@ class Traces:
             with suppress(FileNotFoundError):
                 if time.time() - torn.stat().st_mtime > TORN_SECONDS:
                     torn.unlink()
-        kept = room = 0
+        room = 0
+        for before, (name, size) in enumerate(self._most_wanted()):
+            room += size
+            if name != besides and (before >= self.max_count or room > MAX_BYTES):
+                self._file(name).unlink(missing_ok=True)
+
+    def _most_wanted(self) -> list[tuple[str, int]]:
+        """The names of all traces with the sizes of their files: first those within the share of searches and the share
+        of other operations, then the rest, newest first."""
+        within: list[tuple[str, int]] = []
+        beyond: list[tuple[str, int]] = []
+        kept, room = Counter[bool](), Counter[bool]()
         for name in reversed(self.names()):
             with suppress(FileNotFoundError):
-                room += self._file(name).stat().st_size
-                if name != besides and (kept >= self.max_count or room > MAX_BYTES):
-                    self._file(name).unlink()
-                kept += 1
+                size = self._file(name).stat().st_size
+                is_search = name.split("-")[1:2] == [SEARCH]
+                kept[is_search] += 1
+                room[is_search] += size
+                is_within = 2 * kept[is_search] <= self.max_count and 2 * room[is_search] <= MAX_BYTES
+                (within if is_within else beyond).append((name, size))
+        return within + beyond
 
 
 def read_events(file: Path) -> list[Event]:

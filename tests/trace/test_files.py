@@ -283,6 +283,17 @@ def test_so_many_are_kept_and_the_oldest_go_first(tmp_path: Path) -> None:
     assert len(files(tmp_path)) == 3
 
 
+@pytest.mark.parametrize(("first", "then"), [("write", "search"), ("search", "write"), ("merge", "search")])
+def test_many_of_one_kind_do_not_push_out_those_of_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, then: str
+) -> None:
+    monkeypatch.setattr("memory_v2.trace.files.MAX_BYTES", 1_000_000)
+    for traces, long in ((Traces(tmp_path / "count", 6), 0), (Traces(tmp_path / "size", 100), 150_000)):
+        names = [keep(traces, NOW, first, text="a" * long) for _ in range(4)]
+        names += [keep(traces, NOW, then, text="a" * long) for _ in range(9)]
+        assert traces.names() == [*names[1:4], *names[-3:]]
+
+
 @pytest.mark.parametrize(("room_for", "kept"), [(9.0, 6), (3.5, 3), (3.0, 3), (2.99, 2), (0.1, 1)])
 def test_however_many_may_be_kept_they_take_no_more_room_than_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room_for: float, kept: int
@@ -402,9 +413,9 @@ def test_names_sort_by_the_moment_wherever_the_clock_stands(tmp_path: Path) -> N
 
 
 def test_those_of_one_moment_stand_in_the_order_in_which_they_were_kept(tmp_path: Path) -> None:
-    traces = Traces(tmp_path, 10)
+    traces = Traces(tmp_path, 20)
     names = [keep(traces, operation=kind) for kind in ("write", "search", "merge", "check") * 5]
-    assert traces.names() == names[-10:]
+    assert traces.names() == names
     assert traces.find("last") == names[-1]
 
 
