@@ -8,7 +8,7 @@ from dataclasses import replace
 from memory_v2.errors import NotAllowed, PageExists
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
-from memory_v2.operations.draft import Draft, relinked, unlinked
+from memory_v2.operations.draft import Draft, page_above, relinked, unlinked
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import DeleteResult, MovedPage, Result
 from memory_v2.operations.survey import graph
@@ -63,7 +63,7 @@ def _merge(draft: Draft, path: str) -> str:
         raise NotAllowed("the root has no page above it to be merged into")
     if page.piece is not None:
         raise NotAllowed(f"{path!r} holds part of a block that is too large for one page")
-    parent = draft.page(draft.graph().parents.get(path, ROOT))
+    parent = draft.page(draft.graph().parents.get(path) or page_above(draft, path))
     merged = appended(_unlisted(parent, path), [page.blocks])
     listed = {link_key(child.target) for child in merged.children}
     for child in page.children:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from memory_v2.errors import StorageConflict
 from memory_v2.operations.context import Context, overgrown
-from memory_v2.operations.draft import Draft
+from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.record import revision_of
 from memory_v2.pending import finish_interrupted
@@ -62,6 +62,7 @@ def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be
     the storage fails; then nothing was changed."""
     if not exact:
         _keep_reachable(draft)
+        _link_created(draft)
     pages = _changed(draft)
     if not pages:
         return Change()
@@ -184,6 +185,8 @@ def _keep_reachable(draft: Draft) -> None:
     losers = {path: lost for path, page in draft.staged.items() if (lost := _lost_targets(draft, path, page))}
     if not losers:
         return
+    if ROOT not in draft.paths():
+        link_orphans(draft)
     graph = draft.graph()
     before = draft.context.index.graph()
     unreachable = set(graph.unreachable)
@@ -195,6 +198,15 @@ def _keep_reachable(draft: Draft) -> None:
             page = draft.page(keeper)
             draft.put(page.with_child(target, description or draft.page(target).title))
             unreachable -= _below(graph, target)
+
+
+def _link_created(draft: Draft) -> None:
+    """Links the staged pages that the root does not lead to if there are new ones among them: what is made of a page
+    that nobody has linked would be out of reach like the page itself."""
+    created = {path for path, page in draft.staged.items() if page is not None and draft.before(path) is None}
+    if created and not created.isdisjoint(draft.graph().unreachable):
+        staged = {path for path, page in draft.staged.items() if page is not None}
+        link_orphans(draft, staged if ROOT in draft.paths() else None)
 
 
 def _lost_targets(draft: Draft, path: str, page: Page | None) -> dict[str, str]:

@@ -14,7 +14,7 @@ from memory_v2.storage.base import Stored, stored_page
 from memory_v2.trace.recording import digest
 from memory_v2.tree.graph import Graph, edges_of, node_of
 from memory_v2.tree.link import link_key
-from memory_v2.tree.page import Page, read_page
+from memory_v2.tree.page import Page, new_page, read_page
 from memory_v2.tree.path import ROOT, TakenPaths, prefixes
 
 
@@ -125,15 +125,18 @@ def page_above(draft: Draft, path: str, besides: AbstractSet[str] = frozenset())
     return above[-1] if above else ROOT
 
 
-def link_orphans(draft: Draft) -> None:
-    """Lists each unreachable page on the nearest page above it, unless another such page leads to it."""
+def link_orphans(draft: Draft, among: AbstractSet[str] | None = None) -> None:
+    """Lists each unreachable page, or those `among` these, on the nearest reachable page above it, unless another such
+    page leads to it. Makes the root if there is none."""
     graph = draft.graph()
     out: dict[str, list[str]] = {}
     for edge in graph.edges:
         out.setdefault(edge.source, []).append(edge.target)
     lost = set(graph.unreachable)
+    if lost and draft.find(ROOT) is None:
+        draft.put(new_page(ROOT, "Memory"))
     listed: dict[str, list[str]] = {}
-    for orphan in sorted(lost, key=lambda path: (path.count("/"), path)):
+    for orphan in sorted(lost if among is None else lost & among, key=lambda path: (path.count("/"), path)):
         if orphan in lost:
             listed.setdefault(page_above(draft, orphan, lost), []).append(orphan)
             queue = [orphan]

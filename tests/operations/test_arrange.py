@@ -98,6 +98,43 @@ def test_where_a_page_was_split_from_follows_its_new_name() -> None:
     assert "split_from: a\n" not in memory.read("x/b")
 
 
+# pages that nobody has linked
+
+LONE = {"with a root": b"# Memory\n\nText.\n", "without a root": None}
+
+
+@pytest.mark.parametrize("root", LONE.values(), ids=LONE.keys())
+@pytest.mark.parametrize("operation", ["rename", "split", "merge", "delete", "rename a page above", "rename its child"])
+def test_what_no_page_links_to_is_arranged_like_any_other(root: bytes | None, operation: str) -> None:
+    memory = offline(SMALL)
+    storage = memory.storage
+    if root:
+        storage.write("memory", root)
+    parts = "".join(f"## Part {n}\n\n{f'Carmen has fact {n}. ' * 25}\n\n" for n in range(3))
+    storage.write("a/lone", f"# Lone\n\n{parts}\n## Links\n\n- [[a/lone/x]] - words\n".encode())
+    storage.write("a/lone/x", b"# X\n\nThe text of x.\n")
+    storage.write("a", b"# A\n\nThe text of a.\n")
+    match operation:
+        case "rename":
+            assert memory.rename("a/lone", "b").path == "b"
+        case "split":
+            assert memory.split("a/lone").new_files
+        case "merge":
+            assert memory.merge("a/lone/x").path == "a/lone"
+        case "delete":
+            memory.delete("a/lone")
+            assert not storage.exists("a/lone")
+        case "rename a page above":
+            assert memory.rename("a", "b").path == "b"
+        case _:
+            assert memory.rename("a/lone/x", "a/lone/y").path == "a/lone/y"
+    if operation != "delete":
+        assert stands(memory, "Carmen has fact 2.")
+    assert stands(memory, "The text of x.")
+    memory.checkup(apply=True)
+    still_whole(memory, SMALL)
+
+
 # merge
 
 
