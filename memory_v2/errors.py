@@ -13,7 +13,8 @@ SilicaError
 ├── ToolProblem                   a tool call was wrong; shown to the model, with what to do next
 ├── ModelError                    the provider failed; `retryable` says whether to try again, `retry_after` when
 └── StorageError                  (OSError) the disk or the service failed
-    └── StorageConflict           the page has changed since it was read
+    ├── StorageConflict           the page has changed since it was read
+    └── Unreadable                one file cannot be read; the others can
 """
 
 from __future__ import annotations
@@ -86,3 +87,7 @@ class StorageError(SilicaError, OSError):
 
 class StorageConflict(StorageError):
     """A page has changed since the version that a write or a delete expected."""
+
+
+class Unreadable(StorageError):
+    """One file of the memory, or one folder, cannot be read; this says nothing about the others."""

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from memory_v2.errors import InvalidSetting, NotAllowed, StorageError
+from memory_v2.errors import InvalidSetting, NotAllowed, StorageError, Unreadable
 from memory_v2.operations import rows
 from memory_v2.operations.running import RunningOperation, RunningOperations
 from memory_v2.settings import DEFAULT_THRESHOLD, DEFAULT_TRACES, MIN_THRESHOLD, Limits, Settings, is_count
@@ -159,7 +159,12 @@ class Memory:
         notes, now = self.storage.notes, time.monotonic()
         if now < self._next_recovery:
             return
-        is_current(notes)
+        try:
+            is_current(notes)
+        except Unreadable as error:  # whoever reads need not wait for it, and a change fails
+            self._next_recovery = now + notes.recovery_interval
+            logger.warning("the format of this memory is unknown: %s", error)
+            return
         is_first, self._next_recovery = not self._next_recovery, now + notes.recovery_interval
         try:
             if is_left := self.storage.interrupted() is not None or bool(notes.names(PENDING)):

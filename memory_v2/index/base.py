@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 
+from memory_v2.errors import Unreadable
 from memory_v2.storage.base import Stamp, Stored
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
@@ -19,7 +20,10 @@ class PageSource(Protocol):
         """A stamp of every page, in no order, without reading any."""
 
     def read(self, path: str) -> Stored:
-        """The page's bytes; raises `PageNotFound`."""
+        """The page's bytes; raises `PageNotFound`, and `Unreadable` if only this page cannot be read."""
+
+    def unlisted_folders(self) -> Iterable[str]:
+        """The folders (`projects/`) that could not be listed at the last look: pages below them may still exist."""
 
     def get_modified_time(self, path: str) -> datetime:
         """When the page was last changed, in UTC; raises `PageNotFound`."""
@@ -57,10 +61,13 @@ class PageRow:
 
 class PageIndex(Protocol):
     """Full text and links of all pages.
-
     Any number of threads may use it at once. Locks are taken in one order: the storage's first, the index's after it.
     A thread that holds the storage's lock may call every method; the index never calls back while it holds a lock.
     """
+
+    @property
+    def unreadable(self) -> Mapping[str, Unreadable]:
+        """The pages that the last refresh could not read. They are in the index without their text."""
 
     def refresh(self, on_change: Callable[[Collection[str]], bool] = ...) -> Collection[str]:
         """Indexes the pages whose stamps have changed, and returns their paths.

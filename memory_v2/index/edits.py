@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from memory_v2.errors import PageNotFound
+from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.index.base import PageSource
 from memory_v2.index.rows import IncomingPage, Known, page_digest
 from memory_v2.storage.base import Stamp
@@ -17,11 +17,13 @@ OnChange = Callable[[Collection[str]], bool]
 
 @dataclass
 class Edits:
-    """Pages whose content has changed, pages that were removed, and pages of which only the stamp has changed."""
+    """Pages whose content has changed, pages that were removed, pages of which only the stamp has changed, and
+    pages that cannot be read."""
 
     incoming: list[IncomingPage] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     touched: list[tuple[str, Known]] = field(default_factory=list)
+    unreadable: dict[str, Unreadable] = field(default_factory=dict)
 
     @property
     def changed(self) -> set[str]:
@@ -53,7 +55,18 @@ def read_edits(source: PageSource, known: Mapping[str, Known], stamps: Iterable[
                 edits.incoming.append(IncomingPage(page, size, mark, last_updated(source, page)))
         except PageNotFound:
             edits.removed.append(path)
+        except Unreadable as error:
+            edits.unreadable[path] = error
+            edits.incoming += _empty(path, known)
     return edits
+
+
+def _empty(path: str, known: Mapping[str, Known]) -> list[IncomingPage]:
+    """A page that cannot be read, as the index has it: without text, and read again by each refresh."""
+    page = read_page(path, b"")
+    if path in known and known[path] == Known(0, "", page_digest(page.data)):
+        return []
+    return [IncomingPage(page, 0, "", datetime.fromtimestamp(0, UTC))]
 
 
 def last_updated(source: PageSource, page: Page) -> datetime:

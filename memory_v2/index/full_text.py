@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from memory_v2.errors import SilicaError
+from memory_v2.errors import SilicaError, Unreadable
 from memory_v2.index.base import Hit, PageRow, PageSource
 from memory_v2.index.edits import Edits, OnChange, is_stale, last_updated, read_edits
 from memory_v2.index.hits import read_hits
@@ -59,6 +59,8 @@ class FullTextIndex:
         """Why the last refresh failed. The tables are then not asked: they may lack pages."""
         self._being_read: set[str] = set()
         """Paths that some thread is reading now. A hint: threads that refresh at the same time share the work."""
+        self.unreadable: dict[str, Unreadable] = {}
+        """See `PageIndex`."""
         self._known = Kept(read_known)
         self._facts = Kept(read_facts)
         self._graph = Kept(read_graph)
@@ -71,7 +73,8 @@ class FullTextIndex:
         """Indexes the pages whose stamps have changed, and returns their paths.
 
         `on_change` gets the paths first. If it returns `False`, the next refresh passes it these pages again. It is
-        called with no lock of the index held, so it may take the storage's lock, which the caller may hold already."""
+        called with no lock of the index held, so it may take the storage's lock, which the caller may hold already.
+        A page that cannot be read is told in the log. Raises `Unreadable` if that is so of all pages."""
 
         def work() -> Collection[str]:
             changed = self._store.run(lambda: self._refresh(on_change))
@@ -174,7 +177,8 @@ class FullTextIndex:
         state, known = self._all_known()
         stamps = list(self._source.stamps())
         stale = [stamp for stamp in stamps if is_stale(known, stamp)]
-        gone = known.keys() - {stamp.path for stamp in stamps}
+        hidden = tuple(self._source.unlisted_folders())
+        gone = {path for path in known.keys() - {stamp.path for stamp in stamps} if not path.startswith(hidden)}
         changed = set(gone)
         if gone and not stale:
             on_change(gone)
@@ -185,6 +189,8 @@ class FullTextIndex:
             changed |= self._take_in(batch, besides, on_change)
             besides = set()
         self._write(Edits(removed=list(gone)), known)
+        if stamps and all(stamp.path in self.unreadable for stamp in stamps):  # no answer is better than "nothing"
+            raise self.unreadable[stamps[0].path]
         self._filled = state.tables
         return changed
 
@@ -197,6 +203,7 @@ class FullTextIndex:
         self._being_read |= paths
         try:
             edits = read_edits(self._source, known, stale)
+            self._name_unreadable(paths, edits.unreadable)
             changed = edits.changed
             if edited := changed.union(besides):
                 edits = edits if on_change(edited) else edits.unknown()
@@ -204,6 +211,11 @@ class FullTextIndex:
         finally:
             self._being_read -= paths
         return changed
+
+    def _name_unreadable(self, paths: Collection[str], unreadable: Mapping[str, Unreadable]) -> None:
+        for path in unreadable.keys() - self.unreadable.keys():
+            logger.warning("the page %r is left out: %s", path, unreadable[path])
+        self.unreadable = {p: error for p, error in self.unreadable.items() if p not in paths} | dict(unreadable)
 
     def _all_known(self) -> tuple[State, Mapping[str, Known]]:
         with self._store.reading() as tables:

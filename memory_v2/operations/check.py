@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from memory_v2.agent.limits import Cost
-from memory_v2.errors import PageNotFound, StorageError
+from memory_v2.errors import PageNotFound, StorageError, Unreadable
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import MAX_CHILDREN, Context, overgrown
 from memory_v2.operations.draft import Draft, link_orphans
@@ -61,14 +61,12 @@ def check(context: Context, apply: bool = False) -> Checkup:
 
 def _findings(context: Context) -> list[Finding]:
     storage = context.storage
-    pages = dict(_pages(storage))
-    graph = build_graph(pages.values())
-    known = {fold(path) for path in pages}
+    pages, unread = _pages(storage)
+    known = _Known({fold(path) for path in (*pages, *unread)}, tuple(map(fold, storage.unlisted_folders())))
     found = [
-        *_root(pages),
-        *_reach(graph, pages),
+        *(Finding("unreadable", "error", path, 0, reason) for path, reason in unread.items()),
+        *_whole(pages, unread),
         *(f for page in pages.values() for f in _page(page, known, context.threshold)),
-        *_pieces(pages),
         *_unindexed(context),
         *_ignored_files(storage),
         *_unfinished(storage),
@@ -76,12 +74,38 @@ def _findings(context: Context) -> list[Finding]:
     return sorted(found, key=lambda f: (f.severity, f.path != ROOT, f.path, f.line))
 
 
-def _pages(storage: MemoryStorage) -> Iterator[tuple[str, Page]]:
+def _pages(storage: MemoryStorage) -> tuple[dict[str, Page], dict[str, str]]:
+    """All pages, and those pages and folders that cannot be read, each with the reason."""
+    pages: dict[str, Page] = {}
+    unread: dict[str, str] = {}
     for path in storage.list_files():
         try:
-            yield path, read_page(path, storage.read(path).data)
+            pages[path] = read_page(path, storage.read(path).data)
         except PageNotFound:  # removed meanwhile
             continue
+        except Unreadable as error:
+            unread[path] = str(error)
+    return pages, unread | dict(storage.unlisted_folders())
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The paths of all pages, folded, and the folders whose pages nobody can tell."""
+
+    paths: AbstractSet[str]
+    unlisted: tuple[str, ...]
+
+    def __contains__(self, key: str | None) -> bool:
+        return key is not None and (key in self.paths or key.startswith(self.unlisted))
+
+
+def _whole(pages: dict[str, Page], unread: dict[str, str]) -> Iterator[Finding]:
+    """What is missing in the tree as a whole. Nobody can tell while a page cannot be read: it may be there."""
+    if unread:
+        return
+    yield from _root(pages)
+    yield from _reach(build_graph(pages.values()), pages)
+    yield from _pieces(pages)
 
 
 def _root(pages: dict[str, Page]) -> Iterator[Finding]:
@@ -98,7 +122,7 @@ def _reach(graph: Graph, pages: dict[str, Page]) -> Iterator[Finding]:
         )
 
 
-def _page(page: Page, known: AbstractSet[str], threshold: int) -> Iterator[Finding]:
+def _page(page: Page, known: _Known, threshold: int) -> Iterator[Finding]:
     if page.size > threshold:
         message = f"{page.size:,} bytes, more than the {threshold:,} of a page"
         yield Finding("too-large", "error", page.path, 0, message, "split it")
@@ -163,10 +187,15 @@ def _ignored_files(storage: MemoryStorage) -> Iterator[Finding]:
 def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
     """Interrupted operations that recovery could not finish."""
     notes = storage.notes
-    if revision := storage.interrupted():
+    try:
+        revision, names = storage.interrupted(), notes.names(PENDING)
+    except StorageError as error:
+        yield Finding("unreadable", "error", ".metadata/", 0, str(error))
+        return
+    if revision:
         message = f"not all pages of revision {revision.id[:12]} are written; the next change completes it"
         yield Finding("unfinished", "error", ROOT, 0, message)
-    for name in notes.names(PENDING):
+    for name in names:
         with suppress(StorageError), notes.claim(name) as is_free:  # a read-only disk has no claims
             if not is_free or notes.read(name) is None:
                 continue
@@ -179,9 +208,10 @@ def _mend(context: Context) -> Result:
     refresh(context, even_if_fresh=True)
     draft = Draft(context)
     paths = sorted(draft.paths())
-    if draft.find(ROOT) is None and paths:
+    if paths and not draft.exists(ROOT):
         draft.put(new_page(ROOT, "Memory"))
-    known = {fold(path) for path in draft.paths()}
+    known = _Known({fold(path) for path in draft.paths()}, tuple(map(fold, context.storage.unlisted_folders())))
+    paths = [path for path in paths if path not in context.index.unreadable]
     for path in paths:
         page = draft.page(path)  # gathered: text below the program's sections is moved above them
         draft.put(page)

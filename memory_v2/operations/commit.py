@@ -121,14 +121,13 @@ def _check_meanwhile(draft: Draft, pages: dict[str, Page | None], may_be_out_of_
     refresh(draft.context)
     draft.forget_paths()
     created = [path for path, page in pages.items() if page is not None and draft.before(path) is None]
-    graph = draft.graph()
     kept = set(created) | {t for path, page in pages.items() for t in _lost_targets(draft, path, page)}
     gone = {path for path, page in pages.items() if page is None}
     stored = draft.context.index.graph()
     others = TakenPaths(draft.paths() - pages.keys()) if gone else stored.taken
     if (
         any(path in others for path in created)
-        or (not may_be_out_of_reach and kept.intersection(graph.unreachable))
+        or (not may_be_out_of_reach and kept.intersection(draft.unreachable()))
         or any(source not in pages for path in gone for source in stored.sources.get(path, ()))
     ):
         raise StorageConflict("the tree was changed by somebody else meanwhile")

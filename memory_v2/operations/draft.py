@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
-from memory_v2.errors import PageExists, PageNotFound, StorageConflict, ToolProblem
+from memory_v2.errors import PageExists, PageNotFound, StorageConflict, ToolProblem, Unreadable
 from memory_v2.operations.context import Context
 from memory_v2.storage.base import Stored, stored_page
 from memory_v2.trace.recording import digest
@@ -38,6 +38,13 @@ class Draft:
     def find(self, path: str) -> Page | None:
         """The page, or `None`."""
         return self.staged[path] if path in self.staged else self._stored(path)
+
+    def exists(self, path: str) -> bool:
+        """Whether there is such a page, even if it cannot be read."""
+        try:
+            return self.find(path) is not None
+        except Unreadable:
+            return True
 
     def before(self, path: str) -> Page | None:
         """The page as it was when this operation first read it."""
@@ -81,7 +88,7 @@ class Draft:
         """Records the digest of a page in the trace, without parsing the page."""
         reads = self.context.operation.trace.reads
         if path not in reads:
-            with suppress(PageNotFound):
+            with suppress(PageNotFound, Unreadable):
                 reads[path] = digest(self.context.storage.read(path).data)
 
     def remove(self, path: str) -> None:
@@ -96,6 +103,12 @@ class Draft:
             return stored
         staged = stored.changed({path: node_of(page) if page else None for path, page in self.staged.items()}, {})
         return staged.changed({}, {path: edges_of(page, staged.known) for path, page in self.staged.items() if page})
+
+    def unreachable(self) -> frozenset[str]:
+        """The pages to which no link leads from the root, including the staged changes; none while a page cannot be
+        read, since that one may lead to them."""
+        unknown = self.context.index.unreadable or self.context.storage.unlisted_folders()
+        return frozenset() if unknown else frozenset(self.graph().unreachable)
 
     def _stored(self, path: str) -> Page | None:
         if path not in self.read:
@@ -113,7 +126,10 @@ class Draft:
 def known_page(draft: Draft, path: str) -> Page:
     """The page that a model asks for, whatever the case of the path. Raises `ToolProblem` if there is none."""
     known = TakenPaths(draft.paths()).page(unicodedata.normalize("NFC", path.strip()))
-    page = draft.find(known) if known else None
+    try:
+        page = draft.find(known) if known else None
+    except Unreadable as error:
+        raise ToolProblem(f"the page {known!r} cannot be read now; ask for other pages") from error
     if page is None:
         raise ToolProblem(f"there is no page {path[:80]!r}; ask for pages that you were shown")
     return page
@@ -121,7 +137,7 @@ def known_page(draft: Draft, path: str) -> Page:
 
 def page_above(draft: Draft, path: str, besides: AbstractSet[str] = frozenset()) -> str:
     """The nearest page above this path, except those in `besides`; the root if there is none."""
-    above = [p for p in prefixes(path)[:-1] if p not in besides and draft.find(p) is not None]
+    above = [p for p in prefixes(path)[:-1] if p not in besides and draft.exists(p)]
     return above[-1] if above else ROOT
 
 
@@ -132,8 +148,8 @@ def link_orphans(draft: Draft, among: AbstractSet[str] | None = None) -> None:
     out: dict[str, list[str]] = {}
     for edge in graph.edges:
         out.setdefault(edge.source, []).append(edge.target)
-    lost = set(graph.unreachable)
-    if lost and draft.find(ROOT) is None:
+    lost = set(draft.unreachable())
+    if lost and not draft.exists(ROOT):
         draft.put(new_page(ROOT, "Memory"))
     listed: dict[str, list[str]] = {}
     for orphan in sorted(lost if among is None else lost & among, key=lambda path: (path.count("/"), path)):

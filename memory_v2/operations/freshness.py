@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memory_v2.errors import StorageError
-from memory_v2.storage.history import History, HistoryDamaged
+from memory_v2.storage.history import History
 
 if TYPE_CHECKING:
     from memory_v2.operations.context import Context
@@ -103,5 +103,5 @@ def refresh(context: Context, even_if_fresh: bool = False) -> None:
 def _stamp(history: History) -> str | None:
     try:
         return history.stamp
-    except HistoryDamaged:
+    except StorageError:  # damaged, or not readable: the pages are
         return None

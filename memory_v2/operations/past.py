@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import logging
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from memory_v2.errors import NotAllowed, PageNotFound, StorageConflict, StorageError
+from memory_v2.errors import NotAllowed, PageNotFound, StorageConflict, StorageError, Unreadable
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, page_above
@@ -122,7 +122,8 @@ def difference(context: Context, old: str, new: str | None = None) -> Change:
     if new is not None:
         later = _find(recorded, new).revisions[0]
         return Change(recorded.difference(then.id, later.id), later)
-    return Change(compared(recorded.pages(then.id), _now(context)))
+    before = recorded.pages(then.id)
+    return Change(compared(before, _now(context, before)))
 
 
 def undo(context: Context, revision: str | None = None) -> Result:
@@ -196,7 +197,7 @@ def restore(context: Context, revision: str, path: str | None = None) -> Result:
 def _was_so_before(draft: Draft, recorded: History, operation: PastOperation) -> bool:
     """Whether every page that the undo would leave out of reach is so now, or was so before the operation: then the
     undo takes nothing away. It reads the pages themselves, since they may link to pages that do not exist now."""
-    stored = {path: read_page(path, data) for path, data in _now(draft.context).items()}
+    stored = {path: read_page(path, data) for path, data in _now(draft.context, {}).items()}
     staged = {path: page for path, page in (stored | draft.staged).items() if page is not None}
     lost = set(build_graph(staged.values()).unreachable) - set(build_graph(stored.values()).unreachable)
     old = recorded.before(operation.first.id)
@@ -289,10 +290,25 @@ def _page_changes(recorded: History, operation: PastOperation) -> tuple[PageChan
     return tuple(one for path in sorted(changes) for one in changes[path] if one.before != one.after)
 
 
-def _now(context: Context) -> dict[str, bytes]:
-    """All pages as they are stored."""
-    pages = {}
-    for path in context.storage.list_files():
-        with suppress(PageNotFound, UnicodeEncodeError):  # removed just now, or this locale cannot encode its name
+def _now(context: Context, before: Mapping[str, bytes]) -> dict[str, bytes]:
+    """All pages as they are stored; one that cannot be read as it was `before`, so that it is not taken for removed."""
+    paths = context.storage.list_files()
+    hidden = tuple(_unlisted(context))
+    pages = {path: data for path, data in before.items() if path.startswith(hidden)}
+    for path in paths:
+        try:
             pages[path] = context.storage.read(path).data
+        except PageNotFound:  # removed just now
+            continue
+        except Unreadable as error:
+            logger.warning("the page %r is left out: %s", path, error)
+            if path in before:
+                pages[path] = before[path]
     return pages
+
+
+def _unlisted(context: Context) -> Iterator[str]:
+    """The folders whose pages are in no list."""
+    for folder, reason in context.storage.unlisted_folders().items():
+        logger.warning("the pages below %r are left out: %s", folder, reason)
+        yield folder

@@ -38,7 +38,7 @@ def search(context: Context, query: str, max_results: int = 10) -> SearchResults
     refresh(context)
     draft = Draft(context)
     graph = draft.graph()
-    root = draft.find(ROOT)
+    root = draft.find(ROOT) if ROOT not in context.index.unreadable else None
     brief = SearchBrief(
         query=query,
         limit=max_results,

@@ -180,13 +180,13 @@ def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Pag
     If the text begins with a title, that becomes the title of the new page."""
     asked_for, path = path, path or ROOT
     titled = _is_titled(blocks)
-    if draft.find(ROOT) is None:
+    if not draft.exists(ROOT):
         draft.put(Page(ROOT, "") if titled and asked_for == ROOT else new_page(ROOT, "Memory"))
         link_orphans(draft)
     if (page := draft.find(path)) is not None:
         if page.piece is not None:
             raise NotAllowed(f"{path!r} holds part of a block too large for one page; write to another page")
-        if path in draft.graph().unreachable:
+        if path in draft.unreachable():
             above = draft.page(page_above(draft, path, {path}))
             draft.put(above.with_child(path, page.title))
         return page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -142,7 +142,7 @@ class MemoryStorage(Protocol):
         """A folder for derived data, which can be rebuilt; `None` if there is none or it is not writable."""
 
     def read(self, path: str) -> Stored:
-        """The page's bytes and version; raises `PageNotFound`."""
+        """The page's bytes and version; raises `PageNotFound`, and `Unreadable` if only this page cannot be read."""
 
     def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
         """Stores the bytes and returns their version."""
@@ -167,6 +167,10 @@ class MemoryStorage(Protocol):
 
     def ignored_files(self) -> list[tuple[str, str]]:
         """The Markdown files that are not pages, each as (stored name, reason in one sentence)."""
+
+    def unlisted_folders(self) -> Mapping[str, str]:
+        """The folders (`projects/`) that could not be listed at the last look, each with the reason in one sentence.
+        Pages below them are in no list, and may exist all the same."""
 
     def remove_temporary(self, paths: Iterable[str]) -> None:
         """Removes temporary files that interrupted writes left beside these pages. Call it under the lock. Files that

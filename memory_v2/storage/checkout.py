@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 
-from memory_v2.errors import SilicaError, StorageConflict, StorageError
+from memory_v2.errors import SilicaError, StorageConflict, StorageError, Unreadable
 from memory_v2.storage.base import ABSENT, ANY, Expected, Notes, Stored, stored_page, version_of
 from memory_v2.storage.format import is_current, unfinished_by_format_2, write_format
 from memory_v2.storage.history import COMPLETED_LATER, EXTERNAL, Change, History, HistoryDamaged, PageChange, Revision
@@ -255,13 +255,13 @@ class HistoryFirst(ABC):
         return stored.data if stored else None
 
     def _stored(self, paths: Iterable[str]) -> dict[str, bytes | None]:
-        """The stored bytes of these pages; `None` for one that does not exist."""
+        """The stored bytes of these pages, except those that cannot be read; `None` for one that does not exist."""
         pages: dict[str, bytes | None] = {}
         for path in paths:
             try:
                 pages[path] = self._data(path)
-            except UnicodeEncodeError:  # this process's locale cannot encode the path, so the page cannot be read
-                continue
+            except Unreadable as error:  # not recorded as removed: it is recorded when it can be read again
+                logger.info("%s", error)
         return pages
 
 

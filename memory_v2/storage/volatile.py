@@ -209,6 +209,9 @@ class VolatileStorage(HistoryFirst):
     def ignored_files(self) -> list[tuple[str, str]]:
         return []
 
+    def unlisted_folders(self) -> dict[str, str]:
+        return {}
+
     def remove_temporary(self, paths: Iterable[str]) -> None:
         """Nothing to do: there are no temporary files."""
 

@@ -31,6 +31,9 @@ class Folder:
         self.texts = texts
         self.on_read: Callable[[str], object] = str
 
+    def unlisted_folders(self) -> tuple[str, ...]:
+        return ()
+
     def stamps(self) -> Iterable[Stamp]:
         return [Stamp(path, len(text), version_of(text.encode())) for path, text in self.texts.items()]
 

@@ -47,6 +47,7 @@ class Disk:
         self.folder = folder
         self._patch = monkeypatch
         self._listdir: Callable[[str | Path], list[str]] = os.listdir
+        self._refused: set[Path] = set()
 
     def ignore_case(self, forms: bool = False) -> None:
         """Names are found in any case, and kept as they were given; with `forms` also in any form of Unicode, as on
@@ -59,10 +60,20 @@ class Disk:
         for name, places in _PLACES.items():
             self._wrap(name, self._refusing(name, places, besides))
 
+    def refuse(self, *places: str) -> None:
+        """These files and folders, and what lies below, may not be read."""
+        self._refused = {self.folder / place for place in places}
+        for name in ("open", "listdir", "scandir", "stat", "lstat"):
+            self._wrap(name, self._hiding(name))
+
     def keep_no_modes(self) -> None:
         """Files have no owners, no modes and no second names, as on a memory stick."""
         for name in ("chmod", "chown", "link"):
             self._wrap(name, self._failing(errno.EPERM))
+
+    def fail_to_open(self, number: int) -> None:
+        """No file can be opened; the system says why by this number."""
+        self._wrap("open", self._failing(number))
 
     def keep_no_locks(self, number: int) -> None:
         """Files cannot be locked, as on some disks of other machines; the system says why by this number."""
@@ -92,6 +103,16 @@ class Disk:
                 return False
             if here and (writes or (name == "mkdir" and not os.path.lexists(where[0]))):
                 raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(where[0]))
+            return real(*args, **more)
+
+        return behave
+
+    def _hiding(self, name: str) -> Callable[..., Any]:
+        def behave(real: Callable[..., Any], args: tuple[Any, ...], more: dict[str, Any]) -> Any:
+            place = Path() if not args or isinstance(args[0], int) else Path(os.fsdecode(args[0]))
+            refused = self._refused.intersection(place.parents if name.endswith("stat") else [place, *place.parents])
+            if refused:
+                raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(place))
             return real(*args, **more)
 
         return behave

@@ -12,9 +12,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeGuard
 
-from memory_v2.errors import StorageError
+from memory_v2.errors import StorageError, Unreadable
 from memory_v2.tree.path import fold
 
+_EVERYWHERE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE, errno.ENOTCONN, errno.EHOSTDOWN)
+"""Failures of this process or of the whole disk, not of the file that is being read."""
 _UNSUPPORTED = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
@@ -159,19 +161,32 @@ def _is_found_in_other_case(place: Path) -> bool:
 
 
 @contextmanager
-def explained(action: str, place: Path) -> Iterator[None]:
-    """Turns an `OSError` into a `StorageError` that says what to do."""
+def explained(action: str, place: Path, kind: type[StorageError] = StorageError) -> Iterator[None]:
+    """Turns an `OSError` into a `StorageError`, of this kind, that says what to do."""
     try:
         yield
     except StorageError:
         raise
     except OSError as error:
-        explanation = StorageError(f"cannot {action} {place}: {_advice(error)}")
+        explanation = kind(f"cannot {action} {place}: {advice(error)}")
         explanation.errno = error.errno
         raise explanation from error
 
 
-def _advice(error: OSError) -> str:
+@contextmanager
+def reading(place: Path) -> Iterator[None]:
+    """Turns an `OSError` into `Unreadable`, or into another `StorageError` if other files cannot be read either."""
+    try:
+        with explained("read", place, Unreadable):
+            yield
+    except Unreadable as error:
+        if error.errno in _EVERYWHERE:
+            raise StorageError(str(error)) from error
+        raise
+
+
+def advice(error: OSError) -> str:
+    """What happened and what to do about it."""
     match error.errno:
         case errno.EACCES | errno.EPERM:
             return "permission is denied; make it readable and writable for you, or choose another folder"

@@ -23,8 +23,18 @@ from typing import Any, TypeVar
 
 from memory_v2.errors import SilicaError, StorageError
 from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, PageChange, Revision
-from memory_v2.storage.local.disk import explained, is_temporary, make_folder, new_temporary, store_bytes, sync_folder
+from memory_v2.storage.local.disk import (
+    explained,
+    is_temporary,
+    lstat,
+    make_folder,
+    new_temporary,
+    read_bytes,
+    reading,
+    sync_folder,
+)
 from memory_v2.storage.local.git_message import message_of, read_message
+from memory_v2.storage.local.git_objects import FlushedObjects
 from memory_v2.storage.names import SUFFIX
 
 FOLDER = "history.git"
@@ -62,7 +72,9 @@ class GitHistory:
     def begun(self) -> bool:
         """See `History`."""
         # `git gc` moves the branches into the file packed-refs
-        return (self._place / "refs" / "heads" / "main").exists() or (self._place / "packed-refs").exists()
+        refs = (self._place / BRANCH.decode(), self._place / "packed-refs")
+        with reading(self._place):
+            return any(lstat(file) is not None for file in refs)
 
     @property
     def head(self) -> str:
@@ -214,7 +226,7 @@ class GitHistory:
         from dulwich.object_store import commit_tree_changes
         from dulwich.objects import Blob, Commit, Tree
 
-        store: Any = _FlushedObjects(self._repo.object_store, self._place / "objects")
+        store: Any = FlushedObjects(self._repo.object_store, self._place / "objects")
         parent = self._head
         tree: Any = self._tree(self._commit(parent).tree) if parent else Tree()
         files: list[Any] = []
@@ -316,6 +328,8 @@ class GitHistory:
     def _head(self) -> bytes | None:
         head: bytes | None = self._repo.refs.read_ref(BRANCH)
         if head is None and self.begun:
+            with suppress(FileNotFoundError):
+                read_bytes(self._place / BRANCH.decode())  # a branch that may not be read is not damaged
             raise KeyError(BRANCH)  # a power cut may leave the file empty
         return head
 
@@ -326,7 +340,7 @@ class GitHistory:
         """The ref, if it has a file of its own. Reading it here spares those who only read pages the import of
         dulwich."""
         with suppress(OSError, UnicodeDecodeError):
-            commit_id = (self._place / name.decode()).read_text("ascii").strip()
+            commit_id = read_bytes(self._place / name.decode()).decode("ascii").strip()
             if re.fullmatch("[0-9a-f]{40}", commit_id):
                 return commit_id
         return ""
@@ -434,38 +448,6 @@ class GitHistory:
                 self._users -= 1
                 if not self._users:
                     self._close()
-
-
-class _FlushedObjects:
-    """An object store that writes each object durably to its own file. Temporary files are made in `objects/` itself,
-    where `_sweep` finds them without listing its 256 subfolders."""
-
-    def __init__(self, store: Any, folder: Path) -> None:
-        self._store = store
-        self._folder = folder
-        self._changed: set[Path] = set()
-
-    def __getitem__(self, object_id: bytes) -> Any:
-        return self._store[object_id]
-
-    def add_object(self, added: Any) -> None:
-        """Writes and flushes the object; its name is durable after `flush`."""
-        name = added.id.decode()
-        file = self._folder / name[:2] / name[2:]
-        self._changed.add(file.parent)
-        if file.exists():
-            return
-        if not file.parent.exists():
-            file.parent.mkdir(mode=0o700, exist_ok=True)
-            self._changed.add(self._folder)
-        temporary = new_temporary(self._folder)
-        store_bytes(temporary, added.as_legacy_object())
-        temporary.replace(file)
-
-    def flush(self) -> None:
-        """Flushes the names of all added objects."""
-        for folder in self._changed:
-            sync_folder(folder)
 
 
 class _Locked(StorageError):

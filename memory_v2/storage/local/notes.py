@@ -14,6 +14,7 @@ from memory_v2.storage.local.disk import (
     lstat,
     make_folder,
     read_bytes,
+    reading,
     replace_bytes,
     sync_folder,
 )
@@ -39,7 +40,7 @@ class LocalNotes:
     def read(self, name: str) -> bytes | None:
         """See `Notes`."""
         file = self._file(name)
-        with explained("read", file):
+        with reading(file):
             try:
                 return read_bytes(file)
             except (FileNotFoundError, NotADirectoryError):

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_v2.errors import PageNotFound, StorageError
+from memory_v2.errors import PageNotFound, StorageError, Unreadable
 from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, Stored, conflict, version_of
 from memory_v2.storage.checkout import HistoryFirst
 from memory_v2.storage.local.disk import (
@@ -25,6 +25,7 @@ from memory_v2.storage.local.disk import (
     make_folder,
     new_temporary,
     read_bytes,
+    reading,
     spelling,
     store_bytes,
     sync_folder,
@@ -59,6 +60,7 @@ class LocalStorage(HistoryFirst):
         self._holder = 0
         self._listed: frozenset[str] = frozenset()
         """The paths of the last walk, spelled as on the disk."""
+        self._unlisted: dict[str, str] = {}
         self.notes = LocalNotes(self._folder / METADATA, self._metadata)
         with explained("open the memory folder", self._folder), suppress(FileNotFoundError):
             if not stat.S_ISDIR(self._folder.stat().st_mode):
@@ -85,7 +87,7 @@ class LocalStorage(HistoryFirst):
         file, found = self._look(path)
         if not is_file(found):
             raise PageNotFound(path)
-        with explained("read", file):
+        with reading(file):
             try:
                 data = read_bytes(file)
             except FileNotFoundError:
@@ -142,16 +144,21 @@ class LocalStorage(HistoryFirst):
 
     def stamps(self) -> Iterator[Stamp]:
         now = time.time_ns()
-        with explained("list", self._folder):
-            for path, entry in self._walk().items():
-                try:
-                    info = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:  # removed since the walk
-                    continue
-                yield Stamp(path, info.st_size, _mark(info, now))
+        for path, entry in self._walk().items():
+            try:
+                info = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:  # removed since the walk
+                continue
+            except OSError:  # whoever reads the page learns why
+                yield Stamp(path, 0, f"{now:x}")
+                continue
+            yield Stamp(path, info.st_size, _mark(info, now))
 
     def ignored_files(self) -> list[tuple[str, str]]:
-        return sorted(walk(self._folder)[1])
+        return sorted(walk(self._folder).ignored)
+
+    def unlisted_folders(self) -> dict[str, str]:
+        return self._unlisted
 
     def remove_temporary(self, paths: Iterable[str]) -> None:
         for folder in {(self._folder / f"{path}{SUFFIX}").parent for path in paths}:
@@ -194,9 +201,9 @@ class LocalStorage(HistoryFirst):
             self._queue.release()
 
     def _walk(self) -> dict[str, os.DirEntry[str]]:
-        pages = walk(self._folder)[0]
-        self._listed = frozenset(pages)
-        return pages
+        found = walk(self._folder)
+        self._listed, self._unlisted = frozenset(found.pages), found.unlisted
+        return found.pages
 
     def _look(self, path: str, to_write: bool = False) -> tuple[Path, os.stat_result | None]:
         """The page's file and its status, or `None` if it does not exist. Raises `_Link` if the file or a folder above
@@ -206,7 +213,7 @@ class LocalStorage(HistoryFirst):
         file = self._folder / f"{path}{SUFFIX}"
         found = None
         for place in (*(self._folder / folder for folder in prefixes(path)[:-1]), file):
-            with explained("look at", place):
+            with explained("look at", place, Unreadable):
                 found = lstat(place)
                 other = spelling(place) if found is not None and path not in self._listed else place.name
             if found is None:

@@ -5,32 +5,55 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from memory_v2.storage.local.disk import explained, is_link, lstat
+from memory_v2.storage.local.disk import advice, explained, is_link, lstat
 from memory_v2.storage.names import SUFFIX, is_markdown, name_problem, part_clashes
 
 LINK = "is a symbolic link; a memory keeps its pages inside its own folder"
 
 
-def walk(root: Path) -> tuple[dict[str, os.DirEntry[str]], list[tuple[str, str]]]:
-    """The pages below a folder, by path, and the files that look like pages but are not, each with the reason."""
-    pages: dict[str, os.DirEntry[str]] = {}
-    ignored: list[tuple[str, str]] = []
+@dataclass(frozen=True)
+class Walked:
+    """What is below a folder: the `pages`, by path; the files that look like pages but are not, and the folders that
+    cannot be listed (`projects/`), each with the reason."""
+
+    pages: dict[str, os.DirEntry[str]] = field(default_factory=dict)
+    ignored: list[tuple[str, str]] = field(default_factory=list)
+    unlisted: dict[str, str] = field(default_factory=dict)
+
+
+def walk(root: Path) -> Walked:
+    """What is below a folder. Raises `StorageError` if the folder itself cannot be listed."""
+    found = Walked()
     folders = [""]
     while folders:
         above = folders.pop()
-        with explained("list", root / above):
-            entries = _entries(root / above)
-            for entry in entries:
-                name = above + _name(entry, entries)
-                if problem := _problem(name, entry):
-                    ignored.append((name, problem))
-                elif entry.is_dir(follow_symlinks=False):
-                    folders.append(f"{name}/")
-                elif name.endswith(SUFFIX):
-                    pages[name.removesuffix(SUFFIX)] = entry
-    return pages, ignored + part_clashes(pages)
+        try:
+            folders += _look_into(root, above, found)
+        except OSError as error:
+            with explained("list", root / above):
+                if not above:
+                    raise
+            found.unlisted[above] = f"this folder cannot be listed: {advice(error)}"
+    found.ignored.extend(part_clashes(found.pages))
+    return found
+
+
+def _look_into(root: Path, above: str, found: Walked) -> list[str]:
+    """Adds what is in one folder, and returns the folders in it."""
+    folders = []
+    entries = _entries(root / above)
+    for entry in entries:
+        name = above + _name(entry, entries)
+        if problem := _problem(name, entry):
+            found.ignored.append((name, problem))
+        elif entry.is_dir(follow_symlinks=False):
+            folders.append(f"{name}/")
+        elif name.endswith(SUFFIX):
+            found.pages[name.removesuffix(SUFFIX)] = entry
+    return folders
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

@@ -168,6 +168,9 @@ class S3Storage(HistoryFirst):
     def ignored_files(self) -> list[tuple[str, str]]:
         return sorted(self._list()[1])
 
+    def unlisted_folders(self) -> dict[str, str]:
+        return {}
+
     def remove_temporary(self, paths: Iterable[str]) -> None:
         """There are no temporary objects."""
 
