@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Literal, TypeAlias
 
 from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal
 from memory_v2.text.speakers import speaker, speakers
 from memory_v2.tree.block import Block, encode, is_blank, readable, split_lines
 from memory_v2.tree.page import Page
+from memory_v2.tree.sections import CHILD_LINK, OURS, PROPERTY
 
 Kind: TypeAlias = Literal["text", "heading", "child link"]
 
@@ -63,10 +64,13 @@ def passages(page: Page) -> list[Passage]:
     run: list[Passage] = []
     above: list[_Heading] = []
     line, runs = 1, 1
+    apart = _program_lines(page)
     page_date = inherited = _date_in(page.path.rsplit("/", 1)[-1]) or _date_in(page.title)
     for number, block in enumerate(page.blocks, 1):
         lines = _readable_lines(block)
-        if block.kind == "heading":
+        if line in apart and block.kind == "heading":
+            pass
+        elif block.kind == "heading":
             found += _dated(run, inherited)
             run, runs = [], runs + 1
             above = _below(above, block)
@@ -74,11 +78,12 @@ def passages(page: Page) -> list[Passage]:
             start = Passage("heading", number, line, line, "", _section(above[:-1]), runs, date=inherited)
             if above[-1].words and _is_bare(page.blocks, number):
                 found += _cut(start, lines, LINE_BYTES)
-        elif block.kind != "rule" and not _is_metadata(block):
-            start = Passage("text", number, line, line, "", _section(above), runs)
-            run += [_described(part) for part in _parts(start, lines, voices)]
+        elif block.kind != "rule":
+            for first, kept in _without(lines, line, apart):
+                start = Passage("text", number, first, first, "", _section(above), runs)
+                run += [_described(part) for part in _parts(start, kept, voices)]
         line += len(lines)
-    return [*found, *_dated(run, inherited), *_child_links(page, line, runs + 1)]
+    return [*found, *_dated(run, inherited), *_listed(page, apart, runs + 1)]
 
 
 def _below(above: Sequence[_Heading], block: Block) -> list[_Heading]:
@@ -96,9 +101,24 @@ def _readable_lines(block: Block) -> list[str]:
     return split_lines(readable(block.text))
 
 
-def _is_metadata(block: Block) -> bool:
-    """Whether a block is the program's metadata, which became text because somebody wrote below it."""
-    return block.text.startswith("last_updated: ") and "size_bytes: " in block.text
+def _program_lines(page: Page) -> frozenset[int]:
+    """The numbers of the lines of the program's sections. A key of the metadata that it does not know is a person's."""
+    lines, sections = split_lines(page.text), page.sections
+    known = {
+        number
+        for number in sections.metadata
+        if number == sections.metadata.start or ((found := PROPERTY.match(lines[number])) and found[1] in OURS)
+    }
+    return frozenset(number + 1 for number in {*sections.links, *known})
+
+
+def _without(lines: Sequence[str], first: int, apart: Collection[int]) -> Iterator[tuple[int, Sequence[str]]]:
+    """The runs of lines that are not `apart`, each with the number of its first line; `first` is that of all."""
+    numbered = enumerate(lines, first)
+    for is_apart, run in groupby(numbered, key=lambda pair: pair[0] in apart):
+        if not is_apart:
+            kept = list(run)
+            yield kept[0][0], [line for _, line in kept]
 
 
 def _is_bare(blocks: Sequence[Block], number: int) -> bool:
@@ -194,9 +214,16 @@ def _dated(run: Sequence[Passage], inherited: Span | None) -> Iterator[Passage]:
         yield passage if passage.date else replace(passage, date=inherited)
 
 
-def _child_links(page: Page, line: int, run: int) -> Iterator[Passage]:
-    """The lines of `## Links`: they describe children, and are not answers themselves."""
-    listed = {child.line for child in page.children}
-    for place, text in enumerate(split_lines(page.links)):
-        if text in listed:
-            yield Passage("child link", 0, line + place, line + place, readable(text).rstrip("\r\n"), run=run)
+def _listed(page: Page, apart: Collection[int], run: int) -> Iterator[Passage]:
+    """The lines of `## Links`: they describe children, and are not answers themselves. Then a person's lines among the
+    metadata, which are."""
+    lines = split_lines(page.text)
+    for number in page.sections.links:
+        if CHILD_LINK.match(lines[number]):
+            text = readable(lines[number]).rstrip("\r\n")
+            yield Passage("child link", 0, number + 1, number + 1, text, run=run)
+    below = page.sections.metadata if page.metadata else ()
+    for number in below:
+        if number + 1 not in apart and not is_blank(lines[number]):
+            text = readable(lines[number]).rstrip("\r\n")
+            yield _described(Passage("text", 0, number + 1, number + 1, text, run=run + 1))

@@ -142,8 +142,8 @@ def _page(page: Page, known: _Known, threshold: int) -> Iterator[Finding]:
         else:
             message = f"[[{link.target}]] names no page"
             yield Finding("dangling-link", "notice", page.path, line, message)
-    if page.gathered() is not page:
-        message = "there is text below ## Metadata, so that the section has become text too"
+    if page.is_misplaced:
+        message = "there is text below ## Links or ## Metadata, so that the section has become text too"
         yield Finding("misplaced-section", "notice", page.path, 0, message, "move the text above it")
     yield from _not_utf8(page)
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import accumulate
 
 from memory_v2.text.plain import shorten
 from memory_v2.tree.block import (
@@ -35,7 +36,7 @@ from memory_v2.tree.block import (
 )
 from memory_v2.tree.link import Link, find_links
 from memory_v2.tree.path import ROOT
-from memory_v2.tree.sections import CHILD_LINK, PROPERTY, part, part_in_the_middle
+from memory_v2.tree.sections import CHILD_LINK, PROPERTY, Sections, end_sections, misplaced_sections, part
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +105,33 @@ class Page:
 
     @cached_property
     def children(self) -> tuple[ChildLink, ...]:
-        """The children listed under `## Links`."""
-        found = ((line, CHILD_LINK.match(line)) for line in split_lines(self.links)[1:])
+        """The children listed under `## Links`, also where a person wrote below it."""
+        listed = self.sections.links
+        lines = split_lines(self.text)[listed.start : listed.stop] if listed else ()
+        found = ((line, CHILD_LINK.match(line)) for line in lines)
         return tuple(ChildLink(m[1].strip(), (m[2] or "").strip(), line) for line, m in found if m)
+
+    @cached_property
+    def sections(self) -> Sections:
+        """Where the program's sections are, also those below which a person wrote."""
+        return self._misplaced or end_sections(self.body, self.links, self.metadata)
+
+    @property
+    def is_misplaced(self) -> bool:
+        """Whether a person wrote below a section of the program, so that it is in the body."""
+        return self._misplaced is not None
+
+    @cached_property
+    def _misplaced(self) -> Sections | None:
+        if "## Links" not in self.body and "## Metadata" not in self.body:
+            return None
+        if (found := misplaced_sections(self.text)) is None:
+            return None
+        lines = split_lines(self.text)
+        starts = [len("".join(lines[: each.start])) for each in (found.links, found.metadata) if each]
+        headings = {start for start, block in self.placed_blocks() if block.kind == "heading"}
+        # In a fence it is an example; at the end of the page it is no part of the body.
+        return found if all(start in headings or start >= len(self.body) for start in starts) else None
 
     @cached_property
     def properties(self) -> dict[str, str]:
@@ -154,16 +179,24 @@ class Page:
     @cached_property
     def found_links(self) -> tuple[tuple[Link, bool], ...]:
         """Every link with its position in `text`, and whether it lists a child under `## Links`."""
-        links: list[tuple[Link, bool]] = []
-        for start, block in self.placed_blocks():
-            links += [(replace(i, start=start + i.start, end=start + i.end), False) for i in find_links(block)]
-        start = len(self.body)
+        places = list(self.placed_blocks())
+        start, listing = len(self.body), self._child_starts
         for line in split_lines(self.links):
-            for position, i in enumerate(find_links(Block(line))):
-                place = replace(i, start=start + i.start, end=start + i.end)
-                links.append((place, position == 0 and CHILD_LINK.match(line) is not None))
+            places.append((start, Block(line)))
             start += len(line)
-        return tuple(links)
+        return tuple(
+            (replace(link, start=start + link.start, end=start + link.end), start + link.start in listing)
+            for start, block in places
+            for link in find_links(block)
+        )
+
+    @property
+    def _child_starts(self) -> frozenset[int]:
+        """The positions in `text` of the links that list a child."""
+        listed = self.sections.links
+        lines = split_lines(self.text)[: listed.stop] if listed else []
+        ends = [0, *accumulate(len(line) for line in lines)]
+        return frozenset(ends[n] + lines[n].index("[[") for n in listed if CHILD_LINK.match(lines[n]))
 
     def placed_blocks(self) -> Iterator[tuple[int, Block]]:
         """The blocks, each with its position in `text`."""
@@ -194,22 +227,34 @@ class Page:
         return replace(self, body=_closed(self.body, line_end(self.text)), links=other.links, metadata=other.metadata)
 
     def told_apart(self, now: datetime) -> Page:
-        """The page in a form that is parsed again into the same body. If the body ends like one of the program's
-        sections, the program's own sections are added below it."""
-        page = self if self.metadata or parse_page(self.path, self.text).body == self.body else self.stamped(now)
-        if parse_page(page.path, page.text).body != page.body:
+        """The page in a form that is parsed again into the same body. If the body has what looks like one of the
+        program's sections, the program's own sections are added below it."""
+        page = self if self.metadata or self._is_told_apart else self.stamped(now)
+        if not page._is_told_apart:
             page = replace(page, links="## Links" + 2 * line_end(page.text))
         return parse_page(page.path, page.text)
+
+    @property
+    def _is_told_apart(self) -> bool:
+        stored = parse_page(self.path, self.text)
+        return stored.body == self.body and not stored.is_misplaced
 
     def gathered(self) -> Page:
         """The page with text that a person wrote below the program's sections moved above them; the page itself if
         there is none."""
-        if self.metadata or (parts := part_in_the_middle(self.text)) is None:
+        if not self.is_misplaced:
             return self
-        above, links, metadata, below = parts
-        newline = line_end(self.text)
-        body = _closed(_closed(above, newline) + below.lstrip("\r\n"), newline)
-        return Page(self.path, body, links, metadata)
+        lines, newline = split_lines(self.text), line_end(self.text)
+        links, metadata = (
+            "".join(lines[each.start : each.stop]) for each in (self.sections.links, self.sections.metadata)
+        )
+        body, text = "", ""
+        for number, line in enumerate(lines):
+            if number in self.sections.links or number in self.sections.metadata:
+                body, text = _closed(body + text, newline), ""
+            elif text or not body or not is_blank(line):
+                text += line
+        return Page(self.path, _closed(body + text, newline), _closed(links, newline), metadata)
 
     def with_child(self, target: str, description: str) -> Page:
         """The page with a child added at the end of `## Links`; a long description is shortened."""
@@ -235,8 +280,7 @@ class Page:
         kept = [line for line in split_lines(self.links)[1:] if not self._is_left_out(line, leave_out)]
         if not any(CHILD_LINK.match(line) for line in kept):
             emptied = replace(self, links="")
-            apart = parse_page(self.path, emptied.text).body == self.body
-            return emptied if apart else replace(self, links="## Links" + 2 * line_end(self.text))
+            return emptied if emptied._is_told_apart else replace(self, links="## Links" + 2 * line_end(self.text))
         return replace(self, links="".join([split_lines(self.links)[0], *kept]))
 
     def _is_left_out(self, line: str, leave_out: Callable[[ChildLink], bool]) -> bool:

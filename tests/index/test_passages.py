@@ -162,3 +162,32 @@ def test_what_the_program_wrote_is_set_apart() -> None:
     assert body.kind == "text"
     assert (entry.kind, entry.text, entry.block, entry.first_line) == ("child link", "- [[b]] - all of b", 0, 7)
     assert entry.run != body.run
+
+
+_SECTIONS = "## Links\n\n- [[b]] - all of b\n\n## Metadata\n\nlast_updated: 2023-01-01T00:00:00Z\nsize_bytes: 1\n"
+
+
+@pytest.mark.parametrize(
+    ("below", "expected", "line"),
+    [
+        ("Buy milk.\n", "Buy milk.", 13),
+        ("\nBuy milk.\n", "Buy milk.", 14),
+        ("todo: buy milk\n", "todo: buy milk", 13),
+        ("\ntodo: buy milk\n\nMore.\n", "todo: buy milk", 14),
+    ],
+)
+def test_what_a_person_wrote_among_and_below_the_metadata_is_a_passage(below: str, expected: str, line: int) -> None:
+    parts = found(f"# A\n\ntext\n\n{_SECTIONS}{below}")
+    [part] = [part for part in parts if "milk" in part.text]
+    assert (part.kind, part.text, part.first_line, part.last_line) == ("text", expected, line, line)
+    assert not any("last_updated" in part.text for part in parts)
+    assert [part.text for part in parts if part.kind == "child link"] == ["- [[b]] - all of b"]
+
+
+def test_what_a_person_wrote_below_the_links_is_a_passage() -> None:
+    parts = found("# A\n\ntext\n\n## Links\n\n- [[b]] - all of b\nBuy milk.\n")
+    assert [(part.kind, part.text, part.first_line) for part in parts] == [
+        ("text", "text", 3),
+        ("text", "Buy milk.", 8),
+        ("child link", "- [[b]] - all of b", 7),
+    ]

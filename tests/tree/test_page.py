@@ -81,6 +81,70 @@ def test_only_the_last_sections_are_the_programs() -> None:
     assert page.links + page.metadata == TAILS
 
 
+LISTED = "## Links\n\n- [[a]] - all of a\n"
+NOTED = "## Metadata\n\nlast_updated: 2026-01-01T00:00:00Z\nsize_bytes: 1\n"
+WRITTEN_BELOW = {
+    "the metadata": f"# M\n\nFirst.\n\n{LISTED}\n{NOTED}\nBy hand.\n",
+    "right below the metadata": f"# M\n\nFirst.\n\n{LISTED}\n{NOTED}By hand.\n",
+    "the links": f"# M\n\nFirst.\n\n{LISTED}\nBy hand.\n\n{NOTED}",
+    "right below the links": f"# M\n\nFirst.\n\n{LISTED}By hand.\n{NOTED}",
+    "the links, and no metadata": f"# M\n\nFirst.\n\n{LISTED}\nBy hand.\n",
+    "right below the links, and no metadata": f"# M\n\nFirst.\n\n{LISTED}By hand.\n",
+    "both": f"# M\n\nFirst.\n\n{LISTED}\nBy\n\n{NOTED}\nhand.\n",
+}
+
+
+@pytest.mark.parametrize("text", WRITTEN_BELOW.values(), ids=WRITTEN_BELOW)
+def test_a_page_on_which_a_person_wrote_below_the_sections_keeps_its_children(text: str) -> None:
+    page = parse_page("m", text)
+    assert page.text == text
+    assert [(child.target, child.description) for child in page.children] == [("a", "all of a")]
+    assert [(link.target, child) for link, child in page.found_links] == [("a", True)]
+    gathered = parse_page("m", page.gathered().text)
+    assert gathered == page.gathered()
+    assert gathered.gathered() is gathered
+    assert " ".join(gathered.body.split()) == "# M First. By hand."
+    assert gathered.links.rstrip() == LISTED.rstrip()
+    assert gathered.metadata in (NOTED, "")
+
+
+NOT_MISPLACED = {
+    "in a fence": f"# M\n\n```\n{LISTED}\n{NOTED}```\n\ntext\n",
+    "links in a fence": f"# M\n\n```\n{LISTED}```\n\ntext\n\n{NOTED}",
+    "a section among others": f"# M\n\n{LISTED}\n## Notes\n\ntext\n",
+    "a section among others, with metadata": f"# M\n\n{LISTED}\n## Notes\n\ntext\n\n{NOTED}",
+    "links without descriptions": f"# M\n\n## Links\n\n- [[a]]\n\ntext\n\n{NOTED}",
+    "above the program's own": f"# M\n\n{LISTED}\ntext\n\n{LISTED}\n{NOTED}",
+}
+
+
+@pytest.mark.parametrize("text", NOT_MISPLACED.values(), ids=NOT_MISPLACED)
+def test_a_persons_own_section_stays_where_it_is(text: str) -> None:
+    page = parse_page("m", text)
+    assert page.gathered() is page
+
+
+@pytest.mark.parametrize("text", [*WRITTEN_BELOW.values(), *NOT_MISPLACED.values()])
+def test_a_text_that_looks_like_sections_stays_as_it_is_when_the_program_stores_it(text: str) -> None:
+    page = new_page("x", "X", [parse_blocks(text + "\nend\n")]).told_apart(NOW).stamped(NOW)
+    stored = parse_page("x", page.text)
+    assert text in stored.body
+    assert stored.gathered() is stored
+    assert stored.children == ()
+
+
+@STEADY
+@given(
+    st.lists(st.sampled_from([LISTED, NOTED, "By hand.\n", "\n", "todo: tea\n", "```\n", "## Notes\n", "- [[b]]\n"]))
+)
+def test_gathering_loses_no_line(lines: list[str]) -> None:
+    page = parse_page("m", "# M\n\n" + "".join(lines))
+    gathered = page.gathered()
+    assert sorted(filter(str.strip, gathered.text.splitlines())) == sorted(filter(str.strip, page.text.splitlines()))
+    told = gathered.told_apart(NOW)
+    assert told.gathered() is told
+
+
 def test_stamping_keeps_keys_it_does_not_know_and_their_order() -> None:
     page = parse_page("a", "# A\n\n## Metadata\n\nowner: Ana\nlast_updated: x\ntags: b\n")
     stamped = page.stamped(NOW, split_from="memory")
