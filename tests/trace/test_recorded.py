@@ -256,7 +256,10 @@ FAILURES: dict[str, tuple[list[Any], str]] = {
     "words only": ([Reply("hm"), Reply("hm")], "the model answered without using a tool"),
     "a limit": ([LOOK] * 3, "the limit of 3 turns was reached"),
     "the guard": (
-        [calls(call("insert", page="memory", after=1, text="Silica uses pytest"))] * 2,
+        [
+            calls(call("insert", page="memory", after=1, text=own))
+            for own in ("Silica uses pytest", "pytest is what Silica uses")
+        ],
         "its decision did not pass",
     ),
 }
