@@ -107,7 +107,8 @@ class PendingNote:
     def expect_unfinished(self, history: History) -> None:
         """Raises `StorageError` if another process took this write for interrupted and has finished it. Call it under
         the storage's lock."""
-        if isinstance(self.held, PendingWrite) and recorded_since(history, self.operation, self.held.head):
+        held = self.held
+        if isinstance(held, PendingWrite) and recorded_since(history, self.operation, held.head) is not None:
             raise StorageError(
                 "another process took this write for interrupted and has finished it: the text is in the memory, "
                 "so do not write it again"
@@ -166,7 +167,7 @@ class PendingNote:
         """Whether the text of a write that failed is in the history, or its note is gone: nothing happens to it later
         that the error does not say."""
         try:
-            return bool(recorded_since(history, self.operation, pending.head)) or self.clear()
+            return recorded_since(history, self.operation, pending.head) is not None or self.clear()
         except StorageError as error:
             logger.info("whether the text of a failed write was recorded cannot be told: %s", error)
             return False
@@ -190,16 +191,16 @@ def finish_interrupted(storage: MemoryStorage) -> bool:
     return True
 
 
-def recorded_since(history: History, operation: str, head: str) -> tuple[str, ...]:
-    """The pages that an operation has changed since the revision `head`; empty if the operation is not recorded."""
-    pages: dict[str, None] = {}
+def recorded_since(history: History, operation: str, head: str) -> tuple[str, ...] | None:
+    """The pages that an operation has changed since the revision `head`; `None` if the operation is not recorded."""
+    pages: dict[str, None] | None = None
     with suppress(HistoryDamaged):  # nothing can be read, and the next change begins a new history
         for revision in history.revisions():
             if revision.id == head:
                 break
             if revision.operation == operation:
-                pages |= dict.fromkeys(revision.paths)
-    return tuple(pages)
+                pages = (pages or {}) | dict.fromkeys(revision.paths)
+    return None if pages is None else tuple(pages)
 
 
 def read_pending(notes: Notes, name: str) -> PendingWrite | PendingSplits | None:

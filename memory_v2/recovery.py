@@ -83,9 +83,9 @@ def _finished(
         _split(context, operation, pending, operate)
         return []
     recovered = partial(Recovered, "write", shorten(pending.text, MAX_SUMMARY), pending.since)
-    if pages := recorded_since(context.storage.history, operation, pending.head):
+    if (pages := recorded_since(context.storage.history, operation, pending.head)) is not None:
         _split(context, operation, PendingSplits(pages), operate)
-        return [recovered(DONE, _holder(context.storage, pages))]
+        return [recovered(DONE if pages else WAS_DONE, _holder(context.storage, pages))]
     mode = _mode(context.storage, pending)
     arguments = {"text": pending.text, "path": pending.path, "mode": mode}
     result = operate(context, "write", partial(_write, pending=pending, mode=mode), arguments, operation)

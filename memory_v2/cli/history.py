@@ -11,7 +11,7 @@ import click
 
 from memory_v2.cli.columns import Column, table
 from memory_v2.cli.report import out_result
-from memory_v2.cli.show import on_terminal, out, plain, style, tell
+from memory_v2.cli.show import on_terminal, out, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, json_option, with_memory
 from memory_v2.memory import Memory
@@ -219,6 +219,9 @@ def _told(entry: Revision) -> Iterator[str]:
         yield f"  {style('degraded', fg='yellow')}: {plain(entry.degraded)}"
     for why in entry.why:
         yield f"  {plain(why)}"
+    if entry.text:
+        yield style("  the text as it was given:", dim=True)
+        yield from (f"  > {plain(line)}" for line in plain_lines(entry.text).splitlines())
 
 
 def _blamed(line: BlamedLine, seen: bool) -> list[str]:

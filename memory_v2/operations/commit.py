@@ -16,7 +16,7 @@ from memory_v2.errors import StorageConflict
 from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.operations.freshness import refresh
-from memory_v2.operations.record import revision_of
+from memory_v2.operations.record import revision_of, unplaced_text
 from memory_v2.pending import finish_interrupted
 from memory_v2.storage.history import Change, PageChange
 from memory_v2.tree.block import decode
@@ -59,14 +59,14 @@ def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be
     """Stores the staged pages and returns the change. `exact` stores them byte for byte, without updating links and
     metadata. Overgrown pages are noted as pending splits, unless they `may_be_large`. Raises `StorageConflict` if a
     page was changed since it was read, or if changes by others would leave a page out of reach, and `StorageError` if
-    the storage fails; then nothing was changed."""
+    the storage fails; then nothing was changed. A text that no page was changed for is recorded alone."""
     if not exact:
         _keep_reachable(draft)
         _link_created(draft)
     pages = _changed(draft)
-    if not pages:
-        return Change()
     context = draft.context
+    if not pages and not unplaced_text(context.operation.trace, pages):
+        return Change()
     context.operation.cancellation.check()
     if not exact:
         now = context.now()

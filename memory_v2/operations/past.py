@@ -139,6 +139,8 @@ def undo(context: Context, revision: str | None = None) -> Result:
     if operation.undone_by:
         raise NotAllowed(f"{operation.id} was undone already, by {operation.undone_by[:12]}")
     changed = _page_changes(recorded, operation)
+    if not changed:
+        raise NotAllowed(f"{operation.id} has changed no page, so there is nothing to undo")
     draft = Draft(context)
     for change in changed:
         if change.path in draft.staged:
@@ -161,7 +163,7 @@ def undo(context: Context, revision: str | None = None) -> Result:
             made = commit(draft, exact=True, may_be_large=is_split, may_be_out_of_reach=True)
     except StorageConflict as error:
         raise NotAllowed(f"{operation.id} cannot be undone: other pages link to what it made, or hang on it") from error
-    result = Result(changed[0].path if changed else ROOT, (made,) if made else ())
+    result = Result(changed[0].path, (made,) if made else ())
     return result if is_split else _settled(context, result)
 
 

@@ -25,7 +25,8 @@ class Revision:
     model, and why.
 
     All revisions of one operation, such as a write and the splits that follow it, share `operation`. `undoes` names the
-    operation that this one undoes, or the id of a revision without an operation. The history sets `id` and `paths`.
+    operation that this one undoes, or the id of a revision without an operation. `text` is the text of a write, to the
+    letter, if the pages do not hold it. The history sets `id` and `paths`.
     """
 
     kind: str
@@ -38,16 +39,17 @@ class Revision:
     when: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     id: str = ""
     paths: tuple[str, ...] = ()
+    text: str = ""
     is_first: bool = field(default=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it."""
-        names = ("id", "when", "kind", "summary", "decided_by", "degraded", "undoes", "why")
+        names = ("id", "when", "kind", "summary", "decided_by", "degraded", "undoes", "why", "text")
         return {name: getattr(self, name) for name in names} | {"changed_pages": self.paths}
 
     @property
     def in_lines(self) -> Revision:
-        """A copy with each value on one line, and with `?` for characters that UTF-8 cannot encode."""
+        """A copy with each value but `text` on one line, and with `?` for characters that UTF-8 cannot encode."""
         return replace(
             self,
             kind=_line(self.kind),
@@ -137,8 +139,8 @@ class History(Protocol):
         """Marks the revision as written to the pages. A lost mark only costs another comparison."""
 
     def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
-        """Appends a revision with these pages (path → bytes, `None` for a removed page) and returns its id. It is then
-        durable. Raises `StorageError`. Call it under the storage's lock."""
+        """Appends a revision with these pages (path → bytes, `None` for a removed page; there may be none) and returns
+        its id. It is then durable. Raises `StorageError`. Call it under the storage's lock."""
 
     def take_back(self, revision: str) -> None:
         """Removes this revision, the newest, because its pages could not be written. Call it under the storage's

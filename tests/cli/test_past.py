@@ -567,3 +567,14 @@ def test_names_in_any_script_are_told_as_they_are(program: Program) -> None:
     assert "+++ b/café.md\n" in program.done("show", newest(program))
     assert json.loads(program.run("history", "--json", env={"LC_ALL": "C"}).out)["operations"][0]["changed_pages"][0]
     assert Path(program.folder / "café.md").exists()
+
+
+def test_the_text_of_a_write_that_changed_no_page_is_shown_with_it(written: Program) -> None:
+    written.done("write", "Grace   writes\ncompilers")
+    assert rows(written)[0][2:4] == ["write", "Grace writes compilers"]
+    assert rows(written)[0][5] == ""
+    told = written.done("show", newest(written))
+    assert "  > Grace   writes\n  > compilers\n" in told
+    shown = written.quick("show", newest(written), "--json").json
+    assert (shown["entries"][0]["text"], shown["changed_pages"]) == ("Grace   writes\ncompilers", [])
+    assert_sentence(written.quick("undo", newest(written), "--yes"), 2, "has changed no page", "nothing to undo")

@@ -17,6 +17,16 @@ BEGUN = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 ODD = ("日本語/メモ", "café", "emoji 🎉/a b", "עברית", "a", "a/b", "a-b", "a.b", '"quoted"', "tab\u00a0", "x" * 200)
 """Paths that plain git quotes, or sorts otherwise than one would think: `a.md` stands between `a-b.md` and `a/`."""
 
+TEXTS = (
+    "One line.",
+    "",
+    "\n\nA list:\n\n- one\n\n- two  \n\n\n",
+    "Text:\n> quoted\n\nOperation: no\nDecided-by: nobody\n",
+    "\r\nlines of\r\n\r\nanother\rsystem\u2028and\x0bmore\r",
+    "a null \0 and\n\nmore “ü” 🎉\n",
+    "    code\n\t\n",
+)
+
 
 def entry(number: int = 0, **told: Any) -> Revision:
     return Revision("write", f"fact {number}", f"op{number}", when=BEGUN + timedelta(minutes=number), **told)
@@ -56,6 +66,24 @@ class HistoryConformance:
         assert [one.id for one in history.revisions("people/ada")] == [ids[2], ids[0]]
         assert list(history.revisions("people")) == []
         assert [history.before(one) for one in ids] == ["", ids[0], ids[1]]
+
+    @pytest.mark.parametrize("text", TEXTS)
+    def test_a_text_is_kept_to_the_letter_with_pages_and_without(
+        self, text: str, history: History, another: Callable[[], History]
+    ) -> None:
+        changed: dict[str, bytes | None] = {"memory": b"# Memory\n"}
+        first = history.record(changed, entry(0, why=("said already",), text=text))
+        alone = history.record({}, entry(1, decided_by="a:model", why=("said already",), text=text))
+        nothing = history.record({}, Revision("write", "", when=BEGUN, text=text))
+        told = [replace(one, is_first=False) for one in another().revisions()]
+        assert told == [
+            Revision("write", "", when=BEGUN, text=text, id=nothing),
+            replace(entry(1, decided_by="a:model", why=("said already",), text=text), id=alone),
+            replace(entry(0, why=("said already",), text=text), id=first, paths=("memory",)),
+        ]
+        assert history.pages(nothing) == history.pages(first)
+        assert history.difference(first, nothing) == ()
+        assert history.before(nothing) == alone
 
     def test_ids_are_hexadecimal_and_differ(self, history: History) -> None:
         ids = [history.record({"memory": b"x"}, entry()) for _ in range(3)]

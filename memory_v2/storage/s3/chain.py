@@ -67,6 +67,7 @@ class Body(BaseModel):
     why: tuple[str, ...]
     when: AwareDatetime
     pages: dict[str, PageBytes | None]
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

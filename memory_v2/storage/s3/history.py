@@ -234,6 +234,7 @@ def _body(before: str, revision: Revision, pages: dict[str, PageBytes | None]) -
         why=lines.why,
         when=lines.when.astimezone(UTC).replace(microsecond=0),
         pages=pages,
+        text=lines.text,
     )
 
 
@@ -255,6 +256,7 @@ def _revisions(records: Sequence[Record]) -> Iterator[Revision]:
             when=body.when,
             id=record.id,
             paths=tuple(paths),
+            text=body.text,
             is_first=not body.before,
         )
 

@@ -1,0 +1,127 @@
+"""The text of every write is in the history to the letter, whatever was decided about it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memory_v2.errors import NotAllowed
+from memory_v2.memory import Memory
+from memory_v2.models.base import Reply
+from memory_v2.models.scripted import ScriptedModel
+from memory_v2.storage.history import Revision
+from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.storage.volatile import VolatileStorage
+from tests.operations.scenes import body, call, calls, offline, scripted
+from tests.operations.test_recovery import Dead, DyingNotes
+from tests.properties.whole import clock
+
+KNOWN = "The red flowerpot stands on the balcony."
+ODD = "\nThe red   flowerpot stands\n  on the balcony.\n\n\n"
+
+
+def newest(memory: Memory) -> Revision:
+    return next(iter(memory.storage.history.revisions()))
+
+
+def test_a_text_that_is_nothing_new_is_an_operation_of_the_history_to_the_letter() -> None:
+    memory = offline()
+    memory.write(KNOWN)
+    before = memory.read()
+    assert memory.write(ODD).outcome == "nothing new"
+    assert (newest(memory).text, newest(memory).kind, newest(memory).paths) == (ODD, "write", ())
+    assert newest(memory).why[0].startswith("said already")
+    done = memory.history()
+    assert [(one.first.text, one.paths) for one in done] == [(ODD, ()), ("", ("memory",))]
+    operation, change = memory.show(done[0].id)
+    assert (operation.to_dict()["changed_pages"], operation.first.to_dict()["text"], bool(change)) == ((), ODD, False)
+    assert memory.read() == before
+    assert memory.history("memory") == done[1:]
+
+
+def test_what_changed_no_page_cannot_be_undone_and_stands_in_no_undos_way() -> None:
+    memory = offline()
+    memory.write(KNOWN)
+    memory.write(KNOWN)
+    with pytest.raises(NotAllowed, match="has changed no page"):
+        memory.undo(memory.history()[0].id)
+    memory.undo()
+    assert memory.list_files() == []
+
+
+def test_a_text_told_in_a_models_own_words_is_in_the_history_to_the_letter() -> None:
+    own = "The flowerpot on the balcony: red."
+    memory, _ = scripted(offline(), calls(call("insert", page="memory", after=1, text=own)))
+    memory.write(KNOWN)
+    assert own in body(memory)
+    assert (newest(memory).text, newest(memory).paths) == (KNOWN, ("memory",))
+
+
+@pytest.mark.parametrize("mode", ["update", "append", "replace"])
+def test_a_text_that_stands_on_the_pages_is_not_kept_twice(mode: str) -> None:
+    memory = offline()
+    memory.write("First of all.")
+    memory.write(f"{KNOWN}\n\n- and\n- a list\n\n```\ncode\n```\n", None, mode)  # type: ignore[arg-type]
+    assert [one.text for one in memory.storage.history.revisions()] == ["", ""]
+
+
+def test_a_text_whose_blocks_are_placed_apart_stands_on_the_pages() -> None:
+    before = offline()
+    before.write("# Pots\n\nClay.\n", "pots")
+    memory, _ = scripted(
+        before,
+        calls(call("read_pages", paths=["pots"])),
+        calls(call("place", blocks="n2", page="memory"), call("place", blocks="n1", page="pots")),
+    )
+    memory.write("First fact.\n\nSecond fact.\n")
+    assert newest(memory).paths == ("memory", "pots")
+    assert newest(memory).text == ""
+
+
+def test_an_edit_that_changes_nothing_is_no_operation() -> None:
+    memory = offline()
+    memory.write(KNOWN)
+    memory.restore(memory.history()[0].id)
+    assert len(memory.history()) == 1
+
+
+def test_git_shows_the_text(tmp_path: Path) -> None:
+    with Memory(LocalStorage(tmp_path / "memory"), now=clock) as memory:
+        memory.write(KNOWN)
+        memory.write(ODD)
+        assert newest(memory).text == ODD
+    git = ["git", "--git-dir", str(tmp_path / "memory/.metadata/history.git")]
+    log = subprocess.run([*git, "log", "-1", "--format=%B"], capture_output=True, check=True, text=True).stdout
+    assert "> The red   flowerpot stands\n>   on the balcony.\n" in log
+    subprocess.run([*git, "fsck", "--strict"], capture_output=True, check=True)
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_write_that_is_killed_before_its_note_is_cleared_is_recorded_once(
+    recorded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = VolatileStorage(clock)
+    memory = offline(storage=storage)
+    memory.write(KNOWN)
+    notes = storage.notes = DyingNotes()
+    record = storage.history.record
+
+    def die(*change: object) -> str:
+        if recorded:
+            record(*change)  # type: ignore[arg-type]
+        notes.is_dead = True
+        raise Dead
+
+    with monkeypatch.context() as patched, pytest.raises(Dead):
+        patched.setattr(storage.history, "record", die)
+        said = call("nothing_new", blocks="n1", said_in=[{"page": "memory", "blocks": 2}])
+        Memory(storage, ScriptedModel([Reply(tool_calls=(said,))]), now=clock).write(ODD)
+    notes.is_dead = False
+    assert notes.names("pending") != []
+    found = Memory(storage, now=clock).recover()
+    assert [(one.kind, one.outcome) for one in found] == [("write", "the text stood there already")]
+    assert [one.text for one in storage.history.revisions()] == [ODD, ""]
+    assert notes.names("pending") == []
+    assert storage.interrupted() is None
