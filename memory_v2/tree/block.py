@@ -22,6 +22,8 @@ Kind: TypeAlias = Literal["heading", "paragraph", "item", "fence", "code", "tabl
 MAX_NESTING = 100
 """Limits how deep lists and quotes nest, in levels; markdown-it recurses into each. Text nested deeper than anybody
 writes by hand is cut at blank lines only."""
+BYTE_ORDER_MARK = "\ufeff"
+"""May be the first character of a file. It says how the file is encoded, and is no part of the text."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -55,20 +57,21 @@ class Block:
 
     @property
     def content(self) -> str:
-        """The text without surrounding blank lines and without the last line end. Compare blocks by it."""
-        lines = split_lines(self.text)
+        """The text without surrounding blank lines, without the last line end and without a byte order mark. Compare
+        blocks by it."""
+        lines = split_lines(self.text.removeprefix(BYTE_ORDER_MARK))
         while lines and is_blank(lines[-1]):
             lines.pop()
         while lines and is_blank(lines[0]):
             lines.pop(0)
-        return _LINE_END.sub("", "".join(lines))
+        return _LINE_END.sub("", "".join(lines)).removeprefix(BYTE_ORDER_MARK)
 
     @property
     def words(self) -> str:
         """The words of a heading, or the content of any other block."""
         if self.kind != "heading":
             return self.content
-        first = self.content.removeprefix("\ufeff").splitlines()[0] if self.content else ""
+        first = self.content.splitlines()[0] if self.content else ""
         return re.sub(r"[ \t]+#+[ \t]*\Z", "", re.sub(r"\A {0,3}#{1,6}(?=[ \t]|\Z)", "", first)).strip()
 
     @property
@@ -129,7 +132,7 @@ def _starts(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:
     """The lines on which blocks begin, in order, each with kind and level of its block."""
     starts: dict[int, tuple[Kind, int]] = {}
     covered = 0
-    tokens = markdown("".join(lines).removeprefix("\ufeff"))
+    tokens = markdown("".join(lines).removeprefix(BYTE_ORDER_MARK))
     if any(token.level >= MAX_NESTING - 2 for token in tokens):  # the parser ignores the rest of the text
         return _starts_part_by_part(lines)
     for token in _top_level(tokens):
@@ -240,7 +243,7 @@ def close_block(block: Block, newline: str = "\n") -> Block:
 
 
 def _closing(block: Block) -> str | None:
-    content = block.content.removeprefix("\ufeff")
+    content = block.content
     if block.kind == "fence":
         opening = _FENCE.match(content)
         assert opening is not None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from memory_v2.tree.block import Block, close_block, line_end, parse_blocks, take_runs
+from memory_v2.tree.block import BYTE_ORDER_MARK, Block, close_block, line_end, parse_blocks, take_runs
 from memory_v2.tree.page import Page
 
 Run = Sequence[Block]
@@ -41,11 +41,15 @@ def _closed(runs: Sequence[Run]) -> list[Run]:
 
 
 def new_blocks(text: str) -> tuple[Block, ...]:
-    """The blocks of a text that enters the tree. The last one is closed, so that it swallows nothing after it."""
-    blocks = parse_blocks(text)
+    """The blocks of a text that enters the tree, without its byte order mark. The last one is closed, so that it
+    swallows nothing after it."""
+    blocks = parse_blocks(text.removeprefix(BYTE_ORDER_MARK))
     return (*blocks[:-1], close_block(blocks[-1], line_end(text))) if blocks else ()
 
 
 def appended(page: Page, runs: Iterable[Run]) -> Page:
     """The page with these runs appended to its body."""
-    return PageEdit({len(page.blocks): tuple(runs)}).apply(page) if page.blocks else page.with_body(tuple(runs))
+    added = tuple(runs)
+    if not any(added):
+        return page
+    return PageEdit({len(page.blocks): added}).apply(page) if page.blocks else page.with_body(added)

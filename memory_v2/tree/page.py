@@ -23,6 +23,7 @@ from itertools import accumulate
 
 from memory_v2.text.plain import shorten
 from memory_v2.tree.block import (
+    BYTE_ORDER_MARK,
     Block,
     decode,
     encode,
@@ -96,9 +97,9 @@ class Page:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks of the body; joined, they are the body."""
+        """The blocks of the body; joined, they are the body after its byte order mark."""
         if self.piece is None:
-            return parse_blocks(self.body)
+            return parse_blocks(self.body[len(self._mark) :])
         title, rest = _split_title(self.body)
         piece, below = decode(self.piece_data), rest[len(decode(self.piece_data)) :]
         return (*parse_blocks(title), *([Block(piece, "piece")] if piece else ()), *parse_blocks(below))
@@ -200,7 +201,7 @@ class Page:
 
     def placed_blocks(self) -> Iterator[tuple[int, Block]]:
         """The blocks, each with its position in `text`."""
-        start = 0
+        start = len(self._mark)
         for block in self.blocks:
             yield start, block
             start += len(block.text)
@@ -219,8 +220,15 @@ class Page:
         return parse_page(self.path, "".join(parts) + text[end:]) if parts else self
 
     def with_body(self, runs: Sequence[Sequence[Block]]) -> Page:
-        """The page with another body."""
-        return replace(self, body=_closed(join_runs(runs, line_end(self.text)), line_end(self.text)))
+        """The page with another body, after the byte order mark that it may have."""
+        newline = line_end(self.text)
+        body = join_runs(runs, newline).removeprefix(BYTE_ORDER_MARK)
+        return replace(self, body=_closed(self._mark + body if body else "", newline))
+
+    @property
+    def _mark(self) -> str:
+        """The byte order mark at the top. It stays there, whatever becomes of the first block."""
+        return BYTE_ORDER_MARK if self.body.startswith(BYTE_ORDER_MARK) and self.piece is None else ""
 
     def with_sections_of(self, other: Page) -> Page:
         """The page with the links and metadata of another page."""

@@ -44,7 +44,7 @@ def assert_verbatim(text: str) -> None:
         assert passage.text in named
         assert passage.text.strip()
         if len(passage.text) < PASSAGE_BYTES // 4:
-            assert passage.text == named.rstrip("\r\n")
+            assert passage.text.removeprefix("\ufeff") == named.rstrip("\r\n").removeprefix("\ufeff")
         if passage.kind != "child link":
             assert passage.text in readable(page.blocks[passage.block - 1].text)
 

@@ -51,6 +51,20 @@ def test_a_page_of_sections_is_divided_by_topic() -> None:
     assert "[[alice]] - Alice" in memory.read()
 
 
+@pytest.mark.parametrize("first", ["- an item", "A paragraph.", "```\nfenced\n```", "# A title", "---\na: b\n---"])
+@pytest.mark.parametrize("mark", ["\ufeff", "\ufeff\n", "\ufeff\r\n\r\n", "\n\ufeff", "\ufeff "])
+def test_a_page_with_a_byte_order_mark_is_divided_and_keeps_it(mark: str, first: str) -> None:
+    memory = offline(SMALL)
+    text = f"{mark}{first}\n\n" + "".join(
+        f"- thing {n} of {SUBJECTS[n % len(SUBJECTS)]} is kept here\n" for n in range(80)
+    )
+    memory.storage.write("memory", text.encode())
+    assert memory.split().new_files
+    assert memory.storage.read("memory").data.startswith(mark[0].encode())
+    assert all("\ufeff" not in memory.read(path)[1:] for path in memory.storage.list_files() if mark[0] == "\ufeff")
+    assert memory.check() == []
+
+
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("words", [10, 20, 50])
 def test_a_log_is_divided_by_month_and_a_month_by_days(words: int, at_once: bool) -> None:

@@ -63,6 +63,8 @@ class Disk:
     def refuse(self, *places: str) -> None:
         """These files and folders, and what lies below, may not be read."""
         self._refused = {self.folder / place for place in places}
+        for place in self._refused:
+            os.utime(place)  # as a change of its mode would show
         for name in ("open", "listdir", "scandir", "stat", "lstat"):
             self._wrap(name, self._hiding(name))
 
