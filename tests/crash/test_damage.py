@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from memory_v2.errors import StorageError
 from memory_v2.memory import Memory
-from memory_v2.storage.local.git_history import BRANCH, FOLDER
+from memory_v2.storage.local.git_history import BRANCH, CHECKED_OUT, FOLDER
 from memory_v2.storage.local.storage import METADATA
 from tests.crash.boundaries import Boundary, watched
 from tests.crash.holds import AFTERWARDS, age, leftovers, tree_of, unhurried
@@ -244,3 +246,33 @@ def test_an_index_that_is_damaged_or_of_another_store_changes_no_answer(
             (hit.path, hit.excerpt) for hit in found
         ]
         goes_on(memory)
+
+
+@pytest.mark.parametrize("part", ["HEAD", "config", "packed-refs", "the branch", "what is checked out", "an object"])
+def test_a_pipe_in_the_history_holds_nobody_up(part: str, tmp_path: Path) -> None:
+    store = scene_named("append", tmp_path / "store")
+    kept = store / METADATA / FOLDER
+    named = {"the branch": BRANCH.decode(), "what is checked out": CHECKED_OUT.decode()}
+    head = opened(store).storage.history.head
+    place = kept / (f"objects/{head[:2]}/{head[2:]}" if part == "an object" else named.get(part, part))
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    with opened(store) as memory:
+        assert memory.read("work/deploys")
+        assert memory.search("signed tag")
+        memory.check()
+        with suppress(StorageError):
+            memory.history()
+        memory.write(NEW, "work/deploys", "append")
+        assert stands(memory, NEW)
+
+
+def test_a_pipe_in_place_of_a_note_holds_nobody_up(tmp_path: Path) -> None:
+    store = scene_named("append", tmp_path / "store")
+    (store / METADATA / "pending").mkdir(exist_ok=True)
+    os.mkfifo(store / METADATA / "pending/1f3a.json")
+    with opened(store) as memory:
+        assert memory.read("work/deploys")
+        assert ("unfinished", ".metadata/pending/1f3a.json") in [(f.kind, f.path) for f in memory.check()]
+        memory.write(NEW, "work/deploys", "append")
+        assert stands(memory, NEW)

@@ -21,10 +21,17 @@ _UNSUPPORTED = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 def read_bytes(file: Path) -> bytes:
-    """The bytes of a file. Symbolic links are not followed."""
-    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+    """The bytes of a regular file. Symbolic links are not followed, and nothing waits for a pipe or a device."""
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with os.fdopen(os.open(file, flags), "rb") as stream:
+        expect_regular(file, os.fstat(stream.fileno()))
         return stream.read()
+
+
+def expect_regular(place: Path, found: os.stat_result | None) -> None:
+    """Raises `OSError` if something is there, and it is no regular file: to open a pipe may take for ever."""
+    if found is not None and not is_file(found):
+        raise OSError(errno.ENXIO, "it is not a regular file; move it away", str(place))
 
 
 def store_bytes(temporary: Path, data: bytes, instead_of: os.stat_result | None = None) -> None:

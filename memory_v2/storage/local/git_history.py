@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 from memory_v2.errors import SilicaError, StorageError
 from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, PageChange, Revision
 from memory_v2.storage.local.disk import (
+    expect_regular,
     explained,
     is_temporary,
     lstat,
@@ -272,8 +273,29 @@ class GitHistory:
                         (self._place / name).mkdir(mode=0o700, parents=True, exist_ok=True)
             else:
                 self._make()
+            self._expect_regular_files()
             self._opened = Repo(str(self._place))
         return self._opened
+
+    def _expect_regular_files(self) -> None:
+        """Raises `HistoryDamaged` if a pipe or a device is where git has a file: to open it may take for ever."""
+        files = (
+            self._place / name for name in ("HEAD", "config", "packed-refs", BRANCH.decode(), CHECKED_OUT.decode())
+        )
+        for file in (*files, *self._place.glob("objects/info/*"), *self._place.glob("objects/pack/*")):
+            self._expect_regular(file)
+
+    def _expect_regular(self, file: Path) -> None:
+        try:
+            expect_regular(file, lstat(file))
+        except OSError as error:
+            raise HistoryDamaged(f"the history in {self._place} is damaged: {file.name}: {error.strerror}") from error
+
+    def _object(self, object_id: bytes) -> Any:
+        """The object of this id. Raises `KeyError` if there is none."""
+        name = object_id.decode("ascii")
+        self._expect_regular(self._place / "objects" / name[:2] / name[2:])
+        return self._repo.object_store[object_id]
 
     def _make(self) -> None:
         """Creates the repository under another name and renames it when it is complete, so that a crash leaves no
@@ -348,7 +370,7 @@ class GitHistory:
     def _commit(self, commit_id: bytes | None) -> Any:
         from dulwich.objects import Commit
 
-        commit = self._repo.object_store[commit_id or b""]
+        commit = self._object(commit_id or b"")
         if not isinstance(commit, Commit):
             raise KeyError(commit_id)
         return commit
@@ -356,13 +378,13 @@ class GitHistory:
     def _tree(self, tree_id: bytes) -> Any:
         from dulwich.objects import Tree
 
-        tree = self._repo.object_store[tree_id]
+        tree = self._object(tree_id)
         if not isinstance(tree, Tree):
             raise KeyError(tree_id)
         return tree
 
     def _data(self, blob_id: bytes) -> bytes:
-        data: bytes = self._repo.object_store[blob_id].as_raw_string()
+        data: bytes = self._object(blob_id).as_raw_string()
         return data
 
     def _blob(self, tree_id: bytes, path: str) -> bytes | None:
