@@ -35,7 +35,7 @@ from memory_v2.storage.local.disk import (
     sync_folder,
 )
 from memory_v2.storage.local.git_message import message_of, read_message
-from memory_v2.storage.local.git_objects import FlushedObjects
+from memory_v2.storage.local.git_objects import FlushedObjects, damaged_pack
 from memory_v2.storage.names import SUFFIX
 
 FOLDER = "history.git"
@@ -107,6 +107,8 @@ class GitHistory:
     def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
         """See `History`."""
         self._sweep()
+        if damaged := damaged_pack(self._place / "objects" / "pack"):
+            raise HistoryDamaged(f"the history in {self._place} is damaged: {damaged} is not whole; the pages are not")
         return self._despite_locks(lambda: self._recorded(changes, revision))
 
     def take_back(self, revision: str) -> None:
@@ -342,9 +344,10 @@ class GitHistory:
                 lock.unlink()
 
     def _close(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = None
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            with suppress(BufferError):  # the error of a damaged pack may still refer to a part of it
+                opened.close()
 
     @property
     def _head(self) -> bytes | None:

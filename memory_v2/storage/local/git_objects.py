@@ -1,16 +1,19 @@
-"""Writing the objects of a git repository so that they survive a power cut."""
+"""Writing git objects so that they survive a power cut, and telling whether packs of them are whole."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from memory_v2.storage.local.disk import new_temporary, store_bytes, sync_folder
+from memory_v2.storage.local.disk import lstat, new_temporary, store_bytes, sync_folder
 
 
 class FlushedObjects:
     """An object store that writes each object durably to its own file. Temporary files are made in `objects/` itself,
-    where a sweep finds them without listing its 256 subfolders."""
+    where `_sweep` finds them without listing its 256 subfolders."""
 
     def __init__(self, store: Any, folder: Path) -> None:
         self._store = store
@@ -38,3 +41,34 @@ class FlushedObjects:
         """Flushes the names of all added objects."""
         for folder in self._changed:
             sync_folder(folder)
+
+
+_HASH = 20
+"""The length of a SHA-1, in bytes. A pack ends with its own; its index ends with that of the pack and its own."""
+
+
+def damaged_pack(folder: Path) -> str:
+    """The name of a pack that was cut off or whose index is damaged; empty if there is none. The objects in a pack are
+    not read: that would take long."""
+    for index in sorted(folder.glob("*.idx")):
+        pack = index.with_suffix(".pack")
+        if not _ends_with(pack, _hash_of_pack(index, index.stat().st_mtime_ns)) and lstat(index):  # else just replaced
+            return pack.name
+    return ""
+
+
+@lru_cache(maxsize=64)
+def _hash_of_pack(index: Path, _: int) -> bytes:
+    """The hash of its pack that an index names; empty if the index is damaged."""
+    data = index.read_bytes()
+    is_whole = hashlib.sha1(data[:-_HASH], usedforsecurity=False).digest() == data[-_HASH:]
+    return data[-2 * _HASH : -_HASH] if is_whole else b""
+
+
+def _ends_with(pack: Path, ending: bytes) -> bool:
+    try:
+        with pack.open("rb") as stream:
+            stream.seek(-_HASH, os.SEEK_END)
+            return stream.read() == ending
+    except OSError:  # it is gone, or shorter than that
+        return False
