@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -414,3 +416,39 @@ def test_what_two_machines_write_at_once_is_all_there(machine: Machine) -> None:
     lines = [line for page in third.list_files() for line in third.read(page.path).splitlines()]
     assert sorted(line for line in lines if line.startswith("Worker ")) == sorted(acknowledged)
     assert third.check() == []
+
+
+def test_a_machine_knows_its_own_notes_and_whether_a_process_works_on_them(machine: Machine) -> None:
+    one, again, other = machine("one"), machine("one"), machine("two")
+    name = "pending/1f3a"
+    with one.notes.claim(name, is_new=True) as is_mine:
+        assert is_mine
+        one.notes.write(name, b"{}")
+        for notes in (one.notes, again.notes, other.notes):
+            with notes.claim(name) as is_free:
+                assert not is_free
+    with other.notes.claim(name) as is_free:
+        assert not is_free
+    with again.notes.claim(name) as is_free:
+        assert is_free
+    again.notes.remove(name)
+    assert again.cache_folder
+    assert list((again.cache_folder / "claims").iterdir()) == []
+
+
+def test_a_machine_finishes_its_own_text_when_it_is_back(machine: Machine, bucket: str, tmp_path: Path) -> None:
+    script = """
+import os, sys
+from pathlib import Path
+from memory_v2.memory import Memory
+from memory_v2.models.scripted import ScriptedModel
+from memory_v2.storage.s3.storage import S3Storage
+bucket, endpoint, cache = sys.argv[1:]
+storage = S3Storage(bucket, "p", endpoint=endpoint, cache=Path(cache))
+Memory(storage, ScriptedModel(lambda _: os._exit(9))).write("Plums are ripe in August.")
+"""
+    arguments = [sys.executable, "-c", script, bucket, server(), str(tmp_path / "one")]
+    assert subprocess.run(arguments, timeout=60).returncode == 9
+    assert Memory(machine("two")).recover() == []
+    assert [done.kind for done in Memory(machine("one")).recover()] == ["write"]
+    assert "Plums" in Memory(machine("one")).read()

@@ -8,23 +8,26 @@ from datetime import UTC, datetime
 
 from memory_v2.storage.base import is_note_name
 from memory_v2.storage.s3.bucket import Bucket
+from memory_v2.storage.s3.claims import Claims
 from memory_v2.storage.s3.lease import Lease
 
 SUFFIX = ".json"
 CLAIM_SECONDS = 900.0
-"""The age of a note, in seconds, at which its operation is taken for dead. The longest operations take minutes."""
+"""The age of another machine's note, in seconds, at which its operation is taken for dead. The longest operations take
+minutes."""
 
 
 class S3Notes:
-    """The notes below a prefix of a bucket; a change under the `lease` renews it."""
+    """The notes below a prefix of a bucket; a change under the `lease` renews it. `claims` knows this machine's own."""
 
     recovery_interval = 60.0
     """In seconds. A search costs requests, and claims last for minutes anyway."""
 
-    def __init__(self, bucket: Bucket, prefix: str, lease: Lease) -> None:
+    def __init__(self, bucket: Bucket, prefix: str, lease: Lease, claims: Claims) -> None:
         self._bucket = bucket
         self._prefix = prefix
         self._lease = lease
+        self._claims = claims
         self._claimed: set[str] = set()
         self._read: dict[str, tuple[int, bytes | None]] = {}
 
@@ -51,6 +54,7 @@ class S3Notes:
         self._lease.before_change()
         self._read.pop(name, None)
         self._bucket.delete(self._key(name))
+        self._claims.forget(name)
 
     def names(self, folder: str) -> list[str]:
         """See `Notes`."""
@@ -62,22 +66,28 @@ class S3Notes:
 
     @contextmanager
     def claim(self, name: str, is_new: bool = False) -> Iterator[bool]:
-        """See `Notes`. Whether another machine has died is unknown, so a note older than `CLAIM_SECONDS` is free."""
+        """See `Notes`. A note of this machine is free when no process works on it. Whether another machine has died is
+        unknown, so its note is free when it is older than `CLAIM_SECONDS`."""
         if name in self._claimed:
             yield False
             return
-        found = None if is_new else self._bucket.head(self._key(name))
-        if found and (datetime.now(UTC) - found.modified).total_seconds() <= CLAIM_SECONDS:
-            yield False
-            return
-        self._claimed.add(name)
-        try:
-            yield True
-        finally:
-            self._claimed.discard(name)
+        with self._claims.held(name, is_new) as is_free:
+            if is_free is False or (is_free is None and not is_new and self._is_young(name)):
+                yield False
+                return
+            self._claimed.add(name)
+            try:
+                yield True
+            finally:
+                self._claimed.discard(name)
+
+    def _is_young(self, name: str) -> bool:
+        found = self._bucket.head(self._key(name))
+        return found is not None and (datetime.now(UTC) - found.modified).total_seconds() <= CLAIM_SECONDS
 
     def sweep(self) -> None:
-        """Nothing to do: writes of objects are atomic, and claims are not stored."""
+        """See `Notes`. Writes of objects are atomic, so there are claims only, in the local cache."""
+        self._claims.sweep(CLAIM_SECONDS)
 
     def _key(self, name: str) -> str:
         return f"{self._prefix}{name}{SUFFIX}"

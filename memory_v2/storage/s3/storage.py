@@ -24,6 +24,7 @@ from memory_v2.storage.checkout import HistoryFirst
 from memory_v2.storage.names import SUFFIX, is_markdown, name_problem, part_clashes
 from memory_v2.storage.s3.bucket import Bucket, Info, Object
 from memory_v2.storage.s3.cache import Kept, PageCache
+from memory_v2.storage.s3.claims import Claims
 from memory_v2.storage.s3.errors import PreconditionFailed
 from memory_v2.storage.s3.lease import Lease
 from memory_v2.storage.s3.notes import S3Notes
@@ -87,7 +88,7 @@ class S3Storage(HistoryFirst):
         self._ttl = int(ttl * 1e9)
         self._clock = clock
         self._lease = Lease(self._bucket, self._prefix + LOCK)
-        self.notes = S3Notes(self._bucket, f"{self._prefix}{METADATA}/", self._lease)
+        self.notes = S3Notes(self._bucket, f"{self._prefix}{METADATA}/", self._lease, Claims(self._cache))
         self._known: dict[str, _Known] = {}
         self._confirmed: dict[str, int] = {}
         """For each page, the turn of the lease in which the server has last confirmed it."""
