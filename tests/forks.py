@@ -71,6 +71,7 @@ class ForkServer:
             [sys.executable, "-m", __name__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            bufsize=0,  # `select` knows nothing of lines that are in a buffer already
             cwd=PROJECT,
             env={**os.environ, "LC_ALL": "C.UTF-8"},
             start_new_session=True,  # Ctrl-C is for the tests to handle
