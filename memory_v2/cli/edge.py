@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -45,12 +46,17 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
 """The first match counts: a conflict is a storage error too."""
 
 
+def _as_utf8(argument: str) -> str:
+    """An argument that the shell gave, read as UTF-8 whatever the locale is."""
+    return os.fsencode(argument).decode("utf-8", "surrogateescape")
+
+
 class Program(click.Group):
     """The program as a whole. `main` always ends in `SystemExit` with one of the codes above."""
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **extra: Any) -> Any:
         """Runs the program; `args` are those of the process if none are given."""
-        given = sys.argv[1:] if args is None else list(args)
+        given = [_as_utf8(arg) for arg in sys.argv[1:]] if args is None else list(args)
         wanted = given[: given.index("--")] if "--" in given else given
         _speak_utf8()
         _tell_warnings()

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from memory_v2.errors import InvalidPath, PageNotFound, StorageConflict, StorageError
+from memory_v2.memory import Memory
 from memory_v2.storage.base import ABSENT, ANY, Expected
 from memory_v2.storage.local import storage as local
 from memory_v2.storage.local.storage import LocalStorage
@@ -582,3 +583,35 @@ def test_threads_get_the_lock_of_a_folder_in_the_order_in_which_they_ask(tmp_pat
     for thread in threads:
         thread.join()
     assert order == [0, 1, 2, 3, 4]
+
+
+# Locales
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names are Unicode there, whatever the locale is")
+@pytest.mark.parametrize("name", ["größe", "ordner-ä/größe"])
+def test_a_process_whose_locale_is_ascii_finds_the_same_pages(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "Notizen für später"
+    memory = Memory(LocalStorage(folder))
+    memory.write(f"# Memory\n\nSee [[{name}]].\n", "memory")
+    memory.write("# Größe\n\nZwölf Meter.\n", name)
+    before = {path: memory.read(path) for path in memory.storage.list_files()}
+    memory.close()
+    script = """
+import sys
+from memory_v2.memory import Memory
+memory = Memory.open(sys.argv[1])
+paths = memory.storage.list_files()
+assert len(paths) == 2 and not memory.checkup(apply=True).changes.changed_pages
+assert memory.search("Meter")[0].path in paths and "Meter" in memory.read(paths[1])
+memory.write("Lang und breit.", paths[1], "append")
+memory.write("Neu.", paths[1] + "-zwei")
+memory.undo()
+memory.undo()
+assert memory.check() == []
+"""
+    ascii_only = {**os.environ, "LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    subprocess.run([sys.executable, "-c", script, folder], env=ascii_only, check=True, timeout=60)
+    after = Memory(LocalStorage(folder))
+    assert {path: after.read(path) for path in after.storage.list_files()} == before
+    assert after.check() == []

@@ -17,6 +17,8 @@ from memory_v2.tree.path import fold
 
 _EVERYWHERE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE, errno.ENOTCONN, errno.EHOSTDOWN)
 """Failures of this process or of the whole disk, not of the file that is being read."""
+_IS_UTF_8 = sys.getfilesystemencoding() == "utf-8"
+"""Not so if the locale is C or Latin-1 and UTF-8 mode is off."""
 _UNSUPPORTED = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
@@ -62,6 +64,16 @@ def replace_bytes(file: Path, data: bytes) -> None:
         with suppress(OSError):
             temporary.unlink()
     sync_folder(file.parent)
+
+
+def to_system(name: str) -> str:
+    """A name as this process gives it to the system, so that it is UTF-8 on the disk, whatever the locale is."""
+    return name if _IS_UTF_8 else os.fsdecode(name.encode("utf-8", "surrogateescape"))
+
+
+def from_system(name: str) -> str:
+    """The name that the system gave this process; see `to_system`."""
+    return name if _IS_UTF_8 else os.fsencode(name).decode("utf-8", "surrogateescape")
 
 
 def new_temporary(folder: Path) -> Path:

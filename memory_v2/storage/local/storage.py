@@ -18,6 +18,7 @@ from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, 
 from memory_v2.storage.checkout import HistoryFirst
 from memory_v2.storage.local.disk import (
     explained,
+    from_system,
     is_file,
     is_link,
     is_temporary,
@@ -29,6 +30,7 @@ from memory_v2.storage.local.disk import (
     spelling,
     store_bytes,
     sync_folder,
+    to_system,
 )
 from memory_v2.storage.local.notes import LocalNotes
 from memory_v2.storage.local.walk import LINK, walk
@@ -55,7 +57,7 @@ class LocalStorage(HistoryFirst):
     """Pages on the local disk. The folder need not exist: the first write creates it, a read does not."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder.absolute()
+        self._folder = Path(to_system(str(folder.absolute())))
         self._queue = FairLock()
         self._holder = 0
         self._listed: frozenset[str] = frozenset()
@@ -68,7 +70,7 @@ class LocalStorage(HistoryFirst):
 
     @property
     def where(self) -> str:
-        return str(self._folder)
+        return from_system(str(self._folder))
 
     @cached_property
     def history(self) -> GitHistory:
@@ -161,7 +163,7 @@ class LocalStorage(HistoryFirst):
         return self._unlisted
 
     def remove_temporary(self, paths: Iterable[str]) -> None:
-        for folder in {(self._folder / f"{path}{SUFFIX}").parent for path in paths}:
+        for folder in {self._file(path).parent for path in paths}:
             with suppress(OSError):
                 for file in folder.iterdir():
                     if is_temporary(file.name):
@@ -210,9 +212,9 @@ class LocalStorage(HistoryFirst):
         it is a symbolic link. On a disk that ignores case, a page is found under one spelling only, and another
         spelling of an existing page cannot be written."""
         path = page_path(path)  # the last check before the disk: callers are not trusted
-        file = self._folder / f"{path}{SUFFIX}"
+        file = self._file(path)
         found = None
-        for place in (*(self._folder / folder for folder in prefixes(path)[:-1]), file):
+        for place in (*(self._folder / to_system(folder) for folder in prefixes(path)[:-1]), file):
             with explained("look at", place, Unreadable):
                 found = lstat(place)
                 other = spelling(place) if found is not None and path not in self._listed else place.name
@@ -225,6 +227,9 @@ class LocalStorage(HistoryFirst):
                     raise StorageError(f"cannot write {place}: to this disk that is {other!r}, which is there already")
                 return file, None
         return file, found
+
+    def _file(self, path: str) -> Path:
+        return self._folder / to_system(f"{path}{SUFFIX}")
 
     def _info(self, path: str) -> os.stat_result:
         found = self._look(path)[1]

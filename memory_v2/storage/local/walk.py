@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memory_v2.storage.local.disk import advice, explained, is_link, lstat
+from memory_v2.storage.local.disk import advice, explained, from_system, is_link, lstat, to_system
 from memory_v2.storage.names import SUFFIX, is_markdown, name_problem, part_clashes
 
 LINK = "is a symbolic link; a memory keeps its pages inside its own folder"
@@ -44,7 +44,7 @@ def walk(root: Path) -> Walked:
 def _look_into(root: Path, above: str, found: Walked) -> list[str]:
     """Adds what is in one folder, and returns the folders in it."""
     folders = []
-    entries = _entries(root / above)
+    entries = _entries(root / to_system(above))
     for entry in entries:
         name = above + _name(entry, entries)
         if problem := _problem(name, entry):
@@ -66,11 +66,12 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 def _name(entry: os.DirEntry[str], entries: Sequence[os.DirEntry[str]]) -> str:
     """The file's name; in NFC if the disk finds it under that name too, as macOS does."""
-    name = entry.name
+    name = from_system(entry.name)
     if unicodedata.is_normalized("NFC", name):
         return name
     composed = unicodedata.normalize("NFC", name)
-    if any(other.name == composed for other in entries) or lstat(Path(entry.path).with_name(composed)) is None:
+    wanted = to_system(composed)
+    if any(other.name == wanted for other in entries) or lstat(Path(entry.path).with_name(wanted)) is None:
         return name
     return composed
 
