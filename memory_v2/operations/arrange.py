@@ -12,7 +12,7 @@ from memory_v2.operations.draft import Draft, page_above, relinked, unlinked
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import DeleteResult, MovedPage, Result
 from memory_v2.operations.survey import graph
-from memory_v2.tree.edit import appended
+from memory_v2.tree import folding
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, parse_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold, page_path
@@ -64,7 +64,7 @@ def _merge(draft: Draft, path: str) -> str:
     if page.piece is not None:
         raise NotAllowed(f"{path!r} holds part of a block that is too large for one page")
     parent = draft.page(draft.graph().parents.get(path) or page_above(draft, path))
-    merged = appended(_unlisted(parent, path), [page.blocks])
+    merged = folding.merged(_unlisted(parent, path), page, draft.context.now())
     listed = {link_key(child.target) for child in merged.children}
     for child in page.children:
         if link_key(child.target) not in listed | {fold(parent.path)}:

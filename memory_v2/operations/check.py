@@ -6,6 +6,7 @@ It reads the pages themselves; the index is asked only for what it could not tak
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -21,9 +22,11 @@ from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Finding, Result
 from memory_v2.storage.base import PENDING, MemoryStorage
+from memory_v2.text.plain import shorten
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended
 from memory_v2.tree.graph import Graph, build_graph
+from memory_v2.tree.headings import Outline, digest, repeated_on
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import ChildLink, Page, new_page, read_page
 from memory_v2.tree.path import ROOT, fold
@@ -67,6 +70,7 @@ def _findings(context: Context) -> list[Finding]:
         *(Finding("unreadable", "error", path, 0, reason) for path, reason in unread.items()),
         *_whole(pages, unread),
         *(f for page in pages.values() for f in _page(page, known, context.threshold)),
+        *_orphaned_sections(pages),
         *_unindexed(context),
         *_ignored_files(storage),
         *_unfinished(storage),
@@ -145,7 +149,37 @@ def _page(page: Page, known: _Known, threshold: int) -> Iterator[Finding]:
     if page.is_misplaced:
         message = "there is text below ## Links or ## Metadata, so that the section has become text too"
         yield Finding("misplaced-section", "notice", page.path, 0, message, "move the text above it")
+    yield from _empty_sections(page)
     yield from _not_utf8(page)
+
+
+def _empty_sections(page: Page) -> Iterator[Finding]:
+    """Headings with nothing below them; a title may stand alone, and a heading above the list of children."""
+    places = [place for place, _ in page.placed_blocks()]
+    for number in Outline(page.blocks).empty:
+        if number > 1 and not (page.children and number == len(page.blocks)):
+            heading = page.blocks[number - 1]
+            message = f"nothing stands below the heading {shorten(heading.words, 60)!r}"
+            line = page.line_of(places[number - 1] + len(heading.text) - len(heading.text.lstrip()))
+            yield Finding("empty-section", "notice", page.path, line, message)
+
+
+def _orphaned_sections(pages: dict[str, Page]) -> Iterator[Finding]:
+    """Headings that a split has repeated, and that now stand on no other page."""
+    repeated = {path: keys for path, page in pages.items() if (keys := repeated_on(page))}
+    if not repeated:
+        return
+    headings = {path: _headings(page) for path, page in pages.items()}
+    spread = Counter(key for keys in headings.values() for key in keys)
+    for path, keys in repeated.items():
+        for key in keys:
+            if key in headings[path] and spread[key] == 1:
+                message = f"the section {shorten(headings[path][key], 60)!r} is part of one that is on no other page"
+                yield Finding("orphaned-section", "notice", path, 0, message)
+
+
+def _headings(page: Page) -> dict[str, str]:
+    return {digest(block): block.words for block in page.blocks if block.kind == "heading"}
 
 
 def _pieces(pages: dict[str, Page]) -> Iterator[Finding]:

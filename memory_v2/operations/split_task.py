@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -18,7 +18,9 @@ from memory_v2.operations.draft import Draft
 from memory_v2.operations.guard import check_child, check_description, check_own_words, check_title, sizes
 from memory_v2.text.dates import named_span
 from memory_v2.tree.block import encode, line_end, take_runs
-from memory_v2.tree.edit import appended, new_blocks
+from memory_v2.tree.edit import Run, new_blocks
+from memory_v2.tree.folding import extended
+from memory_v2.tree.headings import REPEATED, Outline, digest, noted, repeated_on
 from memory_v2.tree.link import link_key
 from memory_v2.tree.numbers import parse_numbers
 from memory_v2.tree.page import ChildLink, Page, new_page
@@ -53,12 +55,16 @@ class LeaveWhole(Arguments):
 
 @dataclass(frozen=True)
 class _Moved:
+    """A child and what moves there. `shown` are its blocks in order, with the headings that are repeated there as
+    negative numbers."""
+
     path: str
     title: str
     description: str
     blocks: list[int]
     links: list[int]
     exists: bool = False
+    shown: tuple[int, ...] = ()
 
 
 class SplitTask:
@@ -70,6 +76,7 @@ class SplitTask:
     def __init__(self, brief: SplitBrief) -> None:
         self.brief = brief
         self.page: Page = brief.view.page
+        self.outline = Outline(self.page.blocks)
         self.children: list[_Moved] = []
         self.summary = ""
         self.strategy = ""
@@ -102,6 +109,7 @@ class SplitTask:
         keys = [fold(child.path) for child in children]
         if taken := next((child.path for child in children if keys.count(fold(child.path)) > 1), None):
             raise ToolProblem(f"two children are called {taken!r}; give each a name of its own")
+        children = self._with_headings(children)
         self.summary, note = self._summary(call.summary.strip())
         self.children, self.strategy, self.left_whole = children, call.strategy, ""
         return Prompt("done", {"what": f"{self.page.path} will have {len(children)} children more{note}"})
@@ -159,6 +167,25 @@ class SplitTask:
         description = check_description(child.description, sources)
         return _Moved(path, check_title(child.title, [*sources, path]), description, blocks, links, exists)
 
+    def _with_headings(self, children: Sequence[_Moved]) -> list[_Moved]:
+        """The children with each heading where the text below it is. Raises `ToolProblem` if a child gets headings
+        without their text."""
+        homes = [0] * (len(self.page.blocks) + 1)
+        for place, child in enumerate(children, 1):
+            for number in child.blocks:
+                homes[number] = place
+        settled = self.outline.settled(homes, self.page.fixed)
+        blocks: list[list[int]] = [[] for _ in range(len(children) + 1)]
+        for number, place in enumerate(settled):
+            blocks[place].append(number)
+        moved = []
+        for child, numbers in zip(children, blocks[1:], strict=True):
+            if child.blocks and not numbers:
+                first = child.blocks[0]
+                raise ToolProblem(f"{child.path!r} has headings only; name what stands below block {first} there too")
+            moved.append(replace(child, blocks=numbers, shown=tuple(self.outline.with_headings(numbers))))
+        return moved
+
     # the guard
 
     def objections(self) -> list[str]:
@@ -208,16 +235,39 @@ class SplitTask:
         gone = {self._link(n).line for n in links}
         parent = self.page.with_body([run for run in runs if run]).without_children(lambda link: link.line in gone)
         for child in self.children:
-            runs = take_runs(self.page.blocks, child.blocks)
-            page = appended(draft.page(child.path), runs) if child.exists else new_page(child.path, child.title, runs)
+            page = self._with_blocks(draft, child)
             for link in map(self._link, child.links):
                 page = page.with_line(link.line)
             if not child.exists:
                 page = page.stamped(self.brief.now, split_from=self.page.path)
                 parent = _unlisted(parent, child.path).with_child(child.path, child.description)
             draft.put(page)
+        if REPEATED in parent.properties:
+            parent = parent.stamped(self.brief.now, **{REPEATED: noted(parent, repeated_on(parent))})
         draft.put(_in_order_of_time(parent))
         return [child.path for child in self.children if not child.exists]
+
+    def _runs(self, child: _Moved) -> list[Run]:
+        """The blocks of a child, with the headings that are repeated there."""
+        runs: list[Run] = []
+        own: list[int] = []
+        for number in child.shown:
+            if number < 0:
+                runs += [*take_runs(self.page.blocks, own), (self.page.blocks[-number - 1],)]
+                own = []
+            else:
+                own.append(number)
+        return [*runs, *take_runs(self.page.blocks, own)]
+
+    def _with_blocks(self, draft: Draft, child: _Moved) -> Page:
+        """The page of a child with its blocks, and a note of the headings that are repeated on it."""
+        now, runs = self.brief.now, self._runs(child)
+        here = [digest(self.page.blocks[-number - 1]) for number in child.shown if number < 0]
+        repeated = noted(self.page, [*here, *repeated_on(self.page)]).split()
+        if child.exists:
+            return extended(draft.page(child.path), runs, repeated, now)
+        page = new_page(child.path, child.title, runs)
+        return page.stamped(now, **{REPEATED: noted(page, repeated)})
 
     # helpers
 
@@ -236,7 +286,7 @@ class SplitTask:
         return sum(len(encode(self._link(n).line)) for n in numbers)
 
     def _size_of(self, child: _Moved) -> int:
-        return OVERHEAD + sizes(self.page.blocks, child.blocks) + self._link_bytes(child.links)
+        return OVERHEAD + sizes(self.page.blocks, map(abs, child.shown)) + self._link_bytes(child.links)
 
     def _size_left(self) -> int:
         left = self.page.size + len(encode(self.summary))

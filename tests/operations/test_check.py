@@ -6,6 +6,8 @@ import pytest
 
 from memory_v2.memory import Memory
 from memory_v2.operations.context import MAX_CHILDREN
+from memory_v2.tree.block import Block
+from memory_v2.tree.headings import digest
 from tests.operations.scenes import SMALL, body, offline
 from tests.properties.whole import faults, pages_of, stands
 
@@ -74,6 +76,14 @@ def test_what_is_broken_is_found_and_mended(pages: dict[str, str], found: list[t
 NOTICED = {
     "a link that names no page": ({"memory": "# M\n\ntext\nsee [[ghost]] there\n"}, [("dangling-link", "memory", 4)]),
     "bytes that are not UTF-8": ({"memory": "# M\n\na \udcff\udcfe b\n"}, [("not-utf8", "memory", 3)]),
+    "a heading with nothing below it": (
+        {"memory": "# M\n\n## One\n\n### Two\n\n## Three\n\ntext\n"},
+        [("empty-section", "memory", 5)],
+    ),
+    "a part of a section that is on no other page": (
+        {"memory": f"# M\n\n## One\n\ntext\n\n{METADATA}repeated_headings: {digest(Block('## One', 'heading', 2))}\n"},
+        [("orphaned-section", "memory", 0)],
+    ),
     "lines after a lone CR": ({"memory": "# M\r\rone\r[[ghost]]\r"}, [("dangling-link", "memory", 4)]),
 }
 

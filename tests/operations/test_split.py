@@ -19,7 +19,7 @@ from memory_v2.settings import DEFAULT_THRESHOLD
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import parse_blocks
 from tests.operations.scenes import SMALL, Crowded, body, call, calls, offline, scripted
-from tests.properties.whole import clock, faults, missing, pages_of, texts_of
+from tests.properties.whole import clock, faults, missing, pages_of, stands, texts_of
 
 SUBJECTS = ("Alice", "Boats", "Carmen", "Deploy", "Garden")
 SECTIONS = "".join(f"## {name}\n\n{(name + ' has facts. ') * 60}\n\n" for name in SUBJECTS)
@@ -101,6 +101,15 @@ def test_a_flat_list_is_divided_by_who_recurs() -> None:
     assert set(result.new_files) == {"alice", "robert", "carmen"}
     assert memory.read("alice").count("- Alice bought") == 16
     assert "Robert" not in memory.read("alice")
+
+
+def test_notes_of_a_paragraph_each_keep_their_headings() -> None:
+    memory = offline(SMALL)
+    names = ("Alice", "Robert", "Carmen")
+    notes = [f"## Note {n}\n\nToday {names[n % 3]} has paid {n} euros for the boat in the harbour." for n in range(150)]
+    memory.write("\n\n".join(notes))
+    assert all(stands(memory, note) for note in notes)
+    assert memory.check() == []
 
 
 def test_a_small_page_is_left_whole_with_the_reason() -> None:
@@ -285,6 +294,27 @@ def test_a_page_is_divided_whatever_the_model_answers(answer: Reply | Exception)
     assert result.decided_by == "offline"
     assert result.degraded.startswith("scripted: ")
     whole(memory, SECTIONS, 4_096)
+
+
+def test_a_part_of_a_section_gets_the_heading_again_until_it_is_merged() -> None:
+    text = f"## Alice\n\n{'Alice has facts. ' * 60}\n\nAlice has a boat.\n\n## Boats\n\n{'Boats have facts. ' * 60}\n"
+    memory, _ = scripted(full_page(text), split_call(child("alice", "3"), child("boats", "6")), threshold=4_096)
+    memory.split()
+    assert body(memory, "alice").startswith("## Alice\n\nAlice has facts.")
+    assert body(memory) == "# Memory\n\n## Alice\n\nAlice has a boat."
+    assert body(memory, "boats").startswith("## Boats\n\nBoats have facts.")
+    memory.merge("alice")
+    assert body(memory).startswith("# Memory\n\n## Alice\n\nAlice has a boat.\n\nAlice has facts.")
+    memory.merge("boats")
+    assert memory.read().count("## Boats") == memory.read().count("## Alice") == 1
+    whole(memory, text, 4_096)
+
+
+def test_a_child_of_headings_without_their_text_is_sent_back() -> None:
+    wrong = split_call(child("alice", "2"), child("boats", "3-11"))
+    memory, model = scripted(full_page(SECTIONS), wrong, split_call(*GOOD), threshold=4_096)
+    assert memory.split().decided_by == "scripted"
+    assert "block 2" in "".join(str(message) for message in model.sent[1].messages[-3:])
 
 
 def test_a_child_that_is_too_large_is_divided_again() -> None:

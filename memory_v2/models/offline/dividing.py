@@ -11,12 +11,13 @@ from typing import Any, Literal
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.grouping import group_links
-from memory_v2.models.offline.naming import Names, describe, heading_name, name_for, telling_terms, texts_of
-from memory_v2.models.offline.outline import Section, dated_runs, find_sections, recurring_subjects
+from memory_v2.models.offline.naming import Names, Terms, describe, heading_name, name_for, texts_of
+from memory_v2.models.offline.outline import Section, dated_runs, find_sections, find_units, recurring_subjects
 from memory_v2.text.dates import Span, covers, leading_date
 from memory_v2.text.plain import plain, shorten
 from memory_v2.text.words import stem, words
 from memory_v2.tree.block import Block
+from memory_v2.tree.headings import Outline
 from memory_v2.tree.numbers import parse_numbers, show_numbers
 from memory_v2.tree.path import ROOT, child_path
 
@@ -80,6 +81,21 @@ class _Page:
         return self.brief.view.page.blocks
 
     @cached_property
+    def sizes(self) -> list[int]:
+        """The size of each block, by its number."""
+        return [0, *(block.size for block in self.blocks)]
+
+    @cached_property
+    def units(self) -> list[tuple[int, ...]]:
+        """What moves as one."""
+        return find_units(self.blocks, self.body, self.full, self.size)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """The terms of all blocks that may move, in the order of `body`."""
+        return Terms(texts_of(self.blocks[number - 1] for number in self.body))
+
+    @cached_property
     def body(self) -> list[int]:
         """The numbers of all blocks that may move."""
         fixed = self.brief.view.page.fixed
@@ -96,7 +112,7 @@ class _Page:
         return MAX_CHILD_SHARE * self.brief.threshold
 
     def size(self, numbers: Iterable[int]) -> int:
-        return sum(self.blocks[number - 1].size for number in numbers)
+        return sum(self.sizes[number] for number in numbers)
 
     @property
     def listed(self) -> int:
@@ -147,14 +163,16 @@ def _left_after(brief: SplitBrief, call: ToolCall) -> int:
     """The bytes left on the page once the call is carried out."""
     page = brief.view.page
     left = page.size
-    for child in call.arguments["children"]:
+    homes = [0] * (len(page.blocks) + 1)
+    for place, child in enumerate(call.arguments["children"], 1):
         path = child_path(page.path, child["name"])
         left += len(f"- [[{path}]] - {child['description']}\n".encode())
         for number in parse_numbers(child["blocks"], len(page.blocks)) if child.get("blocks") else []:
-            left -= page.blocks[number - 1].size
+            homes[number] = place
         for number in parse_numbers(child["links"], len(page.children), "l") if child.get("links") else []:
             left -= len(page.children[number - 1].line.encode())
-    return left
+    homes = Outline(page.blocks).settled(homes, page.fixed)
+    return left - sum(block.size for block, home in zip(page.blocks, homes[1:], strict=True) if home)
 
 
 def _by_section(page: _Page) -> tuple[Strategy, list[Group]]:
@@ -276,7 +294,7 @@ def _whole(span: Span, name: str) -> Span:
 def _by_subject(page: _Page) -> tuple[Strategy, list[Group]]:
     """Recurring people and subjects, most frequent first, until enough has moved."""
     groups: list[Group] = []
-    for subject, numbers in recurring_subjects(page.blocks, page.body, page.above):
+    for subject, numbers in recurring_subjects(page.blocks, page.units, page.above):
         if page.left(groups) <= page.goal or len(groups) == MAX_CHILDREN:
             break
         if page.size(numbers) >= MIN_CHILD_BYTES:
@@ -288,23 +306,31 @@ def _by_size(page: _Page, most: int) -> list[Group]:
     """Runs of neighbours, from the top; the last run stays if it is small enough. There are at most `most` runs; on a
     page many times too large, the runs themselves are split next."""
     full = max(page.full, page.size(page.body) / most + 1)
-    groups: list[Group] = []
-    run: list[int] = []
-    for number in page.body:
-        if run and page.size([*run, number]) > full:
-            groups.append(Group(tuple(run)))
-            run = []
-        run.append(number)
-        if not run[1:] and page.left(groups) <= page.goal:
-            return groups
-    if run and page.left(groups) > page.goal:
-        groups.append(Group(tuple(run)))
-    return _halved(page, groups[0]) if len(groups) == 1 and page.size(groups[0].numbers) > page.full else groups
+    runs: list[list[tuple[int, ...]]] = []
+    run: list[tuple[int, ...]] = []
+    left, size = page.brief.view.page.size, 0
+    for unit in page.units:
+        own = page.size(unit)
+        if run and size + own > full:
+            runs.append(run)
+            left -= size - page.listed
+            if left <= page.goal:
+                return _groups(runs)
+            run, size = [], 0
+        run.append(unit)
+        size += own
+    if run and left > page.goal:
+        runs.append(run)
+    return _groups(_halved(runs[0]) if len(runs) == 1 and size > page.full else runs)
 
 
-def _halved(page: _Page, group: Group) -> list[Group]:
-    middle = len(group.numbers) // 2
-    return [Group(group.numbers[:middle]), Group(group.numbers[middle:])] if middle else [group]
+def _halved(run: list[tuple[int, ...]]) -> list[list[tuple[int, ...]]]:
+    middle = len(run) // 2
+    return [run[:middle], run[middle:]] if middle else [run]
+
+
+def _groups(runs: Sequence[Sequence[tuple[int, ...]]]) -> list[Group]:
+    return [Group(tuple(number for unit in run for number in unit)) for run in runs]
 
 
 def _call(page: _Page, strategy: Strategy, groups: Sequence[Group], links: Sequence[dict[str, Any]] = ()) -> ToolCall:
@@ -313,14 +339,9 @@ def _call(page: _Page, strategy: Strategy, groups: Sequence[Group], links: Seque
 
 
 def _child(page: _Page, group: Group) -> dict[str, Any]:
-    inside = texts_of(page.blocks[n - 1] for n in group.numbers)
-    others = set(page.body) - set(group.numbers)
-    above = page.above
-    terms = [
-        term
-        for term in telling_terms(inside, texts_of(page.blocks[n - 1] for n in sorted(others)))
-        if not above.issuperset(map(stem, words(term)))
-    ]
+    first = page.body[0]
+    telling = page.terms.telling(number - first for number in group.numbers)
+    terms = [term for term in telling if not page.above.issuperset(map(stem, words(term)))]
     fallback = shorten(page.blocks[group.numbers[0] - 1].content, 40)
     if group.name in page.children:
         name = group.name  # an older part of the same period has this page

@@ -35,18 +35,35 @@ def common_stems() -> frozenset[str]:
 def telling_terms(inside: Sequence[str], outside: Sequence[str], most: int = 6) -> list[str]:
     """The words and pairs of words that are frequent inside and rare outside, most telling first, spelled as in the
     text."""
-    own, told = _counted(inside), _spread(inside)
-    others = _spread(outside)
-    total = len(inside) + len(outside)
-    names = _speaker_stems(inside) | _labels(inside)
-    scores = {
-        term: count * math.log((1 + total) / (1 + others[term])) * (2.0 if len(term) > 1 else 1.0)
-        for term, count in own.items()
-        if told[term] > 1 or len(inside) < 4 or len(term) > 1
-        if not names.intersection(term) and (count > 1 or len(own) < 40)
-    }
-    ranked = sorted(scores, key=lambda term: (-scores[term], term))
-    return _distinct(ranked, _surfaces(inside), most)
+    return Terms([*inside, *outside]).telling(range(len(inside)), most)
+
+
+class Terms:
+    """The words and pairs of words of some texts, counted once for all parts that are told apart."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+        self._terms = [_terms_of(text) for text in texts]
+        self._spread = Counter(term for terms in self._terms for term in set(terms))
+
+    def telling(self, part: Iterable[int], most: int = 6) -> list[str]:
+        """The terms that are frequent in the texts at these places and rare in the others, most telling first."""
+        places = list(part)
+        inside = [self._texts[place] for place in places]
+        own = Counter(term for place in places for term in self._terms[place])
+        told = Counter(term for place in places for term in set(self._terms[place]))
+        names = _speaker_stems(inside) | _labels(inside)
+        total = len(self._texts)
+        scores = {
+            term: count
+            * math.log((1 + total) / (1 + self._spread[term] - told[term]))
+            * (2.0 if len(term) > 1 else 1.0)
+            for term, count in own.items()
+            if told[term] > 1 or len(inside) < 4 or len(term) > 1
+            if not names.intersection(term) and (count > 1 or len(own) < 40)
+        }
+        ranked = sorted(scores, key=lambda term: (-scores[term], term))
+        return _distinct(ranked, _surfaces(inside), most)
 
 
 class Names:
@@ -135,14 +152,6 @@ def _terms_of(text: str) -> list[tuple[str, ...]]:
 
 def _says(word: str) -> bool:
     return (len(word) > 2 or has_cjk(word)) and not word[0].isdigit()
-
-
-def _counted(texts: Iterable[str]) -> Counter[tuple[str, ...]]:
-    return Counter(term for text in texts for term in _terms_of(text))
-
-
-def _spread(texts: Iterable[str]) -> Counter[tuple[str, ...]]:
-    return Counter(term for text in texts for term in set(_terms_of(text)))
 
 
 def _speaker_stems(texts: Sequence[str]) -> frozenset[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from memory_v2.models.offline.naming import common_stems
 from memory_v2.text.dates import Span, leading_date
@@ -13,6 +14,7 @@ from memory_v2.text.lists import fillers, stopwords
 from memory_v2.text.speakers import speaker
 from memory_v2.text.words import stem, words
 from memory_v2.tree.block import Block, readable
+from memory_v2.tree.headings import Outline
 
 MAX_SECTION_SHARE = 0.8
 """Limits one section, as a share of the page: a larger one is nearly the page, so its own sections are used instead."""
@@ -72,36 +74,68 @@ def dated_runs(blocks: Sequence[Block], body: Sequence[int]) -> list[tuple[Span,
     return [(span, tuple(numbers)) for span, numbers in runs]
 
 
+def find_units(
+    blocks: Sequence[Block], body: Sequence[int], full: float, size: Callable[[Sequence[int]], int]
+) -> list[tuple[int, ...]]:
+    """What moves as one: a section of at most `full` bytes, or else a block, with the headings directly above it."""
+    outline = Outline(blocks)
+    units: list[tuple[int, ...]] = []
+    waiting: list[int] = []
+    done = 0
+    for number in body:
+        if number <= done:
+            continue
+        section = range(number, outline.ends[number] + 1)
+        if len(section) > 1 and size(section) > full:
+            waiting.append(number)
+        elif _ends_text(blocks, number) and units and not waiting:
+            units[-1] += (number,)
+        else:
+            units.append((*waiting, *section))
+            waiting, done = [], section[-1]
+    return [*units, tuple(waiting)] if waiting else units
+
+
+def _ends_text(blocks: Sequence[Block], number: int) -> bool:
+    """Whether a block is a rule below a text."""
+    return blocks[number - 1].kind == "rule" and number > 1 and blocks[number - 2].kind != "rule"
+
+
 def recurring_subjects(
-    blocks: Sequence[Block], body: Sequence[int], known: frozenset[str]
-) -> list[tuple[str, tuple[int, ...]]]:
-    """Recurring names and terms, each with its blocks; a block belongs to the most frequent subject that it names.
+    blocks: Sequence[Block], units: Sequence[tuple[int, ...]], known: frozenset[str]
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Recurring names and terms, most frequent first, each with its blocks; what moves as one belongs to the most
+    frequent subject that it names.
 
     Conversations are not divided, because a speaker is not a subject. Neither are the subjects of the whole page, whose
     stems are in `known`.
     """
-    texts = {n: readable(blocks[n - 1].content) for n in body if blocks[n - 1].kind != "heading"}
-    if sum(1 for text in texts.values() if speaker(text)) > 0.5 * len(texts):
-        return []
-    named = {number: _named_in(text) for number, text in texts.items()}
-    spread = Counter(stemmed for terms in named.values() for stemmed in terms)
-    spellings = Counter((stemmed, form) for terms in named.values() for stemmed, form in terms.items())
-    subjects: list[tuple[str, tuple[int, ...]]] = []
-    left = set(named)
-    while True:
-        here = Counter(stemmed for number in left for stemmed in named[number])
-        usable = {
-            s: c
-            for s, c in here.items()
-            if c >= MIN_MENTIONS and s not in known and spread[s] <= max(MIN_MENTIONS, 0.6 * len(texts))
-        }
-        if not usable:
-            return subjects
-        subject = min(usable, key=lambda s: (-usable[s], s))
-        numbers = tuple(sorted(number for number in left if subject in named[number]))
-        form = min((f for s, f in spellings if s == subject), key=lambda f: (-spellings[subject, f], f))
-        subjects.append((form, numbers))
-        left -= set(numbers)
+    texts = [[readable(blocks[n - 1].content) for n in unit if blocks[n - 1].kind != "heading"] for unit in units]
+    if sum(1 for unit in texts for text in unit if speaker(text)) > 0.5 * sum(map(len, texts)):
+        return
+    named = [_named_in("\n".join(unit)) for unit in texts]
+    spread = Counter(stemmed for terms in named for stemmed in terms)
+    most = max(MIN_MENTIONS, 0.6 * len(texts))
+    left = {s: c for s, c in spread.items() if c >= MIN_MENTIONS and s not in known and c <= most}
+    naming: dict[str, list[int]] = {stemmed: [] for stemmed in left}
+    for place, terms in enumerate(named):
+        for stemmed in left.keys() & terms:
+            naming[stemmed].append(place)
+    waiting = set(range(len(units)))
+    queue = [(-count, subject) for subject, count in left.items()]
+    heapify(queue)
+    while queue:
+        count, subject = heappop(queue)
+        if -count > left[subject]:  # others have taken some of its blocks since
+            if left[subject] >= MIN_MENTIONS:
+                heappush(queue, (-left[subject], subject))
+            continue
+        places = [place for place in naming[subject] if place in waiting]
+        forms = Counter(named[place][subject] for place in naming[subject])
+        yield min(forms, key=lambda f: (-forms[f], f)), tuple(sorted(n for place in places for n in units[place]))
+        waiting.difference_update(places)
+        for stemmed in (s for place in places for s in left.keys() & named[place]):
+            left[stemmed] -= 1
 
 
 def _named_in(text: str) -> dict[str, str]:

@@ -1,0 +1,156 @@
+"""However a page is divided, each text stands under its heading, nothing stands twice, and all of it comes back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_v2.memory import Memory
+from memory_v2.models.base import Conversation, Reply
+from memory_v2.models.briefs import SplitBrief
+from memory_v2.models.offline import OfflinePlanner
+from memory_v2.models.scripted import ScriptedModel
+from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.tree.block import Block, parse_blocks
+from memory_v2.tree.page import Page
+from tests.effort import effort
+from tests.operations.scenes import SMALL, call, calls
+from tests.properties.whole import clock, faults, pages_of
+
+TRIED = settings(max_examples=effort(40, 300))
+NAMES = ["Alice", "Boats", "Carmen", "Deploy", "Garden"]
+WIDE = 1_000_000
+"""A threshold that no page here exceeds."""
+
+
+def line(number: int, name: str, words: int) -> str:
+    return f"{name} noted fact {number}" + " about the kiln" * words + "."
+
+
+@st.composite
+def texts(draw: st.DrawFn, deepest: int = 4) -> str:
+    """Headings and paragraphs, some of which name somebody, are dated, or have nothing below them."""
+    parts = []
+    for number in range(draw(st.integers(4, 60))):
+        level, name = draw(st.integers(0, 6)), draw(st.sampled_from(NAMES))
+        if 2 <= level <= deepest:
+            day = f"2026-{number % 12 + 1:02d}-{number % 28 + 1:02d}"
+            title = draw(st.sampled_from([f"Note {number}", day, name, "Notes"]))
+            parts.append(f"{'#' * level} {title}")
+        elif level == 5:
+            parts += ["---"]
+        else:
+            parts += [line(number * 9 + i, name, draw(st.integers(0, 50))) for i in range(draw(st.integers(1, 4)))]
+    return "\n\n".join(parts) + "\n"
+
+
+chances = st.lists(st.integers(0, 3), min_size=20, max_size=20)
+orders = st.permutations(["carmen", "boats", "deploy"])
+
+
+def under(blocks: tuple[Block, ...]) -> dict[str, str]:
+    """The heading above each paragraph; none for one below the title."""
+    heading, found = "", dict[str, str]()
+    for number, block in enumerate(blocks):
+        if block.kind == "heading":
+            heading = block.content if number or block.level > 1 else ""
+        elif block.kind == "paragraph":
+            found[block.content] = heading
+    return found
+
+
+def empty(page: Page) -> set[str]:
+    """The headings with nothing below them; a title may stand alone."""
+    following = [*(block for block in page.blocks[1:] if block.kind != "rule"), Block("", "heading", 1)]
+    return {
+        block.content
+        for block, after in pairwise(following)
+        if block.level > 1 and after.kind == "heading" and after.level <= block.level
+    }
+
+
+def check(text: str, memory: Memory, threshold: int) -> None:
+    """The text stands in the tree as it has to."""
+    pages = pages_of(memory.storage)
+    assert faults(pages, threshold) == []
+    blocks = parse_blocks(text)
+    stands = Counter(block.content for page in pages.values() for block in page.blocks)
+    assert Counter(block.content for block in blocks) - stands == Counter()
+    wanted = under(blocks)
+    for page in pages.values():
+        for content, heading in under(page.blocks).items():
+            assert stands[content] == 1
+            assert wanted.get(content, "") in ("", heading)
+    left_empty = set.union(*(empty(page) for page in pages.values()))
+    assert left_empty <= empty(Page("memory", f"# Memory\n\n{text}"))
+    assert [finding for finding in memory.check() if finding.kind == "orphaned-section"] == []
+
+
+@TRIED
+@given(texts())
+def test_the_planner_tears_no_heading_from_its_text(text: str) -> None:
+    memory = Memory(VolatileStorage(clock), threshold=SMALL, now=clock)
+    memory.write("Start.", "other")
+    before = {path: memory.storage.read(path).data for path in memory.storage.list_files()}
+    memory.write(text, "memory", "append")
+    check(text, memory, SMALL)
+    memory.undo()
+    assert {path: memory.storage.read(path).data for path in memory.storage.list_files()} == before
+
+
+def divided(text: str, homes: list[int]) -> Memory:
+    """A page whose blocks a model has sent to three children by chance."""
+
+    def answer(conversation: Conversation) -> Reply:
+        if not isinstance(conversation.brief, SplitBrief):
+            return OfflinePlanner().respond(conversation)
+        count = len(conversation.brief.view.page.blocks)
+        numbers = [[n for n in range(count, 1, -1) if homes[n % len(homes)] == child] for child in range(3)]
+        children = [
+            {"name": name, "title": name.title(), "description": f"{name.title()} noted fact", "blocks": blocks}
+            for name, blocks in zip(("carmen", "boats", "deploy"), numbers, strict=True)
+            if blocks
+        ]
+        return calls(call("split_page", strategy="topic", children=children))
+
+    storage = VolatileStorage(clock)
+    memory = Memory(storage, ScriptedModel(answer), threshold=WIDE, now=clock)
+    memory.write(f"# Carmen, Boats, Deploy noted fact\n\n{text}", "memory", "append")
+    memory.split()
+    return memory
+
+
+@TRIED
+@given(texts(), chances)
+def test_no_decision_tears_a_heading_from_its_text(text: str, homes: list[int]) -> None:
+    memory = divided(text, homes)
+    check(text, memory, WIDE)
+
+
+@TRIED
+@given(texts(), chances, orders)
+def test_a_merge_tears_no_heading_from_its_text(text: str, homes: list[int], children: list[str]) -> None:
+    memory = divided(text, homes)
+    merge(memory, children)
+    check(text, memory, WIDE)
+
+
+@TRIED
+@given(texts(deepest=2), chances, orders)
+def test_a_heading_that_was_repeated_goes_away_again(text: str, homes: list[int], children: list[str]) -> None:
+    memory = divided(text, homes)
+    merge(memory, children)
+    (page,) = pages_of(memory.storage).values()
+    before = Counter(block.content for block in parse_blocks(text))
+    more = Counter(block.content for block in page.blocks) - before
+    titles = {"# Carmen, Boats, Deploy noted fact", "# Carmen", "# Boats", "# Deploy"}
+    assert [content for content in more if before[content] < 2 and content not in titles] == []
+
+
+def merge(memory: Memory, children: list[str]) -> None:
+    for child in children:
+        if memory.storage.exists(child):
+            memory.merge(child)
