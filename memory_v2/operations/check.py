@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,6 +20,7 @@ from memory_v2.operations.context import MAX_CHILDREN, Context, overgrown
 from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
+from memory_v2.operations.renamed import followed, renamed_by_hand
 from memory_v2.operations.results import Finding, Result
 from memory_v2.storage.base import PENDING, MemoryStorage
 from memory_v2.text.plain import shorten
@@ -27,7 +28,7 @@ from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.headings import Outline, digest, repeated_on
-from memory_v2.tree.link import link_key
+from memory_v2.tree.link import Link, link_key
 from memory_v2.tree.page import ChildLink, Page, new_page, read_page
 from memory_v2.tree.path import ROOT, fold
 
@@ -65,11 +66,13 @@ def check(context: Context, apply: bool = False) -> Checkup:
 def _findings(context: Context) -> list[Finding]:
     storage = context.storage
     pages, unread = _pages(storage)
+    graph = build_graph(pages.values())
     known = _Known({fold(path) for path in (*pages, *unread)}, tuple(map(fold, storage.unlisted_folders())))
     found = [
         *(Finding("unreadable", "error", path, 0, reason) for path, reason in unread.items()),
-        *_whole(pages, unread),
-        *(f for page in pages.values() for f in _page(page, known, context.threshold)),
+        *_whole(pages, graph, unread),
+        *(f for page in pages.values() for f in _page(page, context.threshold)),
+        *_links(pages, known, _moved(context, pages, graph, known)),
         *_orphaned_sections(pages),
         *_unindexed(context),
         *_ignored_files(storage),
@@ -103,12 +106,12 @@ class _Known:
         return key is not None and (key in self.paths or key.startswith(self.unlisted))
 
 
-def _whole(pages: dict[str, Page], unread: dict[str, str]) -> Iterator[Finding]:
+def _whole(pages: dict[str, Page], graph: Graph, unread: dict[str, str]) -> Iterator[Finding]:
     """What is missing in the tree as a whole. Nobody can tell while a page cannot be read: it may be there."""
     if unread:
         return
     yield from _root(pages)
-    yield from _reach(build_graph(pages.values()), pages)
+    yield from _reach(graph, pages)
     yield from _pieces(pages)
 
 
@@ -126,7 +129,7 @@ def _reach(graph: Graph, pages: dict[str, Page]) -> Iterator[Finding]:
         )
 
 
-def _page(page: Page, known: _Known, threshold: int) -> Iterator[Finding]:
+def _page(page: Page, threshold: int) -> Iterator[Finding]:
     if page.size > threshold:
         message = f"{page.size:,} bytes, more than the {threshold:,} of a page"
         yield Finding("too-large", "error", page.path, 0, message, "split it")
@@ -136,21 +139,41 @@ def _page(page: Page, known: _Known, threshold: int) -> Iterator[Finding]:
     if page.piece is not None and len(page.piece_data) != page.piece.size:
         message = f"holds {len(page.piece_data):,} of {page.piece.size:,} bytes of its part of a large block"
         yield Finding("damaged-piece", "error", page.path, 0, message)
-    for link, child in page.found_links:
-        if link.key in known or (link.heading and not link.target):
-            continue
-        line = page.line_of(link.start)
-        if child:
-            message = f"[[{link.target}]] is listed as a child, and there is no such page"
-            yield Finding("broken-link", "error", page.path, line, message, "move the line into the text, as text")
-        else:
-            message = f"[[{link.target}]] names no page"
-            yield Finding("dangling-link", "notice", page.path, line, message)
     if page.is_misplaced:
         message = "there is text below ## Links or ## Metadata, so that the section has become text too"
         yield Finding("misplaced-section", "notice", page.path, 0, message, "move the text above it")
     yield from _empty_sections(page)
     yield from _not_utf8(page)
+
+
+def _links(pages: Mapping[str, Page], known: _Known, moved: Mapping[str, str]) -> Iterator[Finding]:
+    for page, link, child in _leading_nowhere(pages, known):
+        line = page.line_of(link.start)
+        if new := moved.get(link.key or ""):
+            message = f"[[{link.target}]] was renamed by hand: it is {new!r} now"
+            yield Finding("broken-link", "error", page.path, line, message, "point the link to it")
+        elif child:
+            message = f"[[{link.target}]] is listed as a child, and there is no such page"
+            yield Finding("broken-link", "error", page.path, line, message, "move the line into the text, as text")
+        else:
+            message = f"[[{link.target}]] names no page"
+            yield Finding("dangling-link", "notice", page.path, line, message)
+
+
+def _leading_nowhere(pages: Mapping[str, Page], known: _Known) -> Iterator[tuple[Page, Link, bool]]:
+    for page in pages.values():
+        for link, child in page.found_links:
+            if link.key not in known and (link.target or not link.heading):
+                yield page, link, child
+
+
+def _moved(context: Context, pages: Mapping[str, Page], graph: Graph, known: _Known) -> dict[str, str]:
+    """Where pages that were renamed by hand are now. The history is asked only if a page seems to be one."""
+    is_listed = any(child for _, _, child in _leading_nowhere(pages, known))
+    if not is_listed and not graph.unreachable:
+        return {}
+    moved = renamed_by_hand(context.storage.history, pages)
+    return {key: path for key, path in moved.items() if key not in known}
 
 
 def _empty_sections(page: Page) -> Iterator[Finding]:
@@ -238,7 +261,8 @@ def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
 
 
 def _mend(context: Context) -> Result:
-    """Creates a missing root, removes children that do not exist, links unreachable pages and splits overgrown ones."""
+    """Creates a missing root, follows pages that were renamed by hand, removes children that do not exist, links
+    unreachable pages and splits overgrown ones."""
     refresh(context, even_if_fresh=True)
     draft = Draft(context)
     paths = sorted(draft.paths())
@@ -246,8 +270,10 @@ def _mend(context: Context) -> Result:
         draft.put(new_page(ROOT, "Memory"))
     known = _Known({fold(path) for path in draft.paths()}, tuple(map(fold, context.storage.unlisted_folders())))
     paths = [path for path in paths if path not in context.index.unreadable]
+    moved = _moved(context, {path: draft.page(path) for path in paths}, draft.graph(), known)
     for path in paths:
-        page = draft.page(path)  # gathered: text below the program's sections is moved above them
+        # Gathered: text below the program's sections is moved above them.
+        page = followed(draft.page(path), moved, context.now())
         draft.put(page)
         broken = [child for child in page.children if link_key(child.target) not in known]
         if broken:

@@ -192,3 +192,71 @@ def test_a_write_to_a_page_that_a_person_wrote_below_gathers_it_too() -> None:
     memory.write("Third.", "memory")
     assert memory.check() == []
     assert memory.read().index("Buy milk.") < memory.read().index("## Metadata")
+
+
+def renamed(memory: Memory, **places: str) -> None:
+    """Renames pages as a person does, in one go."""
+    data = {new: memory.storage.read(old).data for old, new in places.items()}
+    for old in places:
+        memory.storage.delete(old)
+    for new, text in data.items():
+        memory.storage.write(new, text)
+
+
+def test_links_and_descriptions_follow_a_page_that_was_renamed_by_hand() -> None:
+    memory = offline()
+    memory.write("# Apples\n\nAbout apples.", "apples")
+    memory.write("A child of apples.", "apples/red")
+    memory.write("See [[apples|the fruit]].", "pears")
+    before = body(memory, "memory")
+    renamed(memory, apples="fruit/apples")
+    assert [(f.kind, f.path) for f in memory.check() if f.kind == "broken-link"] == [
+        ("broken-link", "memory"),
+        ("broken-link", "pears"),
+    ]
+    assert memory.checkup(apply=True).findings == ()
+    pages = pages_of(memory.storage)
+    assert ("fruit/apples", "About apples.") in [(c.target, c.description) for c in pages["memory"].children]
+    assert body(memory, "memory") == before
+    assert "[[fruit/apples|the fruit]]" in memory.read("pears")
+    assert pages["apples/red"].properties["split_from"] == "fruit/apples"
+    assert [(c.target, c.description) for c in pages["fruit/apples"].children] == [("apples/red", "A child of apples.")]
+
+
+def test_a_renamed_page_is_followed_through_later_edits_and_renames() -> None:
+    memory = offline()
+    memory.write("# Apples\n\nAbout apples.", "apples")
+    renamed(memory, apples="fruit")
+    memory.check()
+    renamed(memory, fruit="food")
+    memory.check()
+    memory.storage.write("food", memory.storage.read("food").data.replace(b"About", b"All about"))
+    assert memory.checkup(apply=True).findings == ()
+    [child] = pages_of(memory.storage)["memory"].children
+    assert (child.target, child.description) == ("food", "About apples.")
+
+
+def test_a_folder_that_was_renamed_by_hand_is_followed() -> None:
+    memory = offline()
+    for number in range(60):
+        memory.write(f"Fact {number}.", f"old/page-{number}")
+    described = {c.target: c.description for page in pages_of(memory.storage).values() for c in page.children}
+    data = {path: memory.storage.read(path).data for path in memory.storage.list_files() if path.startswith("old/")}
+    for path, text in data.items():
+        memory.storage.delete(path)
+        memory.storage.write(path.replace("old/", "new/"), text)
+    assert [finding for finding in memory.checkup(apply=True).findings if finding.severity == "error"] == []
+    now = {c.target: c.description for page in pages_of(memory.storage).values() for c in page.children}
+    assert now == {target.replace("old/", "new/"): text for target, text in described.items()}
+
+
+def test_a_page_of_which_there_are_two_copies_now_is_not_taken_for_renamed() -> None:
+    memory = offline()
+    memory.write("# Apples\n\nAbout apples.", "apples")
+    data = memory.storage.read("apples").data
+    memory.storage.delete("apples")
+    memory.storage.write("one", data)
+    memory.storage.write("two", data)
+    memory.checkup(apply=True)
+    assert "- `[[apples]]` - About apples." in body(memory)
+    assert {child.target for child in pages_of(memory.storage)["memory"].children} == {"one", "two"}
