@@ -510,3 +510,9 @@ def test_what_a_process_left_that_was_killed_over_its_trace_is_removed_in_time(m
     memory.write("The garden is in Porto.")
     assert (old.exists(), new.exists()) == (False, True)
     assert len(memory.traces()) == 2
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"], ids=["NUL", "half a character"])
+def test_a_name_that_no_file_can_have_is_told(name: str) -> None:
+    with pytest.raises(StorageError, match="cannot read the trace"):
+        load_trace(Path(name))
