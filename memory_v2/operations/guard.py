@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from memory_v2.errors import ToolProblem
 from memory_v2.text.dates import find_dates, is_month
+from memory_v2.text.lists import general
+from memory_v2.text.retelling import lost_words
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words, has_cjk, words
 from memory_v2.tree.block import Block, parse_blocks
@@ -23,7 +25,7 @@ GROUNDED_SHARE = 0.7
 DESCRIBED_SHARE = 0.3
 """The same for a description, which may use more general words."""
 SAID_SHARE = 0.6
-"""The least share of a new block's words that must occur in the blocks that are said to contain it already."""
+"""The same for the words of a new block that has only general ones, or none between spaces."""
 SHORTEST_REPEAT = 4
 """The fewest words of a block that count as repeated within a longer one. Shorter ones may be a name."""
 
@@ -51,17 +53,19 @@ def details(text: str) -> set[str]:
     return found - {""}
 
 
-def missing_from(block: Block, said: str) -> list[str]:
-    """The details of a block that a text lacks; or the beginning of the block, if the text has too few of its words.
-    Empty for a horizontal rule."""
+def missing_from(block: Block, said: str, above: str = "") -> list[str]:
+    """The details and other words of a block that a text lacks; or the beginning of the block, if the text has too few
+    of its words. `above` is what stands above the text: titles, headings and paths. Empty for a horizontal rule."""
     if block.kind == "rule":
         return []
     missing = sorted(detail for detail in details(block.content) if not _is_said(detail, said))
-    if missing:
+    if missing := missing or lost_words(block.content, f"{said}\n{above}"):
         return missing
     own = set(content_words(block.content)) or set(words(block.content))
     if not own:
         return [] if block.content.strip().casefold() in said.casefold() else [block.content.strip()[:80]]
+    if own - general() and not has_cjk(block.content):
+        return []
     there = set(content_words(said)) | set(words(said))
     return [] if len(own & there) >= SAID_SHARE * len(own) else [block.content.strip()[:80]]
 

@@ -85,6 +85,7 @@ class WriteTask:
         self.placed: dict[int, str] = {}
         self.own_words: list[str] = []
         self.own_blocks: list[tuple[str, str]] = []
+        self.above_own: list[str] = []
         self.said_blocks: set[tuple[str, int]] = set()
 
     @property
@@ -158,7 +159,7 @@ class WriteTask:
             sources = [self.brief.text, *(page.blocks[n - 1].text for n in old)]
             own = self._own_words(call.text, sources)
             self._take_out(page, old, call.reason)
-            self._note_own(page.path, own)
+            self._note_own(page, own, old[0])
             self._put_in(page, old[0], [own])
             return Prompt("done", {"what": f"blocks {show_numbers(old)} of {page.path} are replaced"})
         numbers = self._new(call.new_blocks or [])
@@ -170,7 +171,7 @@ class WriteTask:
         page = self._target(call.page)
         after = self._after(page, call.after)
         blocks = self._own_words(call.text, [self.brief.text, page.body])
-        self._note_own(page.path, blocks)
+        self._note_own(page, blocks, after)
         self._put_in(page, after, [blocks])
         return Prompt("done", {"what": f"the text is inserted on {page.path}"})
 
@@ -222,21 +223,22 @@ class WriteTask:
         own = self._own_words("\n\n".join(rest), [self.brief.text, page.body]) if any(map(str.strip, rest)) else ()
         self._check_removal(page, dropped)
         self.changes[page.path] = _PageChanges(removed=dropped, rewritten=new)
-        self._note_own(page.path, own)
+        self._note_own(page, own)
         self.placed |= dict.fromkeys(numbers, page.path)
         return Prompt("done", {"what": f"{page.path} is rewritten"})
 
     def _nothing_new(self, call: NothingNew) -> Prompt:
         numbers = self._new(call.blocks)
-        texts, said_blocks = [], set()
+        texts, above, said_blocks = [], [], set()
         for said in call.said_in:
             page = self._shown(said.page)
             old = self._old(page, said.blocks)
             self._check_kept(page, old)
             texts += [page.blocks[n - 1].text for n in old]
+            above += [words_above(page, n) for n in old]
             said_blocks |= {(page.path, n) for n in old}
         for number in numbers:
-            if missing := missing_from(self.brief.blocks[number - 1], "\n".join(texts)):
+            if missing := missing_from(self.brief.blocks[number - 1], "\n".join(texts), "\n".join(above)):
                 raise ToolProblem(f"n{number} says what those blocks do not ({', '.join(missing[:5])}); place it")
         self.placed |= dict.fromkeys(numbers, "")
         self.said_blocks |= said_blocks
@@ -246,10 +248,10 @@ class WriteTask:
 
     def objections(self) -> list[str]:
         """The new blocks that are neither placed nor covered by what the model wrote in its own words."""
-        written = "\n".join(self.own_words)
+        written, above = "\n".join(self.own_words), "\n".join(self.above_own)
         found = []
         for number, block in enumerate(self.brief.blocks, 1):
-            if number not in self.placed and (missing := missing_from(block, written)):
+            if number not in self.placed and (missing := missing_from(block, written, above)):
                 found.append(f"n{number} is nowhere yet ({', '.join(missing[:5])}): place it, or say where it stands")
         return found
 
@@ -379,10 +381,11 @@ class WriteTask:
                 if repeats(own, before) or repeats(before, own):
                     raise ToolProblem(f"you have written this on {path} already; write it once")
 
-    def _note_own(self, path: str, blocks: Sequence[Block]) -> None:
-        """Notes words of the model's own that go to a page."""
+    def _note_own(self, page: Page, blocks: Sequence[Block], after: int = 0) -> None:
+        """Notes words of the model's own that go to a page, behind this block."""
+        self.above_own.append(words_above(page, after))
         self.own_words += (block.text for block in blocks)
-        self.own_blocks += ((path, normal(block.content)) for block in blocks if block.kind != "rule")
+        self.own_blocks += ((page.path, normal(block.content)) for block in blocks if block.kind != "rule")
 
     def _after(self, page: Page, after: int) -> int:
         if after > len(page.blocks):
@@ -419,6 +422,17 @@ class WriteTask:
     def _note_placed(self, numbers: Sequence[int], path: str) -> Prompt:
         self.placed.update(dict.fromkeys(numbers, path))
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} will stand on {path}"})
+
+
+def words_above(page: Page, number: int) -> str:
+    """What stands above a block: the page's path and title, the headings of its section, and, if the page has sections,
+    the line below the title, which says what the page is about."""
+    headings: list[Block] = []
+    opening = page.blocks[1:2] if any(block.kind == "heading" for block in page.blocks[2:number]) else ()
+    for block in page.blocks[:number]:
+        if block.kind == "heading":
+            headings = [*(above for above in headings if above.level < block.level), block]
+    return "\n".join([page.path.replace("-", " "), page.title, *(block.words for block in (*opening, *headings))])
 
 
 def below_title(page: Page, after: int) -> int:

@@ -27,6 +27,21 @@ def fillers() -> frozenset[str]:
 
 
 @cache
+def general() -> frozenset[str]:
+    """Words so general that a fact can be retold without them, and their stems."""
+    from memory_v2.text.words import stem
+
+    found = read_words(_DATA / "general.txt")
+    return found | {stem(word) for word in found}
+
+
+@cache
+def opposites() -> frozenset[str]:
+    """Stopwords that tell two facts apart, such as `before` and `after`."""
+    return read_words(_DATA / "opposites.txt")
+
+
+@cache
 def roles() -> frozenset[str]:
     """Roles that speak in a transcript, such as `user`."""
     return read_words(_DATA / "roles.txt")

@@ -372,6 +372,40 @@ def test_a_page_that_an_answer_asks_to_read_has_not_been_shown_to_it(blind: Tool
     assert (memory.read("garden"), result.path, result.degraded) == (was, "memory", "")
 
 
+@pytest.mark.parametrize(
+    ("text", "decided", "lacks"),
+    [
+        (
+            "The blue flowerpot stands on the balcony.",
+            call("nothing_new", blocks="n1", said_in=[{"page": "pots", "blocks": "2"}]),
+            "blue",
+        ),
+        (
+            "grace runs the nightly summaries on ollama.",
+            call("insert", page="pots", after=2, text="Nightly summaries: grace runs them."),
+            "ollama",
+        ),
+        (
+            "the yellow flowerpot stands on the balcony, near linus.",
+            call("replace", page="pots", blocks="2", text="The flowerpot stands on the balcony.", reason="it moved"),
+            "linus, near, yellow",
+        ),
+    ],
+)
+def test_a_word_that_a_decision_would_lose_is_named_and_then_stored(
+    text: str, decided: ToolCall, lacks: str, tmp_path: Path
+) -> None:
+    before = offline(traces_in=tmp_path)
+    before.write("# Pots\n\nThe red flowerpot stands on the balcony.\n", "pots")
+    read, place = calls(call("read_pages", paths=["pots"])), calls(call("place", blocks="n1", page="pots"))
+    memory, model = scripted(before, read, calls(decided), place)
+    result = memory.write(text)
+    named = model.sent[2].messages[-1].partition("(")[2].partition(")")[0]
+    assert sorted(named.split(", ")) == lacks.split(", ")
+    assert stands(memory, text)
+    assert (result.decided_by, result.degraded) == ("scripted", "")
+
+
 LIVES = "Alice has lived in Paris since May."
 PLACED = call("place", blocks="n1", page="garden")
 INSERTED = call("insert", page="memory", after=1, text=f"- {LIVES}")
