@@ -229,19 +229,21 @@ class WriteTask:
 
     def _nothing_new(self, call: NothingNew) -> Prompt:
         numbers = self._new(call.blocks)
-        texts, above, said_blocks = [], [], set()
+        named: list[tuple[Page, int]] = []
         for said in call.said_in:
             page = self._shown(said.page)
             old = self._old(page, said.blocks)
             self._check_kept(page, old)
-            texts += [page.blocks[n - 1].text for n in old]
-            above += [words_above(page, n) for n in old]
-            said_blocks |= {(page.path, n) for n in old}
-        for number in numbers:
-            if missing := missing_from(self.brief.blocks[number - 1], "\n".join(texts), "\n".join(above)):
+            named += ((page, n) for n in old)
+        word_for_word = {normal(page.blocks[n - 1].content) for page, n in named}
+        retold = [number for number in numbers if self._normals[number - 1] not in word_for_word]
+        text = "\n".join(page.blocks[n - 1].text for page, n in named)
+        above = "\n".join(words_above(page, n) for page, n in named) if retold else ""
+        for number in retold:
+            if missing := missing_from(self.brief.blocks[number - 1], text, above):
                 raise ToolProblem(f"n{number} says what those blocks do not ({', '.join(missing[:5])}); place it")
         self.placed |= dict.fromkeys(numbers, "")
-        self.said_blocks |= said_blocks
+        self.said_blocks |= {(page.path, n) for page, n in named}
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} stand in the tree already"})
 
     # the guard
