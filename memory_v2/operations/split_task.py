@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -104,7 +105,7 @@ class SplitTask:
             ("block", "", [n for child in children for n in child.blocks]),
             ("link", "L", [n for child in children for n in child.links]),
         ):
-            if twice := next((n for n in numbers if numbers.count(n) > 1), None):
+            if twice := next((n for n, count in Counter(numbers).items() if count > 1), None):
                 raise ToolProblem(f"{kind} {prefix}{twice} goes to two children; name it once")
         keys = [fold(child.path) for child in children]
         if taken := next((child.path for child in children if keys.count(fold(child.path)) > 1), None):

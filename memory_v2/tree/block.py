@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ MAX_NESTING = 100
 writes by hand is cut at blank lines only."""
 BYTE_ORDER_MARK = "\ufeff"
 """May be the first character of a file. It says how the file is encoded, and is no part of the text."""
+MAX_KEPT = 100_000
+"""Limits the texts whose blocks are kept for a while, in characters: many times a page, and little memory."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -114,6 +116,16 @@ def line_end(text: str) -> str:
 
 def parse_blocks(text: str) -> tuple[Block, ...]:
     """The blocks of a text; joined, they are the text. Blank lines belong to the block before them."""
+    return _parsed_lately(text) if len(text) <= MAX_KEPT else _parsed(text)
+
+
+@lru_cache(maxsize=64)
+def _parsed_lately(text: str) -> tuple[Block, ...]:
+    """The blocks of a text that an operation may parse several times: when a page is staged, stored, indexed, read."""
+    return _parsed(text)
+
+
+def _parsed(text: str) -> tuple[Block, ...]:
     lines = split_lines(text)
     starts = _starts(lines)
     if not starts:

@@ -11,6 +11,8 @@ from memory_v2.tree.block import Block, markdown, split_lines
 from memory_v2.tree.path import fold, page_path
 
 _LINK = re.compile(r"\[\[([^\[\]|#\r\n\\]+)(#[^\[\]|\r\n]*)?(\\?\|[^\[\]\r\n]*)?\]\]")
+_PLAIN = re.compile(r"(?: {0,3}(?:[-*+]|\d{1,9}[.)]) {1,4})?[^\W\d_][^\r\n]*(?:\r\n|\r|\n)?(?=[ \t\r\n]*\Z)")
+"""One line that begins with a letter, also as an item: it is prose, and need not be parsed."""
 _TOKEN = re.compile(r"\\[\\`\[]|`+|\[\[")
 
 
@@ -62,6 +64,9 @@ def find_links(block: Block) -> list[Link]:
 
 def _prose(text: str) -> Iterator[tuple[int, str]]:
     """The runs of lines that are prose: items and quotes may also contain fences and indented code."""
+    if plain := _PLAIN.match(text):
+        yield 0, plain[0]
+        return
     lines = split_lines(text)
     offsets = [0]
     for line in lines:

@@ -10,7 +10,7 @@ from memory_v2.errors import InvalidPath, ModelError, PageNotFound
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.briefs import SplitBrief
-from memory_v2.models.offline import OfflinePlanner
+from memory_v2.models.offline import OfflinePlanner, naming
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.context import MAX_CHILDREN
 from memory_v2.operations.overgrown import MAX_DECISIONS
@@ -110,6 +110,24 @@ def test_notes_of_a_paragraph_each_keep_their_headings() -> None:
     memory.write("\n\n".join(notes))
     assert all(stands(memory, note) for note in notes)
     assert memory.check() == []
+
+
+def test_a_block_is_looked_at_about_as_often_on_a_long_page_as_on_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    terms = naming._terms_of
+
+    def counting(text: str) -> list[tuple[str, ...]]:
+        looked.append(text)
+        return terms(text)
+
+    monkeypatch.setattr(naming, "_terms_of", counting)
+
+    def looks(count: int) -> float:
+        looked.clear()
+        offline(SMALL).write("".join(f"- {SUBJECTS[n % 5]} bought item {n} in the shop\n" for n in range(count)))
+        return len(looked) / count
+
+    assert looks(800) <= 2 * looks(200) <= 4
 
 
 def test_a_small_page_is_left_whole_with_the_reason() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_v2.tree.block import parse_blocks
+from memory_v2.tree.block import Block, parse_blocks
 from memory_v2.tree.link import Link, find_links, link_key
 from memory_v2.tree.page import Page, parse_page
 from tests.tree.texts import STEADY, markdown
@@ -103,3 +105,27 @@ def test_the_words_of_a_link_are_left_when_its_page_is_gone() -> None:
 )
 def test_a_link_names_a_page_as_a_person_would_write_it(target: str, key: str | None) -> None:
     assert link_key(target) == key
+
+
+ONE_LINE = ["see {}", "- see {}", "  12) see {} ", "-     {}", "-     see {}", "    see {}", "- # see {}", "- - see {}"]
+ONE_LINE += [
+    "- ```{}",
+    "- <p>{}",
+    "- [see]: {}",
+    "1.     see {}",
+    "- 1.      see {}",
+    "\tsee {}",
+    "- see `{}`",
+    "- > {}",
+]
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n\r\n", "\r\r", "\n \t\n"])
+@pytest.mark.parametrize("line", ONE_LINE)
+def test_one_line_has_the_links_that_it_has_when_it_is_parsed(
+    line: str, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    block = Block(line.format("[[a/b|words]]") + end, "item")
+    links = find_links(block)
+    monkeypatch.setattr("memory_v2.tree.link._PLAIN", re.compile(r"(?!)"))
+    assert find_links(block) == links

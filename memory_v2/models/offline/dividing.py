@@ -59,11 +59,6 @@ class _Page:
     brief: SplitBrief
 
     @cached_property
-    def names(self) -> Names:
-        """The names that new children cannot have."""
-        return Names(self.brief)
-
-    @cached_property
     def children(self) -> frozenset[str]:
         """The names of children that the page already lists."""
         view = self.brief.view.page
@@ -132,28 +127,28 @@ class _Page:
 
 def divide(brief: SplitBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
     """The tool call that splits the page; `plainly` splits by size alone."""
+    page, names = _Page(brief), Names(brief)
     if brief.crowded:
-        page = _Page(brief)
-        return (_call(page, "topic", [], group_links(brief, page.names)),)
+        return (_call(page, "topic", [], names, group_links(brief, names)),)
     strategies: list[Callable[[_Page], tuple[Strategy, list[Group]]]] = [_by_section, _by_date, _by_subject]
     for strategy in [] if plainly else strategies:
-        page = _Page(brief)
         kind, groups = strategy(page)
-        if groups and _left_after(brief, call := _call(page, kind, groups)) <= brief.target:
+        if groups and _left_after(brief, call := _call(page, kind, groups, Names(brief))) <= brief.target:
             return (call,)
     if brief.view.page.size <= brief.threshold:
         return (ToolCall("leave_whole", {"reason": "the page is small and holds together"}),)
-    return (_by_size_and_links(brief),)
+    return (_by_size_and_links(page),)
 
 
-def _by_size_and_links(brief: SplitBrief) -> ToolCall:
+def _by_size_and_links(page: _Page) -> ToolCall:
     """Splits by size, into as many children as the page has room to list. If that is not enough, links move too."""
-    room = _Page(brief).most_children
+    brief, room = page.brief, page.most_children
     counts = [room, *(count for count in (4, 3, 2) if count < room)]
     for links_too in (False, True) if brief.view.page.children else (False,):
         for count in counts:
-            page = _Page(brief)
-            call = _call(page, "size", _by_size(page, count), group_links(brief, page.names) if links_too else ())
+            names = Names(brief)
+            links = group_links(brief, names) if links_too else ()
+            call = _call(page, "size", _by_size(page, count), names, links)
             if call.arguments["children"] and _left_after(brief, call) <= brief.target:
                 return call
     return call
@@ -333,12 +328,14 @@ def _groups(runs: Sequence[Sequence[tuple[int, ...]]]) -> list[Group]:
     return [Group(tuple(number for unit in run for number in unit)) for run in runs]
 
 
-def _call(page: _Page, strategy: Strategy, groups: Sequence[Group], links: Sequence[dict[str, Any]] = ()) -> ToolCall:
-    children = [_child(page, group) for group in groups]
+def _call(
+    page: _Page, strategy: Strategy, groups: Sequence[Group], names: Names, links: Sequence[dict[str, Any]] = ()
+) -> ToolCall:
+    children = [_child(page, group, names) for group in groups]
     return ToolCall("split_page", {"strategy": strategy, "children": [*children, *links]})
 
 
-def _child(page: _Page, group: Group) -> dict[str, Any]:
+def _child(page: _Page, group: Group, names: Names) -> dict[str, Any]:
     first = page.body[0]
     telling = page.terms.telling(number - first for number in group.numbers)
     terms = [term for term in telling if not page.above.issuperset(map(stem, words(term)))]
@@ -346,7 +343,7 @@ def _child(page: _Page, group: Group) -> dict[str, Any]:
     if group.name in page.children:
         name = group.name  # an older part of the same period has this page
     else:
-        name = name_for([group.name] if group.name else terms, page.names, fallback)
+        name = name_for([group.name] if group.name else terms, names, fallback)
     title = group.title or plain(", ".join(terms[:2])) or fallback or name
     lead = group.lead or title
     return {
