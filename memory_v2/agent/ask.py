@@ -18,13 +18,17 @@ FIRST_WAIT = 0.5
 """The pause before the first retry, in seconds; it doubles with each retry."""
 MAX_WAIT = 8.0
 """The longest such pause, in seconds."""
+LOAD_SECONDS = 60.0
+"""How long loading a model's SDK may take, in seconds, before the request is sent all the same. Slow disks take ten."""
 MAX_RETRY_AFTER = 60.0
 """The longest `retry-after` of a provider that is respected, in seconds. With a longer one the request fails."""
 
 
 def ask(model: Model, conversation: Conversation, operation: Operation) -> Reply:
     """Returns the model's reply. Retryable failures are retried with growing pauses, within the operation's time limit.
-    Raises `ModelError`, also if the time is over, `Cancelled`, and `UsageError` if the model is set up wrongly."""
+    Raises `ModelError`, also if the time is over, `Cancelled`, and `UsageError` if the model is set up wrongly. The
+    time that it takes to load the model's SDK does not count."""
+    _prepare(model, operation)
     for number in range(TRIES):
         try:
             return _answer(model, conversation, operation)
@@ -35,6 +39,19 @@ def ask(model: Model, conversation: Conversation, operation: Operation) -> Reply
                 raise
             operation.pause(wait)
     raise AssertionError("the last try returns or raises")
+
+
+def _prepare(model: Model, operation: Operation) -> None:
+    if (prepare := getattr(model, "prepare", None)) is None:
+        return
+    with operation.uncounted():
+        request = requests.start(prepare, f"loading {model.name}")
+        try:
+            operation.cancellation.wait(request.done, LOAD_SECONDS)
+        finally:
+            requests.abandon(request)
+    if request.answer and isinstance(request.answer[0], BaseException):
+        checked(request.answer[0])
 
 
 def _wait(error: ModelError, number: int, operation: Operation) -> float | None:

@@ -12,17 +12,19 @@ from memory_v2.settings import Limits
 @dataclass(frozen=True, slots=True)
 class Cost:
     """The cost of an operation: model calls, tokens, seconds from start to end, and US dollars (`None` if the price of
-    a call is unknown)."""
+    a call is unknown). `is_estimate` if a provider told no usage, so that tokens and dollars are partly estimated."""
 
     calls: int = 0
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     money: float | None = 0.0
+    is_estimate: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON documents have it: the tokens beside the calls, seconds to the microsecond."""
+        """As JSON documents have it: the tokens beside the calls, seconds to the microsecond; `is_estimate` if so."""
         tokens = asdict(self.usage)
-        return {"calls": self.calls, **tokens, "seconds": round(self.seconds, 6), "money": self.money}
+        cost = {"calls": self.calls, **tokens, "seconds": round(self.seconds, 6), "money": self.money}
+        return cost | ({"is_estimate": True} if self.is_estimate else {})
 
     def over(self, limits: Limits) -> str | None:
         """The first limit that is reached, in words; `None` if none is. An unknown price reaches no limit."""

@@ -6,7 +6,8 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from memory_v2.agent.cancellation import Cancellation
@@ -44,6 +45,8 @@ class Operation:
     def __post_init__(self) -> None:
         self._spent = Cost()
         self._started = self.clock()
+        self._uncounted = 0.0
+        """Seconds that the limit does not count."""
 
     @property
     def cost(self) -> Cost:
@@ -53,12 +56,22 @@ class Operation:
     @property
     def seconds_left(self) -> float:
         """The seconds until the time limit; negative after it."""
-        return self.limits.seconds - (self.clock() - self._started)
+        return self.limits.seconds - (self.clock() - self._started - self._uncounted)
 
     @property
     def reached(self) -> str | None:
         """The first limit that is reached, in words; `None` if none is."""
-        return self.cost.over(self.limits)
+        cost = self.cost
+        return replace(cost, seconds=cost.seconds - self._uncounted).over(self.limits)
+
+    @contextmanager
+    def uncounted(self) -> Iterator[None]:
+        """The time of what is done inside does not count against the limit."""
+        began = self.clock()
+        try:
+            yield
+        finally:
+            self._uncounted += self.clock() - began
 
     def pause(self, seconds: float) -> None:
         """Waits so long. Raises `Cancelled` as soon as the operation is to stop."""
@@ -71,4 +84,5 @@ class Operation:
     def pay(self, reply: Reply) -> None:
         """Adds the cost of a reply."""
         money = None if self._spent.money is None or reply.money is None else self._spent.money + reply.money
-        self._spent = Cost(self._spent.calls + 1, self._spent.usage + reply.usage, 0.0, money)
+        is_estimate = self._spent.is_estimate or reply.is_estimate
+        self._spent = Cost(self._spent.calls + 1, self._spent.usage + reply.usage, 0.0, money, is_estimate)

@@ -61,7 +61,8 @@ def price(cost: Cost) -> str:
     """What it took, if a model was paid."""
     usage = cost.usage
     paid = spent(usage.input_tokens, usage.output_tokens, usage.cached_tokens, cost.money)
-    return f"{counted(cost.calls, 'call')}, {paid}" if paid else ""
+    about = "about " if cost.is_estimate else ""
+    return f"{counted(cost.calls, 'call')}, {about}{paid}" if paid else ""
 
 
 def tell_how_to_begin(memory: Memory) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory_v2.errors import InvalidSetting, ModelError
 from memory_v2.models.base import AssistantMessage, Conversation, Model, Reply, StopReason, ToolCall, Usage, UserMessage
+from memory_v2.models.estimate import with_usage
 from memory_v2.models.keys import keys_sent
 from memory_v2.models.prices import load_prices
 from memory_v2.models.provider import (
@@ -57,6 +58,10 @@ class AnthropicModel:
         self._base_url = base_url
         self._prices = load_prices(prices)
 
+    def prepare(self) -> None:
+        """Imports the SDK, which takes about a second."""
+        import anthropic  # noqa: F401
+
     def respond(self, conversation: Conversation) -> Reply:
         """The next answer."""
         import anthropic
@@ -66,7 +71,8 @@ class AnthropicModel:
             sent = client.messages.with_raw_response.create(**request)
         except (anthropic.AnthropicError, ValueError) as error:
             raise translated(error, failures()) from error
-        return self._reply(sent.read(), keys_sent(sent.http_request.headers))
+        reply = self._reply(sent.read(), keys_sent(sent.http_request.headers))
+        return with_usage(reply, conversation, lambda usage: self._prices.cost(self._model, usage))
 
     @cached_property
     def _client(self) -> Anthropic:

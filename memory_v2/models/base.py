@@ -47,7 +47,7 @@ class Usage:
 class Reply:
     """A model's answer. `money` is its price in US dollars, or `None` if the price is unknown; `raw` is the provider's
     own message as plain data, if there is one. `keys` are those of the request, which some providers repeat; a record
-    of the answer leaves them out."""
+    of the answer leaves them out. `is_estimate` if the provider told no usage, and it was estimated."""
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
@@ -56,6 +56,7 @@ class Reply:
     money: float | None = 0.0
     raw: Any = None
     keys: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    is_estimate: bool = False
 
     @property
     def is_well_formed(self) -> bool:
@@ -142,7 +143,8 @@ class Conversation:
 
 
 class Model(Protocol):
-    """Anything that answers a conversation with tool calls. It raises `ModelError` if its provider fails."""
+    """Anything that answers a conversation with tool calls. It raises `ModelError` if its provider fails. If it has a
+    method `prepare`, that is called before each request, and its time counts against no limit."""
 
     @property
     def name(self) -> str:

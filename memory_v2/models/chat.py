@@ -92,7 +92,7 @@ def _call(call: Mapping[str, Any]) -> ToolCall:
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
-    """Cached tokens are part of the prompt's tokens. A server that counts nothing is taken to have used none."""
+    """Cached tokens are part of the prompt's tokens. A server that counts nothing is told by `with_usage`."""
     details = usage.get("prompt_tokens_details") or {}
     cached = details.get("cached_tokens") or 0
     written = details.get("cache_write_tokens") or details.get("cache_creation_tokens") or 0  # OpenAI's word, LiteLLM's

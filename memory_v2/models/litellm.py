@@ -12,6 +12,7 @@ from typing import Any
 from memory_v2.errors import InvalidSetting
 from memory_v2.models.base import Conversation, Model, Reply, Usage
 from memory_v2.models.chat import chat_messages, chat_tools, read_chat
+from memory_v2.models.estimate import with_usage
 from memory_v2.models.keys import long_enough
 from memory_v2.models.prices import load_prices
 from memory_v2.models.provider import (
@@ -48,6 +49,10 @@ class LiteLLMModel:
         self._base_url = base_url
         self._prices = load_prices(prices)
 
+    def prepare(self) -> None:
+        """Imports the SDK, which takes seconds."""
+        _litellm()
+
     def respond(self, conversation: Conversation) -> Reply:
         """The next answer."""
         request: dict[str, Any] = {
@@ -73,7 +78,7 @@ class LiteLLMModel:
         except Exception as error:
             raise translated(error, failures()) from error
         keys = [self._api_key, *(value for name, value in os.environ.items() if name.endswith("_API_KEY"))]
-        return read_chat(answer, long_enough(keys), self._cost)
+        return with_usage(read_chat(answer, long_enough(keys), self._cost), conversation, self._cost)
 
     @cached_property
     def _client(self) -> ModuleType:

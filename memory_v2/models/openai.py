@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.errors import InvalidSetting, ModelError
-from memory_v2.models.base import Conversation, Model, Reply
+from memory_v2.models.base import Conversation, Model, Reply, Usage
 from memory_v2.models.chat import chat_messages, chat_tools, read_chat
+from memory_v2.models.estimate import with_usage
 from memory_v2.models.keys import keys_sent
 from memory_v2.models.prices import load_prices
 from memory_v2.models.provider import (
@@ -43,6 +44,10 @@ class OpenAIModel:
         self._base_url = base_url
         self._prices = load_prices(prices)
 
+    def prepare(self) -> None:
+        """Imports the SDK, which takes about a second."""
+        import openai  # noqa: F401
+
     def respond(self, conversation: Conversation) -> Reply:
         """The next answer."""
         import openai
@@ -63,7 +68,10 @@ class OpenAIModel:
         except (ValueError, RecursionError) as error:
             raise ModelError(f"it {UNREADABLE}", retryable=True) from error
         keys = keys_sent(sent.http_request.headers)
-        return read_chat(completion, keys, lambda usage: self._prices.cost(self._model, usage))
+        return with_usage(read_chat(completion, keys, self._cost), conversation, self._cost)
+
+    def _cost(self, usage: Usage) -> float | None:
+        return self._prices.cost(self._model, usage)
 
     @cached_property
     def _client(self) -> OpenAI:

@@ -116,7 +116,8 @@ class Message(TypedDict):
 
 
 class Reply(TypedDict):
-    """What the model answers; `money` is in US dollars, null if the price is not known."""
+    """What the model answers; `money` is in US dollars, null if the price is not known; `is_estimate` if the provider
+    told no usage."""
 
     seconds: float
     text: Text
@@ -125,6 +126,7 @@ class Reply(TypedDict):
     usage: UsageData
     money: NonNegativeFloat | None
     raw: Any
+    is_estimate: NotRequired[bool]
 
 
 class Failed(TypedDict):

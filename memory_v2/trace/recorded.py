@@ -103,6 +103,7 @@ def _reply(event: Event) -> Reply:
         stop_reason=event["stop"],
         money=event["money"],
         raw=event["raw"],
+        is_estimate=event.get("is_estimate", False),
     )
 
 

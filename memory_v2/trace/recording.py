@@ -142,4 +142,4 @@ def reply_data(reply: Reply) -> dict[str, Any]:
         "usage": asdict(reply.usage),
         "money": reply.money,
         "raw": reply.raw,
-    }
+    } | ({"is_estimate": True} if reply.is_estimate else {})

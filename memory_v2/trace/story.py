@@ -116,7 +116,7 @@ class _Story:
             yield _line("no page was changed")
         cost = event["cost"]
         calls = counted(cost["calls"], "call") if cost["calls"] else "no model was asked"
-        took = [calls, _paid(cost["usage"], cost["money"]), f"{cost['seconds']:.2f} s"]
+        took = [calls, _paid(cost), f"{cost['seconds']:.2f} s"]
         yield ()
         yield _line((" · ".join(filter(None, took)), "dim"))
 
@@ -152,7 +152,7 @@ class _Story:
             yield _line(f"  {is_told}")
 
     def tell_reply(self, event: Event) -> Iterator[Line]:
-        paid = _paid(event["usage"], event["money"])
+        paid = _paid(event)
         yield _line("  it answers", (f" · {paid} · {event['seconds']:.2f} s" if paid else "", "dim"))
         if event["text"].strip():
             yield from self._said("    in words", event["text"])
@@ -247,8 +247,10 @@ def _is_long(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
 
-def _paid(usage: Mapping[str, int], money: float | None) -> str:
-    return spent(usage["input_tokens"], usage["output_tokens"], usage["cached_tokens"], money)
+def _paid(told: Mapping[str, Any]) -> str:
+    usage = told["usage"]
+    paid = spent(usage["input_tokens"], usage["output_tokens"], usage["cached_tokens"], told["money"])
+    return f"about {paid}" if paid and told.get("is_estimate") else paid
 
 
 def _extent(before: str | None, after: str | None) -> str:

@@ -27,7 +27,8 @@ def summary(trace: Trace) -> dict[str, Any]:
         "model": first["model"],
         "decided_by": list(dict.fromkeys(ask["model"] for ask, decided in conversations if not decided["reason"])),
         "degraded": [f"{ask['model']}: {decided['reason']}" for ask, decided in conversations if decided["reason"]],
-        "cost": {"calls": cost["calls"], **cost["usage"], "seconds": round(cost["seconds"], 6), "money": cost["money"]},
+        "cost": {"calls": cost["calls"], **cost["usage"], "seconds": round(cost["seconds"], 6), "money": cost["money"]}
+        | ({"is_estimate": True} if cost.get("is_estimate") else {}),
         "changed_pages": list(dict.fromkeys(change["path"] for commit in commits for change in commit["pages"])),
         "found": len(found[0]["places"]) if found else None,
         "error": {"kind": errors[0]["kind"], "message": errors[0]["message"]} if errors else None,

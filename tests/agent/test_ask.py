@@ -300,3 +300,33 @@ def test_what_no_limit_could_be_held_with_is_no_reply(answer: Any) -> None:
     memory = Memory(VolatileStorage(clock), Odd(), now=clock)
     assert memory.write(FACT).decided_by == "offline"
     assert stands(memory, FACT)
+
+
+class Slow(ScriptedModel):
+    """A model whose SDK takes long to import."""
+
+    def __init__(self, watch: Watch, seconds: float) -> None:
+        super().__init__([ANSWER])
+        self._watch = watch
+        self._seconds = seconds
+
+    def prepare(self) -> None:
+        self._watch.now += self._seconds
+
+
+def test_the_time_that_it_takes_to_load_a_model_counts_against_no_limit() -> None:
+    watch = Watch()
+    operation = run_on(watch, Limits(seconds=10))
+    assert ask(Slow(watch, 25), conversation(), operation) == ANSWER
+    assert (operation.reached, operation.seconds_left, operation.cost.seconds) == (None, 10, 25)
+    watch.now += 10
+    assert operation.reached == "the limit of 10 seconds was reached"
+
+
+def test_a_model_that_cannot_be_loaded_has_failed() -> None:
+    class Broken(ScriptedModel):
+        def prepare(self) -> None:
+            raise ImportError("no module named x")
+
+    with pytest.raises(ModelError, match="it broke down"):
+        ask(Broken([ANSWER]), conversation(), run_on(Watch()))

@@ -377,3 +377,20 @@ def test_what_the_model_is_paid_is_told_also_where_it_decided_nothing(
 
 def provider_of(adapter: Adapter) -> str:
     return "openai" if adapter.behind else "anthropic"
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai", "litellm-openai"])  # LiteLLM cannot read such a Claude
+def test_limits_hold_where_the_provider_counts_no_tokens(name: str, provider: Provider, folder: Path) -> None:
+    adapter = ADAPTERS[name]
+    provider.script = lambda _: Says(MARK, usage=None)
+    priced = {"anthropic": "claude-sonnet-5", "openai": "gpt-5.6"}[provider_of(adapter)]
+    with Memory(LocalStorage(folder), adapter(provider.url, priced), limits=Limits(tokens=100)) as memory:
+        result = memory.write(TEXT)
+    assert (len(provider.requests), result.decided_by) == (1, "offline")
+    assert "the limit of 100 tokens" in result.degraded
+    assert result.cost.is_estimate
+    assert result.cost.to_dict()["is_estimate"]
+    assert result.cost.usage.input_tokens > 500 > result.cost.usage.output_tokens > 0
+    assert result.cost.money
+    with Memory(LocalStorage(folder)) as memory:
+        assert memory.trace().of("end")[0]["cost"]["is_estimate"]
