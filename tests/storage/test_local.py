@@ -585,6 +585,26 @@ def test_threads_get_the_lock_of_a_folder_in_the_order_in_which_they_ask(tmp_pat
     assert order == [0, 1, 2, 3, 4]
 
 
+# Owners
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
+def test_what_root_makes_in_a_users_folder_belongs_to_the_user(folder: Path) -> None:
+    memory = Memory(LocalStorage(folder))
+    memory.write("# Memory\n\nApples.", "memory")
+    for place in (folder, *folder.rglob("*")):
+        os.chown(place, 65534, 65534)
+    memory.write("# Garden\n\nTulips.", "plants/garden")
+    memory.write("Pears.", "memory", "append")
+    assert memory.undo().changed_pages
+    unreadable = [
+        str(place.relative_to(folder))
+        for place in folder.rglob("*")
+        if place.stat().st_uid == 0 and not place.stat().st_mode & 0o004 and "traces" not in place.parts
+    ]
+    assert unreadable == []
+
+
 # Locales
 
 

@@ -38,12 +38,14 @@ def expect_regular(place: Path, found: os.stat_result | None) -> None:
 
 def store_bytes(temporary: Path, data: bytes, instead_of: os.stat_result | None = None) -> None:
     """Creates a file with these bytes, flushed to the disk when the call returns. It gets the mode and the owner of the
-    file that it is to replace; otherwise only its owner can read it."""
+    file that it is to replace; otherwise only its owner can read it, who is that of the folder if root creates it."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     descriptor = os.open(temporary, flags, 0o600)
     try:
         if instead_of is not None:
             _give_to_owner(temporary, instead_of)
+        else:
+            leave_to_owner_above(temporary)
         _permit(temporary, stat.S_IMODE(instead_of.st_mode) & 0o777 if instead_of else 0o600)
         rest = memoryview(data)
         while rest:
@@ -102,6 +104,7 @@ def make_folder(folder: Path) -> None:
             problem = "a file is where a folder should be"
             raise NotADirectoryError(errno.ENOTDIR, problem, str(folder)) from error
         raise
+    leave_to_owner_above(folder)
     _permit(folder, 0o700)
     sync_folder(folder.parent)
 
@@ -114,6 +117,12 @@ def _permit(place: Path, mode: int) -> None:
     except OSError as error:
         if error.errno not in (errno.EPERM, *_UNSUPPORTED):
             raise
+
+
+def leave_to_owner_above(place: Path) -> None:
+    """Gives what root has just created to the owner of the folder that it is in, who could not read it otherwise."""
+    if sys.platform != "win32" and os.geteuid() == 0:
+        _give_to_owner(place, place.parent.stat())
 
 
 def _give_to_owner(place: Path, like: os.stat_result) -> None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from memory_v2.storage.local.disk import lstat, new_temporary, store_bytes, sync_folder
+from memory_v2.storage.local.disk import leave_to_owner_above, lstat, new_temporary, store_bytes, sync_folder
 
 
 class FlushedObjects:
@@ -32,6 +32,7 @@ class FlushedObjects:
             return
         if not file.parent.exists():
             file.parent.mkdir(mode=0o700, exist_ok=True)
+            leave_to_owner_above(file.parent)
             self._changed.add(self._folder)
         temporary = new_temporary(self._folder)
         store_bytes(temporary, added.as_legacy_object())
