@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,6 +23,7 @@ from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.renamed import followed, renamed_by_hand
 from memory_v2.operations.results import Finding, Result
 from memory_v2.storage.base import PENDING, MemoryStorage
+from memory_v2.storage.names import SUFFIX
 from memory_v2.text.plain import shorten
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended
@@ -67,7 +68,7 @@ def _findings(context: Context) -> list[Finding]:
     storage = context.storage
     pages, unread = _pages(storage)
     graph = build_graph(pages.values())
-    known = _Known({fold(path) for path in (*pages, *unread)}, tuple(map(fold, storage.unlisted_folders())))
+    known = _known((*pages, *unread), storage)
     found = [
         *(Finding("unreadable", "error", path, 0, reason) for path, reason in unread.items()),
         *_whole(pages, graph, unread),
@@ -104,6 +105,14 @@ class _Known:
 
     def __contains__(self, key: str | None) -> bool:
         return key is not None and (key in self.paths or key.startswith(self.unlisted))
+
+
+def _known(paths: Iterable[str], storage: MemoryStorage) -> _Known:
+    """What a link may lead to: also what is there and is no page, such as a folder that is a symbolic link. It is
+    named as it is, and the links to it are a person's to mend."""
+    strays = [name.removesuffix(SUFFIX) for name, _ in storage.ignored_files()]
+    unlisted = (*storage.unlisted_folders(), *(f"{name}/" for name in strays))
+    return _Known({fold(path) for path in (*paths, *strays)}, tuple(map(fold, unlisted)))
 
 
 def _whole(pages: dict[str, Page], graph: Graph, unread: dict[str, str]) -> Iterator[Finding]:
@@ -268,7 +277,7 @@ def _mend(context: Context) -> Result:
     paths = sorted(draft.paths())
     if paths and not draft.exists(ROOT):
         draft.put(new_page(ROOT, "Memory"))
-    known = _Known({fold(path) for path in draft.paths()}, tuple(map(fold, context.storage.unlisted_folders())))
+    known = _known(draft.paths(), context.storage)
     paths = [path for path in paths if path not in context.index.unreadable]
     moved = _moved(context, {path: draft.page(path) for path in paths}, draft.graph(), known)
     for path in paths:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from memory_v2.memory import Memory
 from memory_v2.operations.context import MAX_CHILDREN
+from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.block import Block
 from memory_v2.tree.headings import digest
 from tests.operations.scenes import SMALL, body, offline
@@ -260,3 +263,14 @@ def test_a_page_of_which_there_are_two_copies_now_is_not_taken_for_renamed() -> 
     memory.checkup(apply=True)
     assert "- `[[apples]]` - About apples." in body(memory)
     assert {child.target for child in pages_of(memory.storage)["memory"].children} == {"one", "two"}
+
+
+def test_a_folder_that_became_a_symbolic_link_loses_no_link_to_its_pages(tmp_path: Path) -> None:
+    memory = Memory(LocalStorage(tmp_path / "memory"))
+    memory.write("# Plums\n\nThey are ripe.", "fruit/plums")
+    (tmp_path / "memory/fruit").rename(tmp_path / "elsewhere")
+    (tmp_path / "memory/fruit").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    before = memory.read()
+    assert [finding.kind for finding in memory.checkup(apply=True).findings] == ["stray-file"]
+    assert memory.read() == before
+    assert "[[fruit/plums]]" in before
