@@ -9,6 +9,7 @@ import subprocess
 import threading
 import zlib
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -414,3 +415,15 @@ def test_a_reader_that_pauses_in_the_middle_keeps_no_thread_from_recording(folde
     other.join(60)
     assert recorded == [history.head]
     assert [newest, *revisions] == list(history.revisions())[1:]
+
+
+@pytest.mark.skipif(GIT is None, reason="git is not installed")
+@pytest.mark.parametrize("year", [1, 1969, 1970, 2026, 2400])
+def test_git_finds_nothing_wrong_whatever_the_clock_says_and_after_its_own_gc(year: int, folder: Path) -> None:
+    history = GitHistory(folder)
+    history.record({"memory": b"first"}, Revision("write", "first", when=datetime(year, 1, 1, tzinfo=UTC)))
+    git(folder, "gc", "--prune=now", "-q")
+    history.record({"memory": b"second"}, Revision("write", "second", when=datetime(year, 1, 2, tzinfo=UTC)))
+    git(folder, "fsck", "--full", "--strict")
+    git(folder, "repack", "-adq")
+    assert [revision.summary for revision in GitHistory(folder).revisions()] == ["second", "first"]
