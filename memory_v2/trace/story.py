@@ -89,6 +89,9 @@ class _Story:
         yield ()
         if self.undecided == "write":
             yield _line("nobody has decided, so the text is put below all else")
+        if not event["pages"]:
+            yield _line(f"no page was changed; the text is recorded, as revision {event['revision']}")
+            return
         yield _line(f"stored, as revision {event['revision']}:")
         widest = max((self.width(change["path"]) for change in event["pages"]), default=0)
         for change in event["pages"]:

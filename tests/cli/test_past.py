@@ -573,6 +573,7 @@ def test_the_text_of_a_write_that_changed_no_page_is_shown_with_it(written: Prog
     written.done("write", "Grace   writes\ncompilers")
     assert rows(written)[0][2:4] == ["write", "Grace writes compilers"]
     assert rows(written)[0][5] == ""
+    assert "no page was changed; the text is recorded, as revision" in written.done("trace", "last")
     told = written.done("show", newest(written))
     assert "  > Grace   writes\n  > compilers\n" in told
     shown = written.quick("show", newest(written), "--json").json
