@@ -230,3 +230,4 @@ def _edit(memory: Memory, page: str, line: str) -> None:
         saved = file.with_name(f"{file.name}~")
         saved.write_bytes(file.read_bytes().replace(b"\n\n", f"\n\n{line}\n\n".encode(), 1))
         saved.replace(file)
+        memory.history()  # so that this edit and one that follows are two in the history, killed or not
