@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from memory_v2 import Memory
@@ -146,8 +147,8 @@ def _timed(act: Callable[[int], object], bare: Path) -> tuple[list[float], float
     """The seconds of each time, sorted, and those of a bare write in between, the median."""
     took, bare_took = [], []
     for number in range(TIMES):
-        took.append(_seconds(lambda number=number: act(number)))  # type: ignore[misc]
-        bare_took.append(_seconds(lambda: _flushed(bare)))
+        took.append(_seconds(partial(act, number)))
+        bare_took.append(_seconds(partial(_flushed, bare)))
     return sorted(took), sorted(bare_took)[TIMES // 2]
 
 
@@ -172,7 +173,7 @@ def _grown(
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place) / "memory"
             prepare(size, folder)
-            points.append((size, _seconds(lambda size=size, folder=folder: act(size, folder))))  # type: ignore[misc]
+            points.append((size, _seconds(partial(act, size, folder))))
         if size == sizes[0]:
             print(f"\n{name:>16}{'seconds':>10}{'to smallest':>13}{'sizes':>8}")
         (least, first), (size, took) = points[0], points[-1]

@@ -61,6 +61,7 @@ class PageRow:
 
 class PageIndex(Protocol):
     """Full text and links of all pages.
+
     Any number of threads may use it at once. Locks are taken in one order: the storage's first, the index's after it.
     A thread that holds the storage's lock may call every method; the index never calls back while it holds a lock.
     """

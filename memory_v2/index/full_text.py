@@ -244,7 +244,9 @@ class FullTextIndex:
                 "UPDATE pages SET size = ?, mark = ? WHERE path = ?",
                 [(known.size, known.mark, path) for path, known in touched],
             )
-            graph = read_change(tables, [*(page.path for page in prepared), *removed], [*added, *removed])
+            graph = None
+            if self._graph.is_of(before):  # while many pages are taken in there is none that could follow
+                graph = read_change(tables, [*(page.path for page in prepared), *removed], [*added, *removed])
             after = raise_state(tables)
 
         def taken_in(known: dict[str, Known]) -> dict[str, Known]:
@@ -252,4 +254,5 @@ class FullTextIndex:
             return {path: known for path, known in new.items() if path not in removed} if removed else new
 
         self._known.follow(before, after, taken_in)
-        self._graph.follow(before, after, graph.applied)
+        if graph is not None:
+            self._graph.follow(before, after, graph.applied)

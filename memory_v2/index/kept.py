@@ -28,6 +28,10 @@ class Kept(Generic[Value]):
             kept = self._kept = (state, self._read(tables))
         return kept[1]
 
+    def is_of(self, state: State) -> bool:
+        """Whether the value of this state is the one cached."""
+        return self._kept is not None and self._kept[0] == state
+
     def follow(self, before: State, after: State, change: Callable[[Value], Value]) -> None:
         """Replaces the value of state `before` with `change(value)` for state `after`, if it is the one cached."""
         if (kept := self._kept) is not None and kept[0] == before:

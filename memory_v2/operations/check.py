@@ -68,7 +68,8 @@ def _findings(context: Context) -> list[Finding]:
     storage = context.storage
     pages, unread = _pages(storage)
     graph = build_graph(pages.values())
-    known = _known((*pages, *unread), storage)
+    ignored = storage.ignored_files()
+    known = _known((*pages, *unread), storage, ignored)
     found = [
         *(Finding("unreadable", "error", path, 0, reason) for path, reason in unread.items()),
         *_whole(pages, graph, unread),
@@ -76,7 +77,7 @@ def _findings(context: Context) -> list[Finding]:
         *_links(pages, known, _moved(context, pages, graph, known)),
         *_orphaned_sections(pages),
         *_unindexed(context),
-        *_ignored_files(storage),
+        *_ignored_files(ignored),
         *_unfinished(storage),
     ]
     return sorted(found, key=lambda f: (f.severity, f.path != ROOT, f.path, f.line))
@@ -107,10 +108,10 @@ class _Known:
         return key is not None and (key in self.paths or key.startswith(self.unlisted))
 
 
-def _known(paths: Iterable[str], storage: MemoryStorage) -> _Known:
+def _known(paths: Iterable[str], storage: MemoryStorage, ignored: Iterable[tuple[str, str]]) -> _Known:
     """What a link may lead to: also what is there and is no page, such as a folder that is a symbolic link. It is
     named as it is, and the links to it are a person's to mend."""
-    strays = [name.removesuffix(SUFFIX) for name, _ in storage.ignored_files()]
+    strays = [name.removesuffix(SUFFIX) for name, _ in ignored]
     unlisted = (*storage.unlisted_folders(), *(f"{name}/" for name in strays))
     return _Known({fold(path) for path in (*paths, *strays)}, tuple(map(fold, unlisted)))
 
@@ -245,8 +246,8 @@ def _unindexed(context: Context) -> Iterator[Finding]:
         yield Finding("unindexed", "error", path, 0, message)
 
 
-def _ignored_files(storage: MemoryStorage) -> Iterator[Finding]:
-    for name, reason in storage.ignored_files():
+def _ignored_files(ignored: Iterable[tuple[str, str]]) -> Iterator[Finding]:
+    for name, reason in ignored:
         yield Finding("stray-file", "notice", name, 0, f"this file is no page: {reason}")
 
 
@@ -277,7 +278,7 @@ def _mend(context: Context) -> Result:
     paths = sorted(draft.paths())
     if paths and not draft.exists(ROOT):
         draft.put(new_page(ROOT, "Memory"))
-    known = _known(draft.paths(), context.storage)
+    known = _known(draft.paths(), context.storage, context.storage.ignored_files())
     paths = [path for path in paths if path not in context.index.unreadable]
     moved = _moved(context, {path: draft.page(path) for path in paths}, draft.graph(), known)
     for path in paths:

@@ -244,9 +244,8 @@ class GitHistory:
         commit.tree = commit_tree_changes(store, tree, files)
         commit.parents = [parent] if parent else []
         commit.author = commit.committer = AUTHOR
-        commit.author_time = commit.commit_time = max(
-            int(revision.when.timestamp()), 0
-        )  # git knows no time before 1970
+        # git knows no time before 1970
+        commit.author_time = commit.commit_time = max(int(revision.when.timestamp()), 0)
         commit.author_timezone = commit.commit_timezone = 0
         commit.encoding = b"UTF-8"
         commit.message = message_of(revision).encode()
