@@ -197,4 +197,4 @@ def _age(found: Found, place: Place) -> tuple[int, int, str, str, int]:
 
 @cache
 def _function_words() -> frozenset[str]:
-    return frozenset(term for word in stopwords() for term in terms(word))
+    return frozenset(terms(" ".join(stopwords())))  # all at once: the stemmer takes a transaction each time

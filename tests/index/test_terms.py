@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from collections.abc import Collection
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_v2.index import ranking
+from memory_v2.index import terms as rooms
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.terms import terms
 from memory_v2.storage.volatile import VolatileStorage
@@ -44,3 +48,22 @@ def test_an_accent_on_nothing_is_found() -> None:
     index = FullTextIndex(storage, None)
     assert [hit.path for hit in index.search("\u0301")] == ["page"]
     assert [hit.path for hit in index.search("accent")] == ["page"]
+
+
+def test_the_first_search_of_a_process_asks_the_stemmer_a_few_times_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Collection[str]] = []
+
+    class Counting(rooms._Stems):
+        def of(self, found: Collection[str]) -> dict[str, str]:
+            asked.append(found)
+            return super().of(found)
+
+    stems = Counting()
+    monkeypatch.setattr(rooms, "_stems", lambda: stems)
+    ranking._function_words.cache_clear()
+    storage = VolatileStorage()
+    storage.write("page", b"The zebra eats leeks.\n\nThe zebra eats peas.\n")
+    assert len(FullTextIndex(storage, None).search("zebra")) == 2
+    assert len(asked) < 10
