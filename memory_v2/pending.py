@@ -13,9 +13,7 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Annotated, Literal, TypeAlias
-
-from pydantic import AfterValidator, AwareDatetime, BaseModel
+from typing import Literal, TypeAlias
 
 from memory_v2.errors import SilicaError, StorageError
 from memory_v2.storage.base import PENDING, MemoryStorage, Notes
@@ -224,22 +222,21 @@ def _to_json(pending: PendingWrite | PendingSplits) -> bytes:
 
 
 def _from_json(data: object) -> PendingWrite | PendingSplits:
-    if isinstance(data, dict) and "unsettled" in data:
-        return PendingSplits(_Splits.model_validate(data).unsettled)
-    return PendingWrite(**_Write.model_validate(data).model_dump())
-
-
-_PagePath: TypeAlias = Annotated[str, AfterValidator(page_path)]
-
-
-class _Write(BaseModel):
-    text: str
-    path: _PagePath | None
-    mode: Mode
-    since: AwareDatetime
-    over: str
-    head: str = ""
-
-
-class _Splits(BaseModel):
-    unsettled: tuple[_PagePath, ...]
+    """The note in a file. Raises `ValueError` if it is of another shape."""
+    match data:
+        case {"unsettled": [*pages]}:
+            return PendingSplits(tuple(map(page_path, pages)))
+        case {
+            "text": str(text),
+            "path": str() | None as path,
+            "mode": "update" | "append" | "replace" as mode,
+            "since": str(since),
+            "over": str(over),
+            **rest,
+        } if isinstance(head := rest.get("head", ""), str):
+            moment = datetime.fromisoformat(since)
+            if moment.tzinfo is None:
+                raise ValueError(f"the time {since} has no time zone")
+            return PendingWrite(text, None if path is None else page_path(path), mode, moment, over, head)
+        case _:
+            raise ValueError("it is no pending note")

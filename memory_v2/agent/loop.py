@@ -171,7 +171,8 @@ class _Attempt(Generic[T]):
         for number, call in sorted(enumerate(reply.tool_calls), key=lambda numbered: self._only_looks(numbered[1])):
             try:
                 tool = self._tool(reply, number)
-                results[number] = ToolResult(call, tool.call(call.arguments))
+                run = tool.take if self.is_planner else tool.call
+                results[number] = ToolResult(call, run(call.arguments))
                 decided = decided or tool.decides
                 self.decided = self.decided or tool.decides
                 self.looked = self.looked or not tool.decides

@@ -1,45 +1,56 @@
-"""Tools: each checks its arguments, stages a part of the decision, and returns the next message for the model."""
+"""Tools: each stages a part of the decision, and returns the next message for the model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Generic, TypeVar
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
+from dataclasses import dataclass, is_dataclass
+from functools import cache
+from typing import Annotated, Any, Generic, TypeVar, get_args, get_type_hints
 
 from memory_v2.errors import InvalidPath, ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.tree.numbers import Numbers
 
-LONGEST = 200_000
-"""The longest string argument, in characters: a safety limit that the schema does not mention."""
+A = TypeVar("A")
 
 
-class Arguments(BaseModel):
-    """The arguments of a tool. Arguments that are not in the schema are refused."""
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What a model is told about an argument, and what is checked in the arguments of a model: the length of a text or
+    a list, the range of a number. `told` is told in the schema besides, and not checked."""
 
-    model_config = ConfigDict(extra="forbid", str_max_length=LONGEST)
+    description: str | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    ge: float | None = None
+    le: float | None = None
+    told: Mapping[str, Any] | None = None
 
 
-NumberList = Annotated[Numbers, WithJsonSchema({"type": "string"})]
+@dataclass(frozen=True, slots=True)
+class ToldAs:
+    """The only type of an argument of several types that the schema mentions."""
+
+    type: str
+
+
+NumberList = Annotated[Numbers, ToldAs("string")]
 """Numbers of blocks in any form; the schema only mentions the simplest, a string."""
 
 Description = Annotated[
     str,
-    Field(
-        description="one line, at most 160 characters, that lets a reader choose: who, what, when",
-        json_schema_extra={"maxLength": 160},  # what the model is asked for; slightly longer ones are accepted
+    Argument(
+        "one line, at most 160 characters, that lets a reader choose: who, what, when",
+        told={"maxLength": 160},  # what the model is asked for; slightly longer ones are accepted
     ),
 ]
 """The description of a page in its parent's list of children."""
 
-A = TypeVar("A", bound=Arguments)
-
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A]):
-    """A tool, described in `prompts/tools/<name>.md.j2`, with the arguments `arguments`.
+    """A tool, described in `prompts/tools/<name>.md.j2`, with the arguments `arguments`: a dataclass whose types say
+    what is told and checked, by an `Argument`. Its lists may be of such dataclasses.
 
     `run` returns the answer for the model, and raises `ToolProblem` for a mistake that the model can correct. A tool
     that only looks (`decides` is false) does not end the loop.
@@ -58,39 +69,37 @@ class Tool(Generic[A]):
     @property
     def schema(self) -> Mapping[str, Any]:
         """The JSON schema of the arguments."""
-        schema: Mapping[str, Any] = _plain(self.arguments.model_json_schema())
-        return schema
+        from memory_v2.agent.arguments import schema_of
+
+        return schema_of(self.arguments)
 
     def call(self, arguments: Mapping[str, Any]) -> Prompt:
         """Checks the arguments and runs the tool; raises `ToolProblem`."""
+        from memory_v2.agent.arguments import checked  # imports pydantic, which the planner does without
+
+        return self.take(checked(self.name, self.arguments, arguments))
+
+    def take(self, arguments: Mapping[str, Any]) -> Prompt:
+        """Runs the tool with arguments that fit: those of the planner, or checked ones. Raises `ToolProblem`."""
         try:
-            checked = self.arguments.model_validate(arguments)
-        except ValidationError as error:
-            raise ToolProblem(_in_words(self.name, error)) from error
-        try:
-            return self.run(checked)
+            return self.run(_made(self.arguments, arguments))
         except InvalidPath as error:
             raise ToolProblem(f"{error}; choose another path") from error
 
 
-def _in_words(name: str, error: ValidationError) -> str:
-    faults = (f"{'.'.join(map(str, e['loc'])) or 'the arguments'}: {e['msg']}" for e in error.errors()[:5])
-    return f"{name} cannot take these arguments. {'; '.join(faults)}. Call it again with arguments that fit its schema."
+def _made(kind: Callable[..., A], given: Mapping[str, Any]) -> A:
+    """A dataclass of this kind, and those in its lists, from plain data."""
+    arguments = dict(given)
+    for name, of in _lists(kind).items():
+        if name in arguments:
+            arguments[name] = [_made(of, one) for one in arguments[name]]
+    return kind(**arguments)
 
 
-def _plain(schema: Any) -> Any:
-    """The schema in fewer words: without pydantic's titles, without the length limit that never matters, and without
-    `null` for optional arguments."""
-    if isinstance(schema, list):
-        return [_plain(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    # pydantic's title is a string; the schema of an argument called `title` is an object
-    plain = {key: _plain(value) for key, value in schema.items() if key != "title" or not isinstance(value, str)}
-    if plain.get("maxLength") == LONGEST:
-        del plain["maxLength"]
-    if plain.get("default", ...) is None:
-        del plain["default"]
-        choices = [choice for choice in plain.pop("anyOf", ()) if choice != {"type": "null"}]
-        plain |= choices[0] if len(choices) == 1 else {"anyOf": choices} if choices else {}
-    return plain
+@cache
+def _lists(kind: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    """The arguments that are lists of dataclasses, and of which."""
+    hints = get_type_hints(kind)
+    return {
+        name: of for name, hint in hints.items() for of in get_args(hint) if isinstance(of, type) and is_dataclass(of)
+    }

@@ -7,6 +7,7 @@ model is asked again only if a block or page that it named was changed or remove
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from memory_v2.errors import InvalidPath, SilicaError, ToolProblem
 from memory_v2.operations.draft import Draft
@@ -93,16 +94,16 @@ def _renumbered(call: Call, task: WriteTask, pages: _Pages) -> Call:
         case Place():
             first = _first(task, call.blocks)
             if call.after is None:
-                return call.model_copy(update={"after": pages.end(call.page, first)})
-            return call.model_copy(update={"after": pages.behind(call.page, call.after, first)})
+                return replace(call, after=pages.end(call.page, first))
+            return replace(call, after=pages.behind(call.page, call.after, first))
         case Insert():
             first = new_blocks(call.text)[0]
-            return call.model_copy(update={"after": pages.behind(call.page, call.after, first)})
+            return replace(call, after=pages.behind(call.page, call.after, first))
         case Replace() | Remove():
-            return call.model_copy(update={"blocks": pages.numbers(call.page, call.blocks)})
+            return replace(call, blocks=pages.numbers(call.page, call.blocks))
         case NothingNew():
-            said = [one.model_copy(update={"blocks": pages.numbers(one.page, one.blocks)}) for one in call.said_in]
-            return call.model_copy(update={"said_in": said})
+            said = [replace(one, blocks=pages.numbers(one.page, one.blocks)) for one in call.said_in]
+            return replace(call, said_in=said)
         case RewritePage():
             if not pages.match(call.page).is_unchanged:
                 raise Outdated(f"{call.page!r} was to be rewritten as a whole, and somebody else has changed it")

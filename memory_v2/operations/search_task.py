@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import Field, WithJsonSchema
-
-from memory_v2.agent.tools import Arguments, NumberList, Tool
+from memory_v2.agent.tools import Argument, NumberList, ToldAs, Tool
 from memory_v2.errors import ToolProblem
 from memory_v2.index.base import Hit
 from memory_v2.models.base import Prompt
@@ -22,30 +20,33 @@ LOOKED_UP = 8
 """How many places a model is shown for the words that it looks up."""
 
 
-class ReadPages(Arguments):
-    paths: Annotated[list[str], Field(min_length=1, max_length=5, description="paths of pages, as shown")]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadPages:
+    paths: Annotated[list[str], Argument("paths of pages, as shown", min_length=1, max_length=5)]
 
 
-class LookUp(Arguments):
-    words: Annotated[str, Field(min_length=1, max_length=200, description="a few words")]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookUp:
+    words: Annotated[str, Argument("a few words", min_length=1, max_length=200)]
 
 
-class Found(Arguments):
-    place: Annotated[
-        str | int | None, WithJsonSchema({"type": "string"}), Field(description="a place that was shown, such as p3")
-    ] = None
-    page: Annotated[str | None, Field(description="or else a page that is open, with its blocks")] = None
-    blocks: Annotated[NumberList | None, Field(description="such as 4, 6-8")] = None
-    score: Annotated[float, Field(ge=0, le=1, description="how well it answers, from 0 to 1")]
-    context: Annotated[str, Field(max_length=300, description="in a few words, what it says to the question")] = ""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    place: Annotated[str | int | None, ToldAs("string"), Argument("a place that was shown, such as p3")] = None
+    page: Annotated[str | None, Argument("or else a page that is open, with its blocks")] = None
+    blocks: Annotated[NumberList | None, Argument("such as 4, 6-8")] = None
+    score: Annotated[float, Argument("how well it answers, from 0 to 1", ge=0, le=1)]
+    context: Annotated[str, Argument("in a few words, what it says to the question", max_length=300)] = ""
 
 
-class Answer(Arguments):
-    results: Annotated[list[Found], Field(min_length=1, max_length=100, description="best first")]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    results: Annotated[list[Found], Argument("best first", min_length=1, max_length=100)]
 
 
-class NoAnswer(Arguments):
-    reason: Annotated[str, Field(min_length=3, max_length=400)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoAnswer:
+    reason: Annotated[str, Argument(min_length=3, max_length=400)]
 
 
 @dataclass(frozen=True, slots=True)

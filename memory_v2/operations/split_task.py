@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
-
-from memory_v2.agent.tools import Arguments, Description, NumberList, Tool
+from memory_v2.agent.tools import Argument, Description, NumberList, Tool
 from memory_v2.errors import InvalidPath, ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import SplitBrief
@@ -36,22 +34,25 @@ MAX_IN_ONE = 0.8
 is an exception, because its child is not the root and can be split further."""
 
 
-class Child(Arguments):
-    name: Annotated[str, Field(description="the last part of its path; a child that is listed already is added to")]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Child:
+    name: Annotated[str, Argument("the last part of its path; a child that is listed already is added to")]
     title: str
     description: Description
-    blocks: Annotated[NumberList | None, Field(description="blocks that move there, in order, such as 4-9, 12")] = None
-    links: Annotated[NumberList | None, Field(description="links that move there, such as L2-L5")] = None
+    blocks: Annotated[NumberList | None, Argument("blocks that move there, in order, such as 4-9, 12")] = None
+    links: Annotated[NumberList | None, Argument("links that move there, such as L2-L5")] = None
 
 
-class SplitPage(Arguments):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitPage:
     strategy: Literal["topic", "chronological", "entity", "size"]
-    children: Annotated[list[Child], Field(min_length=1, max_length=MAX_CHILDREN)]
-    summary: Annotated[str, Field(max_length=MAX_SUMMARY, description="what the page is about, for its top")] = ""
+    children: Annotated[list[Child], Argument(min_length=1, max_length=MAX_CHILDREN)]
+    summary: Annotated[str, Argument("what the page is about, for its top", max_length=MAX_SUMMARY)] = ""
 
 
-class LeaveWhole(Arguments):
-    reason: Annotated[str, Field(min_length=3, max_length=400)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaveWhole:
+    reason: Annotated[str, Argument(min_length=3, max_length=400)]
 
 
 @dataclass(frozen=True)

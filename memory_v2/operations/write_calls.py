@@ -2,78 +2,87 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated, TypeAlias
 
-from pydantic import Field
+from memory_v2.agent.tools import Argument, Description, NumberList
 
-from memory_v2.agent.tools import Arguments, Description, NumberList
-
-NewBlocks = Annotated[NumberList, Field(description="blocks of the new text, such as n1, n3-n5")]
-PageBlocks = Annotated[NumberList, Field(description="blocks of the page as it was shown, such as 4, 6-8")]
-PagePath = Annotated[str, Field(description="the page's path, as shown")]
-Reason = Annotated[str, Field(min_length=3, max_length=400, description="why, in one sentence")]
-OwnWords = Annotated[str, Field(min_length=1, max_length=12_000, description="Markdown")]
+NewBlocks = Annotated[NumberList, Argument("blocks of the new text, such as n1, n3-n5")]
+PageBlocks = Annotated[NumberList, Argument("blocks of the page as it was shown, such as 4, 6-8")]
+PagePath = Annotated[str, Argument("the page's path, as shown")]
+Reason = Annotated[str, Argument("why, in one sentence", min_length=3, max_length=400)]
+OwnWords = Annotated[str, Argument("Markdown", min_length=1, max_length=12_000)]
 
 
-class ReadPages(Arguments):
-    paths: Annotated[list[str], Field(min_length=1, max_length=5, description="paths as shown in links and passages")]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadPages:
+    paths: Annotated[list[str], Argument("paths as shown in links and passages", min_length=1, max_length=5)]
 
 
-class Place(Arguments):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
     blocks: NewBlocks
     page: PagePath
-    after: Annotated[int | None, Field(ge=0, description="block to place them behind; 0: top; left out: end")] = None
+    after: Annotated[int | None, Argument("block to place them behind; 0: top; left out: end", ge=0)] = None
 
 
-class Replace(Arguments):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replace:
     page: PagePath
     blocks: PageBlocks
-    new_blocks: Annotated[NumberList | None, Field(description="blocks of the new text, to the letter")] = None
-    text: Annotated[str | None, Field(min_length=1, max_length=12_000, description="or words of your own")] = None
+    new_blocks: Annotated[NumberList | None, Argument("blocks of the new text, to the letter")] = None
+    text: Annotated[str | None, Argument("or words of your own", min_length=1, max_length=12_000)] = None
     reason: Reason
 
 
-class Insert(Arguments):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insert:
     page: PagePath
-    after: Annotated[int, Field(ge=0, description="block to insert behind; 0: top")]
+    after: Annotated[int, Argument("block to insert behind; 0: top", ge=0)]
     text: OwnWords
 
 
-class Remove(Arguments):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remove:
     page: PagePath
     blocks: PageBlocks
     reason: Reason
 
 
-class CreatePage(Arguments):
-    path: Annotated[str, Field(description="path of the new page, such as projects/webshop; folders need no page")]
-    parent: Annotated[str, Field(description="path of the page that is to list it")]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatePage:
+    path: Annotated[str, Argument("path of the new page, such as projects/webshop; folders need no page")]
+    parent: Annotated[str, Argument("path of the page that is to list it")]
     title: str
     description: Description
     blocks: NewBlocks
 
 
-class Dropped(Arguments):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
     blocks: PageBlocks
     reason: Reason
 
 
-class RewritePage(Arguments):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewritePage:
     page: PagePath
-    text: Annotated[str, Field(min_length=1, max_length=40_000, description="the whole body of the page, Markdown")]
-    dropped: Annotated[
-        list[Dropped], Field(default_factory=list, description="every block that is not in the text as it was")
-    ]
+    text: Annotated[str, Argument("the whole body of the page, Markdown", min_length=1, max_length=40_000)]
+    dropped: Annotated[list[Dropped], Argument("every block that is not in the text as it was")] = field(
+        default_factory=list
+    )
 
 
-class Said(Arguments):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
     page: PagePath
     blocks: PageBlocks
 
 
-class NothingNew(Arguments):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NothingNew:
     blocks: NewBlocks
-    said_in: Annotated[list[Said], Field(min_length=1, description="where it stands already")]
+    said_in: Annotated[list[Said], Argument("where it stands already", min_length=1)]
 
 
 Call: TypeAlias = Place | Replace | Insert | Remove | CreatePage | RewritePage | NothingNew

@@ -9,13 +9,12 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import pytest
-from pydantic import Field
 
 from memory_v2.agent.ask import TRIES
 from memory_v2.agent.limits import Limits
 from memory_v2.agent.loop import MAX_CALLS_IN_A_REPLY, PLANNER_TURNS, Decision, Undecided, decide
 from memory_v2.agent.operation import Operation
-from memory_v2.agent.tools import Arguments, Tool
+from memory_v2.agent.tools import Argument, Tool
 from memory_v2.errors import InvalidSetting, ModelError, SilicaError, ToolProblem
 from memory_v2.models.base import Conversation, Prompt, Reply, ToolCall, Usage
 from memory_v2.models.briefs import SearchBrief
@@ -26,11 +25,13 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 BRIEF = SearchBrief("anything", 10, None, (), NOW, lambda path: 0)
 
 
-class Put(Arguments):
-    word: Annotated[str, Field(min_length=1, max_length=20)]
+@dataclass(frozen=True, slots=True)
+class Put:
+    word: Annotated[str, Argument(min_length=1, max_length=20)]
 
 
-class Look(Arguments):
+@dataclass(frozen=True, slots=True)
+class Look:
     pass
 
 

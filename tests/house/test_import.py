@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 import memory_v2
+from memory_v2 import Memory
 
 HEAVY = ("anthropic", "openai", "litellm", "boto3", "mcp", "fastapi", "psycopg", "redis", "rich", "vcr", "httpx")
 ONLY_WHEN_WRITING = ("pydantic", "jinja2", "markdown_it", "filelock", "sqlite3")
+
+
+ONLY_FOR_HOSTED_MODELS = ("pydantic", "jinja2")
 
 
 def loaded_by(code: str) -> set[str]:
     program = f"import sys\n{code}\nprint('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return {name.split(".")[0] for name in done.stdout.splitlines()}
+
+
+def loaded_by_silica(*arguments: str) -> set[str]:
+    run = f"from memory_v2.cli.app import silica\ntry:\n    silica.main({arguments!r})"
+    return loaded_by(f"{run}\nexcept SystemExit as end:\n    assert not end.code")
 
 
 def test_importing_the_package_imports_no_provider() -> None:
@@ -27,6 +39,14 @@ def test_reading_a_page_does_not_load_what_writing_one_needs() -> None:
         "except memory_v2.PageNotFound:\n    pass"
     )
     assert not loaded_by(code).intersection(HEAVY + ONLY_WHEN_WRITING)
+
+
+@pytest.mark.parametrize("command", [["write", "Leeks are planted in March."], ["search", "leeks"], ["undo", "--yes"]])
+def test_the_offline_planner_does_not_load_what_a_hosted_model_needs(command: list[str], tmp_path: Path) -> None:
+    Memory.open(tmp_path).write("The leeks are planted in April.")
+    assert not loaded_by_silica("memory", "--path", str(tmp_path), *command).intersection(
+        HEAVY + ONLY_FOR_HOSTED_MODELS
+    )
 
 
 def test_what_is_exported_is_what_is_promised() -> None:

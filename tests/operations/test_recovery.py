@@ -207,7 +207,34 @@ def test_a_page_that_a_killed_write_left_too_large_is_split_by_whoever_comes_nex
     assert left(storage) == []
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"text": 1}', b"\xff\xfe", b'{"unsettled": ["../x"]}'])
+NOTE = {"text": "x", "path": None, "mode": "update", "since": "2026-05-04T10:00:00+00:00", "over": "", "head": ""}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"text": 1}',
+        b"\xff\xfe",
+        b'{"unsettled": ["../x"]}',
+        b'{"unsettled": "x"}',
+        *(
+            json.dumps(NOTE | wrong).encode()
+            for wrong in (
+                {"text": None},
+                {"path": "../x"},
+                {"path": 1},
+                {"mode": "erase"},
+                {"since": "soon"},
+                {"since": "2026-05-04T10:00:00"},
+                {"over": None},
+                {"head": 1},
+            )
+        ),
+    ],
+)
 def test_a_note_that_cannot_be_read_is_told_and_keeps_nobody_from_anything(damage: bytes) -> None:
     storage = crashed("Porto is on the Douro.", before="Lisbon is on the Tagus.")
     name = left(storage)[0]

@@ -94,6 +94,12 @@ def test_no_more_results_come_than_were_asked_for() -> None:
     assert len(memory.search("kiln", 100)) <= 100
 
 
+def test_as_many_results_come_as_were_asked_for_and_are_there() -> None:
+    memory = offline()
+    memory.write("\n\n".join(f"The kiln was fired {n} times in week {n}." for n in range(140)))
+    assert len(memory.search("kiln", 120)) == 120
+
+
 def test_a_file_written_by_hand_is_found() -> None:
     memory = tree()
     memory.search("silica")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memory_v2.agent.tools import Arguments, Tool
+from memory_v2.agent.tools import Tool
 from memory_v2.models.anthropic import AnthropicModel
 from memory_v2.models.base import Conversation, Message, Model, Prompt, UserMessage
 from memory_v2.models.litellm import LiteLLMModel
@@ -47,11 +47,13 @@ class Words(Prompt):
         return self.template
 
 
-class Put(Arguments):
+@dataclass(frozen=True, slots=True)
+class Put:
     word: str
 
 
-class Look(Arguments):
+@dataclass(frozen=True, slots=True)
+class Look:
     pages: list[str]
 
 
