@@ -24,9 +24,13 @@ _MANY = 500_000
 def terms(text: str) -> list[str]:
     """The terms of a text in order: the stem of each word, the parts of an identifier after the whole, and single
     characters after each pair of them in scripts without spaces."""
-    found = list(_spelled(words(text)))
-    stems = _stems().of(found)
-    return [stems[word] for word in found]
+    return stems(list(_spelled(words(text))))
+
+
+def stems(found: Collection[str]) -> list[str]:
+    """The stem of each word. Ask for many at once: the stemmer takes a transaction each time."""
+    known = _stems().of(found)
+    return [known[word] for word in found]
 
 
 def _spelled(tokens: list[str]) -> Iterator[str]:

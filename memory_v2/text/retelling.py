@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from memory_v2.text.lists import general, opposites
-from memory_v2.text.words import content_words, words
+from memory_v2.text.words import content_words, matcher, words
 
 Said: TypeAlias = tuple[frozenset[str], Mapping[str, tuple[str, ...]]]
 """The words of a text and their stems, all together and by how they begin."""
@@ -23,7 +23,7 @@ _PARTS = re.compile(r"[_.'’]+")
 _ENDING = re.compile(
     r"(?:|e?s|e[dnrmt]?|ing|n|t|te[nst]?|ers?|ly|ment|(?:at)?ions?|[aoé]s?|es|[aei]ndo|[ai]d[oa]s?|ó|ar|[ei]r|ées?|ent|ant|ait)"
 )
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff々]")
+_HAN = "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff々]"
 _EMPTY_HAN = frozenset("的了是在和与也就都而及着过地得个这那有为于以之其所把被让给跟从到会能要说")
 _KATAKANA = re.compile("[ァ-ヺー]{2,}")
 _TWO_MEANINGS = (
@@ -48,7 +48,8 @@ def lost_words(text: str, told: str) -> list[str]:
     lost += [word for word in own if word in opposites() and word not in said[0]]
     plain = unicodedata.normalize("NFKC", told)
     lost += [name for name in _KATAKANA.findall(unicodedata.normalize("NFKC", text)) if name not in plain]
-    lost += [one for one in _HAN.findall(text) if one not in _EMPTY_HAN and one not in told]
+    if not text.isascii():
+        lost += [one for one in matcher(_HAN).findall(text) if one not in _EMPTY_HAN and one not in told]
     return list(dict.fromkeys(lost))
 
 

@@ -19,6 +19,8 @@ _UNSPACED = _CJK + "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1780-\
 _MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
 )
+_UNSPACED_RUN = f"[{_UNSPACED}]++"
+_SPACED_WORD = rf"(?:[^\W_{_UNSPACED}]++|[{_MARKS}]++)++"
 _APOSTROPHES = "'’‘ʼ＇"
 
 
@@ -28,12 +30,14 @@ _SINGULAR = frozenset(["alias", "atlas", "bias", "canvas", "christmas", "gas", "
 
 
 @cache
-def _token() -> re.Pattern[str]:
-    word = rf"(?:[^\W_{_UNSPACED}]++|[{_MARKS}]++)++"
+def _token(in_ascii: bool) -> re.Pattern[str]:
+    """A word, or as group 1 a run of characters without spaces. Large classes of characters take long to compile, and
+    many texts are all ASCII."""
+    unspaced, word = ("(?!)", r"[^\W_]++") if in_ascii else (_UNSPACED_RUN, _SPACED_WORD)
     # A dot joins `node.js` and `v0.1.0`, but not two sentences: "the end.Next".
     dot = r"\.(?:(?=[^A-ZÀ-Þ])|(?<=[A-ZÀ-Þ]\.))"
     return re.compile(
-        rf"[{_UNSPACED}]++"
+        rf"({unspaced})"
         r"|\d{1,3}(?:,\d{3})++(?![\d,])(?:\.\d++)?"
         rf"|{word}(?:(?:[{_APOSTROPHES}]|_++|{dot}){word})*+(?:(?<=[A-Za-z])\+\+\d*+|(?<=\b[A-Za-z])\#(?!\w))?"
     )
@@ -65,14 +69,13 @@ def words(text: str) -> list[str]:
     apostrophes disappear (`don't` becomes `dont`). Scripts without spaces give overlapping pairs of characters.
     """
     plain = unicodedata.normalize("NFC", text)
-    unspaced = matcher(f"[{_UNSPACED}]")
     found: list[str] = []
-    for match in _token().finditer(plain):
+    for match in _token(plain.isascii()).finditer(plain):
         token = folded(match[0])
+        if match[1]:
+            found += [token[i : i + 2] for i in range(len(token) - 1)] or [token]
+            continue
         if not token.isascii():
-            if unspaced.match(token):
-                found += [token[i : i + 2] for i in range(len(token) - 1)] or [token]
-                continue
             token = matcher(f"[{_APOSTROPHES}]").sub("'", token)
         if "'" in token:
             found += _without_apostrophes(token)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2.index import ranking
-from memory_v2.index import terms as rooms
+from memory_v2.index import terms as module
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.terms import terms
 from memory_v2.storage.volatile import VolatileStorage
@@ -55,13 +55,13 @@ def test_the_first_search_of_a_process_asks_the_stemmer_a_few_times_only(
 ) -> None:
     asked: list[Collection[str]] = []
 
-    class Counting(rooms._Stems):
+    class Counting(module._Stems):
         def of(self, found: Collection[str]) -> dict[str, str]:
             asked.append(found)
             return super().of(found)
 
     stems = Counting()
-    monkeypatch.setattr(rooms, "_stems", lambda: stems)
+    monkeypatch.setattr(module, "_stems", lambda: stems)
     ranking._function_words.cache_clear()
     storage = VolatileStorage()
     storage.write("page", b"The zebra eats leeks.\n\nThe zebra eats peas.\n")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_v2.text import words as module
 from memory_v2.text.lists import fillers, stopwords
+from memory_v2.text.retelling import lost_words
 from memory_v2.text.speakers import speaker, speakers
 from memory_v2.text.words import content_words, has_cjk, normal, stem, words
 
@@ -207,3 +210,21 @@ def test_names_that_have_few_of_the_lines_make_no_dialogue() -> None:
 
 def test_a_name_that_does_not_recur_is_no_speaker() -> None:
     assert speakers(["Ana: Hi!", "Ana: Are you there?", "Warning: I am hot!"]) == {"Ana": 2}
+
+
+def test_ascii_text_waits_for_no_class_of_characters_of_other_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+
+    def compile_noted(pattern: str, flags: int = 0) -> re.Pattern[str]:
+        compiled.append(pattern)
+        return real(pattern, flags)
+
+    real = re.compile
+    monkeypatch.setattr(re, "compile", compile_noted)
+    module._token.cache_clear()
+    module.matcher.cache_clear()
+    assert words("It's `node.js`, v0.1.0.") == ["it", "node.js", "v0.1.0"]
+    assert lost_words("The leeks are blue.", "The leeks are red.") == ["blue"]
+    assert compiled
+    assert not [pattern for pattern in compiled if "\u4e00" in pattern]
+    assert words("日本") == ["日本"]
