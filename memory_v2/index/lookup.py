@@ -12,7 +12,7 @@ from memory_v2.index.days import ON_A_DAY, Days, known_days
 from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.question import Question
 from memory_v2.index.terms import terms
-from memory_v2.index.vocabulary import Term, frequency_of, known_terms
+from memory_v2.index.vocabulary import Term, Vocabulary
 
 CANDIDATES = 120
 """How many places the full-text table proposes at least."""
@@ -49,11 +49,13 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts about all passages: the speakers, the number of passages, and their average length in terms."""
+    """Facts about all passages: the speakers, the number of passages, their average length in terms, and their
+    terms."""
 
     names: tuple[str, ...]
     count: int
     length: float
+    vocabulary: Vocabulary
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def read_facts(tables: sqlite3.Connection) -> Facts:
     """Reads the facts about all passages."""
     names = tuple(name for (name,) in tables.execute("SELECT DISTINCT name FROM voices ORDER BY name"))
     count, length = tables.execute("SELECT passages, terms FROM totals").fetchone()
-    return Facts(names, count, length / max(count, 1))
+    return Facts(names, count, length / max(count, 1), Vocabulary())
 
 
 def look_up(
@@ -96,12 +98,13 @@ def look_up(
     """The places that have the rarer words of a question or are about its days, and those around them."""
     pages = None if within is None else _page_ids(tables, within)
     days = known_days(tables, question.dates)
-    looked_up = sorted(known_terms(tables, question), key=lambda term: (term.frequency, term.term))[:MAX_TERMS]
+    known = facts.vocabulary.known_terms(tables, question)
+    looked_up = sorted(known, key=lambda term: (term.frequency, term.term))[:MAX_TERMS]
     # On a few pages even common words distinguish the places.
     rarer = looked_up if pages is not None else _rarer(looked_up)
     proposed = _proposed(tables, _match(question, rarer), days, pages, max(limit, CANDIDATES))
     # In a conversation a name is on every line; in a note it is an ordinary word.
-    telling = (term for term in question.name_terms if frequency_of(tables, term) < POSTINGS)
+    telling = (term for term in question.name_terms if facts.vocabulary.frequency(tables, term) < POSTINGS)
     if names := _any_of(islice(telling, MAX_TERMS)):
         proposed += _proposed(tables, names, Days(()), pages, CANDIDATES // 4, "AND speaker IS NULL")
     places = _with_surroundings(tables, proposed)

@@ -149,31 +149,26 @@ def _newest_first(found: Found, scored: Sequence[tuple[float, _Signs]]) -> list[
     """Puts the newest first among notes that differ in a few words only: it gets the best rank of the group, and the
     others keep the remaining ranks."""
     ordered = list(scored)
-    said = [_substance(sign.place) for _, sign in ordered[:_COMPARED]]
+    signs = [sign for _, sign in scored[:_COMPARED]]
+    alike = [None if sign.is_talk else (sign.day, frozenset(sign.words.matched)) for sign in signs]
+    said = [frozenset() if sign.is_talk else _substance(sign.place) for sign in signs]
     placed: set[int] = set()
-    for first, (_, sign) in enumerate(scored[:_COMPARED]):
-        if first in placed or not sign.words.matched:
+    for first, sign in enumerate(signs):
+        if first in placed or sign.is_talk or not sign.words.matched:  # in conversations, similar words mean nothing
             continue
-        ranks = [
-            other
-            for other in range(first, len(said))
-            if other not in placed and _versions(sign, said[first], scored[other][1], said[other])
-        ]
-        newest = sorted((scored[rank][1] for rank in ranks), key=lambda s: _age(found, s.place), reverse=True)
+        others = [rank for rank in range(first + 1, len(signs)) if rank not in placed and alike[rank] == alike[first]]
+        ranks = [first, *(rank for rank in others if _are_versions(said[first], said[rank]))]
+        newest = sorted((signs[rank] for rank in ranks), key=lambda s: _age(found, s.place), reverse=True)
         for rank, member in zip(ranks, newest, strict=True):
             ordered[rank] = (scored[rank][0], member)
         placed.update(ranks)
     return ordered
 
 
-def _versions(one: _Signs, said: _Said, other: _Signs, also: _Said) -> bool:
-    """Whether two notes are versions of one: they match the same words and days, share half of their words, and each
-    has a word of its own. In conversations, similar words are no such sign."""
-    if one.is_talk or other.is_talk or one.day != other.day:
-        return False
-    if one is not other and (said <= also or also <= said):
-        return False
-    return set(one.words.matched) == set(other.words.matched) and 2 * len(said & also) >= max(len(said), len(also))
+def _are_versions(one: _Said, other: _Said) -> bool:
+    """Whether two notes that match the same words and days are versions of one: they share half of their words, and
+    each has a word of its own."""
+    return 2 * len(one & other) >= max(len(one), len(other)) and not (one <= other or other <= one)
 
 
 def _substance(place: Place) -> _Said:

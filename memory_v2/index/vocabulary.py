@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from memory_v2.index.question import Question
@@ -12,6 +13,8 @@ from memory_v2.index.question import Question
 _SHORTEST = 5
 _LONGEST = 100
 """How long a word may be, in characters, to be looked up in other forms. A longer one is a key or a hash."""
+_COMMON = 1_000
+"""In how many places a term stands for its number to be kept: counting takes longer the more there are."""
 
 
 class Term(NamedTuple):
@@ -22,30 +25,40 @@ class Term(NamedTuple):
     frequency: int
 
 
-def known_terms(tables: sqlite3.Connection, question: Question) -> Iterator[Term]:
-    """The terms of a question that some place has. For a word that none has, its parts stand in, or else a longer or
-    shorter form: `citizen` for `citizenship`."""
-    for word, (whole, *parts) in question.terms.items():
-        if count := frequency_of(tables, whole):
-            yield Term(whole, word, count)
-            continue
-        for term in parts or _forms(tables, whole):
-            if count := frequency_of(tables, term):
-                yield Term(term, word, count)
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The terms of the tables. It keeps the frequencies of common terms, so use it for one state of the tables."""
 
+    _common: dict[str, int] = field(default_factory=dict)
 
-def frequency_of(tables: sqlite3.Connection, term: str) -> int:
-    """How many places have a term, in their text or above it."""
-    return int(tables.execute("SELECT coalesce(max(doc), 0) FROM vocabulary WHERE term = ?", (term,)).fetchone()[0])
+    def known_terms(self, tables: sqlite3.Connection, question: Question) -> Iterator[Term]:
+        """The terms of a question that some place has. For a word that none has, its parts stand in, or else a longer
+        or shorter form: `citizen` for `citizenship`."""
+        for word, (whole, *parts) in question.terms.items():
+            if count := self.frequency(tables, whole):
+                yield Term(whole, word, count)
+                continue
+            for term in parts or self._forms(tables, whole):
+                if count := self.frequency(tables, term):
+                    yield Term(term, word, count)
 
+    def frequency(self, tables: sqlite3.Connection, term: str) -> int:
+        """How many places have a term, in their text or above it."""
+        if (kept := self._common.get(term)) is not None:
+            return kept
+        row = tables.execute("SELECT coalesce(max(doc), 0) FROM vocabulary WHERE term = ?", (term,)).fetchone()
+        count = int(row[0])
+        if count >= _COMMON:
+            self._common[term] = count
+        return count
 
-def _forms(tables: sqlite3.Connection, term: str) -> list[str]:
-    if not _SHORTEST <= len(term) <= _LONGEST or not term.isalpha():
-        return []
-    shorter = [term[:length] for length in range(len(term) - 1, max(_SHORTEST, len(term) * 3 // 5) - 1, -1)]
-    known = next((form for form in shorter if frequency_of(tables, form)), None)
-    longer = tables.execute(
-        "SELECT term FROM vocabulary WHERE term > ? AND term < ? ORDER BY doc DESC, term LIMIT 1",
-        (term, term + chr(sys.maxunicode)),
-    ).fetchall()
-    return [form for (form,) in longer] or ([known] if known else [])
+    def _forms(self, tables: sqlite3.Connection, term: str) -> list[str]:
+        if not _SHORTEST <= len(term) <= _LONGEST or not term.isalpha():
+            return []
+        shorter = [term[:length] for length in range(len(term) - 1, max(_SHORTEST, len(term) * 3 // 5) - 1, -1)]
+        known = next((form for form in shorter if self.frequency(tables, form)), None)
+        longer = tables.execute(
+            "SELECT term FROM vocabulary WHERE term > ? AND term < ? ORDER BY doc DESC, term LIMIT 1",
+            (term, term + chr(sys.maxunicode)),
+        ).fetchall()
+        return [form for (form,) in longer] or ([known] if known else [])

@@ -63,12 +63,7 @@ class Traces:
 
     def names(self) -> list[str]:
         """The names of all traces, oldest first."""
-        try:
-            return sorted(f.name.removesuffix(SUFFIX) for f in self.folder.iterdir() if f.name.endswith(SUFFIX))
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise StorageError(f"cannot list the traces in {self.folder}: {error.strerror or error}") from error
+        return sorted(self._entries())
 
     def find(self, given: str) -> str:
         """The full name of the trace whose name contains `given`, or of the `last` one. Raises `NotAllowed` if there is
@@ -89,13 +84,23 @@ class Traces:
     def _free(self, moment: datetime) -> str:
         """The timestamp of a new name: the moment, or just after the newest name, so that names sort in the order in
         which traces were saved."""
-        newest = next((name.partition("-")[0] for name in reversed(self.names())), "")
+        newest = max(self._entries(), default="").partition("-")[0]
         with suppress(ValueError, OverflowError):  # a name made by hand, or the last moment there is
             moment = max(moment, datetime.strptime(newest, STAMP).replace(tzinfo=UTC) + timedelta(microseconds=1))
         return f"{moment.astimezone(UTC):{STAMP}}"
 
     def _file(self, name: str) -> Path:
         return self.folder / f"{name}{SUFFIX}"
+
+    def _entries(self) -> dict[str, os.DirEntry[str]]:
+        """The file of each trace, by the trace's name."""
+        try:
+            with os.scandir(self.folder) as entries:
+                return {entry.name.removesuffix(SUFFIX): entry for entry in entries if entry.name.endswith(SUFFIX)}
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise StorageError(f"cannot list the traces in {self.folder}: {error.strerror or error}") from error
 
     def _remove_oldest(self, besides: str) -> None:
         for torn in self.folder.glob("*.tmp"):  # left by a process that was killed while it wrote
@@ -114,9 +119,9 @@ class Traces:
         within: list[tuple[str, int]] = []
         beyond: list[tuple[str, int]] = []
         kept, room = Counter[bool](), Counter[bool]()
-        for name in reversed(self.names()):
+        for name, file in sorted(self._entries().items(), reverse=True):
             with suppress(FileNotFoundError):
-                size = self._file(name).stat().st_size
+                size = file.stat().st_size
                 is_search = name.split("-")[1:2] == [SEARCH]
                 kept[is_search] += 1
                 room[is_search] += size
