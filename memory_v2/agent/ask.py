@@ -9,6 +9,7 @@ from memory_v2.agent.operation import Operation
 from memory_v2.agent.requests import requests
 from memory_v2.errors import ModelError, UsageError
 from memory_v2.models.base import Conversation, Model, Reply
+from memory_v2.progress import tell_progress
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +31,7 @@ def ask(model: Model, conversation: Conversation, operation: Operation) -> Reply
     time that it takes to load the model's SDK does not count."""
     _prepare(model, operation)
     for number in range(TRIES):
+        tell_progress("requests sent", operation.cost.calls + 1)
         try:
             return _answer(model, conversation, operation)
         except ModelError as error:

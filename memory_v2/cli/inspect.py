@@ -42,7 +42,8 @@ def ls(memory: Memory, as_json: bool) -> None:
       silica memory ls
       silica memory ls | cut -f1
     """
-    pages = memory.list_files()
+    with working("listing the pages"):
+        pages = memory.list_files()
     if as_json:
         out_result(rows.LIST_FILES, pages)
     elif pages:
@@ -69,7 +70,8 @@ def tree(memory: Memory, as_json: bool) -> None:
     Example:
       silica memory tree
     """
-    graph = memory.graph()
+    with working("drawing the tree"):
+        graph = memory.graph()
     if as_json:
         out_json({"pages": tree_rows(graph), "unreachable": list(graph.unreachable)})
     else:
@@ -146,7 +148,8 @@ def graph(memory: Memory, form: str | None, as_json: bool) -> None:
     """
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json cannot be combined with --format {form}", click.get_current_context())
-    links = memory.graph()
+    with working("reading the links"):
+        links = memory.graph()
     if form == "mermaid":
         out(plain_lines(links.to_mermaid()), newline=False)
     elif form == "dot":

@@ -22,6 +22,7 @@ from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
 from memory_v2.index.store import Store
 from memory_v2.index.tables import State, digest_of, drop_pages, put_page, raise_state, read_known, read_state
 from memory_v2.index.unindexed import find_same, find_words, list_rows, make_graph
+from memory_v2.progress import tell_progress
 from memory_v2.storage.base import Stamp
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
@@ -182,11 +183,14 @@ class FullTextIndex:
         changed = set(gone)
         if gone and not stale:
             on_change(gone)
+        done = 0
         besides = gone  # reported with the first batch, so that a page renamed by hand is one edit
         while stale:
             stale.sort(key=lambda stamp: stamp.path in self._being_read)
             batch, stale = stale[:BATCH], stale[BATCH:]
             changed |= self._take_in(batch, besides, on_change)
+            done += len(batch)
+            tell_progress("pages indexed", done, done + len(stale))
             besides = set()
         self._write(Edits(removed=list(gone)), known)
         if stamps and all(stamp.path in self.unreadable for stamp in stamps):  # no answer is better than "nothing"

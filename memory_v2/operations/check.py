@@ -22,6 +22,7 @@ from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.renamed import followed, renamed_by_hand
 from memory_v2.operations.results import Finding, Result
+from memory_v2.progress import with_progress
 from memory_v2.storage.base import PENDING, MemoryStorage
 from memory_v2.storage.names import SUFFIX
 from memory_v2.text.plain import shorten
@@ -87,7 +88,7 @@ def _pages(storage: MemoryStorage) -> tuple[dict[str, Page], dict[str, str]]:
     """All pages, and those pages and folders that cannot be read, each with the reason."""
     pages: dict[str, Page] = {}
     unread: dict[str, str] = {}
-    for path in storage.list_files():
+    for path in with_progress(storage.list_files(), "pages checked"):
         try:
             pages[path] = read_page(path, storage.read(path).data)
         except PageNotFound:  # removed meanwhile

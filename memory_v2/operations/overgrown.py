@@ -11,6 +11,7 @@ from memory_v2.errors import Cancelled, NotRecorded, PageNotFound, SilicaError, 
 from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.split import split
+from memory_v2.progress import tell_progress
 from memory_v2.storage.base import stored_page
 from memory_v2.tree.page import read_page
 from memory_v2.tree.path import ROOT
@@ -70,6 +71,7 @@ def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tupl
             problem = f"the page {path!r} could not be split: {error}"
             continue
         done.append(result)
+        tell_progress("pages split", len(done))
         queue.extend(p for p in result.changed_pages if p in context.note.overgrown and p not in queue)
     return done, problem
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from memory_v2.errors import SilicaError, StorageConflict, StorageError, Unreadable
+from memory_v2.progress import with_progress
 from memory_v2.storage.base import ABSENT, ANY, Expected, Notes, Stored, stored_page, version_of
 from memory_v2.storage.format import is_current, unfinished_by_format_2, write_format
 from memory_v2.storage.history import COMPLETED_LATER, EXTERNAL, Change, History, HistoryDamaged, PageChange, Revision
@@ -87,7 +88,7 @@ class HistoryFirst(ABC):
             self._begin_again(change.revision.when)
             revision = self._record(change)
         try:
-            for page in change.pages:
+            for page in with_progress(change.pages, "pages written"):
                 self._make(page.path, page.before, page.after)
         except SilicaError as error:
             if self._taken_back(change.pages, revision):
@@ -257,7 +258,7 @@ class HistoryFirst(ABC):
     def _stored(self, paths: Iterable[str]) -> dict[str, bytes | None]:
         """The stored bytes of these pages, except those that cannot be read; `None` for one that does not exist."""
         pages: dict[str, bytes | None] = {}
-        for path in paths:
+        for path in with_progress(list(paths), "pages compared with the history"):
             try:
                 pages[path] = self._data(path)
             except Unreadable as error:  # not recorded as removed: it is recorded when it can be read again

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 from threading import Timer
 
 import pytest
 from filelock import FileLock
 
 from memory_v2.cli.show import cut, pad, plain, width
+from memory_v2.cli.spinner import working
+from memory_v2.progress import tell_progress
 
 from .program import Program
 
@@ -149,6 +152,32 @@ def test_work_that_takes_long_is_announced_on_a_terminal_and_wiped_away(grown: P
     assert shown.code == 0
     assert "writing …\r\x1b[K" in shown.text
     assert "writing" not in seen(shown.text)
+
+
+def test_long_work_is_counted_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("memory_v2.cli.spinner.on_terminal", lambda _: True)
+    monkeypatch.setattr("memory_v2.cli.spinner.DELAY_SECONDS", 0.0)
+    monkeypatch.setattr("memory_v2.cli.spinner.STEP_SECONDS", 0.01)
+    said = ""
+
+    def until(words: str) -> None:
+        nonlocal said
+        ends = time.monotonic() + 30
+        while words not in said and time.monotonic() < ends:
+            said += capsys.readouterr().err
+        assert words in said
+
+    with working("searching"):
+        tell_progress("pages indexed", 1_250, 5_000)
+        until("searching … 1,250 of 5,000 pages indexed")
+        tell_progress("pages indexed", 5_000, 5_000)
+        until("indexed\rsearching …")
+        tell_progress("requests sent", 3)
+        until("searching … 3 requests sent")
+    assert capsys.readouterr().err.endswith("\r")  # captured without the codes of a terminal, such as "erase the line"
+    tell_progress("pages indexed", 1, 2)  # nobody listens
 
 
 def test_columns_are_counted_as_a_terminal_does() -> None:
