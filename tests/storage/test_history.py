@@ -21,6 +21,7 @@ from memory_v2.errors import StorageError
 from memory_v2.storage.history import EXTERNAL, HistoryDamaged, Revision
 from memory_v2.storage.local.git_history import BRANCH, FOLDER, MAKING, GitHistory
 from memory_v2.storage.local.git_message import message_of, read_message
+from memory_v2.storage.local.git_objects import MANY
 from memory_v2.storage.volatile import VolatileHistory
 from tests.conformance.history_suite import BEGUN, ODD, HistoryConformance, entry, three
 
@@ -230,6 +231,20 @@ def test_packing_changes_nothing_but_where_things_are(folder: Path) -> None:
     history.record({"memory": b"on"}, entry(3))
     assert history.pack() == 3
     assert len(list(GitHistory(folder).revisions())) == 4
+
+
+def test_many_pages_are_recorded_as_one_pack(folder: Path) -> None:
+    history = GitHistory(folder)
+    many = {f"group-{number % 7}/note-{number}": b"note %d\n" % number for number in range(MANY)}
+    history.record(many, entry())
+    ids = [history.record({"memory": b"one page\n"}, entry(1)), history.record(dict.fromkeys(many), entry(2))]
+    ids += [history.record({path: data * 2 for path, data in many.items()}, entry(3)), history.record(many, entry(4))]
+    objects = folder / FOLDER / "objects"
+    assert len(list(objects.glob("pack/*.pack"))) == 2  # what was there already is not written again
+    assert len(list(objects.glob("??/*"))) == 3 + 3 + 1  # a page, the tree and the commit; two trees and one; the last
+    assert complaints(folder) == []
+    assert GitHistory(folder).pages(ids[-1]) == {**many, "memory": b"one page\n"}
+    assert GitHistory(folder).pages(ids[1]) == {"memory": b"one page\n"}
 
 
 # damage

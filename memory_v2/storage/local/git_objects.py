@@ -4,44 +4,76 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from memory_v2.storage.local.disk import leave_to_owner_above, lstat, new_temporary, store_bytes, sync_folder
 
+MANY = 100
+"""How many objects of one revision are written as a pack: two files to flush instead of hundreds."""
+
 
 class FlushedObjects:
-    """An object store that writes each object durably to its own file. Temporary files are made in `objects/` itself,
-    where `_sweep` finds them without listing its 256 subfolders."""
+    """An object store that writes the objects of a revision durably: each to its own file, or many as one pack.
+    Temporary files are made in `objects/` itself, where `_sweep` finds them without listing its 256 subfolders."""
 
     def __init__(self, store: Any, folder: Path) -> None:
         self._store = store
         self._folder = folder
-        self._changed: set[Path] = set()
+        self._added: dict[bytes, Any] = {}
 
     def __getitem__(self, object_id: bytes) -> Any:
-        return self._store[object_id]
+        return self._added[object_id] if object_id in self._added else self._store[object_id]
 
     def add_object(self, added: Any) -> None:
-        """Writes and flushes the object; its name is durable after `flush`."""
+        """Adds an object, which `flush` writes."""
+        self._added[added.id] = added
+
+    def flush(self) -> None:
+        """Writes and flushes all added objects that are not there yet, and their names."""
+        changed: set[Path] = set()
+        added = list(self._added.values())
+        if len(added) >= MANY:
+            added = [one for one in added if one.id not in self._store]
+        if len(added) >= MANY:
+            self._write_pack(added, changed)
+        else:
+            for one in added:
+                self._write_loose(one, changed)
+        for folder in changed:
+            sync_folder(folder)
+
+    def _write_loose(self, added: Any, changed: set[Path]) -> None:
         name = added.id.decode()
         file = self._folder / name[:2] / name[2:]
-        self._changed.add(file.parent)
-        if file.exists():
-            return
+        changed.add(file.parent)
+        if not file.exists():
+            self._write(file, added.as_legacy_object(), changed)
+
+    def _write_pack(self, objects: Sequence[Any], changed: set[Path]) -> None:
+        from dulwich.pack import write_pack_index_v2, write_pack_objects
+
+        data, index = BytesIO(), BytesIO()
+        places, checksum = write_pack_objects(
+            data, [(added, None) for added in objects], self._store.object_format, deltify=False
+        )
+        write_pack_index_v2(index, sorted((name, *place) for name, place in places.items()), checksum)
+        pack = self._folder / "pack" / f"pack-{checksum.hex()}.pack"
+        changed.add(pack.parent)
+        self._write(pack, data.getvalue(), changed)
+        self._write(pack.with_suffix(".idx"), index.getvalue(), changed)  # last: a pack without its index is not read
+
+    def _write(self, file: Path, data: bytes, changed: set[Path]) -> None:
         if not file.parent.exists():
             file.parent.mkdir(mode=0o700, exist_ok=True)
             leave_to_owner_above(file.parent)
-            self._changed.add(self._folder)
+            changed.add(self._folder)
         temporary = new_temporary(self._folder)
-        store_bytes(temporary, added.as_legacy_object())
+        store_bytes(temporary, data)
         temporary.replace(file)
-
-    def flush(self) -> None:
-        """Flushes the names of all added objects."""
-        for folder in self._changed:
-            sync_folder(folder)
 
 
 _HASH = 20
