@@ -1,31 +1,39 @@
-"""What the size of a memory and of a text costs: `python -m bench.growth --picture growth.svg`.
+"""What the size of a memory and of a text costs: `python -m bench.growth --beside CHECKOUT --picture growth.svg`.
 
-Three things grow: the pages of an open memory (searches, writes, undos and looks at all pages), the list items of one
-text that is written, and the files of a folder that is taken in. Beside each time stands its ratio to that of the
-smallest size, and for the pages its ratio to a bare write of a flushed file of 4 KB, measured in between. Everything
-is offline. The times of a busy machine say nothing; their ratios say a little.
+Three things grow: the pages of an open memory (searches, reads, writes and undos), the list items of one text that is
+written, and the files of a folder that is taken in. Beside each time stands its ratio to that of the smallest size,
+and for the pages its ratio to a bare write of a flushed file of 4 KB, measured in between. Everything is offline.
+
+Each size is measured in a process of its own; with `--beside`, another version's checkout is measured right before it,
+by this same file. The times of a busy machine say nothing; their ratios say a little.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import random
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from memory_v2 import Memory
 
 PAGES = (100, 1_000, 10_000)
-BLOCKS = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
+ITEMS = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
 FILES = (500, 1_000, 2_000, 5_000)
-TIMES = 20
+TIMES = 100
 """How often each operation is timed."""
+SECONDS = 20.0
+"""After how many seconds an operation is timed no more, if it was timed `ENOUGH` times."""
+ENOUGH = 20
 BLOCKS_OF_A_PAGE = 10
 FILE_BYTES = 2_000
 WORDS = (
@@ -34,78 +42,118 @@ WORDS = (
 )
 WIDTH, HEIGHT, MARGIN = 640, 420, 60
 """Of the picture, in pixels."""
+HERE = Path(__file__).parent.parent
+
+Times = dict[str, list[float]]
+"""The seconds of each operation, sorted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """What grows, and the seconds at each size."""
+    """What grows in which version, and the median seconds at each size."""
 
     name: str
-    points: tuple[tuple[int, float], ...]
+    is_other: bool
+    points: dict[int, float] = field(default_factory=dict)
 
 
 def main() -> None:
     """Prints the tables, and draws the picture if one is asked for."""
     parser = argparse.ArgumentParser(description="What the size of a memory and of a text costs.")
     parser.add_argument("--pages", type=int, nargs="*", default=PAGES)
-    parser.add_argument("--blocks", type=int, nargs="*", default=BLOCKS)
+    parser.add_argument("--items", type=int, nargs="*", default=ITEMS)
     parser.add_argument("--files", type=int, nargs="*", default=FILES)
+    parser.add_argument("--beside", type=Path, help="the checkout of another version, with the same dependencies")
     parser.add_argument("--picture", type=Path, help="an SVG file")
+    parser.add_argument("--measure", nargs=2, metavar=("WHAT", "SIZE"), help="print the times of one size as JSON")
     chosen = parser.parse_args()
-    curves = [*of_pages(chosen.pages), *of_texts(chosen.blocks), *of_folders(chosen.files)]
+    if chosen.measure:
+        _warm_up()
+        json.dump(MEASURES[chosen.measure[0]](int(chosen.measure[1])), sys.stdout)
+        return
+    versions = [chosen.beside.resolve(), HERE] if chosen.beside else [HERE]
+    curves: dict[tuple[str, Path], Curve] = {}
+    for what, sizes in (("pages", chosen.pages), ("items", chosen.items), ("files", chosen.files)):
+        print(
+            f"\n{what:>8}  {'operation':14}{'version':9}{'p50 ms':>10}{'p95 ms':>10}{'to smallest':>13}{'to bare':>9}"
+        )
+        for size in sizes:
+            times = {version: measured(version, what, size) for version in versions}
+            for name in times[HERE]:
+                for version in versions:
+                    _add(curves.setdefault((name, version), Curve(name, version != HERE)), size, times[version])
     if chosen.picture:
-        chosen.picture.write_text(picture(curves), "utf-8")
+        chosen.picture.write_text(picture(list(curves.values())), "utf-8")
 
 
-def of_pages(sizes: Sequence[int]) -> list[Curve]:
-    """Times operations in open memories of so many pages."""
-    if sizes:
-        print(f"{'pages':>8}  {'operation':12}{'p50 ms':>9}{'p95 ms':>9}{'to smallest':>13}{'to bare write':>15}")
-    found: dict[str, list[tuple[int, float]]] = {}
-    for size in sizes:
-        with tempfile.TemporaryDirectory() as place:
-            folder = Path(place) / "memory"
-            make_tree(folder, size)
-            with Memory.open(folder, "offline") as memory:
-                memory.write("The lantern is new.", "g0/p0", "append")  # takes all pages in
-                for name, act in _operations(memory).items():
-                    took, bare = _timed(act, Path(place) / "bare")
-                    points = found.setdefault(name, [])
-                    points.append((size, took[len(took) // 2]))
-                    row = (took[len(took) // 2] * 1e3, took[int(len(took) * 0.95)] * 1e3, points[-1][1] / points[0][1])
-                    cells = f"{row[0]:9.1f}{row[1]:9.1f}{row[2]:13.2f}{points[-1][1] / bare:15.1f}"
-                    print(f"{size:8,}  {name:12}{cells}", flush=True)
-    return [Curve(f"{name} among pages", tuple(points)) for name, points in found.items()]
+def measured(version: Path, what: str, size: int) -> Times:
+    """The times of one size, in a process of its own that imports this version."""
+    command = [sys.executable, __file__, "--measure", what, str(size)]
+    environment = {**os.environ, "PYTHONPATH": str(version)}
+    done = subprocess.run(command, env=environment, cwd=version, stdout=subprocess.PIPE, check=True)
+    times: Times = json.loads(done.stdout)
+    return times
 
 
-def of_texts(sizes: Sequence[int]) -> list[Curve]:
-    """Times the write of one text with so many list items into an empty memory."""
+def _warm_up() -> None:
+    """Imports and compiles what the operations need, which is not what is measured."""
+    with tempfile.TemporaryDirectory() as place, Memory.open(place, "offline") as memory:
+        memory.write("".join(f"- {word} is item {number}\n" for number, word in enumerate(WORDS[0].split() * 20)))
+        memory.search("harbour night")
 
-    def written(size: int, folder: Path) -> None:
-        chance = random.Random(size)
-        text = "".join(f"- {_words(chance, 4)} {number}\n" for number in range(size))
+
+def _add(curve: Curve, size: int, times: Times) -> None:
+    """Adds a point, and prints it."""
+    took = times[curve.name]
+    middle = curve.points[size] = took[len(took) // 2]
+    first = next(iter(curve.points.values()))
+    version = "other" if curve.is_other else "this"
+    bare = f"{middle / times[BARE][len(times[BARE]) // 2]:9.1f}" if BARE in times and curve.name != BARE else ""
+    row = f"{middle * 1e3:10.1f}{took[int(len(took) * 0.95)] * 1e3:10.1f}{middle / first:13.2f}{bare}"
+    print(f"{size:8,}  {curve.name:14}{version:9}{row}", flush=True)
+
+
+BARE = "bare write"
+
+
+def of_pages(size: int) -> Times:
+    """Times operations in an open memory of so many pages, and bare writes in between."""
+    with tempfile.TemporaryDirectory() as place:
+        folder, bare = Path(place) / "memory", Path(place) / "bare"
+        make_tree(folder, size)
+        times: Times = {BARE: []}
         with Memory.open(folder, "offline") as memory:
-            memory.write(text)
+            memory.write("The lantern is new.", "g0/p0", "append")  # takes all pages in
+            for name, act in _operations(memory).items():
+                took = times[name] = []
+                while len(took) < ENOUGH or (len(took) < TIMES and sum(took) < SECONDS):
+                    took.append(_seconds(partial(act, len(took))))
+                    times[BARE].append(_seconds(partial(_flushed, bare)))
+    return {name: sorted(took) for name, took in times.items()}
 
-    return _grown("items of a text", sizes, lambda _, __: None, written)
+
+def of_items(size: int) -> Times:
+    """Times the write of one text with so many list items into an empty memory."""
+    chance = random.Random(size)
+    text = "".join(f"- {_words(chance, 4)} {number}\n" for number in range(size))
+    with tempfile.TemporaryDirectory() as place, Memory.open(Path(place) / "memory", "offline") as memory:
+        return {"a long text": [_seconds(lambda: memory.write(text))]}
 
 
-def of_folders(sizes: Sequence[int]) -> list[Curve]:
-    """Times how long a folder of so many files, which others have made, takes until it can be searched and written."""
-
-    def made(size: int, folder: Path) -> None:
-        folder.mkdir()
+def of_files(size: int) -> Times:
+    """Times how long a folder of so many files, which others have made, takes until it was searched and written to."""
+    with tempfile.TemporaryDirectory() as place:
         chance = random.Random(size)
         for number in range(size):
             paragraphs = [f"{_words(chance, 30)} n{number}.\n" for _ in range(FILE_BYTES // 200)]
-            (folder / f"note-{number}.md").write_text(f"# Note {number}\n\n" + "\n".join(paragraphs), "utf-8")
+            Path(place, f"note-{number}.md").write_text(f"# Note {number}\n\n" + "\n".join(paragraphs), "utf-8")
+        with Memory.open(place, "offline") as memory:
+            searched = _seconds(lambda: memory.search("n1 harbour"))
+            written = _seconds(lambda: memory.write("The lantern is new.", "note-0", "append"))
+    return {"first search": [searched], "first write": [written], "both": [searched + written]}
 
-    def taken_in(_: int, folder: Path) -> None:
-        with Memory.open(folder, "offline") as memory:
-            assert memory.search("n1 harbour")
-            memory.write("The lantern is new.", "note-0", "append")
 
-    return _grown("files taken in", sizes, made, taken_in)
+MEASURES: dict[str, Callable[[int], Times]] = {"pages": of_pages, "items": of_items, "files": of_files}
 
 
 def make_tree(folder: Path, pages: int) -> None:
@@ -143,15 +191,6 @@ def _operations(memory: Memory) -> dict[str, Callable[[int], object]]:
     }
 
 
-def _timed(act: Callable[[int], object], bare: Path) -> tuple[list[float], float]:
-    """The seconds of each time, sorted, and those of a bare write in between, the median."""
-    took, bare_took = [], []
-    for number in range(TIMES):
-        took.append(_seconds(partial(act, number)))
-        bare_took.append(_seconds(partial(_flushed, bare)))
-    return sorted(took), sorted(bare_took)[TIMES // 2]
-
-
 def _flushed(file: Path) -> None:
     with file.open("wb") as opened:
         opened.write(b"x" * 4_096)
@@ -165,41 +204,34 @@ def _seconds(act: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def _grown(
-    name: str, sizes: Sequence[int], prepare: Callable[[int, Path], None], act: Callable[[int, Path], None]
-) -> list[Curve]:
-    points: list[tuple[int, float]] = []
-    for size in sizes:
-        with tempfile.TemporaryDirectory() as place:
-            folder = Path(place) / "memory"
-            prepare(size, folder)
-            points.append((size, _seconds(partial(act, size, folder))))
-        if size == sizes[0]:
-            print(f"\n{name:>16}{'seconds':>10}{'to smallest':>13}{'sizes':>8}")
-        (least, first), (size, took) = points[0], points[-1]
-        print(f"{size:16,}{took:10.2f}{took / first:13.2f}{size / least:8.1f}", flush=True)
-    return [Curve(name, tuple(points))] if points else []
-
-
 def picture(curves: Sequence[Curve]) -> str:
     """The curves as SVG, both axes logarithmic and each curve relative to its first point: what grows with its size
-    runs along the diagonal."""
-    most = max((size / curve.points[0][0] for curve in curves for size, _ in curve.points), default=1.0)
-    high = max([most, *(took / curve.points[0][1] for curve in curves for _, took in curve.points)])
+    runs along the diagonal. The other version is dotted."""
+    firsts = [next(iter(curve.points.items())) for curve in curves]
+    most = max((size / first for curve, (first, _) in zip(curves, firsts, strict=True) for size in curve.points))
+    high = max(
+        [most, *(t / first for curve, (_, first) in zip(curves, firsts, strict=True) for t in curve.points.values())]
+    )
 
     def place(x: float, y: float) -> str:
         across = MARGIN + (WIDTH - 2 * MARGIN) * math.log(max(x, 1)) / math.log(max(most, 2))
         up = HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * math.log(max(y, 1)) / math.log(max(high, 2))
         return f"{across:.1f},{up:.1f}"
 
-    lines = [f'<polyline points="{place(1, 1)} {place(most, most)}" stroke="#bbb" stroke-dasharray="4" fill="none"/>']
-    for number, curve in enumerate(curves):
-        colour = f"hsl({360 * number // len(curves)},70%,40%)"
-        points = " ".join(place(size / curve.points[0][0], took / curve.points[0][1]) for size, took in curve.points)
-        lines.append(f'<polyline points="{points}" stroke="{colour}" stroke-width="2" fill="none"/>')
-        lines.append(f'<text x="{MARGIN + 10}" y="{MARGIN + 16 * number}" fill="{colour}">{curve.name}</text>')
+    lines = [f'<polyline points="{place(1, 1)} {place(most, most)}" stroke="#bbb" stroke-dasharray="6" fill="none"/>']
+    names = list(dict.fromkeys(curve.name for curve in curves))
+    for number, name in enumerate(names):
+        colour = f"hsl({360 * number // len(names)},70%,40%)"
+        lines.append(f'<text x="{MARGIN + 10}" y="{MARGIN + 16 * number}" fill="{colour}">{name}</text>')
+        for curve, (least, first) in zip(curves, firsts, strict=True):
+            if curve.name == name:
+                points = " ".join(place(size / least, took / first) for size, took in curve.points.items())
+                dots = ' stroke-dasharray="2"' if curve.is_other else ""
+                lines.append(f'<polyline points="{points}" stroke="{colour}" stroke-width="2"{dots} fill="none"/>')
     lines.append(f'<text x="{MARGIN}" y="{HEIGHT - 20}">times the smallest size, up to {most:.0f}</text>')
-    lines.append(f'<text x="10" y="30">times its seconds, up to {high:.0f}; dashed: linear</text>')
+    lines.append(
+        f'<text x="10" y="30">times its seconds, up to {high:.0f}; dashed: linear; dotted: other version</text>'
+    )
     body = "\n".join(lines)
     style = 'font-family="sans-serif" font-size="13"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" {style}>\n{body}\n</svg>\n'
