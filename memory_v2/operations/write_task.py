@@ -11,6 +11,7 @@ from memory_v2.agent.tools import Tool
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, WriteBrief
+from memory_v2.operations.account import Account, SaidAlready, taken_out
 from memory_v2.operations.draft import Draft, known_page
 from memory_v2.operations.guard import (
     check_child,
@@ -86,6 +87,7 @@ class WriteTask:
         self.own_words: list[str] = []
         self.own_blocks: list[tuple[str, str]] = []
         self.above_own: list[str] = []
+        self.said: list[SaidAlready] = []
         self.said_blocks: set[tuple[str, int]] = set()
 
     @property
@@ -243,6 +245,8 @@ class WriteTask:
             if missing := missing_from(self.brief.blocks[number - 1], text, above):
                 raise ToolProblem(f"n{number} says what those blocks do not ({', '.join(missing[:5])}); place it")
         self.placed |= dict.fromkeys(numbers, "")
+        same = [number for number in numbers if number not in retold]
+        self.said += (SaidAlready(some, named, some is retold) for some in (same, retold) if some)
         self.said_blocks |= {(page.path, n) for page, n in named}
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} stand in the tree already"})
 
@@ -259,18 +263,16 @@ class WriteTask:
 
     def checked(self) -> list[str]:
         """Where the new text went, and what was removed."""
-        numbers = range(1, len(self.brief.blocks) + 1)
+        numbers, account = range(1, len(self.brief.blocks) + 1), Account(self.brief.blocks)
         there = [n for n in numbers if self.placed.get(n)]
-        said = [n for n in numbers if self.placed.get(n) == ""]
         told = [n for n in numbers if n not in self.placed]
-        found = [
-            f"in the tree to the letter: {show_numbers(there, 'n')}" if there else "",
-            f"said already by the blocks that are named for it: {show_numbers(said, 'n')}" if said else "",
-            f"in other words, with all names, numbers and dates: {show_numbers(told, 'n')}" if told else "",
+        return [
+            *([f"in the tree to the letter: {show_numbers(there, 'n')}"] if there else ()),
+            *map(account.said, self.said),
+            *([account.retold(told)] if told else ()),
+            *(why for path, changes in self.changes.items() for why in taken_out(self.shown[path], changes.removed)),
+            "nothing else was changed",
         ]
-        for path, changes in self.changes.items():
-            found += [f"block {n} of {path} was taken out because: {reason}" for n, reason in changes.removed.items()]
-        return [*filter(None, found), "nothing else was changed"]
 
     # carrying it out
 
