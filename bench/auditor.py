@@ -1,0 +1,330 @@
+"""Audits a memory in a folder against a log of what was done with it: `python -m bench.auditor FOLDER LOG`.
+
+It uses no code of the product. It reads the Markdown files, the log, and the history through plain git, and shows
+
+1. that the text of every acknowledged write is in the history to the letter: on the pages of a commit of its operation,
+   or in the message of one;
+2. that each line of those texts, and each line written by hand, is on a page, or was taken away by somebody: by the
+   user, as the log says, or by a decision whose message names the line and gives a reason;
+3. what stands on the pages that nobody gave: words of the model's own.
+
+The log has a JSON object per line for each operation: what was `did`, its arguments, whether it was `acknowledged`, and
+the newest commit `before` and `after` it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.commits import PIECES, Commit, Repository
+from bench.commits import lines_of as lines
+
+Operation = dict[str, Any]
+
+LINK = re.compile(r"\[\[([^\[\]|#\r\n]*)(?:#[^\[\]|\r\n]*)?(?:\|([^\[\]\r\n]*))?\]\]")
+TAKEN_OUT = re.compile(r'blocks? [\d, -]+ of ([^"]+) was taken out, ("(?:[^"\\]|\\.)*"), because: (.*\w.*)')
+SAID = re.compile(r"said already: [n\d, -]+ \(lines? ([\d, -]+)\), by (blocks? .*)")
+QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+RETOLD = re.compile(r"in other words, .*: [n\d, -]+ \(lines? ([\d, -]+)\)")
+WORD = re.compile(r"\d+|[\u3040-\u9fff]|[^\W\d\u3040-\u9fff]+")
+"""A number, a word, or a character of a script that writes words without spaces."""
+LISTED = re.compile(r"^- \[\[[^\]]*\]\](?: - )?")
+BACK = ("undo", "restore")
+
+
+@dataclass
+class Audit:
+    """What was found.
+
+    `whole` writes stand on the pages of a commit of theirs as they are, `quoted` ones in its message, the others in
+    parts. `left` counts the lines that are not in the tree by what accounts for them. `half_said` are lines that a
+    decision kept out, although what it named instead lacks some of their words. `own` counts what models have written
+    on the pages that are there now, `invented` those of them with words that nobody gave.
+    """
+
+    writes: int = 0
+    whole: int = 0
+    quoted: int = 0
+    sentences: int = 0
+    standing: int = 0
+    left: Counter[str] = field(default_factory=Counter)
+    departures: int = 0
+    half_said: list[str] = field(default_factory=list)
+    own: Counter[str] = field(default_factory=Counter)
+    invented: Counter[str] = field(default_factory=Counter)
+    violations: list[str] = field(default_factory=list)
+
+
+def audit(folder: Path, log: Path) -> Audit:
+    """Checks everything."""
+    operations: list[Operation] = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    with Repository(folder / ".metadata" / "history.git") as repository:
+        commits = repository.commits()
+        auditor = _Auditor(repository, _by_operation(commits, operations), operations)
+        auditor.walk(commits)
+        auditor.compare_with(folder)
+    return auditor.found
+
+
+def _by_operation(commits: Iterable[Commit], operations: Iterable[Operation]) -> dict[str, Operation]:
+    """The operation during which each commit was made."""
+    found: dict[str, Operation] = {}
+    following = iter(operations)
+    current = next(following, None)
+    for commit in commits:
+        while current is not None and current["before"] == current["after"]:
+            current = next(following, None)
+        if current is None:
+            break
+        found[commit.id] = current
+        if commit.id == current["after"]:
+            current = next(following, None)
+    return found
+
+
+class _Auditor:
+    def __init__(self, repository: Repository, made_in: dict[str, Operation], operations: list[Operation]) -> None:
+        self.found = Audit()
+        self.repository = repository
+        self.made_in = made_in
+        self.operations = operations
+        self.texts = {one["n"]: _letters(one["text"]) for one in operations if one["did"] == "write"}
+        self.tracked: dict[str, None] = {}
+        """Each line that must be accounted for, without the blanks around it."""
+        for one in operations:
+            given = one.get("text", "") if one["did"] == "write" and one["acknowledged"] else ""
+            self.tracked |= dict.fromkeys(_full(lines(given)) + one.get("added", []))
+        self.where: dict[str, set[str]] = {line: set() for line in self.tracked}
+        self.reasons: dict[str, str] = {}
+        """Why each line is not in the tree, the newest reason."""
+        self.edited_by_hand: set[str] = set()
+        self.removed_by_hand: set[tuple[str, str]] = set()
+
+    # the commits in order
+
+    def walk(self, commits: list[Commit]) -> None:
+        """Follows each line through the history."""
+        given: dict[int, list[Commit]] = {}
+        for commit in commits:
+            operation = self.made_in.get(commit.id)
+            if operation is None:
+                self.wrong(f"commit {commit.id[:12]} was made in no operation")
+                continue
+            given.setdefault(operation["n"], []).append(commit)
+        for operation in self.operations:
+            if operation["did"] == "edit":
+                self.edited_by_hand.add(operation["page"])
+                self.removed_by_hand |= {(operation["page"], line) for line in operation["removed"]}
+            for commit in given.get(operation["n"], ()):
+                self._follow(commit, operation)
+            if operation["did"] == "write" and operation["acknowledged"]:
+                self._kept(operation, given.get(operation["n"], []))
+
+    def wrong(self, what: str) -> None:
+        """Notes a violation."""
+        self.found.violations.append(what)
+
+    def _follow(self, commit: Commit, operation: Operation) -> None:
+        """Finds out which lines a commit has taken out of the tree, and who accounts for it."""
+        came: dict[str, set[str]] = {}
+        went: dict[str, set[str]] = {}
+        for path, before, after in self.repository.documents_changed(commit):
+            old, new = (self._lines_in(text) for text in (before, after))
+            for line in new - old:
+                came.setdefault(line, set()).add(path)
+            for line in old - new:
+                went.setdefault(line, set()).add(path)
+        for line in came:
+            self.where[line] |= came[line]
+            self.reasons.pop(line, None)
+        for line, paths in went.items():
+            self.where[line] -= paths
+            if not self.where[line]:
+                self.found.departures += 1
+                if reason := self._reason(line, paths, commit, operation):
+                    self.reasons[line] = reason
+                else:
+                    self.reasons[line] = "nobody"
+                    what = f"{commit.kind} {commit.id[:12]} took it from {', '.join(sorted(paths))}, unnamed"
+                    self.wrong(f"operation {operation['n']} ({operation['did']}): {what}: {line[:120]!r}")
+
+    def _lines_in(self, text: str) -> set[str]:
+        return {line for line in _full(lines(text)) if line in self.tracked}
+
+    def _reason(self, line: str, paths: set[str], commit: Commit, operation: Operation) -> str:
+        """Who accounts for a line that has left the tree in a commit; empty if nobody does."""
+        did = operation["did"]
+        if commit.kind == "outside":
+            return "edited by hand" if all(self._is_edited(path, line) for path in paths) else ""
+        if did in BACK and commit.kind == did and operation["acknowledged"]:
+            return f"{did} by the user" if did != "undo" or commit.trailers.get("Undoes") else ""
+        if did == "delete" and commit.kind == "delete" and all(_is_on(operation["page"], path) for path in paths):
+            return "page deleted by the user"
+        if did == "write" and operation["mode"] == "replace" and paths == {operation["page"] or "memory"}:
+            return "page replaced by the user" if commit.kind == "write" else ""
+        if commit.kind == "write" and all(_takes_out(commit, path, line) for path in paths):
+            return "taken out by a decision"
+        if did in ("rename", "delete", "merge", "check") and _without_links(line) in self._without_links(commit):
+            return "a link in it follows its page"
+        return ""
+
+    def _is_edited(self, document: str, line: str) -> bool:
+        """Whether somebody has taken a line out of a document by hand; of a block in pieces, whether one was edited."""
+        if not document.endswith(PIECES):
+            return (document, line) in self.removed_by_hand
+        return any(_is_on(page, document) for page in self.edited_by_hand)
+
+    def _without_links(self, commit: Commit) -> set[str]:
+        changed = self.repository.documents_changed(commit)
+        return {_without_links(line) for _, _, after in changed for line in _full(lines(after))}
+
+    # the text of a write
+
+    def _kept(self, operation: Operation, commits: list[Commit]) -> None:
+        """Checks that the text of a write is in the history, and that what is not in the tree is accounted for."""
+        text = self.texts[operation["n"]]
+        self.found.writes += 1
+        pages = [_letters(after) for commit in commits for _, _, after in self.repository.documents_changed(commit)]
+        if any(text.strip("\n") in page for page in pages):
+            self.found.whole += 1
+        elif any(_letters(commit.text) == text for commit in commits):
+            self.found.quoted += 1
+        else:
+            there = {line for page in pages for line in page.split("\n")}
+            lost = [line for line in text.split("\n") if line.strip() and line not in there]
+            if lost:
+                self.wrong(f"operation {operation['n']}: not in the history: {lost[0][:120]!r}")
+        for number, line in enumerate(text.split("\n"), 1):
+            if (key := line.strip()) and not self.where[key] and key not in self.reasons:
+                self.reasons[key] = self._not_taken_in(number, key, commits)
+                if self.reasons[key] == "nobody":
+                    self.wrong(f"operation {operation['n']}: never in the tree, and unnamed: {key[:120]!r}")
+
+    def _not_taken_in(self, number: int, line: str, commits: list[Commit]) -> str:
+        """Why a line of a text has never come into the tree."""
+        for commit in (commit for commit in commits if commit.text):
+            for why in commit.why:
+                if (found := SAID.fullmatch(why)) and number in _numbers(found[1]):
+                    if quoted := " ".join(json.loads(said) for said in QUOTED.findall(found[2])):
+                        self._compare(line, quoted)
+                    return "said already, by what the message names"
+                if (found := RETOLD.fullmatch(why)) and number in _numbers(found[1]):
+                    changed = self.repository.documents_changed(commit)
+                    self._compare(line, "\n".join(after for _, _, after in changed))
+                    return "told in a model's own words"
+        return "nobody"
+
+    def _compare(self, line: str, told: str) -> None:
+        """Notes a line if what was told instead lacks some of its words."""
+        if lost := _words(line) - _words(told):
+            self.found.half_said.append(f"{line[:120]!r} lacks {', '.join(sorted(lost))} in {told[:200]!r}")
+
+    # the pages as they are
+
+    def compare_with(self, folder: Path) -> None:
+        """Checks the files against the history, and counts what is on them."""
+        files = {
+            file.relative_to(folder).as_posix().removesuffix(".md"): file.read_text("utf-8", "surrogateescape")
+            for file in folder.rglob("*.md")
+            if not any(part.startswith(".") for part in file.relative_to(folder).parts)
+        }
+        recorded = self.repository.pages()
+        for path in files.keys() | recorded.keys():
+            if _letters(files.get(path, "")) != _letters(recorded.get(path, "")) and path not in self.edited_by_hand:
+                self.wrong(f"the file {path} is not as the history has it")
+        self.found.sentences = len(self.tracked)
+        self.found.standing = sum(1 for line in self.tracked if self.where[line])
+        for line in self.tracked:
+            if not self.where[line]:
+                reason = self.reasons.get(line, "nobody")
+                self.found.left[reason] += 1
+                if line not in self.reasons:
+                    self.wrong(f"never in the history: {line[:120]!r}")
+        self._count_own_words(recorded)
+
+    def _count_own_words(self, pages: dict[str, str]) -> None:
+        """Counts what nobody gave: titles, descriptions and sentences of the model's own."""
+        given = {line for one in self.operations for line in _given(one)}
+        words = _words("\n".join(given)) | {word for path in pages for word in _words(path)}
+        for text in pages.values():
+            for kind, line in _told(text):
+                if line in given:
+                    continue
+                self.found.own[kind] += 1
+                if unknown := _words(line) - words:
+                    self.found.invented[kind] += 1
+                    if kind == "sentences" and any(map(str.isdigit, "".join(unknown))):
+                        self.wrong(f"a number that nobody gave: {line[:120]!r}")
+
+
+def _given(operation: Operation) -> list[str]:
+    """The lines that somebody gave in an operation, kept or not."""
+    return _full([*lines(operation.get("text") or ""), *operation.get("added", ())])
+
+
+def _told(text: str) -> Iterator[tuple[str, str]]:
+    """The lines of a page, each with what it is: a title, a description, or a sentence."""
+    body, _, _ = text.rpartition("## Metadata\n")
+    above, _, listed = body.rpartition("## Links\n")
+    yield from (("descriptions", LISTED.sub("", line)) for line in _full(lines(listed if above else "")))
+    for number, line in enumerate(_full(lines(above or body))):
+        if not line.startswith("[["):
+            yield "titles" if not number and line.startswith("# ") else "sentences", line
+
+
+def _takes_out(commit: Commit, path: str, line: str) -> bool:
+    """Whether the message of a commit names a block of this page with this line, and a reason."""
+    told = " ".join(line.split())
+    named = (TAKEN_OUT.fullmatch(why) for why in commit.why)
+    return any(found[1] == path and told in json.loads(found[2]) for found in named if found)
+
+
+def _is_on(page: str, document: str) -> bool:
+    """Whether a page is a document, or has a piece of it."""
+    return page == document or (document.endswith(PIECES) and page.startswith(document.removesuffix("*")))
+
+
+def _letters(text: str) -> str:
+    """A text with one kind of line end, and without the mark that says how a file is encoded."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _full(found: Iterable[str]) -> list[str]:
+    return [line.strip() for line in found if line.strip()]
+
+
+def _without_links(line: str) -> str:
+    return LINK.sub(lambda link: link[2] or "", line.replace("`", ""))
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in WORD.findall(text)}
+
+
+def _numbers(told: str) -> set[int]:
+    """`4-6, 9` → 4, 5, 6, 9."""
+    ends = [[int(number) for number in part.split("-")] for part in told.split(",")]
+    return {number for end in ends for number in range(end[0], end[-1] + 1)}
+
+
+def main() -> None:
+    """Audits a folder, and exits with status 1 if something is wrong."""
+    parser = argparse.ArgumentParser(description="A memory is audited without any code of the product.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("log", type=Path)
+    chosen = parser.parse_args()
+    found = audit(chosen.folder, chosen.log)
+    print(found)
+    sys.exit(1 if found.violations else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""A model that lies: `python -m bench.liar`. Does a text get lost when everything that the model says may be a lie?
+
+A memory in a folder goes through thousands of operations: writes of every kind, splits, undos of undos, deletions,
+renames, edits by hand, searches, repairs. A model that lies decides (`bench.lies`). Each operation is logged; the log,
+the files and the history are then audited by `bench.auditor`, which uses no code of the product. Prints what accounts
+for each line that was written and is not in the tree; exits with status 1 if nothing does, or if a text is not in the
+history to the letter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import random
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bench.auditor import Audit, audit
+from bench.lies import Liar
+from bench.sentences import again, sentence, text
+from memory_v2 import Memory
+from memory_v2.errors import SilicaError
+from memory_v2.models.scripted import ScriptedModel
+from memory_v2.settings import Limits
+from memory_v2.storage.local.storage import LocalStorage
+
+THRESHOLD = 2_048
+"""The maximum size of a page in bytes: small, so that pages split often."""
+LIMITS = Limits(turns=6)
+BEGAN = datetime(2026, 3, 1, tzinfo=UTC)
+LATELY = 60
+"""How many of the last texts somebody may tell again."""
+MAX_SHOWN = 20
+"""How many violations are printed."""
+MAX_EXAMPLES = 5
+"""How many lines are printed that a lie kept out."""
+SHARES = {"write": 100, "split": 10, "search": 8, "edit": 10, "undo": 12, "redo": 4, "restore": 2}
+SHARES |= {"delete": 5, "rename": 6, "merge": 6, "check": 4}
+"""How often each operation is done, in proportion."""
+MODES = ("update",) * 17 + ("append",) * 2 + ("replace",)
+
+
+@dataclass
+class Session:
+    """Operations by chance on the memory in a folder, and their log."""
+
+    folder: Path
+    seed: int
+    chance: random.Random = field(init=False)
+    done: int = 0
+    given: list[str] = field(default_factory=list)
+    decided: Counter[str] = field(default_factory=Counter)
+    failed: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.chance = random.Random(self.seed)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.model = ScriptedModel(Liar(self.chance).answer, "liar")
+        self.memory = Memory(
+            LocalStorage(self.folder), self.model, threshold=THRESHOLD, limits=LIMITS, now=self._clock, traces=1
+        )
+
+    @property
+    def log(self) -> Path:
+        """A JSON object per line for each operation."""
+        return self.folder.with_suffix(".jsonl")
+
+    def run(self, operations: int) -> None:
+        """Does so many operations more."""
+        with self.log.open("a", encoding="utf-8") as log:
+            for _ in range(operations):
+                self.done += 1
+                self.model.sent.clear()
+                did = self.chance.choices(list(SHARES), list(SHARES.values()))[0] if self._paths() else "write"
+                told: dict[str, Any] = {"n": self.done, "did": did, "acknowledged": True, "before": self._head()}
+                try:
+                    getattr(self, f"_{did}")(told)
+                except SilicaError:
+                    told["acknowledged"] = False
+                except Exception as error:  # noqa: BLE001 - whatever a lie causes is what is looked for
+                    told["acknowledged"] = False
+                    self.failed.append(f"operation {self.done} ({did}): {type(error).__name__}: {error}"[:300])
+                told["after"] = self._head()
+                log.write(json.dumps(told) + "\n")
+                log.flush()
+
+    # the operations: each notes its arguments before it is done
+
+    def _write(self, told: dict[str, Any]) -> None:
+        page = self._page() if self.chance.random() < 0.25 else None
+        new = again(self.chance, self.chance.choice(self.given)) if self.given and self.chance.random() < 0.4 else ""
+        told |= {"text": new or text(self.chance), "page": page, "mode": self.chance.choice(MODES)}
+        self.given = [*self.given[-LATELY:], told["text"]]
+        result = self.memory.write(told["text"], page, told["mode"])
+        self.decided[result.decided_by or told["mode"]] += 1
+
+    def _split(self, told: dict[str, Any]) -> None:
+        told["page"] = self._page()
+        self.memory.split(told["page"])
+
+    def _search(self, told: dict[str, Any]) -> None:
+        told["query"] = sentence(self.chance)
+        self.memory.search(told["query"])
+
+    def _edit(self, told: dict[str, Any]) -> None:
+        """A person adds a line to a page, or takes one away; sometimes the program notices at once."""
+        told["page"] = self._page()
+        file = self.folder / f"{told['page']}.md"
+        lines = file.read_bytes().decode("utf-8", "surrogateescape").splitlines(keepends=True)
+        place = self.chance.randrange(1, 1 + max(1, len(lines) // 2))
+        taken = lines[place : place + 1] if self.chance.random() < 0.5 else []
+        added = [f"{sentence(self.chance)}\n", "\n"] if self.chance.random() < 0.6 else []
+        lines[place : place + len(taken)] = added
+        told["removed"] = [line.strip() for line in taken if line.strip()]
+        told["added"] = [line.strip() for line in added if line.strip()]
+        file.write_bytes("".join(lines).encode("utf-8", "surrogateescape"))
+        self.memory.check()
+
+    def _undo(self, told: dict[str, Any]) -> None:
+        self.memory.undo()
+
+    def _redo(self, told: dict[str, Any]) -> None:
+        """Undoes one of the last operations, undos included."""
+        told["did"] = "undo"
+        self.memory.undo(self.chance.choice(self.memory.history()[:12]).id)
+
+    def _restore(self, told: dict[str, Any]) -> None:
+        told["page"] = self._page() if self.chance.random() < 0.8 else None
+        self.memory.restore(self.chance.choice(self.memory.history()[:12]).id, told["page"])
+
+    def _delete(self, told: dict[str, Any]) -> None:
+        told["page"] = self._page()
+        self.memory.delete(told["page"])
+
+    def _rename(self, told: dict[str, Any]) -> None:
+        told["page"], told["new"] = self._page(), f"{self._page()}/{self.chance.choice('abcdef')}{self.done}"
+        self.memory.rename(told["page"], told["new"])
+
+    def _merge(self, told: dict[str, Any]) -> None:
+        told["page"] = self._page()
+        self.memory.merge(told["page"])
+
+    def _check(self, told: dict[str, Any]) -> None:
+        self.memory.checkup(apply=True)
+
+    # what they need
+
+    def _paths(self) -> list[str]:
+        return self.memory.storage.list_files()
+
+    def _page(self) -> str:
+        return self.chance.choice(self._paths() or ["memory"])
+
+    def _clock(self) -> datetime:
+        return BEGAN + timedelta(minutes=self.done)
+
+    def _head(self) -> str:
+        """The newest commit."""
+        git = ["git", "--git-dir", str(self.folder / ".metadata/history.git"), "rev-parse", "--verify", "-q", "main"]
+        return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def main() -> None:
+    """Runs the operations, audits, and exits with status 1 if something is wrong."""
+    parser = argparse.ArgumentParser(description="A model that lies, and what becomes of the texts.")
+    parser.add_argument("--operations", type=int, default=2_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--every", type=int, default=500, help="audit after so many operations")
+    parser.add_argument("--keep", type=Path, help="a folder for the memory, which stays")
+    chosen = parser.parse_args()
+    logging.getLogger("memory_v2").setLevel(logging.CRITICAL)  # a model that breaks down is told with its traceback
+    with tempfile.TemporaryDirectory() as folder:
+        session = Session(chosen.keep or Path(folder) / "memory", chosen.seed)
+        found = Audit()
+        while session.done < chosen.operations:
+            session.run(min(chosen.every, chosen.operations - session.done))
+            found = audit(session.folder, session.log)
+            print(f"{session.done:,} operations, {len(found.violations)} violations", file=sys.stderr)
+        session.memory.close()
+    show(session, found)
+    sys.exit(1 if found.violations or session.failed else 0)
+
+
+def show(session: Session, found: Audit) -> None:
+    """Prints what was found."""
+    decided = ", ".join(f"{who} {count:,}" for who, count in session.decided.most_common())
+    rows = [
+        ("operations", session.done),
+        (f"writes acknowledged (decided by {decided})", found.writes),
+        ("  text in the history, whole, on pages", found.whole),
+        ("  text in the history, block by block, on pages", found.writes - found.whole - found.quoted),
+        ("  text in the history, in the message", found.quoted),
+        ("lines given", found.sentences),
+        ("  in the tree", found.standing),
+        *((f"  not in the tree: {reason}", count) for reason, count in found.left.most_common()),
+        ("times that a line left the tree", found.departures),
+        ("lines kept out although what was named instead lacks a word", len(found.half_said)),
+        *((f"{kind} by a model, on the pages now", count) for kind, count in found.own.most_common()),
+        *((f"  of these {kind}, with words that nobody gave", count) for kind, count in found.invented.most_common()),
+        ("violations", len(found.violations) + len(session.failed)),
+    ]
+    for name, count in rows:
+        print(f"{name:78}{count:8,}")
+    for problem in [*session.failed, *found.violations][:MAX_SHOWN]:
+        print(f"  {problem}")
+    for line in found.half_said[:MAX_EXAMPLES]:
+        print(f"  kept out: {line}")
+
+
+if __name__ == "__main__":
+    main()
