@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from memory_v2.errors import ToolProblem
 from memory_v2.text.dates import find_dates, is_month
 from memory_v2.text.lists import general
+from memory_v2.text.negation import affirmed, denied
 from memory_v2.text.retelling import lost_words
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words, has_cjk, words
@@ -32,24 +33,16 @@ SHORTEST_REPEAT = 4
 _NUMBER = re.compile(r"\d+(?:[.,:/\-]\d+)*")
 _DAY = re.compile(r"(\d{4})-(\d{2})(?:-\d{2})?")
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；]\s|[。！？]|[\r\n]+|\s[-–—]\s")
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|without|cannot|\w+n['’]t|nicht|kein\w*|nie|niemals|ohne|pas|jamais|sans"
-    r"|nunca|jamás|sin|não|sem|nem)\b|[不没沒無无非]|ない|ません",
-    re.IGNORECASE,
-)
 _CODE = re.compile(r"`([^`\r\n]+)`")
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\w'’])[A-ZÀ-ÖØ-ÞА-Я][\w'’]+", re.M)
 
 
 def details(text: str) -> set[str]:
-    """What must survive of a text word for word: numbers, dates, versions, names, code and links; and `not` if it is
-    negated."""
+    """What must survive of a text word for word: numbers, dates, versions, names, code and links."""
     found = {m[0] for m in _NUMBER.finditer(text)}
     found |= {m[1].strip().casefold() for m in _CODE.finditer(text)}
     found |= {m[0].casefold() for m in _NAME.finditer(text)}
     found |= {link.target.strip().casefold() for block in parse_blocks(text) for link in find_links(block)}
-    if _NEGATION.search(text):
-        found.add("not")
     return found - {""}
 
 
@@ -59,6 +52,7 @@ def missing_from(block: Block, said: str, above: str = "") -> list[str]:
     if block.kind == "rule":
         return []
     missing = sorted(detail for detail in details(block.content) if not _is_said(detail, said))
+    missing += [clause.strip()[:80] for clause in affirmed(block.content, said)]
     if missing := missing or lost_words(block.content, f"{said}\n{above}"):
         return missing
     own = set(content_words(block.content)) or set(words(block.content))
@@ -70,10 +64,13 @@ def missing_from(block: Block, said: str, above: str = "") -> list[str]:
     return [] if len(own & there) >= SAID_SHARE * len(own) else [block.content.strip()[:80]]
 
 
+def denied_by(block: Block, said: str) -> list[str]:
+    """The beginnings of the clauses of a block of which a text says the opposite."""
+    return [] if block.kind == "rule" else [clause.strip()[:80] for clause in denied(block.content, said)]
+
+
 def _is_said(detail: str, said: str) -> bool:
     """Whether a text contains a detail as a whole: port 8080 does not contain port 80."""
-    if detail == "not":
-        return _NEGATION.search(said) is not None
     if _NUMBER.fullmatch(detail):
         return detail in {m[0] for m in _NUMBER.finditer(said)}
     return re.search(rf"(?<!\w){re.escape(detail)}(?!\w)", said, re.IGNORECASE) is not None

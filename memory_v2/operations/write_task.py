@@ -18,6 +18,7 @@ from memory_v2.operations.guard import (
     check_description,
     check_own_words,
     check_title,
+    denied_by,
     missing_from,
     repeats,
     sizes,
@@ -242,7 +243,8 @@ class WriteTask:
         text = "\n".join(page.blocks[n - 1].text for page, n in named)
         above = "\n".join(words_above(page, n) for page, n in named) if retold else ""
         for number in retold:
-            if missing := missing_from(self.brief.blocks[number - 1], text, above):
+            block = self.brief.blocks[number - 1]
+            if missing := missing_from(block, text, above) or denied_by(block, text):
                 raise ToolProblem(f"n{number} says what those blocks do not ({', '.join(missing[:5])}); place it")
         self.placed |= dict.fromkeys(numbers, "")
         same = [number for number in numbers if number not in retold]

@@ -642,3 +642,20 @@ def test_a_fence_that_a_person_left_open_swallows_nothing() -> None:
     memory.storage.write("memory", b"# M\n\n```\nleft open\n")
     memory.write("A text behind it.", "memory", "append")
     assert "```\nleft open\n```\n\nA text behind it." in memory.read()
+
+
+@pytest.mark.parametrize(
+    ("stored", "new"),
+    [
+        ("The kettle is not blue.", "The kettle is blue."),
+        ("The kettle is blue. The pot is not.", "The kettle is not blue."),
+    ],
+)
+def test_a_text_is_not_said_already_by_its_opposite(stored: str, new: str, tmp_path: Path) -> None:
+    memory = offline(traces_in=tmp_path)
+    memory.write(stored)
+    known = call("nothing_new", blocks="n1", said_in=[{"page": "memory", "blocks": 2}])
+    memory, _ = scripted(memory, calls(known), calls(call("place", blocks="n1", page="memory")))
+    result = memory.write(new)
+    assert (result.outcome, result.degraded) == ("written", "")
+    assert "says what those blocks do not" in problems(memory, result)[0]
