@@ -148,7 +148,7 @@ def _page(page: Page, threshold: int) -> Iterator[Finding]:
         message = f"lists {len(page.children)} children, more than {MAX_CHILDREN}"
         yield Finding("crowded", "error", page.path, 0, message, "group them")
     if page.piece is not None and len(page.piece_data) != page.piece.size:
-        message = f"holds {len(page.piece_data):,} of {page.piece.size:,} bytes of its part of a large block"
+        message = f"holds {len(page.piece_data):,} bytes of its part of a large block, which has {page.piece.size:,}"
         yield Finding("damaged-piece", "error", page.path, 0, message)
     if page.is_misplaced:
         message = "there is text below ## Links or ## Metadata, so that the section has become text too"

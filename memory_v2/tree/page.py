@@ -68,6 +68,7 @@ MAX_DESCRIPTION = 240
 MAX_TITLE = 500
 """Limits a heading that stays at the top when its page is split, in bytes. A longer one is text, and may move."""
 
+_LINE_END = re.compile(rb"[\r\n]")
 _PIECE = re.compile(r"(\d{1,6}) of (\d{1,6}), (\d{1,9}) bytes of ([a-z]+)")
 
 
@@ -101,7 +102,7 @@ class Page:
         if self.piece is None:
             return parse_blocks(self.body[len(self._mark) :])
         title, rest = _split_title(self.body)
-        piece, below = decode(self.piece_data), rest[len(decode(self.piece_data)) :]
+        piece, below = decode(self.piece_data), decode(encode(rest)[len(self.piece_data) :])
         return (*parse_blocks(title), *([Block(piece, "piece")] if piece else ()), *parse_blocks(below))
 
     @cached_property
@@ -148,9 +149,14 @@ class Page:
 
     @property
     def piece_data(self) -> bytes:
-        """The bytes of the piece that this page holds; joined in order, the pieces are the block."""
+        """The bytes of the piece that this page holds; joined in order, the pieces are the block. An edit by hand
+        moves its end; then it ends where the line does, so that no line is torn."""
         assert self.piece is not None
-        return encode(_split_title(self.body)[1])[: self.piece.size]
+        data, end = encode(_split_title(self.body)[1]), self.piece.size
+        if not data[:end].endswith((b"\r", b"\n")):
+            following = _LINE_END.search(data, end)
+            end = following.start() if following else len(data)
+        return data[:end]
 
     @property
     def title(self) -> str:

@@ -257,6 +257,15 @@ def test_a_stored_piece_gives_back_its_bytes(data: bytes) -> None:
     assert "".join(block.text for block in stored.blocks) == stored.body
 
 
+def test_a_piece_that_was_edited_by_hand_ends_where_a_line_does_and_no_character_is_lost() -> None:
+    data = "one\n花盆在阳台上。\n".encode()
+    made = piece_page("x/part-1", "X 1/2", data, PagePiece(1, 2, len(data), "fence")).stamped(NOW)
+    for added in range(1, 24):
+        edited = read_page("x/part-1", made.data.replace(b"one", b"o" * added))
+        assert "".join(block.text for block in edited.blocks) == edited.body
+        assert "花盆在阳台上。" in [line for block in edited.blocks for line in block.text.splitlines()]
+
+
 def test_a_page_with_another_body_keeps_its_sections_apart() -> None:
     page = parse_page("a", f"# A\n\n{TAILS}").with_body([parse_blocks("no line end")])
     assert parse_page("a", page.text).children == parse_page("a", f"# A\n\n{TAILS}").children
