@@ -274,10 +274,14 @@ def _told(text: str) -> Iterator[tuple[str, str]]:
     """The lines of a page, each with what it is: a title, a description, or a sentence."""
     body, _, _ = text.rpartition("## Metadata\n")
     above, _, listed = body.rpartition("## Links\n")
-    yield from (("descriptions", LISTED.sub("", line)) for line in _full(lines(listed if above else "")))
-    for number, line in enumerate(_full(lines(above or body))):
-        if not line.startswith("[["):
+    if not above:
+        above, listed = body, ""
+    for number, line in enumerate(_full(lines(above))):
+        if LISTED.match(line):  # somebody has edited the heading above it by hand
+            yield "descriptions", LISTED.sub("", line)
+        elif not line.startswith("[["):
             yield "titles" if not number and line.startswith("# ") else "sentences", line
+    yield from (("descriptions", LISTED.sub("", line)) for line in _full(lines(listed)))
 
 
 def _takes_out(commit: Commit, path: str, line: str) -> bool:

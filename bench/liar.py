@@ -178,17 +178,18 @@ def main() -> None:
     logging.getLogger("memory_v2").setLevel(logging.CRITICAL)  # a model that breaks down is told with its traceback
     with tempfile.TemporaryDirectory() as folder:
         session = Session(chosen.keep or Path(folder) / "memory", chosen.seed)
-        found = Audit()
+        found, wrong = Audit(), dict[str, None]()
         while session.done < chosen.operations:
             session.run(min(chosen.every, chosen.operations - session.done))
             found = audit(session.folder, session.log)
-            print(f"{session.done:,} operations, {len(found.violations)} violations", file=sys.stderr)
+            wrong |= dict.fromkeys([*session.failed, *found.violations])
+            print(f"{session.done:,} operations, {len(wrong)} violations", file=sys.stderr)
         session.memory.close()
-    show(session, found)
-    sys.exit(1 if found.violations or session.failed else 0)
+    show(session, found, list(wrong))
+    sys.exit(1 if wrong else 0)
 
 
-def show(session: Session, found: Audit) -> None:
+def show(session: Session, found: Audit, wrong: list[str]) -> None:
     """Prints what was found."""
     decided = ", ".join(f"{who} {count:,}" for who, count in session.decided.most_common())
     rows = [
@@ -204,11 +205,11 @@ def show(session: Session, found: Audit) -> None:
         ("lines kept out although what was named instead lacks a word", len(found.half_said)),
         *((f"{kind} by a model, on the pages now", count) for kind, count in found.own.most_common()),
         *((f"  of these {kind}, with words that nobody gave", count) for kind, count in found.invented.most_common()),
-        ("violations", len(found.violations) + len(session.failed)),
+        ("violations", len(wrong)),
     ]
     for name, count in rows:
         print(f"{name:78}{count:8,}")
-    for problem in [*session.failed, *found.violations][:MAX_SHOWN]:
+    for problem in wrong[:MAX_SHOWN]:
         print(f"  {problem}")
     for line in found.half_said[:MAX_EXAMPLES]:
         print(f"  kept out: {line}")
