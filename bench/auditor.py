@@ -37,6 +37,9 @@ RETOLD = re.compile(r"in other words, .*: [n\d, -]+ \(lines? ([\d, -]+)\)")
 WORD = re.compile(r"\d+|[\u3040-\u9fff]|[^\W\d\u3040-\u9fff]+")
 """A number, a word, or a character of a script that writes words without spaces."""
 LISTED = re.compile(r"^- \[\[[^\]]*\]\](?: - )?")
+PROPERTY = re.compile(r"(last_updated|size_bytes|split_from|piece|repeated_headings): ")
+FREE_REMOVAL = 1_000
+"""How many bytes a write may take out in addition to twice the length of its text."""
 BACK = ("undo", "restore")
 
 
@@ -102,6 +105,8 @@ class _Auditor:
         for one in operations:
             given = one.get("text", "") if one["did"] == "write" and one["acknowledged"] else ""
             self.tracked |= dict.fromkeys(_full(lines(given)) + one.get("added", []))
+        self.first: dict[str, Commit] = {}
+        """The first commit of each operation, by the name that its message gives, and each commit by its id."""
         self.where: dict[str, set[str]] = {line: set() for line in self.tracked}
         self.reasons: dict[str, str] = {}
         """Why each line is not in the tree, the newest reason."""
@@ -134,8 +139,11 @@ class _Auditor:
 
     def _follow(self, commit: Commit, operation: Operation) -> None:
         """Finds out which lines a commit has taken out of the tree, and who accounts for it."""
+        self.first.setdefault(commit.trailers.get("Operation", commit.id), commit)
         came: dict[str, set[str]] = {}
         went: dict[str, set[str]] = {}
+        if commit.kind == "undo" and not self._is_undone(commit):
+            self.wrong(f"operation {operation['n']}: {commit.id[:12]} does not bring back what was there before")
         for path, before, after in self.repository.documents_changed(commit):
             old, new = (self._lines_in(text) for text in (before, after))
             for line in new - old:
@@ -155,6 +163,15 @@ class _Auditor:
                     self.reasons[line] = "nobody"
                     what = f"{commit.kind} {commit.id[:12]} took it from {', '.join(sorted(paths))}, unnamed"
                     self.wrong(f"operation {operation['n']} ({operation['did']}): {what}: {line[:120]!r}")
+
+    def _is_undone(self, commit: Commit) -> bool:
+        """Whether an undo leaves each page that it changes as it was before the operation that it undoes."""
+        undone = self.first.get(commit.trailers.get("Undoes", ""))
+        return undone is not None and all(
+            after == self.repository.page(undone.parent_tree, path)
+            for path, _, after in self.repository.documents_changed(commit)
+            if not path.endswith(PIECES)
+        )
 
     def _lines_in(self, text: str) -> set[str]:
         return {line for line in _full(lines(text)) if line in self.tracked}
@@ -202,6 +219,10 @@ class _Auditor:
             lost = [line for line in text.split("\n") if line.strip() and line not in there]
             if lost:
                 self.wrong(f"operation {operation['n']}: not in the history: {lost[0][:120]!r}")
+        allowed = FREE_REMOVAL + 2 * len(text.encode())
+        named = [json.loads(found[2]) for c in commits for why in c.why if (found := TAKEN_OUT.fullmatch(why))]
+        if sum(len(words.encode()) for words in named) > allowed:
+            self.wrong(f"operation {operation['n']}: took out more than the {allowed} bytes that it may")
         for number, line in enumerate(text.split("\n"), 1):
             if (key := line.strip()) and not self.where[key] and key not in self.reasons:
                 self.reasons[key] = self._not_taken_in(number, key, commits)
@@ -238,15 +259,16 @@ class _Auditor:
         }
         recorded = self.repository.pages()
         for path in files.keys() | recorded.keys():
-            if _letters(files.get(path, "")) != _letters(recorded.get(path, "")) and path not in self.edited_by_hand:
+            if _letters(files.get(path, "")) != _letters(recorded.get(path, "")):
                 self.wrong(f"the file {path} is not as the history has it")
         self.found.sentences = len(self.tracked)
         self.found.standing = sum(1 for line in self.tracked if self.where[line])
         for line in self.tracked:
             if not self.where[line]:
-                reason = self.reasons.get(line, "nobody")
+                by_hand = "edited by hand" if line in {gone for _, gone in self.removed_by_hand} else "nobody"
+                reason = self.reasons.get(line, by_hand)
                 self.found.left[reason] += 1
-                if line not in self.reasons:
+                if line not in self.reasons and reason == "nobody":
                     self.wrong(f"never in the history: {line[:120]!r}")
         self._count_own_words(recorded)
 
@@ -277,8 +299,10 @@ def _told(text: str) -> Iterator[tuple[str, str]]:
     if not above:
         above, listed = body, ""
     for number, line in enumerate(_full(lines(above))):
-        if LISTED.match(line):  # somebody has edited the heading above it by hand
+        if LISTED.match(line):  # somebody has taken the heading above it away
             yield "descriptions", LISTED.sub("", line)
+        elif PROPERTY.match(line):  # likewise
+            continue
         elif not line.startswith("[["):
             yield "titles" if not number and line.startswith("# ") else "sentences", line
     yield from (("descriptions", LISTED.sub("", line)) for line in _full(lines(listed)))

@@ -77,6 +77,10 @@ class Repository:
             (f"{group}{PIECES}", self._joined(group, before), self._joined(group, after)) for group in sorted(groups)
         ]
 
+    def page(self, tree: str, path: str) -> str:
+        """A page of a tree; empty if it does not exist."""
+        return self._text(self._files(tree).get(path))
+
     def pages(self) -> dict[str, str]:
         """The pages after the newest commit."""
         tree = subprocess.run([*self._git, "rev-parse", "main^{tree}"], capture_output=True, check=True)

@@ -122,7 +122,23 @@ def test_a_sentence_that_goes_away_must_be_named_with_a_reason(message: str, is_
     audited.take(FACT, message)
     audited.note(did="write", text="# Kettles", page=None, mode="update")
     assert bool(audited.violations) == is_wrong
-    assert all("unnamed" in one and FACT in one for one in audited.violations)
+    assert any("unnamed" in one and FACT in one for one in audited.violations) == is_wrong
+
+
+@pytest.mark.parametrize(("removed", "is_wrong"), [([FACT], False), (["Bruno lent it to nobody."], True)])
+def test_a_person_may_take_a_sentence_away_and_nobody_else_in_their_name(
+    removed: list[str], is_wrong: bool, audited: Audited
+) -> None:
+    audited.take(FACT, "outside: edited by hand: memory\n")
+    audited.note(did="edit", page="memory", removed=removed, added=[])
+    assert bool(audited.violations) == is_wrong
+
+
+def test_an_undo_that_does_not_bring_back_what_was_there_is_found_out(audited: Audited) -> None:
+    undone = audited.git("log", "-1", "--format=%(trailers:key=Operation,valueonly)", "main")
+    audited.take(FACT, f"undo: x\n\nOperation: 12\nUndoes: {undone}\n")
+    audited.note(did="undo")
+    assert ["does not bring back" in one for one in audited.violations] == [True]
 
 
 @pytest.mark.parametrize("line", ["Text:", "> Alice", "- said already"])
