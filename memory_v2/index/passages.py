@@ -122,9 +122,14 @@ def _without(lines: Sequence[str], first: int, apart: Collection[int]) -> Iterat
 
 
 def _is_bare(blocks: Sequence[Block], number: int) -> bool:
-    """Whether the heading with this number has no text and no lower headings below it."""
-    heading, below = blocks[number - 1], blocks[number : number + 1]
-    return not below or (below[0].kind == "heading" and below[0].level <= heading.level)
+    """Whether nothing below the heading with this number has words, up to the next heading that is as high."""
+    level = blocks[number - 1].level
+    for block in blocks[number:]:
+        if block.kind == "heading" and block.level <= level:
+            return True
+        if block.kind != "rule" and block.words.strip():
+            return False
+    return True
 
 
 def _parts(start: Passage, lines: Sequence[str], voices: Collection[str]) -> Iterator[Passage]:

@@ -84,6 +84,12 @@ def test_a_heading_is_found_itself_only_where_nothing_stands_below_it() -> None:
     assert (alone.text, alone.section) == ("# Last", ())
 
 
+@pytest.mark.parametrize("below", ["##\n", "---\n", "##\n\n---\n\n###\n", "\u2028\n"])
+def test_a_heading_is_found_if_nothing_below_it_has_words(below: str) -> None:
+    assert "# A" in texts(f"# A\n\n{below}\n# Last\n")
+    assert "# A" not in texts(f"# A\n\n{below}\n## B\n\n# Last\n")
+
+
 def test_a_long_block_of_lines_is_cut_at_its_lines() -> None:
     text = "".join(f"line {number} of a long paragraph\n" for number in range(60))
     parts = found(text)
