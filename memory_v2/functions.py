@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def read_memory(path: str | None = None) -> str:
     """Returns a page; without `path`, the root. Raises `PageNotFound`."""
     with Memory.open() as memory:
-        return memory.read(path or ROOT)
+        return memory.read(ROOT if path is None else path)
 
 
 def write_memory(
@@ -34,7 +34,7 @@ def search_memory(query: str, max_results: int = 10) -> SearchResults:
 def split_memory(path: str | None = None) -> SplitResult:
     """Divides a page into a page and its children; without `path`, the root."""
     with Memory.open() as memory:
-        return memory.split(path or ROOT)
+        return memory.split(ROOT if path is None else path)
 
 
 def list_memory_files() -> list[PageInfo]:

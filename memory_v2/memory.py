@@ -59,6 +59,11 @@ def _same(moment: datetime) -> datetime:
     return moment
 
 
+def _require(is_so: bool, rule: str, given: object) -> None:
+    if not is_so:
+        raise InvalidSetting(f"{rule}, not {given!r}")
+
+
 class Memory:
     """A tree of Markdown pages that starts as one page, `memory`, and grows by itself.
 
@@ -82,10 +87,15 @@ class Memory:
         one operation may use; `now` is the clock; `threshold` is the maximum size of a page in bytes; `traces` is how
         many traces to keep; `prices` is a JSON file with your own prices; `on_event` is called with an operation's id
         and each event of its trace as it happens, from `begin` to `end`, in the thread of the operation."""
-        if not is_count(threshold, MIN_THRESHOLD):
-            raise InvalidSetting(f"threshold must be at least {MIN_THRESHOLD} bytes, not {threshold!r}")
-        if not is_count(traces, 0):
-            raise InvalidSetting(f"traces must be 0 or more, not {traces!r}")
+        is_model = isinstance(model, str) or (hasattr(model, "respond") and hasattr(model, "name"))
+        _require(hasattr(storage, "notes"), "storage must be a storage (Memory.open() opens a folder)", storage)
+        _require(is_model, "model must be the name of a model, or a model", model)
+        _require(is_count(threshold, MIN_THRESHOLD), f"threshold must be at least {MIN_THRESHOLD} bytes", threshold)
+        _require(limits is None or isinstance(limits, Limits), "limits must be Limits or None", limits)
+        _require(now is None or callable(now), "now must be a function that returns the time, or None", now)
+        _require(is_count(traces, 0), "traces must be 0 or more", traces)
+        _require(prices is None or isinstance(prices, Path), "prices must be a Path or None", prices)
+        _require(on_event is None or callable(on_event), "on_event must be a function or None", on_event)
         self.storage = storage
         self._model = model
         self._threshold = threshold
@@ -294,7 +304,8 @@ class Memory:
 
     def cancel(self, id: str) -> bool:  # noqa: A002 - as it is called in the history
         """Cancels a running operation, which raises `Cancelled` at once if it waits for a model. Returns whether it
-        ends with nothing stored; if its change is stored already, only the splits that follow are put off."""
+        ends with nothing stored; if its change is stored already, only the splits that follow are put off. Raises
+        `NotAllowed` if the id is not a string."""
         return self._running.cancel(id)
 
     def traces(self) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -35,6 +36,13 @@ class Limits:
     tokens: int = 200_000
     seconds: float = 120.0
     money: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Raises `InvalidSetting` for a limit that is not a number, or is less than 0."""
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+                raise InvalidSetting(f"the limit of {limit.name} must be a number, 0 or more, not {value!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,8 @@ class Settings:
         """Reads the arguments, else `SILICA_MEMORY_PATH`, `_MODEL`, `_SIZE_THRESHOLD`, `_LIMITS`, `_TRACES`, `_PRICES`,
         `_NOW`, `_BACKEND` and `_S3_…`, else the defaults. A `path` argument is a folder, whatever the environment's
         backend. An empty variable counts as unset. Raises `InvalidSetting`."""
+        if path is not None and not isinstance(path, str | Path):
+            raise InvalidSetting(f"the memory's folder must be a string or a Path, not {type(path).__name__}")
         folder = str(path) if path is not None else environment.get("SILICA_MEMORY_PATH") or DEFAULT_FOLDER
         prices = environment.get("SILICA_MEMORY_PRICES")
         return cls(
@@ -92,14 +102,17 @@ def file_path(text: str, what: str) -> Path:
     if not text or "\0" in text:
         raise InvalidSetting(f"{what} must not be an empty path or contain a NUL character")
     try:
+        os.fsencode(text)
         return Path(text).expanduser()
+    except UnicodeEncodeError as error:
+        raise InvalidSetting(f"{what} is not valid Unicode: {text!r}") from error
     except RuntimeError as error:
         raise InvalidSetting(f"{what}: the home directory in {text!r} is not known") from error
 
 
 def is_count(value: object, least: int) -> bool:
     """Whether a value is a whole number, `least` or more."""
-    return isinstance(value, int) and value >= least
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 def _count(environment: Mapping[str, str], variable: str, default: int, least: int, unit: str) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from memory_v2.agent.limits import Cost
-from memory_v2.errors import PageNotFound, StorageError, Unreadable
+from memory_v2.errors import InvalidSetting, PageNotFound, StorageError, Unreadable
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import MAX_CHILDREN, Context, overgrown
 from memory_v2.operations.draft import Draft, link_orphans
@@ -57,6 +57,8 @@ class Checkup:
 
 def check(context: Context, apply: bool = False) -> Checkup:
     """Returns all findings, errors first. With `apply` it repairs what it can and returns the findings that remain."""
+    if not isinstance(apply, bool):
+        raise InvalidSetting(f"apply is True or False, not {apply!r}")
     refresh(context, even_if_fresh=True)
     findings = tuple(_findings(context))
     if not apply or not any(finding.mend for finding in findings):

@@ -95,7 +95,7 @@ def _overgrown_size(context: Context, path: str) -> int:
 
 def split_now(context: Context, path: str = ROOT) -> SplitResult:
     """Splits a page on request, then the pages that are overgrown after that. Raises as `split` does."""
-    result = split(context, path or ROOT)
+    result = split(context, ROOT if path in (None, "") else path)
     further, problem = split_overgrown(context)
     new_files = result.new_files + tuple(path for split in further for path in split.new_files)
     return replace(result.with_splits(further, problem), new_files=new_files)

@@ -16,6 +16,7 @@ from memory_v2.operations.draft import Draft, page_above
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
+from memory_v2.operations.running import check_id
 from memory_v2.storage.history import EXTERNAL, Change, History, PageChange, Revision, compared
 from memory_v2.tree.block import decode, split_lines
 from memory_v2.tree.graph import build_graph
@@ -99,7 +100,7 @@ class BlamedLine:
 def history(context: Context, path: str | None = None) -> list[PastOperation]:
     """The operations, newest first, including edits by hand; with `path`, only those that changed this page."""
     recorded = _history(context)
-    path = page_path(path) if path else None
+    path = None if path in (None, "") else page_path(path)
     refresh(context)
     operations = _operations(recorded)
     return [operation for operation in operations if path is None or path in operation.paths]
@@ -133,7 +134,7 @@ def undo(context: Context, revision: str | None = None) -> Result:
     pages now depend on them; then nothing was changed."""
     recorded = _history(context)
     refresh(context)
-    operation = _find(recorded, revision) if revision else _newest(recorded)
+    operation = _newest(recorded) if revision is None else _find(recorded, revision)
     if operation.is_beginning:
         raise NotAllowed(f"{operation.id} is where the history begins; there is nothing before it to go back to")
     if operation.undone_by:
@@ -269,6 +270,7 @@ def _newest(recorded: History) -> PastOperation:
 
 def _find(recorded: History, revision: str) -> PastOperation:
     """The operation with a revision whose id begins with `revision`."""
+    check_id(revision)
     wanted = revision.strip().lower()
     found = [
         one for one in _operations(recorded) if len(wanted) >= 4 and any(e.id.startswith(wanted) for e in one.revisions)

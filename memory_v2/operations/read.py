@@ -12,4 +12,4 @@ if TYPE_CHECKING:
 
 def read(storage: MemoryStorage, path: str = ROOT) -> str:
     """The page as it is stored, with U+FFFD for bytes that are not UTF-8. Raises `PageNotFound`, `InvalidPath`."""
-    return storage.read(page_path(path or ROOT)).data.decode("utf-8", "replace")
+    return storage.read(page_path(ROOT if path in (None, "") else path)).data.decode("utf-8", "replace")

@@ -8,8 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory_v2.errors import NotAllowed
+
 if TYPE_CHECKING:
     from memory_v2.agent.cancellation import Cancellation
+
+
+def check_id(given: str) -> None:
+    """Raises `NotAllowed` if the id of an operation is not a string."""
+    if not isinstance(given, str):
+        raise NotAllowed(f"the id of an operation is a string, not {type(given).__name__}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +50,7 @@ class RunningOperations:
 
     def cancel(self, id: str) -> bool:  # noqa: A002 - as it is called in the history
         """Cancels an operation; tells whether it ends with nothing stored."""
+        check_id(id)
         running = self._cancellations.copy().items()
         found = next((cancellation for operation, cancellation in running if operation.id == id), None)
         return found is not None and found.cancel()

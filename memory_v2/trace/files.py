@@ -68,6 +68,8 @@ class Traces:
     def find(self, given: str) -> str:
         """The full name of the trace whose name contains `given`, or of the `last` one. Raises `NotAllowed` if there is
         none, or more than one."""
+        if not isinstance(given, str):
+            raise NotAllowed(f"the name of a trace is a string, not {type(given).__name__}")
         names = self.names()
         if given == LAST and names:
             return names[-1]
