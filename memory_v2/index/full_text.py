@@ -21,10 +21,10 @@ from memory_v2.index.ranking import rank
 from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
 from memory_v2.index.store import Store
 from memory_v2.index.tables import State, digest_of, drop_pages, put_page, raise_state, read_known, read_state
-from memory_v2.index.unindexed import find_same, find_words, list_rows, make_graph
+from memory_v2.index.unindexed import find_same, find_words, list_rows, read_pages
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import Stamp
-from memory_v2.tree.graph import Graph
+from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
@@ -82,7 +82,11 @@ class FullTextIndex:
             self._failure = ""
             return changed
 
-        return self._or(work, set)
+        def look() -> Collection[str]:
+            self._all_pages()
+            return set()
+
+        return self._or(work, look)
 
     def update(self, changed: Iterable[Page], removed: Iterable[str]) -> None:
         """Indexes the pages that a commit has just stored. The cost depends on these pages only."""
@@ -105,7 +109,7 @@ class FullTextIndex:
             found = look_up(tables, facts, question, limit, within, child_links=child_links)
             return read_hits(tables, rank(question, found, limit))
 
-        return self._ask(work, lambda: find_words(self._source, query, limit, within))
+        return self._ask(work, lambda: find_words(self._all_pages(), query, limit, within))
 
     def same(self, texts: Iterable[str]) -> dict[str, tuple[str, int]]:
         """The page and block of each of these texts that is in the tree already, regardless of markup and spacing."""
@@ -124,7 +128,7 @@ class FullTextIndex:
                     found[text] = place
             return found
 
-        return self._ask(work, lambda: find_same(self._source, texts))
+        return self._ask(work, lambda: find_same(self._all_pages(), texts))
 
     def rows(self) -> list[PageRow]:
         """Every page, sorted by path."""
@@ -133,11 +137,11 @@ class FullTextIndex:
             rows = tables.execute("SELECT path, title, size, last_updated FROM pages ORDER BY path").fetchall()
             return [PageRow(path, title, size, datetime.fromisoformat(moment)) for path, title, size, moment in rows]
 
-        return self._ask(work, lambda: list_rows(self._source))
+        return self._ask(work, lambda: list_rows(self._source, self._all_pages()))
 
     def graph(self) -> Graph:
         """The pages and their links."""
-        return self._ask(self._graph.of, lambda: make_graph(self._source))
+        return self._ask(self._graph.of, lambda: build_graph(self._all_pages()))
 
     def problems(self) -> dict[str, str]:
         """What searches do not find, and why, by page: pages that could not be indexed; with the root, all of them."""
@@ -173,6 +177,14 @@ class FullTextIndex:
             self._failure = f"{type(error).__name__}: {error}"
             logger.exception("the index failed; the pages are read one by one instead")
             return instead()
+
+    def _all_pages(self) -> list[Page]:
+        """Every page, read now; for when the tables have failed. Raises `Unreadable` if none can be read."""
+        pages, unreadable = read_pages(self._source)
+        self._name_unreadable({page.path for page in pages} | self.unreadable.keys(), unreadable)
+        if pages and len(unreadable) == len(pages):
+            raise unreadable[pages[0].path]
+        return pages
 
     def _refresh(self, on_change: OnChange) -> set[str]:
         state, known = self._all_known()

@@ -5,48 +5,49 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from memory_v2.errors import PageNotFound
+from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.index.base import Hit, PageRow, PageSource
 from memory_v2.index.edits import last_updated
 from memory_v2.tree.block import readable, split_lines
-from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.page import Page, read_page
 
 _WORD = re.compile(r"\w+")
 
 
-def find_words(source: PageSource, query: str, limit: int, within: Collection[str] | None) -> list[Hit]:
+def read_pages(source: PageSource) -> tuple[list[Page], dict[str, Unreadable]]:
+    """Every page, sorted by path, and those that cannot be read: they are among the pages, without their text."""
+    pages: list[Page] = []
+    unreadable: dict[str, Unreadable] = {}
+    for path in sorted(stamp.path for stamp in source.stamps()):
+        try:
+            pages.append(read_page(path, source.read(path).data))
+        except PageNotFound:  # removed meanwhile
+            continue
+        except Unreadable as error:
+            unreadable[path] = error
+            pages.append(read_page(path, b""))
+    return pages, unreadable
+
+
+def find_words(pages: Iterable[Page], query: str, limit: int, within: Collection[str] | None) -> list[Hit]:
     """The blocks that have most words of a query, to the letter but for case; best first."""
     asked = frozenset(_words(query))
-    found = (hit for page in _pages(source) if within is None or page.path in within for hit in _hits(page, asked))
+    found = (hit for page in pages if within is None or page.path in within for hit in _hits(page, asked))
     return sorted(found, key=lambda hit: (-hit.score, hit.path, hit.first_line))[:limit]
 
 
-def find_same(source: PageSource, texts: Iterable[str]) -> dict[str, tuple[str, int]]:
+def find_same(pages: Iterable[Page], texts: Iterable[str]) -> dict[str, tuple[str, int]]:
     """The page and block of each of these texts that is in the tree already, regardless of spacing and case."""
     said: dict[str, tuple[str, int]] = {}
-    for page in _pages(source):
+    for page in pages:
         for number, block in enumerate(page.blocks, 1):
             said.setdefault(" ".join(_words(block.text)), (page.path, number))
     return {text: said[plain] for text in texts if (plain := " ".join(_words(text))) in said and plain}
 
 
-def list_rows(source: PageSource) -> list[PageRow]:
-    """Every page, sorted by path."""
-    return [PageRow(page.path, page.title, page.size, last_updated(source, page)) for page in _pages(source)]
-
-
-def make_graph(source: PageSource) -> Graph:
-    """The pages and their links."""
-    return build_graph(_pages(source))
-
-
-def _pages(source: PageSource) -> Iterator[Page]:
-    for path in sorted(stamp.path for stamp in source.stamps()):
-        try:
-            yield read_page(path, source.read(path).data)
-        except PageNotFound:  # removed meanwhile
-            continue
+def list_rows(source: PageSource, pages: Iterable[Page]) -> list[PageRow]:
+    """The rows of these pages."""
+    return [PageRow(page.path, page.title, page.size, last_updated(source, page)) for page in pages]
 
 
 def _hits(page: Page, asked: frozenset[str]) -> Iterator[Hit]:

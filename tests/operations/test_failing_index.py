@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_v2.errors import Unreadable
 from memory_v2.index import rows
 from memory_v2.index.passages import Passage, passages
 from memory_v2.memory import Memory
@@ -15,6 +16,7 @@ from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.page import Page
 from tests.operations.scenes import SMALL
 from tests.properties.whole import clock, faults, pages_of, stands
+from tests.storage.disks import Disk
 
 
 def _raise(error: Exception) -> Callable[..., None]:
@@ -88,6 +90,35 @@ def test_a_page_that_cannot_be_indexed_is_named_and_the_others_are_found(
     monkeypatch.undo()
     memory.write("Eve likes Earl Grey.", "tea")
     assert memory.check() == []
+
+
+@pytest.mark.parametrize("path", ["memory", "tea"])
+def test_a_page_that_cannot_be_read_keeps_nobody_from_the_rest_when_the_index_has_failed(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    memory.close()
+    monkeypatch.setattr("memory_v2.index.full_text.read_state", _raise(KeyError("state")))
+    Disk(tmp_path / "memory", monkeypatch).refuse(f"{path}.md")
+    with Memory(memory.storage, threshold=SMALL, now=clock) as again:
+        assert again.search("Who likes milk?")[0].excerpt == "Bob likes milk."
+        assert {page.path for page in again.list_files()} == {"memory", "tea", "milk/cold"}
+        assert {node.path for node in again.graph().nodes} == {"memory", "tea", "milk/cold"}
+        assert ("unreadable", path) in [(finding.kind, finding.path) for finding in again.check()]
+        again.write("Cleo likes cocoa.", "milk/cold", "append")
+        assert [hit.excerpt for hit in again.search("cocoa")] == ["Cleo likes cocoa."]
+        again.checkup(apply=True)
+        again.rename("milk/cold", "milk/warm")
+        assert "milk/warm" in [page.path for page in again.list_files()]
+
+
+def test_a_memory_that_cannot_be_read_says_so_when_the_index_has_failed(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.close()
+    monkeypatch.setattr("memory_v2.index.full_text.read_state", _raise(KeyError("state")))
+    Disk(tmp_path / "memory", monkeypatch).refuse("memory.md", "tea.md", "milk/cold.md")
+    with Memory(memory.storage, threshold=SMALL, now=clock) as again, pytest.raises(Unreadable):
+        again.search("Who likes milk?")
 
 
 def test_check_tells_that_the_index_failed(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
