@@ -70,6 +70,10 @@ class PageIndex(Protocol):
     def unreadable(self) -> Mapping[str, Unreadable]:
         """The pages that the last refresh could not read. They are in the index without their text."""
 
+    @property
+    def is_new(self) -> bool:
+        """Whether no page is in the index: what was removed before it was made, only the history knows."""
+
     def refresh(self, on_change: Callable[[Collection[str]], bool] = ...) -> Collection[str]:
         """Indexes the pages whose stamps have changed, and returns their paths.
 

@@ -70,6 +70,11 @@ class FullTextIndex:
         """Closes the file; the next use opens it again."""
         self._store.close()
 
+    @property
+    def is_new(self) -> bool:
+        """See `PageIndex`."""
+        return not self._all_known()[1]
+
     def refresh(self, on_change: OnChange = _accept) -> Collection[str]:
         """Indexes the pages whose stamps have changed, and returns their paths.
 

@@ -19,6 +19,7 @@ from memory_v2.storage.history import History
 
 if TYPE_CHECKING:
     from memory_v2.operations.context import Context
+    from memory_v2.storage.base import MemoryStorage
 
 MAX_AGE = 1.0
 """How old, in seconds, the last look may be: a page edited by hand is noticed after this time at the latest."""
@@ -40,6 +41,8 @@ class Freshness:
         self._seen: str | None = None
         """The stamp of the history as of the last look, and after each change that was made since by this memory."""
         self._is_committing = False
+        self.misses_removals = False
+        """Whether pages may have been removed by hand before the index was made, which the history has not recorded."""
 
     @contextmanager
     def look(self, history: History, even_if_fresh: bool = False) -> Iterator[bool]:
@@ -86,10 +89,13 @@ def refresh(context: Context, even_if_fresh: bool = False) -> None:
     """Records external edits in the history and brings the index up to date, if that is due."""
 
     def record(paths: Collection[str]) -> bool:
-        storage = context.storage
+        storage, freshness = context.storage, context.freshness
+        freshness.misses_removals |= context.index.is_new
         try:
-            with storage.lock(wait=False), context.freshness.committing(storage.history):
-                storage.record_external_edits(paths, context.now())
+            with storage.lock(wait=False), freshness.committing(storage.history):
+                removed = _removed(storage) if freshness.misses_removals else set()
+                storage.record_external_edits({*paths, *removed}, context.now())
+            freshness.misses_removals = False
             return True
         except StorageError as error:  # a read-only disk must not stop readers
             logger.info("external edits could not be recorded in the history: %s", error)
@@ -98,6 +104,19 @@ def refresh(context: Context, even_if_fresh: bool = False) -> None:
     with context.freshness.look(context.storage.history, even_if_fresh) as is_due:
         if is_due:
             context.index.refresh(record)
+
+
+def _removed(storage: MemoryStorage) -> set[str]:
+    """The pages of the newest revision that are gone. It reads them all: do so only if the index is new."""
+    history = storage.history
+    try:
+        known = history.pages(history.head) if history.begun else {}
+    except StorageError as error:
+        logger.warning("the history cannot tell which pages were removed by hand: %s", error)
+        return set()
+    gone = known.keys() - set(storage.list_files())
+    hidden = tuple(storage.unlisted_folders())
+    return {path for path in gone if not path.startswith(hidden)}
 
 
 def _stamp(history: History) -> str | None:

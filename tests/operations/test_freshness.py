@@ -143,3 +143,19 @@ def test_a_look_that_failed_is_made_again(storage: Counting, monkeypatch: pytest
             with pytest.raises(ZeroDivisionError):
                 memory.search("Earl Grey")
         assert paths_of(memory, "Earl Grey") == ["tea"]
+
+
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_a_page_removed_by_hand_is_recorded_even_if_there_is_no_index(storage: Counting, is_indexed: bool) -> None:
+    with Memory(storage) as memory:
+        memory.write("Oolong is in the jar.", "jar")
+    folder = Path(storage.where)
+    (folder / "tea.md").unlink()
+    if not is_indexed:
+        (folder / ".metadata/index.sqlite").unlink()
+    with Memory(storage) as memory:
+        assert [page.path for page in memory.list_files()] == ["memory", "jar"]
+        [newest, *_] = memory.history()
+        assert (newest.first.kind, newest.paths) == (EXTERNAL, ("tea",))
+        memory.undo()
+        assert "Earl Grey" in memory.read("tea")
