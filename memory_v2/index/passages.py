@@ -124,7 +124,7 @@ def _without(lines: Sequence[str], first: int, apart: Collection[int]) -> Iterat
 def _is_bare(blocks: Sequence[Block], number: int) -> bool:
     """Whether nothing below the heading with this number has words, up to the next heading that is as high."""
     level = blocks[number - 1].level
-    for block in blocks[number:]:
+    for block in map(blocks.__getitem__, range(number, len(blocks))):  # a slice for each heading would be quadratic
         if block.kind == "heading" and block.level <= level:
             return True
         if block.kind != "rule" and block.words.strip():
