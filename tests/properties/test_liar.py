@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from bench import auditor, commits
 from bench.liar import Session
 from memory_v2.memory import Memory
 from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.tree.edit import PageEdit
+from memory_v2.tree.page import Page
 from tests.effort import effort
 from tests.properties.whole import clock
 
@@ -84,6 +87,23 @@ def test_each_sentence_that_a_lying_model_took_away_is_accounted_for(seed: int, 
     assert found.writes > OPERATIONS // 3
     assert found.sentences == found.standing + found.left.total()
     assert found.left["taken out by a decision"] > 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_program_that_drops_a_block_more_than_was_decided_is_found_out(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply = PageEdit.apply
+
+    def forgetful(edit: PageEdit, page: Page) -> Page:
+        return apply(replace(edit, removed=edit.removed | {len(page.blocks)}) if len(page.blocks) > 2 else edit, page)
+
+    monkeypatch.setattr(PageEdit, "apply", forgetful)
+    session = Session(tmp_path / "memory", seed)
+    with session.memory:
+        session.run(OPERATIONS // 3)
+    found = auditor.audit(session.folder, session.log)
+    assert any("unnamed" in one for one in found.violations)
 
 
 def test_the_auditor_uses_no_code_of_the_product() -> None:
