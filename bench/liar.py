@@ -64,7 +64,8 @@ class Session:
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.model = ScriptedModel(Liar(self.chance).answer, "liar")
+        self.liar = Liar(self.chance)
+        self.model = ScriptedModel(self.liar.answer, "liar")
         self.memory = Memory(
             LocalStorage(self.folder), self.model, threshold=THRESHOLD, limits=LIMITS, now=self._clock, traces=1
         )
@@ -106,7 +107,8 @@ class Session:
         told |= {"text": new or text(self.chance), "page": page, "mode": self.chance.choice(MODES)}
         self.given = [*self.given[-LATELY:], told["text"]]
         result = self.memory.write(told["text"], page, told["mode"])
-        self.decided[result.decided_by or told["mode"]] += 1
+        who = "a lie" if result.decided_by == "liar" and self.liar.has_lied else result.decided_by
+        self.decided[who or told["mode"]] += 1
 
     def _split(self, told: dict[str, Any]) -> None:
         told["page"] = self._page()

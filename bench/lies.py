@@ -35,6 +35,8 @@ class Liar:
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
+        self.has_lied = False
+        """Whether the last answer about a text was a lie."""
 
     def answer(self, conversation: Conversation) -> Answer:
         """The next answer."""
@@ -49,6 +51,7 @@ class Liar:
         if not shown:
             return self._reply(self._placed(brief, None))
         lie = self.chance.choice((*HONEST, *LIES))
+        self.has_lied = lie in LIES
         calls = lie(self, brief, self.chance.choice(shown))
         if self.chance.random() < 0.15:
             calls.insert(self.chance.randint(0, len(calls)), self._removed(self.chance.choice(shown)))
