@@ -10,6 +10,7 @@ from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, page_above, relinked, unlinked
 from memory_v2.operations.overgrown import split_overgrown
+from memory_v2.operations.renamed import follow_renamed
 from memory_v2.operations.results import DeleteResult, MovedPage, Result
 from memory_v2.operations.survey import graph
 from memory_v2.tree import folding
@@ -58,6 +59,7 @@ def _committed(context: Context, stage: Callable[[Draft], str]) -> Result:
 
 
 def _merge(draft: Draft, path: str) -> str:
+    follow_renamed(draft, path)
     page = draft.page(path)
     if path == ROOT:
         raise NotAllowed("the root has no page above it to be merged into")
@@ -82,6 +84,7 @@ def _merge(draft: Draft, path: str) -> str:
 
 def _rename(draft: Draft, old: str, new: str) -> str:
     draft.page(old)
+    follow_renamed(draft, old)
     if old == ROOT:
         raise NotAllowed("the root keeps its name: it is where every reader starts")
     if old == new:
@@ -103,6 +106,7 @@ def _rename(draft: Draft, old: str, new: str) -> str:
 
 def _delete(draft: Draft, path: str) -> str:
     draft.page(path)
+    follow_renamed(draft, path)
     if path == ROOT:
         raise NotAllowed("the root cannot be deleted; to empty it, write to it with mode replace")
     gone = frozenset({fold(path)})
@@ -127,9 +131,11 @@ def _turn_links(draft: Draft, moved: dict[str, str]) -> None:
 
 
 def _linking(draft: Draft, paths: Collection[str]) -> set[str]:
-    """The pages that link to one of these paths, as stored."""
-    sources = draft.context.index.graph().sources
-    return {source for path in paths for source in sources.get(path, ()) if draft.find(source) is not None}
+    """The pages that link to one of these paths, as stored or as staged."""
+    keys, sources = {fold(path) for path in paths}, draft.context.index.graph().sources
+    stored = {source for path in paths for source in sources.get(path, ()) if draft.find(source) is not None}
+    staged = ((path, page.found_links) for path, page in draft.staged.items() if page is not None)
+    return stored | {path for path, links in staged if any(link.key in keys for link, _ in links)}
 
 
 def _unlisted(page: Page, path: str) -> Page:

@@ -16,6 +16,7 @@ from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans, page_above
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
+from memory_v2.operations.renamed import follow_renamed
 from memory_v2.operations.results import WriteResult
 from memory_v2.operations.texts import checked_blocks
 from memory_v2.operations.write_task import WriteTask
@@ -183,6 +184,7 @@ def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Pag
     if not draft.exists(ROOT):
         draft.put(Page(ROOT, "") if titled and asked_for == ROOT else new_page(ROOT, "Memory"))
         link_orphans(draft)
+    follow_renamed(draft, path)
     if (page := draft.find(path)) is not None:
         if page.piece is not None:
             raise NotAllowed(f"{path!r} holds part of a block too large for one page; write to another page")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -251,6 +252,35 @@ def test_a_folder_that_was_renamed_by_hand_is_followed() -> None:
     assert [finding for finding in memory.checkup(apply=True).findings if finding.severity == "error"] == []
     now = {c.target: c.description for page in pages_of(memory.storage).values() for c in page.children}
     assert now == {target.replace("old/", "new/"): text for target, text in described.items()}
+
+
+RENAMED: dict[str, tuple[Callable[[Memory], object], set[tuple[str, str]]]] = {
+    "it is written to": (lambda memory: memory.write("More.", "fruit", "append"), {("fruit", "About apples.")}),
+    "text is worked into it": (lambda memory: memory.write("Ada eats them.", "fruit"), {("fruit", "About apples.")}),
+    "it is renamed": (lambda memory: memory.rename("fruit", "food/fruit"), {("food/fruit", "About apples.")}),
+    "it is deleted": (lambda memory: memory.delete("fruit"), set()),
+    "it is merged": (lambda memory: memory.merge("fruit"), set()),
+    "its old path is written to": (
+        lambda memory: memory.write("A new one.", "apples"),
+        {("fruit", "About apples."), ("apples", "A new one.")},
+    ),
+    "the page above is written to": (lambda memory: memory.write("x", "memory"), {("fruit", "About apples.")}),
+}
+
+
+@pytest.mark.parametrize(("act", "expected"), RENAMED.values(), ids=RENAMED)
+def test_a_renamed_page_keeps_its_description_whatever_is_done_before_it_is_mended(
+    act: Callable[[Memory], object], expected: set[tuple[str, str]]
+) -> None:
+    memory = offline()
+    memory.write("About apples.", "apples")
+    memory.write("# Pears\n\nAbout pears.", "pears")
+    renamed(memory, apples="fruit")
+    act(memory)
+    assert memory.checkup(apply=True).findings == ()
+    children = {(child.target, child.description) for child in pages_of(memory.storage)["memory"].children}
+    assert children == expected | {("pears", "About pears.")}
+    assert "`[[" not in memory.read()
 
 
 def test_a_page_of_which_there_are_two_copies_now_is_not_taken_for_renamed() -> None:
