@@ -68,9 +68,8 @@ def _merge(draft: Draft, path: str) -> str:
     parent = draft.page(draft.graph().parents.get(path) or page_above(draft, path))
     merged = folding.merged(_unlisted(parent, path), page, draft.context.now())
     listed = {link_key(child.target) for child in merged.children}
-    for child in page.children:
-        if link_key(child.target) not in listed | {fold(parent.path)}:
-            merged = merged.with_line(child.line)
+    listed.add(fold(parent.path))
+    merged = merged.with_lines(child.line for child in page.children if link_key(child.target) not in listed)
     merged = parse_page(parent.path, merged.text)
     if merged.size > draft.context.threshold:
         raise NotAllowed(

@@ -162,10 +162,7 @@ def link_orphans(draft: Draft, among: AbstractSet[str] | None = None) -> None:
                     lost.remove(path)
                     queue += out.get(path, ())
     for parent, orphans in listed.items():
-        page = draft.page(parent)
-        for orphan in orphans:
-            page = page.with_child(orphan, draft.page(orphan).title)
-        draft.put(page)
+        draft.put(draft.page(parent).with_children((orphan, draft.page(orphan).title) for orphan in orphans))
 
 
 def relinked(page: Page, moved: dict[str, str]) -> Page:

@@ -48,10 +48,7 @@ def cut_block(block: Block, path: str, title: str, threshold: int) -> list[Page]
 
 
 def _index(path: str, title: str, members: Iterable[tuple[Page, str]]) -> Page:
-    page = new_page(path, title)
-    for member, description in members:
-        page = page.with_child(member.path, description)
-    return page
+    return new_page(path, title).with_children((member.path, description) for member, description in members)
 
 
 def _cut(data: bytes, limit: int) -> Iterable[bytes]:

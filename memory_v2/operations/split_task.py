@@ -148,9 +148,8 @@ class SplitTask:
         path = check_child(child_path(self.page.path, name))
         if fold(path) == fold(self.page.path):
             raise ToolProblem(f"{path!r} is the page that is divided; choose another name")
-        listed = {link_key(link.target) for link in self.page.children}
         present = self.brief.taken.page(path)
-        if present and fold(path) in listed:
+        if present and fold(path) in self._listed:
             path = present
         elif path in self.brief.taken:
             raise ToolProblem(f"there is a page {present or path!r} already; choose another name")
@@ -237,12 +236,12 @@ class SplitTask:
         gone = {self._link(n).line for n in links}
         parent = self.page.with_body([run for run in runs if run]).without_children(lambda link: link.line in gone)
         for child in self.children:
-            page = self._with_blocks(draft, child)
-            for link in map(self._link, child.links):
-                page = page.with_line(link.line)
+            page = self._with_blocks(draft, child).with_lines(self._link(number).line for number in child.links)
             if not child.exists:
                 page = page.stamped(self.brief.now, split_from=self.page.path)
-                parent = _unlisted(parent, child.path).with_child(child.path, child.description)
+                if (key := fold(child.path)) in self._listed:
+                    parent = _unlisted(parent, key)
+                parent = parent.with_child(child.path, child.description)
             draft.put(page)
         if REPEATED in parent.properties:
             parent = parent.stamped(self.brief.now, **{REPEATED: noted(parent, repeated_on(parent))})
@@ -272,6 +271,11 @@ class SplitTask:
         return page.stamped(now, **{REPEATED: noted(page, repeated)})
 
     # helpers
+
+    @cached_property
+    def _listed(self) -> frozenset[str | None]:
+        """The folded paths of the children that the page lists."""
+        return frozenset(link_key(link.target) for link in self.page.children)
 
     @property
     def _must(self) -> bool:
@@ -304,12 +308,9 @@ def _in_order_of_time(page: Page) -> Page:
     ordered = sorted(spans, key=lambda line: (spans[line], line))
     if ordered == list(spans):
         return page
-    page = page.without_children(lambda link: link.line in spans)
-    for line in ordered:
-        page = page.with_line(line)
-    return page
+    return page.without_children(lambda link: link.line in spans).with_lines(ordered)
 
 
-def _unlisted(page: Page, path: str) -> Page:
+def _unlisted(page: Page, key: str) -> Page:
     """The page without a line for a child that does not exist yet."""
-    return page.without_children(lambda link: link_key(link.target) == fold(path))
+    return page.without_children(lambda link: link_key(link.target) == key)

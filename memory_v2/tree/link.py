@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memory_v2.errors import InvalidPath
 from memory_v2.tree.block import Block, markdown, split_lines
 from memory_v2.tree.path import fold, page_path
 
 _LINK = re.compile(r"\[\[([^\[\]|#\r\n\\]+)(#[^\[\]|\r\n]*)?(\\?\|[^\[\]\r\n]*)?\]\]")
-_PLAIN = re.compile(r"(?: {0,3}(?:[-*+]|\d{1,9}[.)]) {1,4})?[^\W\d_][^\r\n]*(?:\r\n|\r|\n)?(?=[ \t\r\n]*\Z)")
-"""One line that begins with a letter, also as an item: it is prose, and need not be parsed."""
+_PLAIN = re.compile(r"(?: {0,3}(?:[-*+]|\d{1,9}[.)]) {1,4})?(?:[^\W\d_]|\[\[)[^\r\n]*(?:\r\n|\r|\n)?(?=[ \t\r\n]*\Z)")
+"""One line that begins with a letter or a link, also as an item: it is prose, and need not be parsed."""
 _TOKEN = re.compile(r"\\[\\`\[]|`+|\[\[")
 
 
@@ -40,6 +41,7 @@ class Link:
         return self.words.lstrip("\\|").strip() or self.target.strip()
 
 
+@lru_cache(maxsize=10_000)
 def link_key(target: str) -> str | None:
     """The folded path that a target names, without the `.md` that some editors append; `None` if it is not valid."""
     try:

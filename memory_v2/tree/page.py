@@ -15,7 +15,7 @@ body. A page keeps the exact text of its three parts, so rendering a parsed page
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -158,14 +158,14 @@ class Page:
             end = following.start() if following else len(data)
         return data[:end]
 
-    @property
+    @cached_property
     def title(self) -> str:
         """The words of the heading at the top, or else the last part of the path."""
         if self.blocks and self.blocks[0].kind == "heading" and self.blocks[0].words:
             return readable(self.blocks[0].words)
         return "Memory" if self.path == ROOT else self.path.rsplit("/", 1)[-1]
 
-    @property
+    @cached_property
     def fixed(self) -> frozenset[int]:
         """The numbers of the blocks that no split moves: the title, unless it is longer than `MAX_TITLE`, and the piece
         that a page holds."""
@@ -272,33 +272,34 @@ class Page:
 
     def with_child(self, target: str, description: str) -> Page:
         """The page with a child added at the end of `## Links`; a long description is shortened."""
-        told = shorten(description, MAX_DESCRIPTION)
-        return self.with_line(f"- [[{target}]]" + (f" - {told}" if told else ""))
+        return self.with_children([(target, description)])
 
-    def with_line(self, line: str) -> Page:
-        """The page with exactly this line added at the end of `## Links`."""
+    def with_children(self, described: Iterable[tuple[str, str]]) -> Page:
+        """The page with children and their descriptions added."""
+        shortened = ((target, shorten(description, MAX_DESCRIPTION)) for target, description in described)
+        return self.with_lines(f"- [[{target}]]" + (f" - {told}" if told else "") for target, told in shortened)
+
+    def with_lines(self, added: Iterable[str]) -> Page:
+        """The page with exactly these lines added at the end of `## Links`."""
         newline = line_end(self.text)
-        line = line.rstrip("\r\n") + newline
-        if not self.links:
-            links = f"## Links{newline}{newline}{line}{newline}"
-        else:
-            lines = split_lines(self.links)
-            last = max(i for i, text in enumerate(lines) if not is_blank(text))
-            lines[last] = lines[last] if lines[last][-1] in "\r\n" else lines[last] + newline
-            gap = [newline] if last == 0 else []
-            links = "".join([*lines[: last + 1], *gap, line, *(lines[last + 1 :] or [newline])])
+        listed = [line.rstrip("\r\n") + newline for line in added]
+        if not listed:
+            return self
+        lines = split_lines(self.links) or [f"## Links{newline}"]
+        last = max(i for i, text in enumerate(lines) if not is_blank(text))
+        lines[last] = lines[last] if lines[last][-1] in "\r\n" else lines[last] + newline
+        gap = [newline] if last == 0 else []
+        links = "".join([*lines[: last + 1], *gap, *listed, *(lines[last + 1 :] or [newline])])
         return replace(self, body=_closed(self.body, newline), links=links)
 
     def without_children(self, leave_out: Callable[[ChildLink], bool]) -> Page:
         """The page without some of its children; the section is removed with the last of them."""
-        kept = [line for line in split_lines(self.links)[1:] if not self._is_left_out(line, leave_out)]
+        left_out = {child.line for child in self.children if leave_out(child)}
+        kept = [line for line in split_lines(self.links)[1:] if line not in left_out]
         if not any(CHILD_LINK.match(line) for line in kept):
             emptied = replace(self, links="")
             return emptied if emptied._is_told_apart else replace(self, links="## Links" + 2 * line_end(self.text))
         return replace(self, links="".join([split_lines(self.links)[0], *kept]))
-
-    def _is_left_out(self, line: str, leave_out: Callable[[ChildLink], bool]) -> bool:
-        return any(child.line == line and leave_out(child) for child in self.children)
 
     def stamped(self, now: datetime, **more: str) -> Page:
         """The page with current metadata: `last_updated`, `size_bytes` of everything above, and `more`. An empty value

@@ -112,7 +112,9 @@ def test_notes_of_a_paragraph_each_keep_their_headings() -> None:
     assert memory.check() == []
 
 
-def test_a_block_is_looked_at_about_as_often_on_a_long_page_as_on_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts whose terms the planner counts."""
     looked: list[str] = []
     terms = naming._terms_of
 
@@ -121,13 +123,31 @@ def test_a_block_is_looked_at_about_as_often_on_a_long_page_as_on_a_short_one(mo
         return terms(text)
 
     monkeypatch.setattr(naming, "_terms_of", counting)
+    return looked
 
+
+def test_a_block_is_looked_at_about_as_often_on_a_long_page_as_on_a_short_one(looked: list[str]) -> None:
     def looks(count: int) -> float:
         looked.clear()
         offline(SMALL).write("".join(f"- {SUBJECTS[n % 5]} bought item {n} in the shop\n" for n in range(count)))
         return len(looked) / count
 
     assert looks(800) <= 2 * looks(200) <= 4
+
+
+def test_a_link_is_looked_at_about_as_often_among_many_as_among_few(looked: list[str]) -> None:
+    def looks(links: int) -> float:
+        memory = offline()
+        for number in range(links):
+            memory.storage.write(f"p{number}", b"# P\n\ntext\n")
+        listed = "".join(f"- [[p{number}]] - {SUBJECTS[number % 5]} {number // 9}\n" for number in range(links))
+        memory.storage.write("memory", f"# Memory\n\n## Links\n\n{listed}".encode())
+        looked.clear()
+        memory.split()
+        assert memory.check() == []
+        return len(looked) / links
+
+    assert looks(800) <= 3 * looks(50)
 
 
 def test_a_small_page_is_left_whole_with_the_reason() -> None:

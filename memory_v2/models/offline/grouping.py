@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from memory_v2.models.briefs import SplitBrief
-from memory_v2.models.offline.naming import Names, common_stems, describe, name_for, telling_terms
+from memory_v2.models.offline.naming import Names, Terms, common_stems, describe, name_for
 from memory_v2.text.lists import fillers, stopwords
 from memory_v2.text.plain import plain
 from memory_v2.text.words import stem, words
@@ -37,18 +37,21 @@ def group_links(brief: SplitBrief, names: Names) -> list[dict[str, Any]]:
     entries = brief.view.page.children
     said = frozenset(stem(word) for word in words(brief.view.page.title))
     groups = _together(entries, brief.most_children, said) if brief.crowded else _halves(len(entries))
-    return [_child(entries, group, names) for group in groups]
+    described = Terms([plain(entry.description) for entry in entries])
+    return [_child(entries, described, group, names) for group in groups]
 
 
 def _together(entries: Sequence[ChildLink], most: int, said: frozenset[str]) -> list[_Group]:
     """Groups until a reader can choose among them and the links left; `said` are the stems of the page's title."""
-    left = list(range(1, len(entries) + 1))
+    left = set(range(1, len(entries) + 1))
     groups: list[_Group] = []
     for kind in (_by_time, _by_folder, partial(_by_subject, said=said)):
-        for group in kind(entries, left):
-            if len(left) + len(groups) > MAX_CHOICES and len(groups) < most - 2 and set(group.numbers) <= set(left):
+        for group in kind(entries, sorted(left)):
+            if len(left) + len(groups) <= MAX_CHOICES or len(groups) >= most - 2:
+                break
+            if left.issuperset(group.numbers):
                 groups.append(group)
-                left = [number for number in left if number not in group.numbers]
+                left.difference_update(group.numbers)
     return groups + _by_alphabet(entries, left, most - len(groups)) if len(left) + len(groups) > most else groups
 
 
@@ -58,12 +61,12 @@ def _halves(count: int) -> list[_Group]:
     return [_Group(tuple(half)) for half in (range(1, middle + 1), range(middle + 1, count + 1)) if half]
 
 
-def _child(entries: Sequence[ChildLink], group: _Group, names: Names) -> dict[str, Any]:
+def _child(entries: Sequence[ChildLink], described: Terms, group: _Group, names: Names) -> dict[str, Any]:
     members = [entries[number - 1] for number in group.numbers]
     called = [entry.target.rsplit("/", 1)[-1].replace("-", " ") for entry in members]
     inside = [f"{plain(entry.description)} {name}" for entry, name in zip(members, called, strict=True)]
-    outside = [plain(entry.description) for entry in entries if entry not in members]
-    terms = telling_terms(inside, outside, 4)
+    alike = set(members)
+    terms = described.telling_of(inside, [place for place, entry in enumerate(entries) if entry in alike], 4)
     subject = group.subject or ", ".join(terms[:2]) or called[0]
     name = name_for([group.subject] if group.subject else terms, names, called[0])
     return {
@@ -99,7 +102,7 @@ def _alike(
     return [_Group(tuple(numbers), name) for name, numbers in sorted(found)]
 
 
-def _by_subject(entries: Sequence[ChildLink], left: Sequence[int], said: frozenset[str]) -> list[_Group]:
+def _by_subject(entries: Sequence[ChildLink], left: Sequence[int], said: frozenset[str]) -> Iterator[_Group]:
     """By subject, most frequent first. Subjects of half of the links, or of the page itself, do not count, and pages
     for a period belong to that period."""
     ignored, too_common = stopwords() | fillers(), common_stems() | said
@@ -111,20 +114,19 @@ def _by_subject(entries: Sequence[ChildLink], left: Sequence[int], said: frozens
         name = entry.target.rsplit("/", 1)[-1].replace("-", " ")
         spelled = [word for word in words(f"{plain(entry.description)} {name}") if len(word) > 2 and word.isalpha()]
         told[number] = {stem(w): w for w in spelled if w not in ignored and stem(w) not in too_common}
-    groups: list[_Group] = []
     waiting = set(told)
     while True:
         counts = Counter(term for number in waiting for term in told[number])
         usable = {t: c for t, c in counts.items() if MIN_IN_GROUP <= c <= max(MIN_IN_GROUP, 0.5 * len(left))}
         if not usable:
-            return groups
+            return
         term = min(usable, key=lambda t: (-usable[t], t))
         numbers = tuple(sorted(number for number in waiting if term in told[number]))
-        groups.append(_Group(numbers, told[numbers[0]][term]))
+        yield _Group(numbers, told[numbers[0]][term])
         waiting -= set(numbers)
 
 
-def _by_alphabet(entries: Sequence[ChildLink], left: Sequence[int], most: int) -> list[_Group]:
+def _by_alphabet(entries: Sequence[ChildLink], left: Iterable[int], most: int) -> list[_Group]:
     """Alphabetical runs of neighbours, at most `most`."""
     ordered = sorted(left, key=lambda number: (entries[number - 1].target.casefold(), number))
     step = max(MAX_CHOICES, -(-len(ordered) // most))

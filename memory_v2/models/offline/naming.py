@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.text.dates import find_dates
@@ -32,31 +33,48 @@ def common_stems() -> frozenset[str]:
     return frozenset(map(stem, read_words(Path(__file__).with_name("common.txt"))))
 
 
-def telling_terms(inside: Sequence[str], outside: Sequence[str], most: int = 6) -> list[str]:
-    """The words and pairs of words that are frequent inside and rare outside, most telling first, spelled as in the
-    text."""
-    return Terms([*inside, *outside]).telling(range(len(inside)), most)
+Term: TypeAlias = tuple[str, ...]
+"""A word or a pair of words, as stems."""
 
 
 class Terms:
-    """The words and pairs of words of some texts, counted once for all parts that are told apart."""
+    """The terms of some texts, counted once for all parts that are told apart."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
         self._terms = [_terms_of(text) for text in texts]
-        self._spread = Counter(term for terms in self._terms for term in set(terms))
+        self._spread = _spread(self._terms)
 
     def telling(self, part: Iterable[int], most: int = 6) -> list[str]:
-        """The terms that are frequent in the texts at these places and rare in the others, most telling first."""
+        """The terms that are frequent in the texts at these places and rare in the others, most telling first, spelled
+        as in the text."""
         places = list(part)
-        inside = [self._texts[place] for place in places]
-        own = Counter(term for place in places for term in self._terms[place])
-        told = Counter(term for place in places for term in set(self._terms[place]))
+        inside, terms = [self._texts[place] for place in places], [self._terms[place] for place in places]
+        spread = _spread(terms)
+        return self._telling(inside, terms, spread, spread, len(self._texts), most)
+
+    def telling_of(self, inside: Sequence[str], places: Sequence[int], most: int = 6) -> list[str]:
+        """The same for texts that stand for those at these places."""
+        terms = [_terms_of(text) for text in inside]
+        total = len(self._texts) - len(places) + len(inside)
+        return self._telling(inside, terms, _spread(terms), _spread(self._terms[n] for n in places), total, most)
+
+    def _telling(
+        self,
+        inside: Sequence[str],
+        terms: Sequence[Sequence[Term]],
+        told: Counter[Term],
+        not_outside: Counter[Term],
+        total: int,
+        most: int,
+    ) -> list[str]:
+        """`told` is how many of the texts inside have each term, and `not_outside` how many of all texts are left when
+        those outside are taken away."""
+        own = Counter(term for each in terms for term in each)
         names = _speaker_stems(inside) | _labels(inside)
-        total = len(self._texts)
         scores = {
             term: count
-            * math.log((1 + total) / (1 + self._spread[term] - told[term]))
+            * math.log((1 + total) / (1 + self._spread[term] - not_outside[term]))
             * (2.0 if len(term) > 1 else 1.0)
             for term, count in own.items()
             if told[term] > 1 or len(inside) < 4 or len(term) > 1
@@ -133,9 +151,14 @@ def texts_of(blocks: Iterable[Block]) -> list[str]:
     return [readable(block.content) for block in blocks]
 
 
-def _terms_of(text: str) -> list[tuple[str, ...]]:
+def _spread(texts: Iterable[Sequence[Term]]) -> Counter[Term]:
+    """How many of the texts have each term."""
+    return Counter(term for terms in texts for term in set(terms))
+
+
+def _terms_of(text: str) -> list[Term]:
     """The stemmed words of a text and the pairs of neighbours; a word without meaning separates its neighbours."""
-    terms: list[tuple[str, ...]] = []
+    terms: list[Term] = []
     before: str | None = None
     ignored, common = stopwords() | fillers(), common_stems()
     for word in words(_NOISE.sub(" . ", text)):
@@ -175,7 +198,7 @@ def _surfaces(texts: Iterable[str]) -> dict[str, str]:
     return {stemmed: min(forms, key=lambda form: (-forms[form], form)) for stemmed, forms in seen.items()}
 
 
-def _distinct(ranked: Iterable[tuple[str, ...]], surfaces: dict[str, str], most: int) -> list[str]:
+def _distinct(ranked: Iterable[Term], surfaces: dict[str, str], most: int) -> list[str]:
     chosen: list[str] = []
     used: set[str] = set()
     for term in ranked:
