@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from memory_v2.index.lookup import Found, Place
 from memory_v2.index.question import Question, flattened
-from memory_v2.index.terms import stems
+from memory_v2.index.terms import terms_of
 from memory_v2.index.windows import Standing, Windows
 from memory_v2.text.dates import Span, covers
 from memory_v2.text.lists import stopwords
@@ -192,4 +192,4 @@ def _age(found: Found, place: Place) -> tuple[int, int, str, str, int]:
 
 @cache
 def _function_words() -> frozenset[str]:
-    return frozenset(stems(stopwords()))
+    return frozenset().union(*terms_of(stopwords()))

@@ -7,13 +7,13 @@ import logging
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
 from memory_v2.index.passages import Passage, passages
-from memory_v2.index.terms import terms
+from memory_v2.index.terms import terms, terms_of
 from memory_v2.text.words import normal
 from memory_v2.tree.block import readable
 from memory_v2.tree.page import Page
@@ -87,7 +87,8 @@ def prepare_page(incoming: IncomingPage) -> Prepared:
     A page with a text that fails has its links, but no passages: it keeps nobody from itself or from other pages."""
     try:
         found = passages(incoming.page)
-        return _prepared(incoming, found, [_passage_row(incoming.page, passage) for passage in found])
+        spelled = terms_of(passage.text for passage in found)
+        return _prepared(incoming, found, list(map(partial(_passage_row, incoming.page), found, spelled)))
     except Exception as error:
         logger.exception("the page %s could not be indexed, so searches do not find it", incoming.page.path)
         return _prepared(incoming, [], [], f"{type(error).__name__}: {error}")
@@ -110,8 +111,7 @@ def _prepared(
     )
 
 
-def _passage_row(page: Page, passage: Passage) -> PassageRow:
-    spelled = terms(passage.text)
+def _passage_row(page: Page, passage: Passage, spelled: Sequence[str]) -> PassageRow:
     context = _context(page.path, page.title, passage.section)
     section = json.dumps(passage.section, ensure_ascii=False)
     if passage.kind == "child link":  # the description of a child weighs no more than a heading

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Sequence, Set
 from functools import cache
 
 from memory_v2.text.words import has_cjk, words
@@ -24,27 +24,35 @@ _MANY = 500_000
 def terms(text: str) -> list[str]:
     """The terms of a text in order: the stem of each word, the parts of an identifier after the whole, and single
     characters after each pair of them in scripts without spaces."""
-    return stems(list(_spelled(words(text))))
+    return terms_of([text])[0]
 
 
-def stems(found: Collection[str]) -> list[str]:
-    """The stem of each word. Ask for many at once: the stemmer takes a transaction each time."""
-    known = _stems().of(found)
-    return [known[word] for word in found]
+def terms_of(texts: Iterable[str]) -> list[list[str]]:
+    """The terms of each of these texts. Their new words are stemmed together, which takes hardly longer than for one of
+    them."""
+    spelled = [_spelled(text) for text in texts]
+    stems = _stems().of({word for found in spelled for word in found})
+    return [[stems[word] for word in found] for found in spelled]
 
 
-def _spelled(tokens: list[str]) -> Iterator[str]:
+def _spelled(text: str) -> list[str]:
+    """The words that a text is found under."""
+    found: list[str] = []
+    tokens = words(text)
     for place, token in enumerate(tokens):
-        yield token
-        if token.isalpha() and token.isascii():
-            continue
-        if has_cjk(token):
-            if len(token) == 2:
-                yield token[0]
-                if not tokens[place + 1 : place + 2] or tokens[place + 1][0] != token[1]:
-                    yield token[1]
-        elif len(parts := _PARTS.findall(token)) > 1:
-            yield from parts
+        found.append(token)
+        if not (token.isalpha() and token.isascii()):
+            found += _parts_of(token, tokens[place + 1 : place + 2])
+    return found
+
+
+def _parts_of(token: str, after: Sequence[str]) -> Sequence[str]:
+    """The parts under which a word is found too; `after` is the word after it, if there is one."""
+    if has_cjk(token):
+        if len(token) != 2:
+            return ()
+        return token[0] if after and after[0][0] == token[1] else token
+    return parts if len(parts := _PARTS.findall(token)) > 1 else ()
 
 
 class _Stems:
@@ -58,15 +66,15 @@ class _Stems:
         self._tables.execute(f"CREATE VIRTUAL TABLE new USING fts5(word, content='', tokenize='{tokenizer}')")
         self._tables.execute("CREATE VIRTUAL TABLE stems USING fts5vocab(new, 'instance')")
 
-    def of(self, found: Collection[str]) -> dict[str, str]:
+    def of(self, found: Set[str]) -> dict[str, str]:
         """A dictionary that has a stem for each of these words."""
         known = self._known
-        if all(word in known for word in found):
+        if known.keys() >= found:
             return known
         with self._lock:
             if len(known) > _MANY:
                 known = self._known = {}
-            new = sorted({word for word in found if word not in known})
+            new = sorted(found - known.keys())
             self._tables.execute("BEGIN")
             self._tables.executemany("INSERT INTO new(rowid, word) VALUES (?, ?)", enumerate(new))
             stems: dict[int, str | None] = dict(self._tables.execute("SELECT doc, term FROM stems"))

@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 from memory_v2.index import ranking
 from memory_v2.index import terms as module
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.index.terms import terms
+from memory_v2.index.rows import IncomingPage, prepare_page
+from memory_v2.index.terms import _stems, terms
 from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.tree.page import parse_page
+from tests.properties.whole import clock
 from tests.tree.texts import STEADY
 
 _EVERY_CATEGORY = [
@@ -40,6 +43,15 @@ def test_any_text_is_indexed_and_a_word_beside_it_is_found(text: str) -> None:
     assert any("zebra" in hit.text for hit in index.search("zebra"))
     index.search(text)
     index.same([text])
+
+
+def test_the_new_words_of_a_page_are_stemmed_together() -> None:
+    page = parse_page("a", "".join(f"new{number}a and new{number}b\n\n" for number in range(50)))
+    asked: list[str] = []
+    _stems()._tables.set_trace_callback(asked.append)
+    prepare_page(IncomingPage(page, page.size, "", clock()))
+    _stems()._tables.set_trace_callback(None)
+    assert sum(statement.startswith("SELECT") for statement in asked) <= 2  # the text, and what stands above it
 
 
 def test_an_accent_on_nothing_is_found() -> None:
