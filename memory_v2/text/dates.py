@@ -54,9 +54,11 @@ def find_dates(text: str) -> list[tuple[Span, int, int]]:
     """
     claims: list[tuple[int, int, Span | None]] = []
     for start, end in _near_years(text):
-        for form in _FORMS:
+        for form in _forms_in(text[start:end]):
             for match in _pattern(form).finditer(text, start, end):
                 claims += _claim(match)
+    if not claims and _pattern(_YEAR).search(text) is None:
+        return []
     for match in _pattern(_BARE_YEAR).finditer(text):
         if _pattern(_BEFORE_YEAR).search(text[max(0, match.start() - 32) : match.start()]):
             claims.append((match.start(), match.end(), _span(int(match[0]))))
@@ -66,6 +68,8 @@ def find_dates(text: str) -> list[tuple[Span, int, int]]:
 def leading_date(text: str) -> Span | None:
     """The date at the start of a line or heading, after any marks, weekday, time or short label."""
     line = text[:4000].lstrip().partition("\n")[0][:200]
+    if _pattern(_FOUR_DIGITS).search(line) is None:
+        return None
     for rest in _openings(line):
         found = find_dates(rest)
         if found and found[0][1] == 0:
@@ -153,6 +157,9 @@ _DOUBTFUL = frozenset(["march", "marco"])
 _SHORT = frozenset(["june", "july", "mayo", "maio", "juin", "aout", "juli"])
 
 _YEAR = r"(?:19[7-9]|20\d)\d"
+_FOUR_DIGITS = r"\d{4}"
+# What every form in digits has somewhere; most texts with a number have nothing of the kind.
+_JOINED = r"\d[-/.]\s?\d|\d{8}|\d\s?[年년]|Q[1-4]"
 _GAP = r"(?:[^\S\n]{1,3}|[^\S\n]?\n[^\S\n]{0,3}|[-/])"
 _OF = rf"(?:(?:of|de|del|di|do){_GAP})?"
 # Any whole word: looking up whether it names a month is faster than a pattern of all the names.
@@ -160,16 +167,12 @@ _MONTH = r"(?<![^\W\d_])(?P<month>[^\W\d_]{3,10})(?![^\W\d_])"
 _DAY_MONTH = rf"(?<![\w.,:/])(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|[.ºª°])?{_GAP}{_OF}{_MONTH}\.?"
 _MONTH_DAY = rf"{_MONTH}\.?{_GAP}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\w|[.,:]\d)"
 _ITS_YEAR = r"(?P<year>\d{4})(?!\d|[-/.]\d)"
-_FORMS = (
+_IN_DIGITS = (
     # 2026-02-08, 2026/2/8, 2026.02.08, 20260208, 2026-02. Letters before are refused, but not 于 or an underscore.
     r"(?<![0-9a-z.])(?<!\d[-/])(?P<year>\d{4})(?P<by>[-/])(?P<month>\d{1,2})(?P=by)(?P<day>\d{1,2})(?!\d|[-/]\d)",
     r"(?<![0-9a-z.])(?P<year>\d{4})\.(?P<month>\d\d)\.(?P<day>\d\d)(?!\d|\.\d)",
     rf"(?<![0-9a-z.,:/$#+])(?<!\d-)(?P<year>{_YEAR})(?P<month>0[1-9]|1[0-2])(?P<day>[0-3]\d)(?!\d|[a-su-z]|[.,:-]\d)",
     r"(?<![0-9a-z.])(?<!\d[-/])(?P<year>\d{4})-(?P<month>\d\d)(?!\w|[-./:]\d)",
-    # 8 May 2023, 8th of May, 2023, 6 de febrero de 2026, 8. Mai 2023; May 8th, 2023; May 2023
-    rf"{_DAY_MONTH},?{_GAP}{_OF}{_ITS_YEAR}",
-    rf"{_MONTH_DAY}(?:,{_GAP}?|{_GAP}){_ITS_YEAR}",
-    rf"{_MONTH}\.?,?{_GAP}{_OF}{_ITS_YEAR}",
     # 08.02.2026, 19/02/2026
     r"(?<![\w.,:/-])(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})(?!\d|\.\d)",
     r"(?<![\w.,:/-])(?P<a>\d{1,2})(?P<by>[-/])(?P<b>\d{1,2})(?P=by)(?P<year>\d{4})(?!\d|[-/]\d)",
@@ -179,6 +182,12 @@ _FORMS = (
     # Q1 2026, 2026-Q1
     rf"(?<![\w.])Q(?P<quarter>[1-4])(?:\sof\s|[\s/-])?(?P<year>{_YEAR})(?!\d|[-/.]\d)",
     rf"(?<![\w.])(?P<year>{_YEAR})[\s/-]?Q(?P<quarter>[1-4])(?!\w)",
+)
+_WITH_A_MONTH = (
+    # 8 May 2023, 8th of May, 2023, 6 de febrero de 2026, 8. Mai 2023; May 8th, 2023; May 2023
+    rf"{_DAY_MONTH},?{_GAP}{_OF}{_ITS_YEAR}",
+    rf"{_MONTH_DAY}(?:,{_GAP}?|{_GAP}){_ITS_YEAR}",
+    rf"{_MONTH}\.?,?{_GAP}{_OF}{_ITS_YEAR}",
 )
 _BARE_YEAR = rf"(?<![\w.,:/#$€£-]){_YEAR}(?![\w%]|[.,:]\d|[-/–])"
 _BEFORE_YEAR = (
@@ -245,7 +254,7 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 def _near_years(text: str) -> Iterator[tuple[int, int]]:
     """The parts of `text` around four digits in a row. No other part can hold a date, and most texts have none."""
     start = end = 0
-    for match in _pattern(r"\d{4}").finditer(text):
+    for match in _pattern(_FOUR_DIGITS).finditer(text):
         if match.start() - 60 > end:
             if end:
                 yield start, end
@@ -253,6 +262,19 @@ def _near_years(text: str) -> Iterator[tuple[int, int]]:
         end = match.end() + 30
     if end:
         yield start, end
+
+
+def _forms_in(text: str) -> Iterator[str]:
+    """The forms of dates that `text` may have."""
+    if _pattern(_JOINED).search(text):
+        yield from _IN_DIGITS
+    if _has_month(text):
+        yield from _WITH_A_MONTH
+
+
+def _has_month(text: str) -> bool:
+    """Whether a word of `text` is the name of a month."""
+    return any(_plain(word) in _MONTHS for word in _pattern(_MONTH).findall(text))
 
 
 def _span(year: int, month: int | None = None, day: int | None = None) -> Span | None:
@@ -302,6 +324,8 @@ def _is_english(match: re.Match[str]) -> bool:
 
 
 def _partial(text: str) -> Iterator[tuple[int, int, PartialDate | None]]:
+    if not (_has_month(text) or _pattern("[月월]").search(text)):
+        return
     for form in (_DAY_MONTH, _MONTH_DAY, r"(?<!\d)(?P<month>\d{1,2})\s?[月월]\s?(?P<day>\d{1,2})\s?[日号號일]"):
         for match in _pattern(form).finditer(text):
             month, day = _month(match["month"]), int(match["day"])

@@ -72,6 +72,9 @@ def words(text: str) -> list[str]:
     found: list[str] = []
     for match in _token(plain.isascii()).finditer(plain):
         token = folded(match[0])
+        if token.isalpha() and token.isascii():
+            found.append(token)
+            continue
         if match[1]:
             found += [token[i : i + 2] for i in range(len(token) - 1)] or [token]
             continue
