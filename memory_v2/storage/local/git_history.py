@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -154,7 +154,7 @@ class GitHistory:
         """See `History`."""
 
         def ask() -> bytes | None:
-            blob = self._blob(self._commit(revision.encode()).tree, path)
+            blob = self._blob(self._commit(revision.encode()).tree, path, self._tree)
             return None if blob is None else self._data(blob)
 
         return self._ask(ask)
@@ -195,8 +195,8 @@ class GitHistory:
         from dulwich.objects import Blob
 
         def ask() -> dict[str, bytes | None]:
-            tree = self._commit(self._head).tree if self._head else None
-            return {path: self._blob(tree, path) if tree else None for path in pages}
+            tree, read_once = self._commit(self._head).tree if self._head else None, cache(self._tree)
+            return {path: self._blob(tree, path, read_once) if tree else None for path in pages}
 
         known = self._ask(ask)
         now = {path: None if data is None else Blob.from_string(data).id for path, data in pages.items()}
@@ -233,12 +233,13 @@ class GitHistory:
         parent = self._head
         tree: Any = self._tree(self._commit(parent).tree) if parent else Tree()
         files: list[Any] = []
+        read_once = cache(self._tree)
         for path, data in changes.items():
             if data is not None:
                 blob = Blob.from_string(data)
                 store.add_object(blob)
                 files.append((_file(path), _FILE, blob.id))
-            elif parent and self._blob(tree.id, path) is not None:
+            elif parent and self._blob(tree.id, path, read_once) is not None:
                 files.append((_file(path), None, None))
         commit: Any = Commit()
         commit.tree = commit_tree_changes(store, tree, files)
@@ -391,14 +392,14 @@ class GitHistory:
         data: bytes = self._object(blob_id).as_raw_string()
         return data
 
-    def _blob(self, tree_id: bytes, path: str) -> bytes | None:
+    def _blob(self, tree_id: bytes, path: str, read: Callable[[bytes], Any]) -> bytes | None:
         *folders, file = _file(path).split(b"/")
         for folder in folders:
-            tree = self._tree(tree_id)
+            tree = read(tree_id)
             if folder not in tree or tree[folder][0] != _FOLDER:
                 return None
             tree_id = tree[folder][1]
-        tree = self._tree(tree_id)
+        tree = read(tree_id)
         return tree[file][1] if file in tree and tree[file][0] == _FILE else None
 
     def _read(self, commit_id: bytes) -> tuple[bytes | None, Revision]:
