@@ -162,7 +162,9 @@ def link_orphans(draft: Draft, among: AbstractSet[str] | None = None) -> None:
                     lost.remove(path)
                     queue += out.get(path, ())
     for parent, orphans in listed.items():
-        draft.put(draft.page(parent).with_children((orphan, draft.page(orphan).title) for orphan in orphans))
+        for orphan in orphans:
+            draft.note_read(orphan)
+        draft.put(draft.page(parent).with_children((orphan, graph.pages[orphan].title) for orphan in orphans))
 
 
 def relinked(page: Page, moved: dict[str, str]) -> Page:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from memory_v2.errors import ToolProblem
 from memory_v2.text.dates import find_dates, is_month
@@ -106,10 +107,22 @@ def _numbers_said(text: str) -> set[str]:
     return numbers
 
 
+class _Sources:
+    """Texts whose words a model may use. Their terms are found once, however many parts of a line are checked."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.text = "\n".join(texts)
+
+    @cached_property
+    def terms(self) -> set[str]:
+        """The terms of the texts."""
+        return _terms(self.text)
+
+
 def check_title(title: str, sources: Iterable[str]) -> str:
     """Returns a title if it is one short line that shares words with its sources; raises `ToolProblem` otherwise."""
     line = _line(title, MAX_TITLE, "a title")
-    if _least_grounded(line, "\n".join(sources)) == 0:
+    if _least_grounded(line, _Sources(sources)) == 0:
         raise ToolProblem("the title has no word in common with the page; name the page's subject")
     return line
 
@@ -117,7 +130,7 @@ def check_title(title: str, sources: Iterable[str]) -> str:
 def check_description(description: str, sources: Iterable[str]) -> str:
     """Returns a description if it is one line in the words of its sources; raises `ToolProblem` otherwise."""
     line = _line(description, MAX_DESCRIPTION, "a description")
-    if _least_grounded(line, "\n".join(sources)) < DESCRIBED_SHARE:
+    if _least_grounded(line, _Sources(sources)) < DESCRIBED_SHARE:
         raise ToolProblem("the description says little of what is on the page; name it in its words: who, what, when")
     return line
 
@@ -141,30 +154,32 @@ def _line(text: str, limit: int, what: str) -> str:
     return line
 
 
-def _least_grounded(line: str, text: str) -> float:
+def _least_grounded(line: str, sources: _Sources) -> float:
     """The grounded share of the least grounded part of a line."""
-    return min(_grounded(part, text) for part in _SENTENCE_END.split(line) if part.strip())
+    return min(_grounded(part, sources) for part in _SENTENCE_END.split(line) if part.strip())
 
 
-def _grounded(line: str, text: str) -> float:
-    """The share of a line's words that occur in a text, or of its characters if either has no content words. Dates are
-    ignored: `Apr–May 2023` is another way to write `2023-04` and `2023-05`."""
+def _grounded(line: str, sources: _Sources) -> float:
+    """The share of a line's words that occur in its sources, or of its characters if either has no content words. Dates
+    are ignored: `Apr–May 2023` is another way to write `2023-04` and `2023-05`."""
     undated = line
     for _, start, end in reversed(find_dates(line)):
         undated = f"{undated[:start]} {undated[end:]}"
     dated = undated != line
     own = {term for term in _terms(undated) if not any(map(str.isdigit, term)) and not (dated and is_month(term))}
-    told = _terms(text)
     if not own and dated:
         return 1.0
+    told = sources.terms
     if not own or not told:
-        own, told = set(line.casefold()) - {" "}, set(text.casefold())
+        own, told = set(line.casefold()) - {" "}, set(sources.text.casefold())
     return len(own & told) / len(own)
 
 
 def _terms(text: str) -> set[str]:
     """The content words of a text, including the parts of names such as `last_updated`."""
-    terms = set(content_words(text)) | set(content_words(text.replace("_", " ")))
+    terms = set(content_words(text))
+    if "_" in text:
+        terms |= set(content_words(text.replace("_", " ")))
     return terms | set(words(text)) if has_cjk(text) else terms
 
 
