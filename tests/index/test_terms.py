@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Set
 
 import pytest
 from hypothesis import given
@@ -65,10 +65,10 @@ def test_an_accent_on_nothing_is_found() -> None:
 def test_the_first_search_of_a_process_asks_the_stemmer_a_few_times_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[Collection[str]] = []
+    asked: list[Set[str]] = []
 
     class Counting(module._Stems):
-        def of(self, found: Collection[str]) -> dict[str, str]:
+        def of(self, found: Set[str]) -> dict[str, str]:
             asked.append(found)
             return super().of(found)
 
