@@ -592,6 +592,7 @@ def test_threads_get_the_lock_of_a_folder_in_the_order_in_which_they_ask(tmp_pat
 def test_what_root_makes_in_a_users_folder_belongs_to_the_user(folder: Path) -> None:
     memory = Memory(LocalStorage(folder))
     memory.write("# Memory\n\nApples.", "memory")
+    (folder / ".metadata" / "lock").unlink()
     for place in (folder, *folder.rglob("*")):
         os.chown(place, 65534, 65534)
     memory.write("# Garden\n\nTulips.", "plants/garden")

@@ -11,6 +11,7 @@ from memory_v2.storage.base import PENDING, is_note_name
 from memory_v2.storage.local.disk import (
     explained,
     is_temporary,
+    leave_to_owner_above,
     lstat,
     make_folder,
     read_bytes,
@@ -87,6 +88,7 @@ class LocalNotes:
             try:
                 lock.acquire(timeout=0)
                 is_free = True
+                leave_to_owner_above(file)
             except Timeout:
                 is_free = False
             except OSError:

@@ -22,6 +22,7 @@ from memory_v2.storage.local.disk import (
     is_file,
     is_link,
     is_temporary,
+    leave_to_owner_above,
     lstat,
     make_folder,
     new_temporary,
@@ -193,6 +194,7 @@ class LocalStorage(HistoryFirst):
                     raise StorageError(
                         f"another process has held {file} for {seconds:.0f} seconds; try again when it is done"
                     ) from error
+                leave_to_owner_above(file)
             self._holder = threading.get_ident()
             try:
                 yield
