@@ -19,7 +19,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,19 +77,13 @@ def audit(folder: Path, log: Path) -> Audit:
     return auditor.found
 
 
-def _by_operation(commits: Iterable[Commit], operations: Iterable[Operation]) -> dict[str, Operation]:
-    """The operation during which each commit was made."""
+def _by_operation(commits: Sequence[Commit], operations: Iterable[Operation]) -> dict[str, Operation]:
+    """The operation during which each commit was made. One that was made during another is logged first."""
+    places = {commit.id: place for place, commit in enumerate(commits, 1)}
     found: dict[str, Operation] = {}
-    following = iter(operations)
-    current = next(following, None)
-    for commit in commits:
-        while current is not None and current["before"] == current["after"]:
-            current = next(following, None)
-        if current is None:
-            break
-        found[commit.id] = current
-        if commit.id == current["after"]:
-            current = next(following, None)
+    for operation in operations:
+        for commit in commits[places.get(operation["before"], 0) : places.get(operation["after"], 0)]:
+            found.setdefault(commit.id, operation)
     return found
 
 
@@ -110,6 +104,8 @@ class _Auditor:
         self.where: dict[str, set[str]] = {line: set() for line in self.tracked}
         self.reasons: dict[str, str] = {}
         """Why each line is not in the tree, the newest reason."""
+        self.noted: set[int] = set()
+        """The operations of which it is noted what was edited by hand."""
         self.edited_by_hand: set[str] = set()
         self.removed_by_hand: set[tuple[str, str]] = set()
 
@@ -117,21 +113,32 @@ class _Auditor:
 
     def walk(self, commits: list[Commit]) -> None:
         """Follows each line through the history."""
-        given: dict[int, list[Commit]] = {}
+        given: dict[int, list[Commit]] = {one["n"]: [] for one in self.operations}
         for commit in commits:
-            operation = self.made_in.get(commit.id)
-            if operation is None:
+            if operation := self.made_in.get(commit.id):
+                given[operation["n"]].append(commit)
+            else:
                 self.wrong(f"commit {commit.id[:12]} was made in no operation")
+        last = {made[-1].id for made in given.values() if made}
+        logged = iter(self.operations)
+        for commit in commits:
+            if (operation := self.made_in.get(commit.id)) is None:
                 continue
-            given.setdefault(operation["n"], []).append(commit)
+            while operation["n"] not in self.noted:
+                self._note_edit(next(logged))
+            self._follow(commit, operation)
+            if commit.id in last:
+                self._kept(operation, given[operation["n"]])
         for operation in self.operations:
-            if operation["did"] == "edit":
-                self.edited_by_hand.add(operation["page"])
-                self.removed_by_hand |= {(operation["page"], line) for line in operation["removed"]}
-            for commit in given.get(operation["n"], ()):
-                self._follow(commit, operation)
-            if operation["did"] == "write" and operation["acknowledged"]:
-                self._kept(operation, given.get(operation["n"], []))
+            if not given[operation["n"]]:
+                self._kept(operation, [])
+
+    def _note_edit(self, operation: Operation) -> None:
+        """Notes what was edited by hand in an operation; a commit may follow later."""
+        self.noted.add(operation["n"])
+        if operation["did"] == "edit":
+            self.edited_by_hand.add(operation["page"])
+            self.removed_by_hand |= {(operation["page"], line) for line in operation["removed"]}
 
     def wrong(self, what: str) -> None:
         """Notes a violation."""
@@ -207,6 +214,8 @@ class _Auditor:
 
     def _kept(self, operation: Operation, commits: list[Commit]) -> None:
         """Checks that the text of a write is in the history, and that what is not in the tree is accounted for."""
+        if operation["did"] != "write" or not operation["acknowledged"]:
+            return
         text = self.texts[operation["n"]]
         self.found.writes += 1
         pages = [_letters(after) for commit in commits for _, _, after in self.repository.documents_changed(commit)]

@@ -1,10 +1,10 @@
 """A model that lies: `python -m bench.liar`. Does a text get lost when everything that the model says may be a lie?
 
 A memory in a folder goes through thousands of operations: writes of every kind, splits, undos of undos, deletions,
-renames, edits by hand, searches, repairs. A model that lies decides (`bench.lies`). Each operation is logged; the log,
-the files and the history are then audited by `bench.auditor`, which uses no code of the product. Prints what accounts
-for each line that was written and is not in the tree; exits with status 1 if nothing does, or if a text is not in the
-history to the letter.
+renames, edits by hand, searches, repairs, and others who write meanwhile. A model that lies decides (`bench.lies`). The
+operations are logged; log, files and history are then audited by `bench.auditor`, which uses no code of the product.
+Prints what accounts for each line that was written and is not in the tree; exits with status 1 if nothing
+does, or if a text is not in the history to the letter.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from bench.lies import Liar
 from bench.sentences import again, sentence, text
 from memory_v2 import Memory
 from memory_v2.errors import SilicaError
-from memory_v2.models.scripted import ScriptedModel
+from memory_v2.models.base import Conversation
+from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.settings import Limits
 from memory_v2.storage.local.storage import LocalStorage
 
@@ -42,8 +43,10 @@ MAX_SHOWN = 20
 MAX_EXAMPLES = 5
 """How many lines are printed that a lie kept out."""
 SHARES = {"write": 100, "split": 10, "search": 8, "edit": 10, "undo": 12, "redo": 4, "restore": 2}
-SHARES |= {"delete": 5, "rename": 6, "merge": 6, "check": 4}
+SHARES |= {"look": 6, "delete": 5, "rename": 6, "merge": 6, "check": 4}
 """How often each operation is done, in proportion."""
+RIVALS = 0.06
+"""How often somebody else changes a page while the model thinks: a share of its answers."""
 MODES = ("update",) * 17 + ("append",) * 2 + ("replace",)
 
 
@@ -56,6 +59,7 @@ class Session:
     chance: random.Random = field(init=False)
     done: int = 0
     logged: int = 0
+    told: dict[str, Any] = field(default_factory=dict)
     given: list[str] = field(default_factory=list)
     decided: Counter[str] = field(default_factory=Counter)
     refused: int = 0
@@ -65,7 +69,7 @@ class Session:
         self.chance = random.Random(self.seed)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.liar = Liar(self.chance)
-        self.model = ScriptedModel(self.liar.answer, "liar")
+        self.model = ScriptedModel(self._answer, "liar")
         self.memory = Memory(
             LocalStorage(self.folder), self.model, threshold=THRESHOLD, limits=LIMITS, now=self._clock, traces=1
         )
@@ -86,7 +90,7 @@ class Session:
         """Does an operation, and logs it."""
         self.logged += 1
         self.model.sent.clear()
-        told: dict[str, Any] = {"n": self.logged, "did": did, "acknowledged": True, "before": self._head()}
+        told = self.told = {"n": self.logged, "did": did, "acknowledged": True, "before": self._head()}
         try:
             getattr(self, f"_{did}")(told)
         except SilicaError:
@@ -99,6 +103,14 @@ class Session:
         with self.log.open("a", encoding="utf-8") as log:
             log.write(json.dumps(told) + "\n")
 
+    def _answer(self, conversation: Conversation) -> Answer:
+        """The liar's answer. While it thinks, somebody else may change a page."""
+        if self.chance.random() < RIVALS:
+            asked = self.told
+            self._do(self.chance.choice(("rival", "edit")))
+            self.told = asked
+        return self.liar.answer(conversation)
+
     # the operations: each notes its arguments before it is done
 
     def _write(self, told: dict[str, Any]) -> None:
@@ -110,6 +122,13 @@ class Session:
         who = "a lie" if result.decided_by == "liar" and self.liar.has_lied else result.decided_by
         self.decided[who or told["mode"]] += 1
 
+    def _rival(self, told: dict[str, Any]) -> None:
+        """Another process writes, without a model."""
+        told |= {"did": "write", "text": text(self.chance), "page": self._page(), "mode": self.chance.choice(MODES)}
+        with Memory(LocalStorage(self.folder), threshold=THRESHOLD, now=self._clock, traces=1) as memory:
+            result = memory.write(told["text"], told["page"], told["mode"])
+        self.decided[f"{result.decided_by or told['mode']}, of another process"] += 1
+
     def _split(self, told: dict[str, Any]) -> None:
         told["page"] = self._page()
         self.memory.split(told["page"])
@@ -119,7 +138,7 @@ class Session:
         self.memory.search(told["query"])
 
     def _edit(self, told: dict[str, Any]) -> None:
-        """A person adds a line to a page, or takes one away; sometimes the program notices at once."""
+        """A person adds a line to a page, or takes one away."""
         told["page"] = self._page()
         file = self.folder / f"{told['page']}.md"
         lines = file.read_bytes().decode("utf-8", "surrogateescape").splitlines(keepends=True)
@@ -130,8 +149,6 @@ class Session:
         told["removed"] = [line.strip() for line in taken if line.strip()]
         told["added"] = [line.strip() for line in added if line.strip()]
         file.write_bytes("".join(lines).encode("utf-8", "surrogateescape"))
-        if self.chance.random() < 0.5:
-            self.memory.check()
 
     def _undo(self, told: dict[str, Any]) -> None:
         self.memory.undo()
