@@ -99,6 +99,8 @@ class _Auditor:
         for one in operations:
             given = one.get("text", "") if one["did"] == "write" and one["acknowledged"] else ""
             self.tracked |= dict.fromkeys(_full(lines(given)) + one.get("added", []))
+        self.given = {line for one in operations for line in _given(one)}
+        self.words = _words("\n".join(self.given))
         self.first: dict[str, Commit] = {}
         """The first commit of each operation, by the name that its message gives, and each commit by its id."""
         self.where: dict[str, set[str]] = {line: set() for line in self.tracked}
@@ -157,6 +159,9 @@ class _Auditor:
                 came.setdefault(line, set()).add(path)
             for line in old - new:
                 went.setdefault(line, set()).add(path)
+            if commit.kind == "write":
+                for line in self._invented_numbers(before, after):
+                    self.wrong(f"operation {operation['n']}: a number that nobody gave: {line[:120]!r}")
         for line in came:
             self.where[line] |= came[line]
             self.reasons.pop(line, None)
@@ -283,17 +288,18 @@ class _Auditor:
 
     def _count_own_words(self, pages: dict[str, str]) -> None:
         """Counts what nobody gave: titles, descriptions and sentences of the model's own."""
-        given = {line for one in self.operations for line in _given(one)}
-        words = _words("\n".join(given)) | {word for path in pages for word in _words(path)}
-        for text in pages.values():
-            for kind, line in _told(text):
-                if line in given:
-                    continue
+        known = self.words | {word for path in pages for word in _words(path)}
+        for kind, line in (told for text in pages.values() for told in _told(text)):
+            if line not in self.given:
                 self.found.own[kind] += 1
-                if unknown := _words(line) - words:
-                    self.found.invented[kind] += 1
-                    if kind == "sentences" and any(map(str.isdigit, "".join(unknown))):
-                        self.wrong(f"a number that nobody gave: {line[:120]!r}")
+                self.found.invented[kind] += bool(_words(line) - known)
+
+    def _invented_numbers(self, before: str, after: str) -> Iterator[str]:
+        """The sentences that are new on a page, and have a number that neither the page had nor anybody gave."""
+        known = self.words | _words(before)
+        for kind, line in set(_told(after)) - set(_told(before)):
+            if kind == "sentences" and line not in self.given and any(map(str.isdigit, _words(line) - known)):
+                yield line
 
 
 def _given(operation: Operation) -> list[str]:
@@ -303,7 +309,7 @@ def _given(operation: Operation) -> list[str]:
 
 def _told(text: str) -> Iterator[tuple[str, str]]:
     """The lines of a page, each with what it is: a title, a description, or a sentence."""
-    body, _, _ = text.rpartition("## Metadata\n")
+    body = text[: text.rfind("## Metadata\n")] if "## Metadata\n" in text else text
     above, _, listed = body.rpartition("## Links\n")
     if not above:
         above, listed = body, ""

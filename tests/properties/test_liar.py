@@ -59,10 +59,10 @@ class Audited:
         done = subprocess.run(command, input=given, capture_output=True, check=True, text=True, env=os.environ | env)
         return done.stdout.strip()
 
-    def take(self, line: str, message: str) -> None:
-        """Takes a line off the root, in a commit with this message."""
+    def take(self, line: str, message: str, instead: str = "") -> None:
+        """Takes a line off the root, in a commit with this message; another one may stand there instead."""
         root = self.folder / "memory.md"
-        root.write_text(root.read_text("utf-8").replace(line, ""), "utf-8")
+        root.write_text(root.read_text("utf-8").replace(line, instead), "utf-8")
         blob = self.git("hash-object", "-w", str(root))
         tree = self.git("mktree", given=f"100644 blob {blob}\tmemory.md\n")
         self.git("update-ref", "refs/heads/main", self.git("commit-tree", tree, "-p", "main", given=message))
@@ -143,6 +143,13 @@ def test_a_sentence_that_goes_away_must_be_named_with_a_reason(message: str, is_
     audited.note(did="write", text="# Kettles", page=None, mode="update")
     assert bool(audited.violations) == is_wrong
     assert any("unnamed" in one and FACT in one for one in audited.violations) == is_wrong
+
+
+@pytest.mark.parametrize(("number", "is_wrong"), [(31, False), (32, True)])
+def test_a_number_that_nobody_gave_is_found_out(number: int, is_wrong: bool, audited: Audited) -> None:
+    audited.take(FACT, f"write: x\n\n- {NAMED}\n", f"The kettle broke; it had cost {number} euros.")
+    audited.note(did="write", text="# Kettles", page=None, mode="update")
+    assert ["a number that nobody gave" in one for one in audited.violations] == [True] * is_wrong
 
 
 @pytest.mark.parametrize(("removed", "is_wrong"), [([FACT], False), (["Bruno lent it to nobody."], True)])
