@@ -119,15 +119,15 @@ class Session:
         told |= {"text": new or text(self.chance), "page": page, "mode": self.chance.choice(MODES)}
         self.given = [*self.given[-LATELY:], told["text"]]
         result = self.memory.write(told["text"], page, told["mode"])
-        who = "a lie" if result.decided_by == "liar" and self.liar.has_lied else result.decided_by
-        self.decided[who or told["mode"]] += 1
+        who = result.decided_by
+        self.decided[f"{who}, {'with a lie' if self.liar.has_lied else 'honestly'}" if who == "liar" else who] += 1
 
     def _rival(self, told: dict[str, Any]) -> None:
         """Another process writes, without a model."""
         told |= {"did": "write", "text": text(self.chance), "page": self._page(), "mode": self.chance.choice(MODES)}
         with Memory(LocalStorage(self.folder), threshold=THRESHOLD, now=self._clock, traces=1) as memory:
             result = memory.write(told["text"], told["page"], told["mode"])
-        self.decided[f"{result.decided_by or told['mode']}, of another process"] += 1
+        self.decided[f"{result.decided_by}, of another process"] += 1
 
     def _split(self, told: dict[str, Any]) -> None:
         told["page"] = self._page()
@@ -221,11 +221,11 @@ def main() -> None:
 
 def show(session: Session, found: Audit, wrong: list[str]) -> None:
     """Prints what was found."""
-    decided = ", ".join(f"{who} {count:,}" for who, count in session.decided.most_common())
     rows = [
         ("operations", session.done),
         ("  of these refused with a reason, such as an undo of pages that have changed", session.refused),
-        (f"writes acknowledged (decided by {decided})", found.writes),
+        ("writes acknowledged", found.writes),
+        *((f"  decided by {who}", count) for who, count in session.decided.most_common()),
         ("  text in the history, whole, on pages", found.whole),
         ("  text in the history, block by block, on pages", found.writes - found.whole - found.quoted),
         ("  text in the history, in the message", found.quoted),
