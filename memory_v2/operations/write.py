@@ -25,12 +25,13 @@ from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import Change
 from memory_v2.text.dates import leading_date, named_span
 from memory_v2.text.plain import shorten
-from memory_v2.text.words import normal
-from memory_v2.tree.block import Block, decode
+from memory_v2.text.words import content_words, normal
+from memory_v2.tree.block import Block, decode, readable
 from memory_v2.tree.edit import appended
 from memory_v2.tree.graph import Graph
+from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, new_page
-from memory_v2.tree.path import ROOT, page_path
+from memory_v2.tree.path import ROOT, fold, page_path
 
 logger = logging.getLogger(__name__)
 
@@ -146,6 +147,7 @@ def _verbatim(
             draft.put(appended(page, [blocks]))
         else:
             draft.put(_page_of(page.path, page.title, blocks).with_sections_of(page))
+            _describe_again(draft, page, blocks)
 
     _, revision = stage_and_commit(context, stage)
     return WriteResult(path=path or ROOT, revisions=(revision,) if revision else (), degraded=degraded)
@@ -197,9 +199,29 @@ def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Pag
     parent = page_above(draft, path)
     page = Page(path, "") if titled else new_page(path, title)
     draft.put(page.stamped(draft.context.now(), split_from=parent))
-    said = next((b.words for b in blocks if b.kind != "heading" and b.content.strip()), blocks[0].words)
-    draft.put(draft.page(parent).with_child(path, shorten(said, MAX_OPENING)))
+    draft.put(draft.page(parent).with_child(path, _opening(blocks)))
     return draft.page(path)
+
+
+def _describe_again(draft: Draft, old: Page, blocks: Sequence[Block]) -> None:
+    """Stages the opening of a new text where the page is described by words of which most are no longer on it."""
+    index, path = draft.context.index, old.path
+    was, now = (set(content_words(body)) for body in (readable(old.body), readable(draft.page(path).body)))
+    links = index.graph().links
+    for source in index.graph().sources.get(path, ()):
+        if source in index.unreadable or not any(edge.target == path and edge.child for edge in links[source]):
+            continue
+        above = draft.page(source)
+        for child in above.children:
+            said = was.intersection(content_words(readable(child.description)))
+            if link_key(child.target) == fold(path) and 2 * len(said & now) < len(said):
+                draft.put(above.with_description(path, _opening(blocks)))
+
+
+def _opening(blocks: Sequence[Block]) -> str:
+    """The beginning of a text, to describe its page by."""
+    said = next((b.words for b in blocks if b.kind != "heading" and b.content.strip()), blocks[0].words)
+    return shorten(said, MAX_OPENING)
 
 
 def _is_titled(blocks: Sequence[Block]) -> bool:

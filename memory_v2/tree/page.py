@@ -35,7 +35,7 @@ from memory_v2.tree.block import (
     split_lines,
     to_blank_line,
 )
-from memory_v2.tree.link import Link, find_links
+from memory_v2.tree.link import Link, find_links, link_key
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.sections import CHILD_LINK, PROPERTY, Sections, end_sections, misplaced_sections, part
 
@@ -273,6 +273,15 @@ class Page:
     def with_child(self, target: str, description: str) -> Page:
         """The page with a child added at the end of `## Links`; a long description is shortened."""
         return self.with_children([(target, description)])
+
+    def with_description(self, target: str, description: str) -> Page:
+        """The page with another description of a child; a long one is shortened."""
+        lines, key = split_lines(self.links), link_key(target)
+        for number, line in enumerate(lines):
+            if (found := CHILD_LINK.match(line)) and link_key(found[1].strip()) == key:
+                end = line[len(line.rstrip("\r\n")) :]
+                lines[number] = f"{line[: line.index(']]') + 2]} - {shorten(description, MAX_DESCRIPTION)}{end}"
+        return replace(self, links="".join(lines))
 
     def with_children(self, described: Iterable[tuple[str, str]]) -> Page:
         """The page with children and their descriptions added."""

@@ -188,6 +188,30 @@ def test_a_page_that_is_replaced_takes_the_title_of_its_new_text(path: str, titl
     assert body(memory, path) == "# Plan B\n\n## A part\n\nOf it."
 
 
+@pytest.mark.parametrize(
+    ("description", "text", "expected"),
+    [
+        ("Tomatoes are planted in May.", "# Boats\n\nTwo boats are for sale.", "Two boats are for sale."),
+        ("Tomatoes are planted in May.", "# Garden\n\nTomatoes are planted in June.", "Tomatoes are planted in May."),
+        ("where things grow", "# Boats\n\nTwo boats are for sale.", "where things grow"),
+    ],
+)
+def test_a_page_that_is_replaced_is_described_by_words_that_are_on_it(
+    description: str, text: str, expected: str
+) -> None:
+    memory = silica()
+    root = memory.storage.read("memory").data.decode().replace("Tomatoes are planted in May.", description)
+    memory.storage.write("memory", root.encode())
+    before = {path: page.data for path, page in pages_of(memory.storage).items()}
+    memory.write(text, "garden", "replace")
+    pages = pages_of(memory.storage)
+    [child] = [child for child in pages["memory"].children if child.target == "garden"]
+    assert child.description == expected
+    assert pages["memory"].path in memory.history()[0].paths or description == expected
+    memory.undo()
+    assert {path: page.data for path, page in pages_of(memory.storage).items()} == before
+
+
 def test_replacing_a_page_keeps_its_children_within_reach() -> None:
     memory = silica()
     memory.write("See [[garden]] and nothing else.", None, "replace")
