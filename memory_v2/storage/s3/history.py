@@ -10,8 +10,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields, replace
 from datetime import UTC
 from functools import lru_cache
+from typing import Any
 
 from memory_v2.errors import StorageConflict, StorageError
 from memory_v2.storage.base import version_of
@@ -223,19 +225,8 @@ def _state(records: Iterable[Record]) -> dict[str, PageBytes | None]:
 
 def _body(before: str, revision: Revision, pages: dict[str, PageBytes | None]) -> Body:
     lines = revision.in_lines
-    return Body(
-        before=before,
-        kind=lines.kind,
-        summary=lines.summary,
-        operation=lines.operation,
-        decided_by=lines.decided_by,
-        degraded=lines.degraded,
-        undoes=lines.undoes,
-        why=lines.why,
-        when=lines.when.astimezone(UTC).replace(microsecond=0),
-        pages=pages,
-        text=lines.text,
-    )
+    when = lines.when.astimezone(UTC).replace(microsecond=0)
+    return Body(before=before, pages=pages, **_shared(replace(lines, when=when)))
 
 
 def _revisions(records: Sequence[Record]) -> Iterator[Revision]:
@@ -245,20 +236,12 @@ def _revisions(records: Sequence[Record]) -> Iterator[Revision]:
         body = record.body
         paths = sorted(path for path, page in body.pages.items() if _sha(state.get(path)) != _sha(page))
         state |= body.pages
-        yield Revision(
-            kind=body.kind,
-            summary=body.summary,
-            operation=body.operation,
-            decided_by=body.decided_by,
-            degraded=body.degraded,
-            undoes=body.undoes,
-            why=body.why,
-            when=body.when,
-            id=record.id,
-            paths=tuple(paths),
-            text=body.text,
-            is_first=not body.before,
-        )
+        yield Revision(id=record.id, paths=tuple(paths), is_first=not body.before, **_shared(body))
+
+
+def _shared(told: Revision | Body) -> dict[str, Any]:
+    """The fields that a revision has and the content of its record has too."""
+    return {field.name: getattr(told, field.name) for field in fields(Revision) if field.name in Body.model_fields}
 
 
 _: type[History] = S3History
