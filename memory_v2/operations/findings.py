@@ -1,0 +1,234 @@
+"""The problems of the tree, each with page and line.
+
+They are found on the pages themselves; the index is asked only for what it could not take in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from dataclasses import dataclass
+
+from memory_v2.errors import PageNotFound, StorageError, Unreadable
+from memory_v2.operations.context import MAX_CHILDREN, Context, overgrown
+from memory_v2.operations.renamed import renamed_by_hand
+from memory_v2.operations.results import Finding
+from memory_v2.progress import with_progress
+from memory_v2.storage.base import PENDING, MemoryStorage
+from memory_v2.storage.names import SUFFIX
+from memory_v2.text.plain import shorten
+from memory_v2.tree.graph import Graph, build_graph
+from memory_v2.tree.headings import Outline, digest, repeated_on
+from memory_v2.tree.link import Link
+from memory_v2.tree.page import Page, read_page
+from memory_v2.tree.path import ROOT, fold
+
+
+def find_problems(context: Context) -> list[Finding]:
+    """All problems of the tree, errors first."""
+    storage = context.storage
+    pages, unread = _pages(storage)
+    graph = build_graph(pages.values())
+    ignored = storage.ignored_files()
+    known = known_targets((*pages, *unread), storage, ignored)
+    found = [
+        *(Finding("unreadable", "error", path, 0, reason) for path, reason in unread.items()),
+        *_whole(pages, graph, unread),
+        *(f for page in pages.values() for f in _page(page, context.threshold)),
+        *_links(pages, known, moved_pages(context, pages, graph, known)),
+        *_orphaned_sections(pages),
+        *_unindexed(context),
+        *_ignored_files(ignored),
+        *_unfinished(storage),
+    ]
+    return sorted(found, key=lambda f: (f.severity, f.path != ROOT, f.path, f.line))
+
+
+def _pages(storage: MemoryStorage) -> tuple[dict[str, Page], dict[str, str]]:
+    """All pages, and those pages and folders that cannot be read, each with the reason."""
+    pages: dict[str, Page] = {}
+    unread: dict[str, str] = {}
+    for path in with_progress(storage.list_files(), "pages checked"):
+        try:
+            pages[path] = read_page(path, storage.read(path).data)
+        except PageNotFound:  # removed meanwhile
+            continue
+        except Unreadable as error:
+            unread[path] = str(error)
+    return pages, unread | dict(storage.unlisted_folders())
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The paths of all pages, folded, and the folders whose pages nobody can tell."""
+
+    paths: AbstractSet[str]
+    unlisted: tuple[str, ...]
+
+    def __contains__(self, key: str | None) -> bool:
+        return key is not None and (key in self.paths or key.startswith(self.unlisted))
+
+
+def known_targets(paths: Iterable[str], storage: MemoryStorage, ignored: Iterable[tuple[str, str]]) -> Targets:
+    """What a link may lead to: also what is there and is no page, such as a folder that is a symbolic link. It is
+    named as it is, and the links to it are a person's to mend."""
+    strays = [name.removesuffix(SUFFIX) for name, _ in ignored]
+    unlisted = (*storage.unlisted_folders(), *(f"{name}/" for name in strays))
+    return Targets({fold(path) for path in (*paths, *strays)}, tuple(map(fold, unlisted)))
+
+
+def _whole(pages: dict[str, Page], graph: Graph, unread: dict[str, str]) -> Iterator[Finding]:
+    """What is missing in the tree as a whole. Nobody can tell while a page cannot be read: it may be there."""
+    if unread:
+        return
+    yield from _root(pages)
+    yield from _reach(graph, pages)
+    yield from _pieces(pages)
+
+
+def _root(pages: dict[str, Page]) -> Iterator[Finding]:
+    if pages and ROOT not in pages:
+        yield Finding("no-root", "error", ROOT, 0, "there are pages, but no root that leads to them", "make the root")
+
+
+def _reach(graph: Graph, pages: dict[str, Page]) -> Iterator[Finding]:
+    if ROOT not in pages:
+        return
+    for path in graph.unreachable:
+        yield Finding(
+            "unreachable", "error", path, 0, "no link leads here from the root", "link it from the page above"
+        )
+
+
+def _page(page: Page, threshold: int) -> Iterator[Finding]:
+    if page.size > threshold:
+        message = f"{page.size:,} bytes, more than the {threshold:,} of a page"
+        yield Finding("too-large", "error", page.path, 0, message, "split it")
+    elif overgrown(page, threshold):
+        message = f"lists {len(page.children)} children, more than {MAX_CHILDREN}"
+        yield Finding("crowded", "error", page.path, 0, message, "group them")
+    if page.piece is not None and len(page.piece_data) != page.piece.size:
+        message = f"holds {len(page.piece_data):,} bytes of its part of a large block, which has {page.piece.size:,}"
+        yield Finding("damaged-piece", "error", page.path, 0, message)
+    if page.is_misplaced:
+        message = "there is text below ## Links or ## Metadata, so that the section has become text too"
+        yield Finding("misplaced-section", "notice", page.path, 0, message, "move the text above it")
+    yield from _empty_sections(page)
+    yield from _not_utf8(page)
+
+
+def _links(pages: Mapping[str, Page], known: Targets, moved: Mapping[str, str]) -> Iterator[Finding]:
+    for page, link, child in _leading_nowhere(pages, known):
+        line = page.line_of(link.start)
+        if new := moved.get(link.key or ""):
+            message = f"[[{link.target}]] was renamed by hand: it is {new!r} now"
+            yield Finding("broken-link", "error", page.path, line, message, "point the link to it")
+        elif child:
+            message = f"[[{link.target}]] is listed as a child, and there is no such page"
+            yield Finding("broken-link", "error", page.path, line, message, "move the line into the text, as text")
+        else:
+            message = f"[[{link.target}]] names no page"
+            yield Finding("dangling-link", "notice", page.path, line, message)
+
+
+def _leading_nowhere(pages: Mapping[str, Page], known: Targets) -> Iterator[tuple[Page, Link, bool]]:
+    for page in pages.values():
+        for link, child in page.found_links:
+            if link.key not in known and (link.target or not link.heading):
+                yield page, link, child
+
+
+def moved_pages(context: Context, pages: Mapping[str, Page], graph: Graph, known: Targets) -> dict[str, str]:
+    """Where pages that were renamed by hand are now. The history is asked only if a page seems to be one."""
+    is_listed = any(child for _, _, child in _leading_nowhere(pages, known))
+    if not is_listed and not graph.unreachable:
+        return {}
+    moved = renamed_by_hand(context.storage.history, pages)
+    return {key: path for key, path in moved.items() if key not in known}
+
+
+def _empty_sections(page: Page) -> Iterator[Finding]:
+    """Headings with nothing below them; a title may stand alone, and a heading above the list of children."""
+    places = [place for place, _ in page.placed_blocks()]
+    for number in Outline(page.blocks).empty:
+        if number > 1 and not (page.children and number == len(page.blocks)):
+            heading = page.blocks[number - 1]
+            message = f"nothing stands below the heading {shorten(heading.words, 60)!r}"
+            line = page.line_of(places[number - 1] + len(heading.text) - len(heading.text.lstrip()))
+            yield Finding("empty-section", "notice", page.path, line, message)
+
+
+def _orphaned_sections(pages: dict[str, Page]) -> Iterator[Finding]:
+    """Headings that a split has repeated, and that now stand on no other page."""
+    repeated = {path: keys for path, page in pages.items() if (keys := repeated_on(page))}
+    if not repeated:
+        return
+    headings = {path: _headings(page) for path, page in pages.items()}
+    spread = Counter(key for keys in headings.values() for key in keys)
+    for path, keys in repeated.items():
+        for key in keys:
+            if key in headings[path] and spread[key] == 1:
+                message = f"the section {shorten(headings[path][key], 60)!r} is part of one that is on no other page"
+                yield Finding("orphaned-section", "notice", path, 0, message)
+
+
+def _headings(page: Page) -> dict[str, str]:
+    return {digest(block): block.words for block in page.blocks if block.kind == "heading"}
+
+
+def _pieces(pages: dict[str, Page]) -> Iterator[Finding]:
+    """Large blocks of which parts are missing."""
+    blocks: dict[tuple[str, int], dict[int, str]] = {}
+    for path, page in pages.items():
+        if page.piece is not None:
+            key = (re.sub(r"\W*\d+/\d+\Z", "", page.title), page.piece.count)
+            blocks.setdefault(key, {})[page.piece.number] = path
+    for (title, count), parts in blocks.items():
+        if missing := sorted(set(range(1, count + 1)) - parts.keys()):
+            message = f"part {missing[0]} of {count} of {title!r} is on no page" + (
+                f", nor are {len(missing) - 1} others" if len(missing) > 1 else ""
+            )
+            yield Finding("missing-piece", "notice", parts[min(parts)], 0, message)
+
+
+def _not_utf8(page: Page) -> Iterator[Finding]:
+    wrong = [place for place, c in enumerate(page.text) if 0xDC80 <= ord(c) <= 0xDCFF]
+    if wrong:
+        shown = " ".join(f"0x{ord(page.text[place]) - 0xDC00:02x}" for place in wrong[:6])
+        message = (
+            f"{len(wrong)} byte{'s are' if len(wrong) > 1 else ' is'} not UTF-8, here and below "
+            f"({shown}{' …' if len(wrong) > 6 else ''}); kept, and shown as \ufffd"
+        )
+        yield Finding("not-utf8", "notice", page.path, page.line_of(wrong[0]), message)
+
+
+def _unindexed(context: Context) -> Iterator[Finding]:
+    for path, message in context.index.problems().items():
+        yield Finding("unindexed", "error", path, 0, message)
+
+
+def _ignored_files(ignored: Iterable[tuple[str, str]]) -> Iterator[Finding]:
+    for name, reason in ignored:
+        yield Finding("stray-file", "notice", name, 0, f"this file is no page: {reason}")
+
+
+def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
+    """Interrupted operations that recovery could not finish."""
+    notes = storage.notes
+    try:
+        revision, names = storage.interrupted(), notes.names(PENDING)
+    except StorageError as error:
+        yield Finding("unreadable", "error", ".metadata/", 0, str(error))
+        return
+    if revision:
+        message = f"not all pages of revision {revision.id[:12]} are written; the next change completes it"
+        yield Finding("unfinished", "error", ROOT, 0, message)
+    for name in names:
+        with suppress(StorageError), notes.claim(name) as is_free:  # a read-only disk has no claims
+            if not is_free or notes.read(name) is None:
+                continue
+        message = "what is noted here was interrupted, and could not be finished; look into the note"
+        yield Finding("unfinished", "error", f".metadata/{name}.json", 0, message)
