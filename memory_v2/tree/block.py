@@ -28,6 +28,8 @@ MAX_KEPT = 100_000
 """Limits the texts whose blocks are kept for a while, in characters: many times a page, and little memory."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")
+_NUMBER_SIGNS = re.compile(r" {0,3}#{1,6}(?=[ \t\r\n]|\Z)")
+_CLOSING_SIGNS = re.compile(r"[ \t]+#+[ \t]*\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HTML_ENDS = (
     (re.compile(r" {0,3}<(script|pre|style|textarea)(?=\s|>|\Z)", re.I), "</{}>"),
@@ -70,16 +72,22 @@ class Block:
 
     @property
     def words(self) -> str:
-        """The words of a heading, or the content of any other block."""
+        """The words of a heading in one line, or the content of any other block."""
         if self.kind != "heading":
             return self.content
-        first = self.content.splitlines()[0] if self.content else ""
-        return re.sub(r"[ \t]+#+[ \t]*\Z", "", re.sub(r"\A {0,3}#{1,6}(?=[ \t]|\Z)", "", first)).strip()
+        lines = split_lines(self.content)
+        if not lines or (found := _NUMBER_SIGNS.match(lines[0])) is None:
+            return _in_one_line("".join(lines[:-1]))  # the last one underlines the others
+        return _in_one_line(_CLOSING_SIGNS.sub("", lines[0][found.end() :].rstrip("\r\n")))
 
     @property
     def size(self) -> int:
         """The size of the text in UTF-8, in bytes."""
         return len(encode(self.text))
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(line.strip() for line in text.splitlines() if line.strip())
 
 
 def encode(text: str) -> bytes:

@@ -84,6 +84,11 @@ def test_a_heading_is_found_itself_only_where_nothing_stands_below_it() -> None:
     assert (alone.text, alone.section) == ("# Last", ())
 
 
+def test_every_line_of_a_heading_is_found_above_its_text() -> None:
+    [passage] = found("Many words\nof a title\n===\n\ntext\n")
+    assert (passage.text, passage.section) == ("text", ("Many words of a title",))
+
+
 @pytest.mark.parametrize("below", ["##\n", "---\n", "##\n\n---\n\n###\n", "\u2028\n"])
 def test_a_heading_is_found_if_nothing_below_it_has_words(below: str) -> None:
     assert "# A" in texts(f"# A\n\n{below}\n# Last\n")

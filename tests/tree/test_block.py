@@ -84,6 +84,10 @@ def test_each_kind_of_block_is_told(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "words", "level"),
     [
+        ("Many words\nof a title\n===\n", "Many words of a title", 1),
+        ("Before\x0cand after\r\n---\r\n", "Before and after", 2),
+        ("# Before\x0cand after\n", "Before and after", 1),
+        ("Title #\n===\n", "Title #", 1),
         ("# A\n", "A", 1),
         ("###   A b  ##  \n\n", "A b", 3),
         ("# C#\n", "C#", 1),
