@@ -7,7 +7,8 @@ The memory also holds dated lines, so that there is something to compare with. A
 - a search for its rarest word, and one for the line with that word, quote the text within the first ten places;
 - undo restores every page byte for byte.
 
-A text that has no word of its own, one that few other places have, is not searched for. A text is refused if and only
+A text that has no word of its own, one that few other places have, is not searched for. To a search, accents and
+endings make no difference: `wä` is no word of its own where `was` stands everywhere. A text is refused if and only
 if it is empty or not valid Unicode. What is not asked: that each block is still a block of its own. Indented text below
 a list is part of the last item, as in any Markdown.
 """
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from memory_v2 import InvalidText, Memory
+from memory_v2.index.terms import terms
 from memory_v2.settings import DEFAULT_THRESHOLD
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import BYTE_ORDER_MARK, is_blank, parse_blocks, split_lines
@@ -121,9 +123,10 @@ class Trial:
 
     def _unfound(self, text: str, pages: Iterable[Page]) -> str:
         """The query that does not find the text."""
-        places = Counter(word for page in pages for block in page.blocks for word in set(_words(block.content)))
+        blocks = [block.content for page in pages for block in page.blocks]
+        places = Counter(word for content in blocks for word in {*_words(content), *terms(content)})
         own = [
-            (places[word], -len(word), chunk, line)
+            (max(places[spelled] for spelled in (word, *terms(word)[:1])), -len(word), chunk, line)
             for line in split_lines(text)
             for chunk in line.split()
             if len(chunk) <= MAX_ASKED
