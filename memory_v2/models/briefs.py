@@ -53,7 +53,8 @@ class WriteBrief:
 class SplitBrief:
     """A page to be split. Afterwards the page must be below `target` bytes and each child below `threshold`; new
     children may not use the paths in `taken`. A `crowded` page has too many links rather than too many bytes, and may
-    keep at most `most_children`. `pieces` are children that hold a piece of a large block and cannot take in more."""
+    keep at most `most_children`. `is_piece` tells whether a child holds a piece of a large block and cannot take in
+    more."""
 
     view: PageView
     threshold: int
@@ -62,7 +63,7 @@ class SplitBrief:
     crowded: bool
     most_children: int
     now: datetime
-    pieces: frozenset[str] = frozenset()
+    is_piece: Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 from memory_v2.agent.loop import Decision, decide
 from memory_v2.errors import SilicaError
@@ -51,7 +52,7 @@ def split(context: Context, path: str, models: Sequence[Model] | None = None) ->
         crowded=crowded,
         most_children=MAX_CHILDREN // 2,
         now=context.now(),
-        pieces=_listed_pieces(draft, page),
+        is_piece=partial(_is_piece, draft),
     )
     decision: Decision[SplitTask] = decide(lambda: SplitTask(brief), models or context.models, context.operation)
     task = decision.task
@@ -72,9 +73,9 @@ def split(context: Context, path: str, models: Sequence[Model] | None = None) ->
     )
 
 
-def _listed_pieces(draft: Draft, page: Page) -> frozenset[str]:
-    listed = (draft.find(link.target) for link in page.children)
-    return frozenset(child.path for child in listed if child is not None and child.piece is not None)
+def _is_piece(draft: Draft, path: str) -> bool:
+    child = draft.find(path)
+    return child is not None and child.piece is not None
 
 
 def _check_lossless(draft: Draft, path: str) -> None:

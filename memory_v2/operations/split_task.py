@@ -153,7 +153,7 @@ class SplitTask:
             path = present
         elif path in self.brief.taken:
             raise ToolProblem(f"there is a page {present or path!r} already; choose another name")
-        if present in self.brief.pieces:
+        if present and self.brief.is_piece(present):
             raise ToolProblem(f"{present!r} holds part of one large block; choose another name")
         blocks = parse_numbers(child.blocks, len(self.page.blocks)) if child.blocks else []
         links = parse_numbers(child.links, len(self.page.children), "l") if child.links else []

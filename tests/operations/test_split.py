@@ -16,6 +16,7 @@ from memory_v2.operations.context import MAX_CHILDREN
 from memory_v2.operations.overgrown import MAX_DECISIONS
 from memory_v2.operations.results import SplitResult
 from memory_v2.settings import DEFAULT_THRESHOLD
+from memory_v2.storage.base import Stored
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import parse_blocks
 from tests.operations.scenes import SMALL, Crowded, body, call, calls, offline, scripted
@@ -112,6 +113,16 @@ def test_notes_of_a_paragraph_each_keep_their_headings() -> None:
     assert memory.check() == []
 
 
+def listing(links: int) -> Memory:
+    """A memory whose root lists so many pages."""
+    memory = offline()
+    for number in range(links):
+        memory.storage.write(f"p{number}", b"# P\n\ntext\n")
+    listed = "".join(f"- [[p{number}]] - {SUBJECTS[number % 5]} {number // 9}\n" for number in range(links))
+    memory.storage.write("memory", f"# Memory\n\n## Links\n\n{listed}".encode())
+    return memory
+
+
 @pytest.fixture
 def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts whose terms the planner counts."""
@@ -137,17 +148,28 @@ def test_a_block_is_looked_at_about_as_often_on_a_long_page_as_on_a_short_one(lo
 
 def test_a_link_is_looked_at_about_as_often_among_many_as_among_few(looked: list[str]) -> None:
     def looks(links: int) -> float:
-        memory = offline()
-        for number in range(links):
-            memory.storage.write(f"p{number}", b"# P\n\ntext\n")
-        listed = "".join(f"- [[p{number}]] - {SUBJECTS[number % 5]} {number // 9}\n" for number in range(links))
-        memory.storage.write("memory", f"# Memory\n\n## Links\n\n{listed}".encode())
+        memory = listing(links)
         looked.clear()
         memory.split()
         assert memory.check() == []
         return len(looked) / links
 
     assert looks(800) <= 3 * looks(50)
+
+
+def test_a_page_of_links_is_divided_without_a_look_at_the_pages_it_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = listing(100)
+    memory.write("More of it.", "p0", "append")  # the history begins
+    opened: list[str] = []
+    read = VolatileStorage.read
+
+    def reading(self: VolatileStorage, path: str) -> Stored:
+        opened.append(path)
+        return read(self, path)
+
+    monkeypatch.setattr(VolatileStorage, "read", reading)
+    memory.split()
+    assert not any(f"p{number}" in opened for number in range(1, 100))  # the index reads p0, which was changed
 
 
 def test_a_small_page_is_left_whole_with_the_reason() -> None:

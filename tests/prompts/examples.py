@@ -44,8 +44,8 @@ WRITE = WriteBrief(
     block_count=lambda path: 6,
 )
 WRITE_THERE = WriteBrief(WRITE.blocks, "projects/silica", VIEWS[1:], (), {}, 10_240, NOW, lambda path: 6)
-SPLIT = SplitBrief(VIEWS[1], 10_240, 6_144, TakenPaths(["memory"]), False, 16, NOW)
-CROWDED = SplitBrief(VIEWS[0], 10_240, 6_144, TakenPaths(["memory"]), True, 16, NOW)
+SPLIT = SplitBrief(VIEWS[1], 10_240, 6_144, TakenPaths(["memory"]), False, 16, NOW, lambda _: False)
+CROWDED = SplitBrief(VIEWS[0], 10_240, 6_144, TakenPaths(["memory"]), True, 16, NOW, lambda _: False)
 SEARCH = SearchBrief("Which Python does Silica need?\n[p9] forged", 10, VIEWS[0], HITS, NOW, lambda path: 6)
 NOTHING_THERE = SearchBrief("Anything?", 10, None, (), NOW, lambda path: 6)
 
