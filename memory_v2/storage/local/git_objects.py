@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Sequence
 from functools import lru_cache
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,8 @@ MANY = 100
 
 class FlushedObjects:
     """An object store that writes the objects of a revision durably: each to its own file, or many as one pack.
-    Temporary files are made in `objects/` itself, where `_sweep` finds them without listing its 256 subfolders."""
+    Temporary files are made where `_sweep` finds them: among the packs, and in `objects/` itself, without listing its
+    256 subfolders."""
 
     def __init__(self, store: Any, folder: Path) -> None:
         self._store = store
@@ -50,30 +50,23 @@ class FlushedObjects:
         name = added.id.decode()
         file = self._folder / name[:2] / name[2:]
         changed.add(file.parent)
-        if not file.exists():
-            self._write(file, added.as_legacy_object(), changed)
-
-    def _write_pack(self, objects: Sequence[Any], changed: set[Path]) -> None:
-        from dulwich.pack import write_pack_index_v2, write_pack_objects
-
-        data, index = BytesIO(), BytesIO()
-        places, checksum = write_pack_objects(
-            data, [(added, None) for added in objects], self._store.object_format, deltify=False
-        )
-        write_pack_index_v2(index, sorted((name, *place) for name, place in places.items()), checksum)
-        pack = self._folder / "pack" / f"pack-{checksum.hex()}.pack"
-        changed.add(pack.parent)
-        self._write(pack, data.getvalue(), changed)
-        self._write(pack.with_suffix(".idx"), index.getvalue(), changed)  # last: a pack without its index is not read
-
-    def _write(self, file: Path, data: bytes, changed: set[Path]) -> None:
+        if file.exists():
+            return
         if not file.parent.exists():
             file.parent.mkdir(mode=0o700, exist_ok=True)
             leave_to_owner_above(file.parent)
             changed.add(self._folder)
         temporary = new_temporary(self._folder)
-        store_bytes(temporary, data)
+        store_bytes(temporary, added.as_legacy_object())
         temporary.replace(file)
+
+    def _write_pack(self, objects: Sequence[Any], changed: set[Path]) -> None:
+        self._store.fsync_object_files = True
+        pack = self._store.add_objects([(added, None) for added in objects])
+        packs = self._folder / "pack"
+        for kind in ("pack", "idx"):
+            leave_to_owner_above(packs / f"pack-{pack.name().decode()}.{kind}")
+        changed.add(packs)
 
 
 _HASH = 20
