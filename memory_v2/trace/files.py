@@ -87,9 +87,11 @@ class Traces:
         """The timestamp of a new name: the moment, or just after the newest name, so that names sort in the order in
         which traces were saved."""
         newest = max(self._entries(), default="").partition("-")[0]
-        with suppress(ValueError, OverflowError):  # a name made by hand, or the last moment there is
-            moment = max(moment, datetime.strptime(newest, STAMP).replace(tzinfo=UTC) + timedelta(microseconds=1))
-        return f"{moment.astimezone(UTC):{STAMP}}"
+        stamp = f"{moment.astimezone(UTC):{STAMP}}"
+        if newest >= stamp:  # the clock went back, or two were saved at once
+            with suppress(ValueError, OverflowError):  # a name made by hand, or the last moment there is
+                return f"{datetime.strptime(newest, STAMP) + timedelta(microseconds=1):{STAMP}}"
+        return stamp
 
     def _file(self, name: str) -> Path:
         return self.folder / f"{name}{SUFFIX}"
