@@ -11,6 +11,7 @@ from pathlib import Path
 
 from memory_v2.index.days import ASKED
 from memory_v2.index.tables import SCHEMA, VERSION, check_rows, snapshot, transaction
+from memory_v2.storage.local.disk import leave_to_owner_above
 
 FILE = "index.sqlite"
 BUSY_SECONDS = 5.0
@@ -104,6 +105,7 @@ def _open(file: Path | None) -> tuple[sqlite3.Connection, tuple[int, int]]:
         # would drop the locks that SQLite holds on it in this process.
         with suppress(FileExistsError):
             os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            leave_to_owner_above(file)
         try:
             tables = _connect(str(file))
         except _OtherVersion:

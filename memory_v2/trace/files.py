@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory_v2.errors import InvalidText, NotAllowed, StorageError
+from memory_v2.storage.local.disk import leave_to_owner_above
 from memory_v2.trace.recording import Event, Trace
 
 logger = logging.getLogger(__name__)
@@ -48,9 +49,11 @@ class Traces:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self.folder.is_symlink():
                 raise OSError(f"{self.folder} is a symbolic link, and links are not followed")
+            leave_to_owner_above(self.folder)
             name = f"{self._free(moment)}-{operation}-{ending or os.urandom(5).hex()}"
             with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
                 stream.write(b"".join(lines))
+            leave_to_owner_above(temporary)
             temporary.replace(self._file(name))
             self._remove_oldest(besides=name)
         except OSError as error:

@@ -606,6 +606,18 @@ def test_what_root_makes_in_a_users_folder_belongs_to_the_user(folder: Path) -> 
     assert unreadable == []
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
+def test_a_user_can_go_on_with_a_memory_that_root_has_begun(tmp_path: Path) -> None:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    os.chown(folder, 65534, 65534)
+    with Memory.open(folder) as memory:
+        memory.write("# Memory\n\nApples.", "memory")
+        memory.search("apples")
+    roots = [place for place in folder.rglob("*") if place.lstat().st_uid == 0]
+    assert [str(place) for place in roots if place.is_dir() or not place.stat().st_mode & 0o004] == []
+
+
 # Locales
 
 

@@ -27,6 +27,7 @@ from memory_v2.storage.local.disk import (
     expect_regular,
     explained,
     is_temporary,
+    leave_to_owner_above,
     lstat,
     make_folder,
     new_temporary,
@@ -98,8 +99,10 @@ class GitHistory:
         temporary = new_temporary(self._place / "objects")  # where it is swept, and git takes it for no ref
         with explained("write", file):
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            leave_to_owner_above(file.parent)
             try:
                 temporary.write_text(f"{revision}\n", "ascii")  # not flushed: losing it costs a comparison
+                leave_to_owner_above(temporary)
                 temporary.replace(file)
             finally:
                 temporary.unlink(missing_ok=True)
@@ -313,6 +316,8 @@ class GitHistory:
         made.mkdir(mode=0o700)
         try:
             Repo.init_bare(str(made), default_branch=b"main").close()
+            for place in (made, *made.rglob("*")):
+                leave_to_owner_above(place)
             made.rename(self._place)
         except BaseException:
             shutil.rmtree(made, ignore_errors=True)
