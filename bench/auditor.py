@@ -138,7 +138,7 @@ class _Auditor:
     def _note_edit(self, operation: Operation) -> None:
         """Notes what was edited by hand in an operation; a commit may follow later."""
         self.noted.add(operation["n"])
-        if operation["did"] == "edit":
+        if operation["did"] == "edit" and operation["acknowledged"]:
             self.edited_by_hand.add(operation["page"])
             self.removed_by_hand |= {(operation["page"], line) for line in operation["removed"]}
 

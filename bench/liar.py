@@ -105,7 +105,7 @@ class Session:
 
     def _answer(self, conversation: Conversation) -> Answer:
         """The liar's answer. While it thinks, somebody else may change a page."""
-        if self.chance.random() < RIVALS:
+        if self.chance.random() < RIVALS and self._paths():
             asked = self.told
             self._do(self.chance.choice(("rival", "edit")))
             self.told = asked
