@@ -16,7 +16,8 @@ from unittest.mock import patch
 from memory_v2.errors import NotAllowed, PageNotFound
 from memory_v2.memory import Memory
 from memory_v2.storage.local import git_history
-from memory_v2.storage.local.git_history import FOLDER, MAKING
+from memory_v2.storage.local.git_history import FOLDER
+from memory_v2.storage.local.git_repository import MAKING
 from memory_v2.storage.local.notes import LocalNotes
 from memory_v2.storage.local.storage import METADATA, LocalStorage
 from tests.crash.scenes import THRESHOLD, Scene, copied, opened

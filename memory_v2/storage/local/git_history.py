@@ -8,9 +8,7 @@ The repository is bare and names pages as the disk does (`projects/silica.md`), 
 from __future__ import annotations
 
 import logging
-import os
 import re
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -26,10 +24,8 @@ from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, 
 from memory_v2.storage.local.disk import (
     expect_regular,
     explained,
-    is_temporary,
     leave_to_owner_above,
     lstat,
-    make_folder,
     new_temporary,
     read_bytes,
     reading,
@@ -37,16 +33,13 @@ from memory_v2.storage.local.disk import (
 )
 from memory_v2.storage.local.git_message import message_of, read_message
 from memory_v2.storage.local.git_objects import FlushedObjects, damaged_pack
+from memory_v2.storage.local.git_repository import make_repository, sweep
 from memory_v2.storage.names import SUFFIX
 
 FOLDER = "history.git"
 BRANCH = b"refs/heads/main"
 CHECKED_OUT = b"refs/silica/checked-out"
 AUTHOR = b"Silica Memory <silica@localhost>"
-MAKING = "history-making-"
-"""The name of a new repository's folder begins with this until the repository is complete."""
-TORN_SECONDS = 60.0
-"""The age, in seconds, at which a temporary file is taken for one of a dead process. Writing one takes milliseconds."""
 GIT_SECONDS = 0.2
 """How long to wait for another git process, in seconds: git holds a branch's lock for a few milliseconds."""
 MAX_WALKED = 20_000
@@ -109,7 +102,7 @@ class GitHistory:
 
     def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
         """See `History`."""
-        self._sweep()
+        sweep(self._place)
         if damaged := damaged_pack(self._place / "objects" / "pack"):
             raise HistoryDamaged(f"the history in {self._place} is damaged: {damaged} is not whole; the pages are not")
         return self._despite_locks(lambda: self._recorded(changes, revision))
@@ -279,7 +272,7 @@ class GitHistory:
                     for name in ("refs/heads", "objects/pack"):
                         (self._place / name).mkdir(mode=0o700, parents=True, exist_ok=True)
             else:
-                self._make()
+                make_repository(self._place)
             self._expect_regular_files()
             self._opened = Repo(str(self._place))
         return self._opened
@@ -303,34 +296,6 @@ class GitHistory:
         name = object_id.decode("ascii")
         self._expect_regular(self._place / "objects" / name[:2] / name[2:])
         return self._repo.object_store[object_id]
-
-    def _make(self) -> None:
-        """Creates the repository under another name and renames it when it is complete, so that a crash leaves no
-        incomplete one."""
-        from dulwich.repo import Repo
-
-        make_folder(self._place.parent)
-        for half in self._place.parent.glob(f"{MAKING}*"):
-            shutil.rmtree(half, ignore_errors=True)
-        made = self._place.with_name(f"{MAKING}{os.urandom(4).hex()}.git")
-        made.mkdir(mode=0o700)
-        try:
-            Repo.init_bare(str(made), default_branch=b"main").close()
-            for place in (made, *made.rglob("*")):
-                leave_to_owner_above(place)
-            made.rename(self._place)
-        except BaseException:
-            shutil.rmtree(made, ignore_errors=True)
-            raise
-        sync_folder(self._place.parent)
-
-    def _sweep(self) -> None:
-        """Removes temporary files of processes that were killed while they recorded or packed."""
-        for file in (*self._place.glob("objects/.*"), *self._place.glob("objects/pack/*")):
-            with suppress(OSError):
-                is_torn = is_temporary(file.name) or file.suffix == ".lock" or file.name.startswith("tmp")
-                if is_torn and time.time() - file.stat().st_mtime > TORN_SECONDS:
-                    file.unlink()
 
     def _despite_locks(self, act: Callable[[], Answer]) -> Answer:
         """Returns the result of `act`. If a dead process left locks behind, removes them and tries once more."""

@@ -17,7 +17,7 @@ MANY = 100
 
 class FlushedObjects:
     """An object store that writes the objects of a revision durably: each to its own file, or many as one pack.
-    Temporary files are made where `_sweep` finds them: among the packs, and in `objects/` itself, without listing its
+    Temporary files are made where `sweep` finds them: among the packs, and in `objects/` itself, without listing its
     256 subfolders."""
 
     def __init__(self, store: Any, folder: Path) -> None:

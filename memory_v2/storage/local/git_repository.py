@@ -1,0 +1,46 @@
+"""The folder of a git repository: made whole, and swept of what a killed process left in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from memory_v2.storage.local.disk import is_temporary, leave_to_owner_above, make_folder, sync_folder
+
+MAKING = "history-making-"
+"""The name of a new repository's folder begins with this until the repository is complete."""
+TORN_SECONDS = 60.0
+"""The age, in seconds, at which a temporary file is taken for one of a dead process. Writing one takes milliseconds."""
+
+
+def make_repository(place: Path) -> None:
+    """Creates the repository under another name and renames it when it is complete, so that a crash leaves no
+    incomplete one."""
+    from dulwich.repo import Repo
+
+    make_folder(place.parent)
+    for half in place.parent.glob(f"{MAKING}*"):
+        shutil.rmtree(half, ignore_errors=True)
+    made = place.with_name(f"{MAKING}{os.urandom(4).hex()}.git")
+    made.mkdir(mode=0o700)
+    try:
+        Repo.init_bare(str(made), default_branch=b"main").close()
+        for inside in (made, *made.rglob("*")):
+            leave_to_owner_above(inside)
+        made.rename(place)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    sync_folder(place.parent)
+
+
+def sweep(place: Path) -> None:
+    """Removes temporary files of processes that were killed while they recorded or packed."""
+    for file in (*place.glob("objects/.*"), *place.glob("objects/pack/*")):
+        with suppress(OSError):
+            is_torn = is_temporary(file.name) or file.suffix == ".lock" or file.name.startswith("tmp")
+            if is_torn and time.time() - file.stat().st_mtime > TORN_SECONDS:
+                file.unlink()
