@@ -24,7 +24,7 @@ from memory_v2.pending import MODES, Mode, PendingWrite
 from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import Change
 from memory_v2.text.dates import leading_date, named_span
-from memory_v2.text.plain import shorten
+from memory_v2.text.plain import capitalized, shorten
 from memory_v2.text.words import content_words, normal
 from memory_v2.tree.block import Block, decode, readable
 from memory_v2.tree.edit import appended
@@ -195,7 +195,7 @@ def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Pag
             draft.put(above.with_child(path, page.title))
         return page
     title = path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ")
-    title = title[:1].upper() + title[1:]
+    title = capitalized(title)
     parent = page_above(draft, path)
     page = Page(path, "") if titled else new_page(path, title)
     draft.put(page.stamped(draft.context.now(), split_from=parent))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from memory_v2.text.words import folded
+
 _LINK = re.compile(r"\[\[([^\[\]|#\r\n]+)(?:#[^\[\]|\r\n]*)?(?:\|([^\[\]\r\n]+))?\]\]|\[([^\[\]\r\n]+)\]\([^()\s]*\)")
 
 
@@ -13,6 +15,12 @@ def plain(text: str) -> str:
     shown = _LINK.sub(lambda link: link[2] or link[1] or link[3], shown)
     bare = "".join(c for c in shown if c not in "[]|`*\ufffd" and (c.isprintable() or c.isspace()))
     return " ".join(bare.split())
+
+
+def capitalized(text: str) -> str:
+    """The text with a capital first, unless that makes it another word, as a Turkish `ı` would become `I`."""
+    capital = text[:1].upper() + text[1:]
+    return capital if folded(capital) == folded(text) else text
 
 
 def shorten(text: str, limit: int) -> str:

@@ -14,7 +14,7 @@ from memory_v2.models.offline.grouping import group_links
 from memory_v2.models.offline.naming import Names, Terms, describe, heading_name, name_for, texts_of
 from memory_v2.models.offline.outline import Section, dated_runs, find_sections, find_units, recurring_subjects
 from memory_v2.text.dates import Span, covers, leading_date
-from memory_v2.text.plain import plain, shorten
+from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.words import stem, words
 from memory_v2.tree.block import Block
 from memory_v2.tree.headings import Outline
@@ -348,7 +348,7 @@ def _child(page: _Page, group: Group, names: Names) -> dict[str, Any]:
     lead = group.lead or title
     return {
         "name": name,
-        "title": (title[:1].upper() + title[1:])[:110],
+        "title": capitalized(title)[:110],
         "description": describe(lead, terms) or fallback,
         "blocks": show_numbers(group.numbers),
     }

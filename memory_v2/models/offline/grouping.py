@@ -12,7 +12,7 @@ from typing import Any
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.naming import Names, Terms, common_stems, describe, name_for
 from memory_v2.text.lists import fillers, stopwords
-from memory_v2.text.plain import plain
+from memory_v2.text.plain import capitalized, plain
 from memory_v2.text.words import stem, words
 from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import ChildLink
@@ -71,7 +71,7 @@ def _child(entries: Sequence[ChildLink], described: Terms, group: _Group, names:
     name = name_for([group.subject] if group.subject else terms, names, called[0])
     return {
         "name": name,
-        "title": (subject[:1].upper() + subject[1:])[:110],
+        "title": capitalized(subject)[:110],
         "description": describe(subject, called) or name,
         "links": show_numbers(group.numbers, "L"),
     }
