@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memory_v2.index.rows import Known, PassageRow, Prepared, Row
 from memory_v2.index.terms import EVERYTHING
 
-VERSION = 5
+VERSION = 6
 """The version of the tables. Raise it when the same pages would give other tables: older files are then rebuilt."""
 
 PASSAGES_BITS = 20

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _starts(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:
     starts: dict[int, tuple[Kind, int]] = {}
     covered = 0
     tokens = markdown("".join(lines).removeprefix(BYTE_ORDER_MARK))
-    if any(token.level >= MAX_NESTING - 2 for token in tokens):  # the parser ignores the rest of the text
+    if _is_too_deep(tokens):
         return _starts_part_by_part(lines)
     for token in _top_level(tokens):
         assert token.map is not None
@@ -166,14 +167,25 @@ def _starts(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:
     return starts
 
 
+def _is_too_deep(tokens: Iterable[Token]) -> bool:
+    """Whether the parser has ignored the rest of a text, as it is nested too deep."""
+    return any(token.level >= MAX_NESTING - 2 for token in tokens)
+
+
 def _starts_part_by_part(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:
-    """The same for text nested too deep to parse as a whole: each part between blank lines is parsed alone."""
+    """The same for text nested too deep to parse as a whole: the parts between blank lines that are too deep are parsed
+    alone, and the text between them as a whole, so that its blocks are the same without them."""
     firsts = [n for n in range(len(lines)) if not is_blank(lines[n]) and (n == 0 or is_blank(lines[n - 1]))]
     if len(firsts) < 2:
         return dict.fromkeys(firsts, ("paragraph", 0))
+    parts = list(zip(firsts, [*firsts[1:], len(lines)], strict=True))
+    deep = {first for first, end in parts if _is_too_deep(markdown("".join(lines[first:end])))}
     starts: dict[int, tuple[Kind, int]] = {}
-    for first, end in zip(firsts, [*firsts[1:], len(lines)], strict=True):
-        starts |= {first + n: found for n, found in _starts(lines[first:end]).items()}
+    # If no part is too deep alone, each is parsed alone.
+    for is_alone, group in groupby(parts, key=lambda part: not deep or part[0] in deep):
+        together = list(group)
+        for first, end in together if is_alone else [(together[0][0], together[-1][1])]:
+            starts |= {first + n: found for n, found in _starts(lines[first:end]).items()}
     return starts
 
 

@@ -460,3 +460,13 @@ def test_a_subject_whose_capital_is_another_letter_is_no_obstacle(word: str) -> 
     written = memory.write("\n\n".join(f"{word} {number}" for number in range(400)))
     assert (written.degraded, written.new_files[0]) == ("", word)
     assert f"# {word}" in memory.read(word)
+
+
+def test_a_text_nested_too_deep_does_not_keep_its_page_from_being_split() -> None:
+    memory = Memory(VolatileStorage(clock), threshold=SMALL, now=clock)
+    fence, deep = "```py\n# one\n\n- two\n```\n\n", "> - " * 40 + "deep\n\n"
+    moved = [f"- 202{n % 2 + 5}-0{1 + n % 5}-1{n % 9}: the lantern {n} was moved to the harbour\n" for n in range(40)]
+    memory.write(fence + "".join(moved[::2]))
+    assert memory.write(deep + "".join(moved[1::2])).degraded == ""
+    assert stands(memory, fence.strip())
+    assert stands(memory, deep.strip())

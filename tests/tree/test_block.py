@@ -171,3 +171,9 @@ def test_an_open_fence_is_closed_with_the_texts_own_line_end() -> None:
 )
 def test_the_line_end_that_is_used_most_is_told(text: str, end: str) -> None:
     assert line_end(text) == end
+
+
+def test_a_text_nested_too_deep_leaves_the_blocks_beside_it_as_they_are() -> None:
+    fence, deep = "```py\n# one\n\n- two\n```\n\n", "> - " * 40 + "deep\n\n"
+    blocks = parse_blocks(fence + deep + fence)
+    assert [(block.kind, block.text) for block in blocks] == [("fence", fence), ("paragraph", deep), ("fence", fence)]
