@@ -66,10 +66,14 @@ def _row(name: str, tried: Callable[[Trial], None]) -> bool:
     cells = f"{tally.texts:8,}{tally.refused:9}{tally.known:7}{tally.not_searched:9}{tally.bytes // 1000:8,}"
     print(f"{name:10}{cells}{seconds:9.0f}{tally.longest:9.2f}{len(tally.failed):8}", flush=True)
     for problem, text in tally.failed[:MAX_SHOWN]:
-        kind, again = problem.split(":")[0], Trial()
-        part = smallest(text, lambda part: again.problem(part).split(":")[0] == kind, MAX_REDUCED)  # noqa: B023
-        print(f"    {problem[:200]}\n        {part[:400]!r}", flush=True)
+        print(f"    {problem[:200]}\n        {_reduced(text, problem)[:400]!r}", flush=True)
     return bool(tally.failed)
+
+
+def _reduced(text: str, problem: str) -> str:
+    """The smallest part found of a text that has a problem of the same kind."""
+    kind, again = problem.split(":")[0], Trial()
+    return smallest(text, lambda part: again.problem(part).split(":")[0] == kind, MAX_REDUCED)
 
 
 class _Told(Trial):

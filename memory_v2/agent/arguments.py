@@ -56,7 +56,7 @@ def _type(hint: Any) -> Any:
     if get_origin(hint) is Annotated:
         return Annotated[(_type(parts[0]), *map(_note, parts[1:]))]
     if get_origin(hint) is list:
-        return list[_type(parts[0])]  # type: ignore[misc]
+        return list[_type(parts[0])]  # type: ignore[misc]  # known when it runs only
     if type(None) in parts:
         return Union[tuple(map(_type, parts))]  # noqa: UP007 - of so many types as there are
     return hint

@@ -194,8 +194,7 @@ def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Pag
             above = draft.page(page_above(draft, path, {path}))
             draft.put(above.with_child(path, page.title))
         return page
-    title = path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ")
-    title = capitalized(title)
+    title = capitalized(path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " "))
     parent = page_above(draft, path)
     page = Page(path, "") if titled else new_page(path, title)
     draft.put(page.stamped(draft.context.now(), split_from=parent))
