@@ -319,7 +319,7 @@ def _edit_by_hand(folder: Path, done: Event) -> Iterator[Note]:
     editor and program may overwrite each other."""
     chance, count = random.Random(0), 0
     temporary = folder / ".by-hand.tmp"
-    while not done.wait(0.2):
+    while not done.wait(0.05):
         paths = LocalStorage(folder).list_files()
         line = _text(f"{BY_HAND} {count}")
         with suppress(FileNotFoundError, IndexError):  # there is no page yet, or it was removed while it was open
@@ -328,7 +328,7 @@ def _edit_by_hand(folder: Path, done: Event) -> Iterator[Note]:
             data = file.read_bytes() + f"{line}\n".encode()
             if len(data) > MIN_THRESHOLD:
                 continue  # too large a page is a finding, but not a fault
-            done.wait(0.05)
+            done.wait(0.02)
             temporary.write_bytes(data)
             if _identity(file) == opened:
                 temporary.replace(file)

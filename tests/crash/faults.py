@@ -52,7 +52,8 @@ class Tally:
 
 
 class Fault:
-    """What happens at the boundaries: an error at one of them, and in some `way` at those that follow."""
+    """What happens at the boundaries: an error at the first that can fail from one of them on, and in some `way` at
+    those that follow."""
 
     def __init__(self, way: str, number: int) -> None:
         self._way = way
@@ -63,8 +64,9 @@ class Fault:
     def __call__(self, boundary: Boundary) -> None:
         """Raises what the disk raises here, if it does."""
         self.passed = boundary.number
-        begun = boundary.number == self._number if self._way == ONCE else boundary.number >= self._number
-        if not begun or boundary.action == "made" or (self._way == FULL and boundary.action not in _NEEDS_ROOM):
+        if boundary.number < self._number or (self.at and self._way == ONCE) or boundary.action == "made":
+            return
+        if self._way == FULL and boundary.action not in _NEEDS_ROOM:
             return
         self.at = self.at or str(boundary)
         if boundary.action == "commit":

@@ -406,11 +406,10 @@ def test_a_copy_without_its_empty_folders_is_the_same_history(folder: Path) -> N
     assert history.pack() > 0
 
 
-@pytest.mark.parametrize("lock", ["refs/heads/main.lock"])
-def test_a_lock_that_a_killed_process_left_keeps_nothing_out_of_the_history(folder: Path, lock: str) -> None:
+def test_a_lock_that_a_killed_process_left_keeps_nothing_out_of_the_history(folder: Path) -> None:
     history = GitHistory(folder)
     first = history.record({"memory": b"one"}, entry(1))
-    left = folder / FOLDER / lock
+    left = folder / FOLDER / "refs/heads/main.lock"
     left.parent.mkdir(exist_ok=True)
     left.touch()
     second = history.record({"memory": b"two"}, entry(2))
@@ -418,6 +417,33 @@ def test_a_lock_that_a_killed_process_left_keeps_nothing_out_of_the_history(fold
     assert [one.id for one in history.revisions()] == [second, first]
     assert history.checked_out == second
     assert not left.exists()
+
+
+@pytest.mark.parametrize("pages", [3, MANY])
+def test_a_pack_whose_index_was_being_written_when_its_process_was_killed_is_written_again(
+    folder: Path, tmp_path: Path, pages: int
+) -> None:
+    def begin(folder: Path) -> GitHistory:
+        history = GitHistory(folder)
+        history.record({}, entry(0))
+        history.take_back(history.head)
+        return history
+
+    def write(history: GitHistory) -> None:
+        history.record({f"page-{number}": b"%d" % number for number in range(pages)}, entry(1))
+        history.pack()
+
+    write(begin(tmp_path / "elsewhere"))
+    indexes = (tmp_path / "elsewhere" / FOLDER / "objects" / "pack").glob("*.idx")
+    index = max(indexes, key=lambda file: file.stat().st_size)
+    history = begin(folder)
+    packs = folder / FOLDER / "objects" / "pack"
+    index.with_suffix(".pack").rename(packs / f"{index.stem}.pack")
+    (packs / f"{index.name}.lock").write_bytes(index.read_bytes()[:100])
+    write(history)
+    assert [one.summary for one in history.revisions()] == [entry(1).summary]
+    assert history.read(history.head, "page-2") == b"2"
+    assert not list(packs.glob("*.lock"))
 
 
 def test_half_an_object_that_a_killed_process_left_is_swept_by_the_next_record(folder: Path) -> None:

@@ -202,8 +202,7 @@ class GitHistory:
         """Packs all loose objects and returns their number."""
         if not self.begun:
             return 0
-        with self._explained():
-            return int(self._repo.object_store.pack_loose_objects())
+        return self._despite_locks(lambda: self._objects().pack_loose())
 
     @property
     def size(self) -> int:
@@ -225,7 +224,7 @@ class GitHistory:
         from dulwich.object_store import commit_tree_changes
         from dulwich.objects import Blob, Commit, Tree
 
-        store: Any = FlushedObjects(self._repo.object_store, self._place / "objects")
+        store: Any = self._objects()
         parent = self._head
         tree: Any = self._tree(self._commit(parent).tree) if parent else Tree()
         files: list[Any] = []
@@ -291,6 +290,9 @@ class GitHistory:
         except OSError as error:
             raise HistoryDamaged(f"the history in {self._place} is damaged: {file.name}: {error.strerror}") from error
 
+    def _objects(self) -> FlushedObjects:
+        return FlushedObjects(self._repo.object_store, self._place / "objects")
+
     def _object(self, object_id: bytes) -> Any:
         """The object of this id. Raises `KeyError` if there is none."""
         name = object_id.decode("ascii")
@@ -308,12 +310,13 @@ class GitHistory:
                 return act()
 
     def _unlock(self) -> None:
-        """Removes the locks of a process that died while it recorded. They are not ours, since we hold the storage's
-        lock, and plain git holds them only for milliseconds."""
+        """Removes the locks of a process that died while it recorded or packed. They are not ours, since we hold the
+        storage's lock, and plain git holds them only for milliseconds."""
         time.sleep(GIT_SECONDS)
-        for lock in self._place.glob("refs/heads/*.lock"):
-            with suppress(OSError):
-                lock.unlink()
+        for name in ("refs/heads/*.lock", "objects/pack/*.idx.lock"):
+            for lock in self._place.glob(name):
+                with suppress(OSError):
+                    lock.unlink()
 
     def _close(self) -> None:
         opened, self._opened = self._opened, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +14,8 @@ from memory_v2.storage.local.disk import leave_to_owner_above, lstat, new_tempor
 
 MANY = 100
 """How many objects of one revision are written as a pack: two files to flush instead of hundreds."""
+
+_IS_ID = re.compile("[0-9a-f]{40}").fullmatch
 
 
 class FlushedObjects:
@@ -34,17 +37,28 @@ class FlushedObjects:
 
     def flush(self) -> None:
         """Writes and flushes all added objects that are not there yet, and their names."""
-        changed: set[Path] = set()
         added = list(self._added.values())
         if len(added) >= MANY:
             added = [one for one in added if one.id not in self._store]
         if len(added) >= MANY:
-            self._write_pack(added, changed)
-        else:
-            for one in added:
-                self._write_loose(one, changed)
+            self._write_pack(added)
+            return
+        changed: set[Path] = set()
+        for one in added:
+            self._write_loose(one, changed)
         for folder in changed:
             sync_folder(folder)
+
+    def pack_loose(self) -> int:
+        """Writes all objects that have a file of their own as a pack, and removes those files once it is durable.
+        Returns their number."""
+        names = ["".join(file.parts[-2:]) for file in self._folder.glob("[0-9a-f][0-9a-f]/*")]
+        loose = [self._store[name.encode()] for name in names if _IS_ID(name)]
+        if loose:
+            self._write_pack(loose)
+        for one in loose:
+            self._store.delete_loose_object(one.id)
+        return len(loose)
 
     def _write_loose(self, added: Any, changed: set[Path]) -> None:
         name = added.id.decode()
@@ -60,13 +74,13 @@ class FlushedObjects:
         store_bytes(temporary, added.as_legacy_object())
         temporary.replace(file)
 
-    def _write_pack(self, objects: Sequence[Any], changed: set[Path]) -> None:
+    def _write_pack(self, objects: Sequence[Any]) -> None:
         self._store.fsync_object_files = True
         pack = self._store.add_objects([(added, None) for added in objects])
         packs = self._folder / "pack"
         for kind in ("pack", "idx"):
             leave_to_owner_above(packs / f"pack-{pack.name().decode()}.{kind}")
-        changed.add(packs)
+        sync_folder(packs)
 
 
 _HASH = 20
