@@ -11,6 +11,7 @@ from memory_v2.index.base import Hit
 from memory_v2.tree.block import Block
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import TakenPaths
+from memory_v2.tree.source import NO_SOURCE, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,8 @@ class WriteBrief:
 
     `path` is the page it must go to, or `None`. `pages` are shown in full: that page or the root first, then likely
     ones. `places` are passages similar to the new text, best first. `known` maps each new block (from 1) that is
-    already in the tree, word for word, to its page and block. `block_count` gives the number of blocks of a page."""
+    already in the tree, word for word, to its page and block. `block_count` gives the number of blocks of a page.
+    `source` is where the text came from and the day it was said, as far as the caller told."""
 
     blocks: tuple[Block, ...]
     path: str | None
@@ -37,6 +39,7 @@ class WriteBrief:
     threshold: int
     now: datetime
     block_count: Callable[[str], int]
+    source: Source = NO_SOURCE
 
     @property
     def shown(self) -> frozenset[str]:

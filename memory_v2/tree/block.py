@@ -1,8 +1,9 @@
 """Text into blocks, and blocks back into text without losing a byte.
 
 A block is a top-level piece of Markdown (a heading, a paragraph, one item of a list with what is nested in it, a fence,
-a table, a quote) with its exact characters, including the blank lines after it. markdown-it's block rules decide which
-lines begin a block; the characters are always cut from the text itself, so `"".join(b.text) == text`.
+a table, a quote, a front matter) with its exact characters, including the blank lines after it. markdown-it's block
+rules decide which lines begin a block; the characters are always cut from the text itself, so
+`"".join(b.text) == text`.
 """
 
 from __future__ import annotations
@@ -14,11 +15,16 @@ from functools import cache, lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from memory_v2.tree.front_matter import front_matter_length
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
-Kind: TypeAlias = Literal["heading", "paragraph", "item", "fence", "code", "table", "quote", "html", "rule", "piece"]
+Kind: TypeAlias = Literal[
+    "heading", "paragraph", "item", "fence", "code", "table", "quote", "html", "rule", "front matter", "piece"
+]
 
 MAX_NESTING = 100
 """Limits how deep lists and quotes nest, in levels; markdown-it recurses into each. Text nested deeper than anybody
@@ -49,6 +55,7 @@ _KINDS: dict[str, Kind] = {
     "blockquote_open": "quote",
     "html_block": "html",
     "hr": "rule",
+    "front_matter": "front matter",
 }
 
 
@@ -217,8 +224,24 @@ def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable("table")
+    parser.block.ruler.before("table", "front_matter", _front_matter)
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
+
+
+def _front_matter(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """The parser's rule for a front matter: at the start of the text, or behind a blank line where no list, quote or
+    fence is open."""
+    is_at_top = state.level == state.blkIndent == state.sCount[start] == 0
+    if not is_at_top or not state.src.startswith("---", state.bMarks[start]):
+        return False
+    if start > 0 and not state.isEmpty(start - 1):
+        return False
+    length = front_matter_length(state.src[state.bMarks[n] : state.eMarks[n]] for n in range(start, end))
+    if length and not silent:
+        state.push("front_matter", "", 0).map = [start, start + length]
+        state.line = start + length
+    return length > 0
 
 
 def join_runs(runs: Iterable[Sequence[Block]], newline: str = "\n") -> str:

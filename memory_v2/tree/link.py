@@ -51,8 +51,8 @@ def link_key(target: str) -> str | None:
 
 
 def find_links(block: Block) -> list[Link]:
-    """The links of a block, in order, with their positions in its text. Code and pieces have no links."""
-    if "[[" not in block.text or block.kind in ("fence", "code", "html", "piece"):
+    """The links of a block, in order, with their positions in its text. Code, front matter and pieces have no links."""
+    if "[[" not in block.text or block.kind in ("fence", "code", "html", "front matter", "piece"):
         return []
     links = []
     for start, text in _prose(block.text):

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cached_property
 from itertools import accumulate
 
@@ -35,9 +35,11 @@ from memory_v2.tree.block import (
     split_lines,
     to_blank_line,
 )
+from memory_v2.tree.front_matter import FrontMatter, read_front_matter
 from memory_v2.tree.link import Link, find_links, link_key
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.sections import CHILD_LINK, PROPERTY, Sections, end_sections, misplaced_sections, part
+from memory_v2.tree.source import named_day, page_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,10 @@ MAX_DESCRIPTION = 240
 """Limits the description of a child, in characters: two lines, enough for a reader to choose by."""
 MAX_TITLE = 500
 """Limits a heading that stays at the top when its page is split, in bytes. A longer one is text, and may move."""
+
+MAX_FRONT_MATTER = 1_200
+"""Limits a front matter that stays at the top when its page is split, in bytes: the smallest page has room for it, a
+title, and links. A longer one is text, and may move."""
 
 _LINE_END = re.compile(rb"[\r\n]")
 _PIECE = re.compile(r"(\d{1,6}) of (\d{1,6}), (\d{1,9}) bytes of ([a-z]+)")
@@ -159,20 +165,40 @@ class Page:
         return data[:end]
 
     @cached_property
+    def front_matter(self) -> FrontMatter:
+        """What the front matter at the top of the page says."""
+        has_one = self.blocks[:1] and self.blocks[0].kind == "front matter"
+        return read_front_matter(self.blocks[0].text) if has_one else FrontMatter()
+
+    @cached_property
+    def top(self) -> int:
+        """How many blocks stand at the top and stay there: the front matter and the title."""
+        return top_of(self.blocks)
+
+    @cached_property
     def title(self) -> str:
-        """The words of the heading at the top, or else the last part of the path."""
-        if self.blocks and self.blocks[0].kind == "heading" and self.blocks[0].words:
-            return readable(self.blocks[0].words)
+        """The words of the heading at the top, or else the title in the front matter, or the last part of the path."""
+        if self.top and (last := self.blocks[self.top - 1]).kind == "heading" and last.words:
+            return readable(last.words)
+        if self.front_matter.title:
+            return readable(self.front_matter.title)
         return "Memory" if self.path == ROOT else self.path.rsplit("/", 1)[-1]
+
+    @property
+    def said_on(self) -> date | None:
+        """The day on which the text of the page was said: as its metadata says, or its front matter, or the name of its
+        source, or the last part of its path. Nothing is said here about the lines that have a day of their own."""
+        told, last = page_source(self), self.path.rsplit("/", 1)[-1]
+        return told.day or self.front_matter.date or named_day(told.name) or named_day(last)
 
     @cached_property
     def fixed(self) -> frozenset[int]:
-        """The numbers of the blocks that no split moves: the title, unless it is longer than `MAX_TITLE`, and the piece
-        that a page holds."""
-        title = {1} if self.blocks[:1] and self.blocks[0].kind == "heading" else set()
-        if title and self.piece is None and self.blocks[0].size > MAX_TITLE:
-            title = set()
-        return frozenset(title | {n for n, block in enumerate(self.blocks, 1) if block.kind == "piece"})
+        """The numbers of the blocks that no split moves: the front matter unless it is longer than `MAX_FRONT_MATTER`,
+        the title unless it is longer than `MAX_TITLE`, and the piece that a page holds."""
+        limits = {"front matter": MAX_FRONT_MATTER, "heading": MAX_TITLE}
+        top = list(enumerate(self.blocks[: self.top], 1))
+        fixed = {n for n, block in top if self.piece is not None or block.size <= limits[block.kind]}
+        return frozenset(fixed | {n for n, block in enumerate(self.blocks, 1) if block.kind == "piece"})
 
     @property
     def last_updated(self) -> datetime | None:
@@ -329,6 +355,16 @@ class Page:
             kept[-1] += newline
         kept += [f"{key}: {value}{newline}" for key, value in values.items() if value]
         return replace(self, body=body, metadata="".join(kept))
+
+
+def top_of(blocks: Sequence[Block]) -> int:
+    """How many blocks at the start of a page or of a text are its front matter and its title. Below a front matter that
+    has a title, only a heading of the first level is one."""
+    start = 1 if blocks[:1] and blocks[0].kind == "front matter" else 0
+    heading = blocks[start] if start < len(blocks) and blocks[start].kind == "heading" else None
+    if heading is None or (start and heading.level > 1 and read_front_matter(blocks[0].text).title):
+        return start
+    return start + 1
 
 
 def parse_page(path: str, text: str) -> Page:

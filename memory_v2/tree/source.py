@@ -1,0 +1,139 @@
+"""Where a text came from and the day it was said, in forms that a person can read.
+
+On a page of its own they stand in `## Metadata`, as `source: NAME` and `date: 2026-02-03`. Among other text, a line of
+the program's stands behind the text: `*Source: NAME · 2026-02-03*`, `*Source: NAME*` or `*Said on 2026-02-03*`. The
+line is for the text above it, back to the line of another source or to the heading of its section, that one included.
+Where other text stands there as well, the line says how many blocks it is for: `*Source: NAME* (2 blocks)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from memory_v2.tree.block import Block
+
+if TYPE_CHECKING:
+    from memory_v2.tree.page import Page
+
+SOURCE = "source"
+DATE = "date"
+"""The keys in the metadata of a page."""
+
+_DAY = r"\d{4}-\d{2}-\d{2}"
+_LINE = re.compile(
+    rf"\*(?:Source: (?P<name>\S.*?)(?: · (?P<day>{_DAY}))?|Said on (?P<said>{_DAY}))\*"
+    r"(?: \((?P<count>\d{1,4}) blocks?\))?"
+)
+_ESCAPED = re.compile(r"\\([\\*`<\[\]&])|&middot;")
+_SPECIAL = re.compile(r"[\\*`<\[\]]|&(?=middot;)")
+_NAMED_DAY = re.compile(r"(?<![^\W_])(\d{4})([-_./]?)(\d{2})\2(\d{2})(?!\d|\2\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a text came from, and the day it was said. Both may be unknown."""
+
+    name: str = ""
+    day: date | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.name or self.day)
+
+    @property
+    def line(self) -> str:
+        """The line that stands behind the text on a page with others."""
+        if not self.name:
+            return f"*Said on {self.day}*"
+        name = _SPECIAL.sub(lambda sign: f"\\{sign[0]}", self.name)
+        if self.day is None:
+            name = re.sub(rf" · (?={_DAY}\Z)", " &middot; ", name)  # else it would be read as the day
+        return f"*Source: {name}" + (f" · {self.day}*" if self.day else "*")
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """What stands in the metadata of a page of its own."""
+        return {SOURCE: self.name, DATE: self.day.isoformat() if self.day else ""}
+
+
+NO_SOURCE = Source()
+
+
+def is_source_line(block: Block) -> bool:
+    """Whether a block is a line of the program's that says where the text above it came from, or when it was said. It
+    stays with the block in front of it."""
+    return read_source_line(block) is not None
+
+
+def read_source_line(block: Block) -> Source | None:
+    """What a source line says; `None` if the block is none."""
+    found = _matched(block)
+    if found is None:
+        return None
+    name = _ESCAPED.sub(lambda sign: sign[1] or "·", found["name"] or "")
+    return Source(name, _iso_day(found["day"] or found["said"]))
+
+
+def page_source(page: Page) -> Source:
+    """Where the text of a page came from, according to its metadata."""
+    return Source(page.properties.get(SOURCE, ""), _iso_day(page.properties.get(DATE)))
+
+
+def source_of(page: Page, number: int) -> Source:
+    """Where a block of a page (from 1) came from: as the source line that closes its section says, or else the page."""
+    line = closing_line(page.blocks, number)
+    said = read_source_line(page.blocks[line - 1]) if line else None
+    return said or page_source(page)
+
+
+def closing_line(blocks: Sequence[Block], number: int) -> int:
+    """The number of the source line that is for this block (from 1); 0 if there is none."""
+    for line in range(max(number, 1), len(blocks) + 1):
+        block = blocks[line - 1]
+        if (found := _matched(block)) is not None:
+            return line if line - number <= int(found["count"] or line) else 0
+        if block.kind == "heading" and line > number:
+            return 0
+    return 0
+
+
+def covered(blocks: Sequence[Block], line: int) -> range:
+    """The numbers of the blocks that the source line with this number (from 1) is for."""
+    found = _matched(blocks[line - 1])
+    count = int(found["count"] or line) if found else 0
+    start = line
+    while start > 1 and line - start < count and not is_source_line(blocks[start - 2]):
+        start -= 1
+        if blocks[start - 1].kind == "heading":
+            break
+    return range(start, line)
+
+
+def named_day(name: str) -> date | None:
+    """The day in the name of a file or of another source: `memory/2026-02-03.md`, `2026_02_03-standup.md`,
+    `20260203.md`. A day in the last part of the name comes first; of several days there, none counts."""
+    *_, last = name.rstrip("/").rpartition("/")
+    for part in (last, name):
+        if days := {day for found in _NAMED_DAY.finditer(part) if (day := _day(found[1], found[3], found[4]))}:
+            return days.pop() if len(days) == 1 else None
+    return None
+
+
+def _matched(block: Block) -> re.Match[str] | None:
+    if block.kind != "paragraph" or not block.text.startswith("*S"):
+        return None
+    return _LINE.fullmatch(block.content)
+
+
+def _iso_day(text: str | None) -> date | None:
+    return _day(*text.split("-")) if text and re.fullmatch(_DAY, text) else None
+
+
+def _day(year: str, month: str, day: str) -> date | None:
+    try:
+        return date(int(year), int(month), int(day)) if 1900 <= int(year) <= 2999 else None
+    except ValueError:
+        return None
