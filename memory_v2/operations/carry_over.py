@@ -123,5 +123,5 @@ def _check_still_new(task: WriteTask, pages: _Pages) -> None:
     to_write = {task.brief.blocks[n - 1].content: n for n, path in task.placed.items() if path}
     for path in pages.now:
         for block in pages.match(path).added:
-            if block.kind != "rule" and (number := to_write.get(block.content)):
+            if block.kind not in ("rule", "front matter") and (number := to_write.get(block.content)):
                 raise Outdated(f"n{number} was written on {path!r} by somebody else")

@@ -232,7 +232,8 @@ class SplitTask:
         if self.summary:
             newline = line_end(self.page.text)
             summary = new_blocks(self.summary.replace("\n", newline) + newline)
-            runs = [runs[0][:1], summary, runs[0][1:], *runs[1:]] if runs else [summary]
+            top = max(1, self.page.top)
+            runs = [runs[0][:top], summary, runs[0][top:], *runs[1:]] if runs else [summary]
         gone = {self._link(n).line for n in links}
         parent = self.page.with_body([run for run in runs if run]).without_children(lambda link: link.line in gone)
         for child in self.children:

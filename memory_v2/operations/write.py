@@ -30,7 +30,7 @@ from memory_v2.tree.block import Block, decode, readable
 from memory_v2.tree.edit import appended
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.link import link_key
-from memory_v2.tree.page import Page, new_page
+from memory_v2.tree.page import Page, new_page, own_title
 from memory_v2.tree.path import ROOT, fold, page_path
 
 logger = logging.getLogger(__name__)
@@ -180,7 +180,7 @@ def _holder(
 
 def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Page:
     """Returns the page. If it does not exist, it is created and linked from the nearest page above it; so is the root.
-    If the text begins with a title, that becomes the title of the new page."""
+    If the text begins with a title or a front matter, so does the new page."""
     asked_for, path = path, path or ROOT
     titled = _is_titled(blocks)
     if not draft.exists(ROOT):
@@ -219,13 +219,13 @@ def _describe_again(draft: Draft, old: Page, blocks: Sequence[Block]) -> None:
 
 def _opening(blocks: Sequence[Block]) -> str:
     """The beginning of a text, to describe its page by."""
-    said = next((b.words for b in blocks if b.kind != "heading" and b.content.strip()), blocks[0].words)
-    return shorten(said, MAX_OPENING)
+    texts = (b.words for b in blocks if b.kind not in ("heading", "front matter") and b.content.strip())
+    return shorten(next(texts, own_title(blocks) or blocks[0].words), MAX_OPENING)
 
 
 def _is_titled(blocks: Sequence[Block]) -> bool:
-    """Whether a text begins with a title."""
-    return blocks[0].kind == "heading" and blocks[0].level == 1 and bool(blocks[0].words)
+    """Whether a text begins with a title or a front matter."""
+    return blocks[0].kind == "front matter" or bool(own_title(blocks))
 
 
 def _page_of(path: str, title: str, blocks: Sequence[Block]) -> Page:
@@ -242,6 +242,7 @@ def write_brief(draft: Draft, blocks: tuple[Block, ...], path: str | None) -> Wr
     normals = {number: normal(block.content) for number, block in enumerate(blocks, 1)}
     same = context.index.same(n for n in normals.values() if n)
     known = {number: same[n] for number, n in normals.items() if n in same and (path is None or same[n][0] == path)}
+    known = {n: place for n, place in known.items() if blocks[n - 1].kind != "front matter" or n + 1 in known}
     graph = draft.graph()
     if path is not None:
         shown = [path]

@@ -39,7 +39,7 @@ from memory_v2.tree.block import Block, readable, take_runs
 from memory_v2.tree.edit import PageEdit, Run, new_blocks
 from memory_v2.tree.link import find_links
 from memory_v2.tree.numbers import Numbers, parse_numbers, show_numbers
-from memory_v2.tree.page import Page, new_page
+from memory_v2.tree.page import Page, new_page, own_title
 from memory_v2.tree.path import TakenPaths
 
 FREE_REMOVAL = 1_000
@@ -181,8 +181,8 @@ class WriteTask:
     def _remove(self, call: Remove) -> Prompt:
         page = self._target(call.page)
         old = self._old(page, call.blocks)
-        if 1 in old and 1 in page.fixed:
-            raise ToolProblem(f"block 1 is the title of {page.path} and stays; replace it if it is wrong")
+        if title := [n for n in page.fixed.intersection(old) if page.blocks[n - 1].kind == "heading"]:
+            raise ToolProblem(f"block {title[0]} is the title of {page.path} and stays; replace it if it is wrong")
         self._take_out(page, old, call.reason)
         return Prompt("done", {"what": f"blocks {show_numbers(old)} of {page.path} are removed"})
 
@@ -196,8 +196,7 @@ class WriteTask:
         numbers = self._new(call.blocks)
         runs = take_runs(self.brief.blocks, numbers)
         sources = [block.text for run in runs for block in run]
-        first = runs[0][0]
-        own = first.words if first.kind == "heading" and first.level == 1 else ""
+        own = own_title(runs[0])
         title = own or check_title(call.title, [*sources, path])
         near = [line for page in self.shown.values() for line in (page.title, *(child.line for child in page.children))]
         description = check_description(call.description, [*sources, title, path, self.brief.text, *near])
@@ -225,6 +224,8 @@ class WriteTask:
         self._check_not_placed(numbers)
         own = self._own_words("\n\n".join(rest), [self.brief.text, page.body]) if any(map(str.strip, rest)) else ()
         self._check_removal(page, dropped)
+        if page.blocks and page.blocks[0].kind == "front matter" and new[0].content != page.blocks[0].content:
+            raise ToolProblem(f"the front matter of {page.path} stays at the top")
         self.changes[page.path] = _PageChanges(removed=dropped, rewritten=new)
         self._note_own(page, own)
         self.placed |= dict.fromkeys(numbers, page.path)
@@ -417,6 +418,8 @@ class WriteTask:
     def _check_removal(self, page: Page, removed: dict[int, str]) -> None:
         if named := next((n for n in removed if (page.path, n) in self.said_blocks), None):
             raise ToolProblem(f"block {named} of {page.path} says what is nothing new; it has to stay")
+        if page.blocks and page.blocks[0].kind == "front matter" and 1 in removed:
+            raise ToolProblem(f"block 1 is the front matter of {page.path} and stays as it is")
         others = sum(sizes(self.shown[p].blocks, c.removed) for p, c in self.changes.items() if p != page.path)
         allowed = FREE_REMOVAL + 2 * sum(block.size for block in self.brief.blocks)
         if others + sizes(page.blocks, removed) > allowed:
@@ -434,7 +437,8 @@ def words_above(page: Page, number: int) -> str:
     """What stands above a block: the page's path and title, the headings of its section, and, if the page has sections,
     the line below the title, which says what the page is about."""
     headings: list[Block] = []
-    opening = page.blocks[1:2] if any(block.kind == "heading" for block in page.blocks[2:number]) else ()
+    top = max(page.top, 1)
+    opening = page.blocks[top : top + 1] if any(b.kind == "heading" for b in page.blocks[top + 1 : number]) else ()
     for block in page.blocks[:number]:
         if block.kind == "heading":
             headings = [*(above for above in headings if above.level < block.level), block]
@@ -442,5 +446,5 @@ def words_above(page: Page, number: int) -> str:
 
 
 def below_title(page: Page, after: int) -> int:
-    """The block behind which to put a text: below the title if it is to go to the top of the page."""
-    return 1 if after == 0 and page.blocks and page.blocks[0].kind == "heading" else after
+    """The block behind which to put a text: below front matter and title if it is to go to the top of the page."""
+    return max(after, page.top)

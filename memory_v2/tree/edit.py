@@ -20,13 +20,18 @@ class PageEdit:
     removed: AbstractSet[int] = frozenset()
 
     def apply(self, page: Page) -> Page:
-        """The edited page. Blocks that stay neighbours keep every byte between them."""
-        runs: list[Run] = list(self.inserted.get(0, ()))
+        """The edited page. Blocks that stay neighbours keep every byte between them. What is inserted above a front
+        matter, or between it and the title, goes below both."""
+        top = page.top if page.blocks[:1] and page.blocks[0].kind == "front matter" else 0
+        inserted: dict[int, list[Run]] = {}
+        for place in sorted(self.inserted):
+            inserted.setdefault(max(place, top), []).extend(self.inserted[place])
+        runs: list[Run] = list(inserted.get(0, ()))
         kept: list[int] = []
         for number in range(1, len(page.blocks) + 1):
             if number not in self.removed:
                 kept.append(number)
-            if put_in := self.inserted.get(number):
+            if put_in := inserted.get(number):
                 runs += [*_closed(take_runs(page.blocks, kept)), *put_in]
                 kept = []
         return page.with_body([*runs, *take_runs(page.blocks, kept)])

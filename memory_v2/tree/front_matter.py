@@ -47,7 +47,7 @@ class FrontMatter:
 
 def read_front_matter(text: str) -> FrontMatter:
     """The fields of the front matter at the top of a text, or of a block that is one."""
-    lines = _LINE_END.split(text.removeprefix("\ufeff"))
+    lines = _LINE_END.split(text.removeprefix("\ufeff").lstrip("\r\n"))
     end = front_matter_length(lines)
     inside = "\n".join(lines[1 : end - 1])
     return _fields(inside) if end and len(inside) <= MAX_CHARACTERS else FrontMatter()

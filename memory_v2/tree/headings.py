@@ -35,8 +35,9 @@ class Outline:
     def levels(self) -> list[int]:
         """The level of each heading; 0 for other blocks."""
         found = [block.level if _is_heading(block) else 0 for block in self.blocks]
-        if found[:1] == [1] or (self.blocks and self.blocks[0].text.startswith("\ufeff")):
-            found[0] = 0
+        title = 1 if self.blocks and self.blocks[0].kind == "front matter" else 0
+        if found[title : title + 1] == [1] or (self.blocks and self.blocks[0].text.startswith("\ufeff")):
+            found[title] = 0
         return [0, *found]
 
     @cached_property
@@ -74,6 +75,8 @@ class Outline:
         heading stays if text below it stays, and goes to one of the children that get its text if all of it goes."""
         settled, stays = list(homes), frozenset(fixed)
         for number in range(len(self.levels) - 1, 0, -1):
+            if self.blocks[number - 1].kind == "front matter" and number not in stays and number + 1 < len(settled):
+                settled[number] = settled[number + 1]  # it stays with the text below it
             if not self.levels[number] or number in stays:
                 continue
             below = range(number + 1, self.ends[number] + 1)
@@ -119,8 +122,9 @@ class Outline:
 
     @cached_property
     def _counts(self) -> list[bool]:
-        """Whether each block needs its heading: a rule or an empty block does not."""
-        return [False, *(block.kind != "rule" and bool(block.text.strip()) for block in self.blocks)]
+        """Whether each block needs its heading: a rule, a front matter or an empty block does not."""
+        alone = ("rule", "front matter")
+        return [False, *(block.kind not in alone and bool(block.text.strip()) for block in self.blocks)]
 
 
 def digest(heading: Block) -> str:

@@ -367,6 +367,14 @@ def top_of(blocks: Sequence[Block]) -> int:
     return start + 1
 
 
+def own_title(blocks: Sequence[Block]) -> str:
+    """The title that a text begins with: a heading of the first level, or else the title in its front matter."""
+    top = blocks[: top_of(blocks)]
+    if top and top[-1].kind == "heading" and top[-1].level == 1 and top[-1].words:
+        return top[-1].words
+    return read_front_matter(top[0].text).title if top and top[0].kind == "front matter" else ""
+
+
 def parse_page(path: str, text: str) -> Page:
     """The page with this text; `parse_page(path, text).text == text`."""
     return Page(path, *part(text))
@@ -378,12 +386,17 @@ def read_page(path: str, data: bytes) -> Page:
 
 
 def new_page(path: str, title: str, runs: Sequence[Sequence[Block]] = ()) -> Page:
-    """A page of these blocks, with a title on top unless the first block already is a heading with these words."""
-    first = next((block for run in runs for block in run), None)
-    if first is not None and first.kind == "heading" and first.words.casefold() == title.casefold():
-        return Page(path, "").with_body(runs)
+    """A page of these blocks, with a title on top unless they begin with a heading of these words. A front matter
+    stays above the title, and takes its place if it has one."""
+    first = next((run for run in runs if run), ())
+    top = first[: top_of(first)]
     newline = line_end("".join(block.text for run in runs for block in run))
     heading = Block(f"# {title}{newline}{newline}", "heading", 1)
+    if top and top[0].kind == "front matter":
+        is_titled = len(top) > 1 or bool(read_front_matter(top[0].text).title)
+        return Page(path, "").with_body(runs if is_titled else [top, (heading,), first[1:], *runs[1:]])
+    if top and top[0].words.casefold() == title.casefold():
+        return Page(path, "").with_body(runs)
     return Page(path, "").with_body([(heading,), *runs])
 
 

@@ -1,0 +1,141 @@
+"""Whatever happens to a page that begins with front matter, its bytes stay at its top, and nothing gets into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from memory_v2.memory import Memory
+from memory_v2.models.base import ToolCall
+from memory_v2.operations.results import Result
+from tests.operations.scenes import SMALL, call, calls, offline, scripted
+from tests.properties.whole import faults, pages_of
+from tests.tree.test_front_matter import FRONT_MATTERS
+
+TITLED = "# The plan\n\nThe kiln is fired on Monday.\n\n## Glaze\n\nThe glaze is blue.\n"
+UNTITLED = "The kiln is fired on Monday.\n\n## Glaze\n\nThe glaze is blue.\n"
+LONG = "".join(f"## Part {n}\n\n{'The kiln of the workshop is warm. ' * 12}\n\n" for n in range(9))
+PATH = "plan"
+
+
+def by_model(*made: ToolCall) -> Callable[[Memory], Result]:
+    def write(memory: Memory) -> Result:
+        return scripted(memory, calls(*made))[0].write("The kiln was cold on Tuesday.", PATH)
+
+    return write
+
+
+def merge(memory: Memory) -> Result:
+    memory.write("# Notes\n\nSome notes.\n", f"{PATH}/notes")
+    return memory.merge(f"{PATH}/notes")
+
+
+def undo(memory: Memory) -> Result:
+    memory.write("More.", PATH, "append")
+    memory.write("Other text.", PATH, "replace")
+    memory.undo()
+    return memory.undo()
+
+
+def restore(memory: Memory) -> Result:
+    before = memory.history()[0].id
+    memory.write("Other text.", PATH, "replace")
+    return memory.restore(before, PATH)
+
+
+def by_hand(memory: Memory) -> Result:
+    data = memory.storage.read(PATH).data
+    memory.storage.write(PATH, data.replace(b"blue", b"green"))
+    return memory.write("The glaze is thin.")
+
+
+def split(memory: Memory) -> Result:
+    memory.write(LONG, PATH, "append")
+    return memory.split(PATH)
+
+
+OPERATIONS: dict[str, Callable[[Memory], Result]] = {
+    "update": lambda memory: memory.write("The kiln was cold on Tuesday.", PATH),
+    "update a section": lambda memory: memory.write("## Glaze\n\nThe glaze is thin.\n", PATH),
+    "append": lambda memory: memory.write("The kiln was cold on Tuesday.", PATH, "append"),
+    "append another with front matter": lambda memory: memory.write("---\ntitle: B\n---\n\nText.\n", PATH, "append"),
+    "the same again": lambda memory: memory.write(TITLED, PATH),
+    "place at the top": by_model(call("place", page=PATH, blocks="n1", after=0)),
+    "place behind it": by_model(call("place", page=PATH, blocks="n1", after=1)),
+    "insert at the top": by_model(call("insert", page=PATH, after=0, text="The kiln was cold on Tuesday.")),
+    "remove it": by_model(
+        call("remove", page=PATH, blocks="1", reason="not needed"), call("place", page=PATH, blocks="n1")
+    ),
+    "replace it": by_model(call("replace", page=PATH, blocks="1", new_blocks="n1", reason="newer")),
+    "rewrite without it": by_model(
+        call(
+            "rewrite_page",
+            page=PATH,
+            text="The kiln was cold on Tuesday.",
+            dropped=[{"blocks": "1-9", "reason": "not needed"}],
+        )
+    ),
+    "split": split,
+    "merge a child": merge,
+    "a child": lambda memory: memory.write("Some notes.", f"{PATH}/notes"),
+    "delete a child": lambda memory: memory.delete(memory.write("Some notes.", f"{PATH}/notes").path),
+    "rename a page that it links to": lambda memory: memory.rename("other", "another"),
+    "undo": undo,
+    "restore": restore,
+    "edit by hand": by_hand,
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("shape", FRONT_MATTERS)
+@pytest.mark.parametrize("text", [TITLED, UNTITLED], ids=["titled", "untitled"])
+def test_the_same_bytes_stay_at_the_same_place(shape: str, operation: str, text: str) -> None:
+    memory = offline(SMALL)
+    memory.write("# Other\n\nSomething else.\n", "other")
+    memory.write(FRONT_MATTERS[shape] + text + "\nSee [[other]].\n", PATH)
+    before = pages_of(memory.storage)[PATH]
+    assert before.blocks[0].text == FRONT_MATTERS[shape]
+    OPERATIONS[operation](memory)
+    pages = pages_of(memory.storage)
+    assert faults(pages, SMALL) == []
+    after = pages[PATH]
+    assert after.data.startswith(FRONT_MATTERS[shape].encode())
+    assert after.title == before.title
+    assert [block.content for block in after.blocks[: after.top]] == [b.content for b in before.blocks[: before.top]]
+
+
+@pytest.mark.parametrize("shape", FRONT_MATTERS)
+@pytest.mark.parametrize("text", [TITLED, UNTITLED], ids=["titled", "untitled"])
+@pytest.mark.parametrize("operation", ["rename", "replace", "merge", "append elsewhere", "delete and undo", "split"])
+def test_it_stays_with_its_text(shape: str, text: str, operation: str) -> None:
+    memory = offline(SMALL)
+    whole = FRONT_MATTERS[shape] + text
+    memory.write("# Other\n\nSomething else.\n", "other")
+    if operation == "replace":
+        memory.write("Old text.", "other/plan")
+        memory.write(whole, "other/plan", "replace")
+    else:
+        memory.write(whole, "other/plan")
+    match operation:
+        case "rename":
+            memory.rename("other/plan", "elsewhere")
+        case "merge":
+            memory.merge("other/plan")
+        case "append elsewhere":
+            memory.delete("other/plan")
+            memory.write(whole, "other", "append")
+        case "delete and undo":
+            memory.delete("other/plan")
+            memory.undo()
+        case "split":
+            memory.delete("other/plan")
+            memory.write(LONG, "other", "append")
+            memory.write(whole, "other", "append")
+    pages = pages_of(memory.storage)
+    assert faults(pages, SMALL) == []
+    first = "The kiln is fired on Monday." if text == UNTITLED else "# The plan"
+    where = [page for page in pages.values() if FRONT_MATTERS[shape] in page.text]
+    assert len(where) == 1
+    behind = where[0].text.partition(FRONT_MATTERS[shape])[2]
+    assert behind.lstrip().startswith(first)
