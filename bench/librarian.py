@@ -1,0 +1,400 @@
+"""How a memory without a model files real documents: `nice python -m bench.librarian --beside CHECKOUT`.
+
+The documents of a corpus are written one by one, without a path, into a memory of their own: once `plain`, and once
+`told`, with `source=` and the name of their file. Then the tree is looked at from outside, as a reader meets it:
+
+- *whole*: of the documents up to 6 KB, those that stand on one page in order with nothing between. A heading counts
+  whatever its level; the title of the page may replace the document's own, or stand between its front matter and its
+  text. What the program adds above and below is no part of the document.
+- *walk*: of all documents, those that a reader reaches who starts at the root and takes at each page the link whose
+  name and description share most words of three letters and more with the document's title; of equals, the first
+  listed. `best three` takes three links of each page, and at most nine pages a level.
+  The reader has arrived at the page on which the document is whole; else at the lowest page that has nine tenths of its
+  lines on it and below it, if the document is most of what is there (it was divided below its own page); else at the
+  page with most of its lines, if that is half of them. Lines that other documents have too do not count.
+- *kin*: of all documents, those whose folder is the commonest among the documents under the same child of the root; it
+  counts if the root lists at most 32. A folder is the first part of a file's name; for `inner folders`, all but the
+  last. `one child` is what a single child of the root would get.
+
+Corpora: `notes` (the folders of `SILICA_BENCH_DATA`/notes), `own` (this project's documents and prompts), `package`
+(the installed package with the most Markdown). `--tree plain` prints the tree of each instead of figures. Exits with
+status 1 if this version misses a goal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from bench.data import DEFAULT, VARIABLE
+from memory_v2 import Memory
+from memory_v2.storage.local.storage import LocalStorage
+
+HERE = Path(__file__).parent.parent
+ROOT = "memory"
+WHOLE_BYTES = 6_000
+"""The largest document that must stand on one page."""
+MOST_CHILDREN = 32
+"""Of the root, if kin is to count: with a page for each document under the root, all would be kin."""
+LONGEST_DESCRIPTION = 160
+BEST, WIDEST = 3, 9
+"""How many links of each page, and how many pages a level, the patient reader takes."""
+SUFFIXES = (".md", ".rst", ".markdown", ".j2")
+NOW = datetime(2026, 11, 2, 9, tzinfo=UTC)
+
+_FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\n(.*?)\n---[ \t]*\n", re.S)
+_CODE = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
+_HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*?)[ \t#]*$|^(\S.*)\n(?:={3,}|-{3,})[ \t]*$", re.M)
+
+Figures = dict[str, float | str]
+GOALS: dict[str, tuple[Callable[[float], bool], str]] = {
+    "whole": (lambda share: share >= 0.99, "≥ .99"),
+    "walk, best link": (lambda share: share >= 0.8, "≥ .80"),
+    "walk, best three": (lambda share: share >= 0.95, "≥ .95"),
+    "kin": (lambda share: share >= 0.4, "≥ .40"),
+    "children of the root": (lambda count: count <= MOST_CHILDREN, f"≤ {MOST_CHILDREN}"),
+    "short descriptions": (lambda share: share == 1, "1"),
+    "bad names": (lambda count: count == 0, "0"),
+    "lines lost": (lambda count: count == 0, "0"),
+    "findings": (lambda count: count == 0, "0"),
+}
+GOALS_TOLD = GOALS | {"kin": (lambda share: share >= 0.9, "≥ .90")}
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file of a corpus: its name in the corpus, and its text."""
+
+    name: str
+    text: str
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines that are not blank, each as it is compared."""
+        return compared(self.text)
+
+    @property
+    def folder(self) -> str:
+        """The first part of the name."""
+        return self.name.partition("/")[0] if "/" in self.name else "."
+
+    @property
+    def inner_folder(self) -> str:
+        """The name up to its last part."""
+        return self.name.rpartition("/")[0]
+
+    @cached_property
+    def title(self) -> str:
+        """Its title: that of its front matter, else its first heading, else the name of its file."""
+        if (front := _FRONT_MATTER.match(self.text)) and (named := re.search(r"^title:[ \t]*(\S.*)$", front[1], re.M)):
+            return named[1].strip().strip("\"'")
+        return self.heading or self.name.rsplit("/", 1)[-1].split(".")[0]
+
+    @cached_property
+    def heading(self) -> str:
+        """The words of its first heading; empty if it has none."""
+        found = _HEADING.search(_CODE.sub("", _FRONT_MATTER.sub("", self.text)))
+        return (found[1] or found[2]) if found else ""
+
+
+def main() -> None:
+    """Prints the figures, or the trees, of the chosen corpora."""
+    parser = argparse.ArgumentParser(description="How a memory without a model files real documents.")
+    parser.add_argument("--only", choices=CORPORA, action="append", help="this corpus, and no other")
+    parser.add_argument("--beside", type=Path, help="the checkout of another version, with the same dependencies")
+    parser.add_argument("--tree", choices=("plain", "told"), help="print the trees instead of figures")
+    parser.add_argument("--shuffled", type=int, metavar="SEED", help="write in this order by chance, not by name")
+    parser.add_argument("--measure", nargs=2, metavar=("CORPUS", "HOW"), help="print the figures of one run as JSON")
+    chosen = parser.parse_args()
+    if chosen.measure:
+        corpus, how = chosen.measure
+        json.dump(measure(documents(corpus, chosen.shuffled), how), sys.stdout)
+        return
+    missed = []
+    for corpus in chosen.only or CORPORA:
+        if chosen.tree:
+            print(f"\n{corpus}, {chosen.tree}")
+            measure(documents(corpus, chosen.shuffled), chosen.tree, print)
+        elif given := documents(corpus, chosen.shuffled):
+            versions = [HERE, *([chosen.beside.resolve()] if chosen.beside else [])]
+            order = [] if chosen.shuffled is None else ["--shuffled", str(chosen.shuffled)]
+            columns = [measured(version, corpus, how, order) for version in versions for how in ("plain", "told")]
+            print(f"\n{corpus}: {len(given)} documents, {len({document.folder for document in given})} folders")
+            missed += [f"{corpus}, {name}" for name in _shown(columns)]
+    if missed:
+        print("\nmissed:\n  " + "\n  ".join(missed))
+    raise SystemExit(bool(missed))
+
+
+def measured(version: Path, corpus: str, how: str, order: Sequence[str]) -> Figures:
+    """The figures of one run, in a process of its own that imports this version; none if it knows no sources."""
+    command = [sys.executable, __file__, "--measure", corpus, how, *order]
+    environment = {**os.environ, "PYTHONPATH": f"{version}{os.pathsep}{HERE}"}
+    done = subprocess.run(command, env=environment, cwd=version, stdout=subprocess.PIPE, check=True)
+    figures: Figures = json.loads(done.stdout)
+    return figures
+
+
+def _shown(columns: Sequence[Figures]) -> Iterator[str]:
+    """Prints a row for each figure, and yields those of this version that miss their goal."""
+    heads = ["this plain", "told", "other plain", "told"][: len(columns)]
+    print(f"{'':24}{'goal':>12}" + "".join(f"{head:>13}" for head in heads))
+    for name in columns[0]:
+        goal = GOALS[name][1] + (" / .90" if name == "kin" else "") if name in GOALS else ""
+        print(f"{name:24}{goal:>12}" + "".join(f"{_number(column.get(name)):>13}" for column in columns))
+        for column, goals, how in zip(columns[:2], (GOALS, GOALS_TOLD), ("plain", "told"), strict=True):
+            if name in goals and name in column and not goals[name][0](float(column[name])):
+                yield f"{name}, {how}"
+
+
+def _number(value: float | str | None) -> str:
+    if value is None or isinstance(value, str):
+        return value or "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+
+
+def measure(given: Sequence[Document], how: str, show: Callable[[str], object] | None = None) -> Figures:
+    """Writes the documents into a new memory, and measures its tree, or shows it. Empty if this version of the program
+    cannot be told a source."""
+    if how == "told" and "source" not in inspect.signature(Memory.write).parameters:
+        return {}
+    with (
+        tempfile.TemporaryDirectory() as place,
+        Memory(LocalStorage(Path(place)), "offline", now=lambda: NOW) as memory,
+    ):
+        began = time.process_time()
+        for document in given:
+            told: dict[str, Any] = {"source": document.name} if how == "told" else {}
+            memory.write(document.text, **told)
+        seconds = time.process_time() - began
+        tree = Tree(memory)
+        if show:
+            tree.show(show)
+            return {}
+        return {**tree.figures(given), "CPU ms a document": 1_000 * seconds / len(given)}
+
+
+class Tree:
+    """The tree of a memory, as a reader sees it."""
+
+    def __init__(self, memory: Memory) -> None:
+        graph = memory.graph()
+        self.titles = {node.path: node.title for node in graph.nodes}
+        self.lines = {path: compared(memory.read(path)) for path in self.titles}
+        self.links: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for edge in graph.edges:
+            if edge.child:
+                self.links[edge.source].append((edge.target, edge.label))
+        self.findings = len(memory.check())
+        self.pages_with: dict[str, set[str]] = defaultdict(set)
+        for path, lines in self.lines.items():
+            for line in lines:
+                self.pages_with[line].add(path)
+        self.way = {ROOT: [ROOT]}
+        """The shortest way from the root to each page, both included, the root first."""
+        for path in (queue := [ROOT]):
+            new = [target for target, _ in self.links[path] if target not in self.way]
+            self.way |= {target: [*self.way[path], target] for target in new}
+            queue += dict.fromkeys(new)
+
+    def figures(self, given: Sequence[Document]) -> Figures:
+        """All figures but the time."""
+        homes, small = self.homes(given), [one for one in given if len(one.text.encode()) <= WHOLE_BYTES]
+        descriptions = [told for links in self.links.values() for _, told in links]
+        says = "".join(map(_letters, ("\n".join(lines) for lines in self.lines.values())))
+        wanted = [line for document in given for line in document.lines]
+        return {
+            "whole": sum(any(self._holds(page, one) for page in self.lines) for one in small) / len(small),
+            "walk, best link": self._arrived(homes, 1, 1),
+            "walk, best three": self._arrived(homes, BEST, WIDEST),
+            "kin": _kin((one.folder, self._child(home)) for one, home in homes.items()),
+            "kin, one child": _kin((one.folder, ROOT) for one in homes),
+            "kin, inner folders": _kin((one.inner_folder, self._child(home)) for one, home in homes.items()),
+            "children of the root": len(self.links[ROOT]),
+            "short descriptions": sum(len(told) <= LONGEST_DESCRIPTION for told in descriptions) / len(descriptions),
+            "bad names": len(self.bad_names(given)),
+            "lines lost": sum(_letters(line) not in says for line in wanted),
+            "findings": self.findings,
+            "without a home": sum(home is None for home in homes.values()),
+            "on the root": sum(home == ROOT for home in homes.values()),
+            "pages": len(self.titles),
+            "deepest": max(map(len, self.way.values())) - 1,
+        }
+
+    def homes(self, given: Sequence[Document]) -> dict[Document, str | None]:
+        """The page at which a reader has arrived, for each document; `None` if it is torn to pieces."""
+        seen = Counter(line for document in given for line in set(document.lines))
+        return {one: self._home(one, {line for line in one.lines if seen[line] == 1} or {*one.lines}) for one in given}
+
+    def _home(self, document: Document, own: set[str]) -> str | None:
+        on = Counter(page for line in own for page in self.pages_with.get(line, ()))
+        ranked = sorted(on, key=lambda page: (-on[page], len(self.way.get(page, "")), page))
+        for page in ranked:
+            if self._holds(page, document):
+                return page
+        below: dict[str, set[str]] = defaultdict(set)
+        for line in own:
+            for page in self.pages_with.get(line, ()):
+                for above in self.way.get(page, ()):
+                    below[above].add(line)
+        for page in sorted(below, key=lambda page: (-len(self.way[page]), page)):
+            if len(below[page]) >= 0.9 * len(own):
+                there = {line for path, way in self.way.items() if page in way for line in self.lines[path]}
+                if page != ROOT and 2 * len(below[page]) >= len(there):
+                    return page
+                break
+        return ranked[0] if ranked and 2 * on[ranked[0]] >= len(own) else None
+
+    def _holds(self, page: str, document: Document) -> bool:
+        """Whether the document is whole on this page."""
+        title, there, wanted = f"# {self.titles[page].casefold()}", self.lines[page], document.lines
+        without_title = [line for n, line in enumerate(there) if n != _first(there, title)]
+        shorter = [wanted] if not wanted or wanted[0].casefold() != title else [wanted, wanted[1:]]
+        return any(_is_in(short, lines) for short in shorter for lines in (there, without_title))
+
+    def _arrived(self, homes: dict[Document, str | None], links: int, pages: int) -> float:
+        return sum(self.arrives(one.title, home, links, pages) for one, home in homes.items()) / len(homes)
+
+    def arrives(self, title: str, home: str | None, links: int, pages: int) -> bool:
+        """Whether a reader arrives who takes so many links of each page, and so many pages a level."""
+        looked_for, level, seen = words(title), [ROOT], {ROOT}
+        while level and home not in level:
+            found: dict[str, int] = {}
+            for path in level:
+                scored = [(len(looked_for & words(_name(page) + " " + told)), page) for page, told in self.links[path]]
+                new = [(score, page) for score, page in scored if page not in seen]
+                for score, page in sorted(new, key=lambda one: -one[0])[:links]:
+                    found[page] = max(score, found.get(page, 0))
+            level = sorted(found, key=lambda page: -found[page])[:pages]
+            seen.update(level)
+        return home in level
+
+    def _child(self, page: str | None) -> str | None:
+        """The child of the root above a page, or the page itself if it is one."""
+        way = self.way.get(page or "", ())
+        return way[1] if len(way) > 1 else None
+
+    def bad_names(self, given: Iterable[Document]) -> list[str]:
+        """The pages whose name ends in a number that no document's title or file has, or is no date though it looks
+        like one, or is a bare number that is no year."""
+        known = {tuple(re.findall(r"[^\W_]+", text.casefold())[-2:]) for one in given for text in (one.title, one.name)}
+        known |= {tuple(re.findall(r"[^\W_]+", Path(one.name).stem.casefold())[-2:]) for one in given}
+        return [path for path in self.titles if _is_bad(path.rsplit("/", 1)[-1], known)]
+
+    def show(self, show: Callable[[str], object], path: str = ROOT, told: str = "", depth: int = 0) -> None:
+        """Shows each page with its title and description, indented below its parent."""
+        show(f"{'  ' * depth}{path} | {self.titles[path]} | {told}")
+        for target, description in self.links[path]:
+            if self.way[target][-2:-1] == [path]:
+                self.show(show, target, description, depth + 1)
+
+
+def compared(text: str) -> list[str]:
+    """The lines of a text that are not blank, without trailing blanks; headings of any level are the same."""
+    lines = (line.rstrip() for line in text.removeprefix("\ufeff").splitlines())
+    return [re.sub(r"^ {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$", r"# \1", line) for line in lines if line]
+
+
+def words(text: str) -> set[str]:
+    """The words of three letters and more."""
+    return set(re.findall(r"\w{3,}", text.casefold().replace("_", " ")))
+
+
+def _name(path: str) -> str:
+    return path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ")
+
+
+def _letters(line: str) -> str:
+    return re.sub(r"[\W_]+", "", line).casefold()
+
+
+def _first(lines: Sequence[str], title: str) -> int:
+    return next((number for number, line in enumerate(lines) if line.casefold() == title), -1)
+
+
+def _is_in(short: Sequence[str], lines: Sequence[str]) -> bool:
+    return any(lines[n : n + len(short)] == short for n in range(len(lines) - len(short) + 1))
+
+
+def _is_bad(name: str, known: set[tuple[str, ...]]) -> bool:
+    if re.search(r"(?<!\d)(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?\Z", name):
+        return False
+    if re.search(r"(?<!\d)(?:19|20)\d\d-\d", name) and not re.match(r"\d{4}-\d\d(-\d\d)?(?!\d)", name):
+        return True
+    if name.isdecimal():
+        return True
+    ends = tuple(re.findall(r"[^\W_]+", name.casefold())[-2:])
+    return bool(re.search(r"-\d{1,2}\Z", name)) and ends not in known
+
+
+def _kin(placed: Iterable[tuple[str, str | None]]) -> float:
+    """The share of those whose folder is the commonest under their child of the root; none has `None`."""
+    under: dict[str, Counter[str]] = defaultdict(Counter)
+    count = 0
+    for folder, child in placed:
+        count += 1
+        if child is not None:
+            under[child][folder] += 1
+    return sum(max(folders.values()) for folders in under.values()) / count
+
+
+def documents(corpus: str, seed: int | None = None) -> list[Document]:
+    """The documents of a corpus, by name, or in an order by chance; of equal texts only the first. Says so if it is
+    not there."""
+    texts: dict[str, str] = {}
+    for name, file in sorted(CORPORA[corpus]()):
+        if not file.stem.upper().startswith("LICENSE"):
+            text = file.read_bytes().decode("utf-8", "replace")
+            if text.strip():
+                texts.setdefault(text, name)
+    if not texts:
+        print(f"{corpus}: no documents here", file=sys.stderr)
+    found = [Document(name, text) for text, name in texts.items()]
+    if seed is not None:
+        random.Random(seed).shuffle(found)
+    return found
+
+
+def _below(folder: Path, above: Path) -> list[tuple[str, Path]]:
+    files = (file for file in folder.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+    return [(file.relative_to(above).as_posix(), file) for file in files]
+
+
+def _notes() -> list[tuple[str, Path]]:
+    folder = Path(os.environ.get(VARIABLE) or DEFAULT) / "notes"
+    return _below(folder, folder)
+
+
+def _own() -> list[tuple[str, Path]]:
+    tops = [(file.name, file) for file in HERE.glob("*.md")]
+    return [*tops, *_below(HERE / "docs", HERE), *_below(HERE / "prompts", HERE)]
+
+
+def _package() -> list[tuple[str, Path]]:
+    """The documents of the installed package that has the most."""
+    site = Path(sysconfig.get_path("purelib"))
+    packages = [_below(folder, folder) for folder in sorted(site.iterdir()) if (folder / "__init__.py").is_file()]
+    return max(packages, key=len, default=[])
+
+
+CORPORA: dict[str, Callable[[], list[tuple[str, Path]]]] = {"notes": _notes, "own": _own, "package": _package}
+
+
+if __name__ == "__main__":
+    main()
