@@ -72,7 +72,7 @@ GOALS: dict[str, tuple[Callable[[float], bool], str]] = {
     "short descriptions": (lambda share: share == 1, "1"),
     "bad names": (lambda count: count == 0, "0"),
     "lines lost": (lambda count: count == 0, "0"),
-    "findings": (lambda count: count == 0, "0"),
+    "errors of the tree": (lambda count: count == 0, "0"),
 }
 GOALS_TOLD = GOALS | {"kin": (lambda share: share >= 0.9, "≥ .90")}
 
@@ -201,7 +201,7 @@ class Tree:
         for edge in graph.edges:
             if edge.child:
                 self.links[edge.source].append((edge.target, edge.label))
-        self.findings = len(memory.check())
+        self.findings = memory.check()
         self.pages_with: dict[str, set[str]] = defaultdict(set)
         for path, lines in self.lines.items():
             for line in lines:
@@ -230,7 +230,8 @@ class Tree:
             "short descriptions": sum(len(told) <= LONGEST_DESCRIPTION for told in descriptions) / len(descriptions),
             "bad names": len(self.bad_names(given)),
             "lines lost": sum(_letters(line) not in says for line in wanted),
-            "findings": self.findings,
+            "errors of the tree": sum(finding.severity == "error" for finding in self.findings),
+            "notices": sum(finding.severity == "notice" for finding in self.findings),
             "without a home": sum(home is None for home in homes.values()),
             "on the root": sum(home == ROOT for home in homes.values()),
             "pages": len(self.titles),
@@ -266,7 +267,8 @@ class Tree:
         title, there, wanted = f"# {self.titles[page].casefold()}", self.lines[page], document.lines
         without_title = [line for n, line in enumerate(there) if n != _first(there, title)]
         shorter = [wanted] if not wanted or wanted[0].casefold() != title else [wanted, wanted[1:]]
-        return any(_is_in(short, lines) for short in shorter for lines in (there, without_title))
+        candidates = [(short, lines) for short in shorter for lines in (there, without_title)]
+        return any(lines[n : n + len(short)] == short for short, lines in candidates for n in range(len(lines)))
 
     def _arrived(self, homes: dict[Document, str | None], links: int, pages: int) -> float:
         return sum(self.arrives(one.title, home, links, pages) for one, home in homes.items()) / len(homes)
@@ -277,7 +279,10 @@ class Tree:
         while level and home not in level:
             found: dict[str, int] = {}
             for path in level:
-                scored = [(len(looked_for & words(_name(page) + " " + told)), page) for page, told in self.links[path]]
+                scored = [
+                    (len(looked_for & words(page.rsplit("/", 1)[-1] + " " + told)), page)
+                    for page, told in self.links[path]
+                ]
                 new = [(score, page) for score, page in scored if page not in seen]
                 for score, page in sorted(new, key=lambda one: -one[0])[:links]:
                     found[page] = max(score, found.get(page, 0))
@@ -291,10 +296,10 @@ class Tree:
         return way[1] if len(way) > 1 else None
 
     def bad_names(self, given: Iterable[Document]) -> list[str]:
-        """The pages whose name ends in a number that no document's title or file has, or is no date though it looks
-        like one, or is a bare number that is no year."""
-        known = {tuple(re.findall(r"[^\W_]+", text.casefold())[-2:]) for one in given for text in (one.title, one.name)}
-        known |= {tuple(re.findall(r"[^\W_]+", Path(one.name).stem.casefold())[-2:]) for one in given}
+        """The pages whose name ends in a number that no title, file or heading of the documents ends in, or is no date
+        though it looks like one, or is a bare number that is no year."""
+        said = (text for one in given for text in (one.title, Path(one.name).stem, *one.lines))
+        known = {_last_words(text) for text in said}
         return [path for path in self.titles if _is_bad(path.rsplit("/", 1)[-1], known)]
 
     def show(self, show: Callable[[str], object], path: str = ROOT, told: str = "", depth: int = 0) -> None:
@@ -316,10 +321,6 @@ def words(text: str) -> set[str]:
     return set(re.findall(r"\w{3,}", text.casefold().replace("_", " ")))
 
 
-def _name(path: str) -> str:
-    return path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ")
-
-
 def _letters(line: str) -> str:
     return re.sub(r"[\W_]+", "", line).casefold()
 
@@ -328,8 +329,8 @@ def _first(lines: Sequence[str], title: str) -> int:
     return next((number for number, line in enumerate(lines) if line.casefold() == title), -1)
 
 
-def _is_in(short: Sequence[str], lines: Sequence[str]) -> bool:
-    return any(lines[n : n + len(short)] == short for n in range(len(lines) - len(short) + 1))
+def _last_words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"[^\W_]+", text.casefold())[-2:])
 
 
 def _is_bad(name: str, known: set[tuple[str, ...]]) -> bool:
@@ -339,8 +340,7 @@ def _is_bad(name: str, known: set[tuple[str, ...]]) -> bool:
         return True
     if name.isdecimal():
         return True
-    ends = tuple(re.findall(r"[^\W_]+", name.casefold())[-2:])
-    return bool(re.search(r"-\d{1,2}\Z", name)) and ends not in known
+    return bool(re.search(r"-\d{1,2}\Z", name)) and _last_words(name) not in known
 
 
 def _kin(placed: Iterable[tuple[str, str | None]]) -> float:
