@@ -51,7 +51,7 @@ ROOT = "memory"
 WHOLE_BYTES = 6_000
 """The largest document that must stand on one page."""
 MOST_CHILDREN = 32
-"""Of the root, if kin is to count: with a page for each document under the root, all would be kin."""
+"""Of the root, if kin is to count: were each document under the root, all would be kin."""
 LONGEST_DESCRIPTION = 160
 BEST, WIDEST = 3, 9
 """How many links of each page, and how many pages a level, the patient reader takes."""

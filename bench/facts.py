@@ -1,0 +1,244 @@
+"""Whether the newest of changed facts comes first, and when each was said: `nice python -m bench.facts`.
+
+Fifty facts (`bench/fact_pairs.py`) are told, one a day and mixed with notes about other things; then, a quarter of a
+year later, what has become of them, mixed with lines that speak of days to come. Each question is asked once.
+
+- `undated`: nothing names its day; the memory's clock shows it when the text is written.
+- `dated`: everything is written on one day, months later, and names the day on which it was said in turn at the start
+  of its line, in the heading above, as `date=`, and at the end of its line. If this version knows no `date=`, those
+  lines begin with it.
+- `edited`: the memory of `undated`, after every page got a line by hand, was split and renamed, a month later.
+
+Figures: the first hit holds the new value; one of ten hits holds the old value; hits that bear a day which the clock
+has not reached; hits that bear the day on which their line was said. A hit with several lines has the day of one of
+them. Beside them plain full text over single lines (SQLite FTS5, bm25, of equals the older). `--beside CHECKOUT` prints
+another version too. Exits with status 1 if this version misses a goal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from bench.fact_pairs import AHEAD, NOTES, pairs
+from memory_v2 import Memory
+from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.text.lists import stopwords
+
+HERE = Path(__file__).parent.parent
+FIRST_DAY, SECOND_DAY = date(2026, 1, 5), date(2026, 6, 15)
+"""Of the facts, and of what has become of them."""
+LATER = date(2026, 11, 2)
+"""When what is dated is written."""
+DEPTH = 10
+THRESHOLD = 4_096
+"""The largest page in bytes: what is told needs several."""
+HANDS = "Somebody looked this over by hand, page {}."
+DAYS = ("in the line", "in the heading", "date=", "at its end")
+
+Figures = dict[str, float]
+GOALS: dict[str, tuple[Callable[[float], bool], str]] = {
+    "newest first": (lambda share: share >= 0.9, "≥ .90"),
+    "old within ten": (lambda share: share >= 0.9, "≥ .90"),
+    "dates to come": (lambda count: count == 0, "0"),
+    "date right": (lambda share: share >= 0.95, "≥ .95"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A line, the day on which it was said, and how it names that day if it does."""
+
+    text: str
+    day: date
+    names_day: str
+
+
+class Clock:
+    """Shows whatever day it was set to."""
+
+    def __init__(self) -> None:
+        self.day = FIRST_DAY
+
+    def __call__(self) -> datetime:
+        return datetime(self.day.year, self.day.month, self.day.day, 10, tzinfo=UTC)
+
+
+def main() -> None:
+    """Prints the figures."""
+    parser = argparse.ArgumentParser(description="Whether the newest of changed facts comes first, with its day.")
+    parser.add_argument("--beside", type=Path, help="the checkout of another version, with the same dependencies")
+    parser.add_argument("--misses", action="store_true", help="print each miss of this version, too")
+    parser.add_argument("--measure", action="store_true", help="print the figures as JSON")
+    chosen = parser.parse_args()
+    if chosen.measure:
+        json.dump(measure(), sys.stdout)
+        return
+    runs = {f"this {how}": run for how, run in measure(print if chosen.misses else None).items()}
+    if chosen.beside:
+        runs |= {f"other {how}": run for how, run in measured(chosen.beside.resolve()).items()}
+    missed = _shown({**runs, "FTS5 flat": flat()})
+    if missed:
+        print("\nmissed:\n  " + "\n  ".join(missed))
+    raise SystemExit(bool(missed))
+
+
+def measured(version: Path) -> dict[str, Figures]:
+    """The figures of another version, in a process of its own that imports it."""
+    command = [sys.executable, __file__, "--measure"]
+    environment = {**os.environ, "PYTHONPATH": f"{version}{os.pathsep}{HERE}"}
+    done = subprocess.run(command, env=environment, cwd=HERE, stdout=subprocess.PIPE, check=True)
+    figures: dict[str, Figures] = json.loads(done.stdout)
+    return figures
+
+
+def _shown(runs: dict[str, Figures]) -> list[str]:
+    """Prints a row for each figure; returns those of this version that miss their goal."""
+    print(f"{'':26}{'goal':>8}" + "".join(f"{name:>16}" for name in runs))
+    missed = []
+    for name in max(runs.values(), key=len):
+        goal = GOALS[name][1] if name in GOALS else ""
+        print(f"{name:26}{goal:>8}" + "".join(f"{_number(run.get(name)):>16}" for run in runs.values()))
+        for how, run in runs.items():
+            if name in GOALS and name in run and how.startswith("this ") and not GOALS[name][0](run[name]):
+                missed.append(f"{name}, {how.removeprefix('this ')}")
+    return missed
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+
+
+def measure(show: Callable[[str], object] | None = None) -> dict[str, Figures]:
+    """The figures of this version, of each run; each miss can be shown."""
+    figures = {}
+    with tempfile.TemporaryDirectory() as place:
+        clock, lines = Clock(), told("")
+        with Memory(LocalStorage(Path(place)), now=clock, threshold=THRESHOLD) as memory:
+            for line in lines:
+                clock.day = line.day
+                memory.write(line.text)
+            clock.day += timedelta(days=1)
+            figures["undated"] = asked(memory, clock, lines, show)
+            clock.day += timedelta(days=30)
+            edit(memory, Path(place), clock)
+            figures["edited"] = asked(memory, clock, lines, show)
+    with tempfile.TemporaryDirectory() as place:
+        clock, lines = Clock(), told(*DAYS)
+        clock.day = LATER
+        with Memory(LocalStorage(Path(place)), now=clock, threshold=THRESHOLD) as memory:
+            for line in lines:
+                write_dated(memory, line)
+            figures["dated"] = asked(memory, clock, lines, show)
+    return figures
+
+
+def told(*naming: str) -> list[Told]:
+    """Everything that is told, in order, a line a day; they name their days in these ways in turn."""
+    changed = pairs()
+    facts = [text for both in zip_longest([pair.old for pair in changed], NOTES) for text in both if text]
+    news = [text for both in zip_longest([pair.new for pair in changed], AHEAD) for text in both if text]
+    days = [
+        (text, first + timedelta(days=n))
+        for texts, first in ((facts, FIRST_DAY), (news, SECOND_DAY))
+        for n, text in enumerate(texts)
+    ]
+    return [Told(text, day, naming[number % len(naming)]) for number, (text, day) in enumerate(days)]
+
+
+def write_dated(memory: Memory, line: Told) -> None:
+    """Writes a line that names the day on which it was said."""
+    if line.names_day == "in the heading":
+        memory.write(f"## {line.day}\n\n- {line.text}\n")
+    elif line.names_day == "at its end":
+        memory.write(f"- {line.text} ({line.day})\n")
+    elif line.names_day == "date=" and "date" in inspect.signature(Memory.write).parameters:
+        told: dict[str, Any] = {"date": line.day}
+        memory.write(line.text, **told)
+    else:
+        memory.write(f"- {line.day}: {line.text}\n")
+
+
+def edit(memory: Memory, folder: Path, clock: Clock) -> None:
+    """Adds a line to every page by hand, splits each, and renames those below which there is nothing."""
+    for number, page in enumerate(memory.list_files()):
+        file = folder / f"{page.path}.md"
+        title, gap, rest = file.read_text("utf-8").partition("\n\n")
+        file.write_text(f"{title}{gap}{HANDS.format(number)}{gap}{rest}", "utf-8")
+        os.utime(file, (clock().timestamp(),) * 2)
+    for page in memory.list_files():
+        memory.split(page.path)
+    leaves = [page.path for page in memory.list_files() if not page.links_to and page.path != "memory"]
+    for path in leaves:
+        memory.rename(path, f"{path}-renamed")
+
+
+def asked(memory: Memory, clock: Clock, lines: Sequence[Told], show: Callable[[str], object] | None) -> Figures:
+    """All figures of a memory, asked every question."""
+    first, old, right = defaultdict[str, list[bool]](list), list[bool](), defaultdict[str, list[bool]](list)
+    to_come = 0
+    for pair in pairs():
+        hits = memory.search(pair.question, DEPTH)
+        is_first = bool(hits) and pair.new_value in hits[0].excerpt
+        first[pair.language].append(is_first)
+        old.append(any(pair.old_value in hit.excerpt for hit in hits))
+        if show and not is_first:
+            show(f"not first: {pair.new!r}, but {hits[0].excerpt if hits else ''!r}")
+        for hit in hits:
+            to_come += hit.date is not None and hit.date > clock.day
+            said = [line for line in lines if line.text in hit.excerpt]
+            if said:
+                right[said[0].names_day].append(any(line.day == hit.date for line in said))
+                if show and not right[said[0].names_day][-1]:
+                    show(f"{hit.date}, not {said[0].day} ({said[0].names_day}): {hit.excerpt!r}")
+    return {
+        "newest first": _mean(*first.values()),
+        **{f"  {language}": _mean(found) for language, found in first.items()},
+        "old within ten": _mean(old),
+        "dates to come": to_come,
+        "date right": _mean(*right.values()),
+        **{f"  {how}": _mean(right[how]) for how in DAYS if how in right},
+        "pages": len(memory.list_files()),
+    }
+
+
+def _mean(*found: Sequence[bool]) -> float:
+    every = [one for some in found for one in some]
+    return sum(every) / len(every)
+
+
+def flat() -> Figures:
+    """The same questions, to plain full text over single lines: any word of the question, except stopwords."""
+    table = sqlite3.connect(":memory:")
+    table.execute("CREATE VIRTUAL TABLE lines USING fts5(text, tokenize='porter unicode61')")
+    table.executemany("INSERT INTO lines (text) VALUES (?)", [(line.text,) for line in told("")])
+    first, old = defaultdict[str, list[bool]](list), list[bool]()
+    for pair in pairs():
+        asking = [word for word in re.findall(r"\w+", pair.question.casefold()) if word not in stopwords()]
+        match = " OR ".join(f'"{word}"' for word in asking)
+        sql = "SELECT text FROM lines WHERE lines MATCH ? ORDER BY rank, rowid LIMIT ?"
+        found = [text for (text,) in table.execute(sql, (match, DEPTH))] if match else []
+        first[pair.language].append(bool(found) and pair.new_value in found[0])
+        old.append(any(pair.old_value in text for text in found))
+    by_language = {f"  {language}": _mean(found) for language, found in first.items()}
+    return {"newest first": _mean(*first.values()), **by_language, "old within ten": _mean(old)}
+
+
+if __name__ == "__main__":
+    main()
