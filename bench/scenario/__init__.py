@@ -1,0 +1,1 @@
+"""Half a year of a developer's notes, played and judged: `python -m bench.scenario`."""
