@@ -27,6 +27,7 @@ from bench.scenario.play import TEXTS, THRESHOLD, Step, chosen_model, play
 from bench.scenario.report import of_costs, of_figures, of_questions, of_texts, of_tree, of_watch, progress
 from memory_v2.agent.load import OFFLINE
 from memory_v2.operations.results import SearchResults
+from memory_v2.trace.recorded import RecordedModel
 
 GOALS = {True: (0.6, 0.1), False: (0.9, 0.0)}
 """The least share of parts on the right page and the most on a wrong one: offline, and with a model."""
@@ -42,16 +43,18 @@ def main() -> None:
     given = parser.parse_args()
     if given.record:
         given.record.mkdir(parents=True, exist_ok=True)
-    watch, steps = Watch(TEXTS), []
+    watch, steps, model = Watch(TEXTS), [], chosen_model(given.model, given.record)
     with tempfile.TemporaryDirectory() as folder:
-        for step in play(Path(folder), chosen_model(given.model, given.record), given.threshold, given.record):
+        for step in play(Path(folder), model, given.threshold, given.record):
             steps.append(step)
             if isinstance(step.asked, Text):
                 watch.see(step)
             if given.model != OFFLINE:
                 print(progress(step), flush=True)
-            if given.record and step.result.degraded:
+            if given.record and not step.is_decided:
                 sys.exit("the model did not decide this, so it is not kept; run this again to go on from here")
+    if isinstance(model, RecordedModel) and model.left:
+        sys.exit(f"the replay failed: {model.left} recorded answers were not used")
     sys.exit(not _told(steps, watch, given.model == OFFLINE, given.tree))
 
 

@@ -39,6 +39,11 @@ class Step:
     trace: Trace
     pages: dict[str, Page]
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether the model of the play made every decision."""
+        return not any(event["reason"] for event in self.trace.of("decided"))
+
 
 class Continued:
     """A model that gives the recorded answers, and asks a live model where they end."""
@@ -67,10 +72,11 @@ def play(folder: Path, model: Model, threshold: int, kept: Path | None) -> Itera
             result = _written(memory, asked) if isinstance(asked, Text) else memory.search(asked.text)
             number = TEXTS.index(asked) if isinstance(asked, Text) else QUESTIONS.index(asked)
             trace = memory.trace(result.trace)
-            if kept and not result.degraded:
-                shutil.copy(folder / ".metadata" / "traces" / f"{trace.name}.jsonl", kept)
             pages = {one.path: parse_page(one.path, memory.read(one.path)) for one in memory.list_files()}
-            yield Step(number + 1, asked, result, trace, pages)
+            step = Step(number + 1, asked, result, trace, pages)
+            if kept and step.is_decided and not any(kept.glob(f"{trace.name.rpartition('-')[0]}-*")):
+                shutil.copy(folder / ".metadata" / "traces" / f"{trace.name}.jsonl", kept)
+            yield step
 
 
 def chosen_model(name: str, kept: Path | None) -> Model:

@@ -143,7 +143,7 @@ wren is gone, the lease ended on 2026-06-30. Its work is done by plover now, 10.
 and everything of Tidewatch, on the same ports as before.
 """,
         "servers",
-        stale={"wren": "plover"},
+        stale={"wren": "plover|gone|former|until|ended"},
     ),
     Text(
         "2026-07-13",
