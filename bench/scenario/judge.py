@@ -89,13 +89,18 @@ def standings(texts: Sequence[Text], pages: Mapping[str, Page]) -> list[Stands]:
             part = sizes.setdefault((one.text, one.subject), Counter())
             if one in found:
                 part[found[one]] += len(one.words)
-    return [_stands(shelf, text, subject, size) for (text, subject), size in sizes.items()]
+    return [_stands(shelf, text, subject, texts[text - 1].also, size) for (text, subject), size in sizes.items()]
 
 
-def _stands(shelf: _Shelf, text: int, subject: str, size: Counter[str]) -> Stands:
-    """The worst verdict over the pages that hold a good share of a part."""
+def _stands(shelf: _Shelf, text: int, subject: str, also: str, size: Counter[str]) -> Stands:
+    """The worst verdict over the pages that hold a good share of a part, each judged for the better of two subjects."""
+
+    def better(path: str) -> tuple[str, str]:
+        judged = [shelf.judge(path, text, one) for one in (subject, also) if one]
+        return min(judged, key=lambda one: VERDICTS.index(one[0]))
+
     held = [path for path, length in size.most_common() if length >= LEAST_PART * size.total()]
-    judged = [shelf.judge(path, text, subject) for path in held] or [("wrong", "it is nowhere")]
+    judged = [better(path) for path in held] or [("wrong", "it is nowhere")]
     verdict, reason = max(judged, key=lambda one: VERDICTS.index(one[0]))
     return Stands(text, subject, tuple(held), verdict, reason)
 

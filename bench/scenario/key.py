@@ -10,7 +10,7 @@ from functools import cache
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One text, the day on which it is written, and its subject.
+    """One text, the day on which it is written, and its subject; a page about the subject `also` is right, too.
 
     `parts` are the openings of those parts that have other subjects, each from there to the next. `stale` are values
     (as patterns) that no description of the subject says from here on, unless it says the new value, too.
@@ -19,6 +19,7 @@ class Text:
     day: str
     text: str
     about: str
+    also: str = ""
     parts: Mapping[str, str] = field(default_factory=dict)
     stale: Mapping[str, str] = field(default_factory=dict)
     source: str | None = None

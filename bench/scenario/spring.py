@@ -163,6 +163,7 @@ On call for Lumen: Mirela in the odd calendar weeks, Joost in the even ones. The
 09:00. Whoever is on call answers within 20 minutes, also at night, and gets the next Friday off.
 """,
         "team/on-call",
+        also="lumen",
     ),
     Text(
         "2026-03-25",
@@ -200,6 +201,7 @@ pg_restore --clean --if-exists -d lumen /tmp/*.dump
 Takes eleven minutes for 14 GB. The Postgres there is version 15, so use the `pg_restore` of 15.
 """,
         "lumen/database",
+        also="servers",
     ),
     Text(
         "2026-04-08",
