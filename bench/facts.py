@@ -23,7 +23,6 @@ import json
 import os
 import re
 import sqlite3
-import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -34,12 +33,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from bench.beside import run_with
 from bench.fact_pairs import AHEAD, NOTES, pairs
 from memory_v2 import Memory
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.text.lists import stopwords
 
-HERE = Path(__file__).parent.parent
 FIRST_DAY, SECOND_DAY = date(2026, 1, 5), date(2026, 6, 15)
 """Of the facts, and of what has become of them."""
 LATER = date(2026, 11, 2)
@@ -90,20 +89,13 @@ def main() -> None:
         return
     runs = {f"this {how}": run for how, run in measure(print if chosen.misses else None).items()}
     if chosen.beside:
-        runs |= {f"other {how}": run for how, run in measured(chosen.beside.resolve()).items()}
+        runs |= {
+            f"other {how}": run for how, run in run_with(chosen.beside.resolve(), "bench.facts", "--measure").items()
+        }
     missed = _shown({**runs, "FTS5 flat": flat()})
     if missed:
         print("\nmissed:\n  " + "\n  ".join(missed))
     raise SystemExit(bool(missed))
-
-
-def measured(version: Path) -> dict[str, Figures]:
-    """The figures of another version, in a process of its own that imports it."""
-    command = [sys.executable, __file__, "--measure"]
-    environment = {**os.environ, "PYTHONPATH": f"{version}{os.pathsep}{HERE}"}
-    done = subprocess.run(command, env=environment, cwd=HERE, stdout=subprocess.PIPE, check=True)
-    figures: dict[str, Figures] = json.loads(done.stdout)
-    return figures
 
 
 def _shown(runs: dict[str, Figures]) -> list[str]:

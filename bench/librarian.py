@@ -29,7 +29,6 @@ import json
 import os
 import random
 import re
-import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -42,11 +41,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from bench.beside import HERE, run_with
 from bench.data import DEFAULT, VARIABLE
 from memory_v2 import Memory
 from memory_v2.storage.local.storage import LocalStorage
 
-HERE = Path(__file__).parent.parent
 ROOT = "memory"
 WHOLE_BYTES = 6_000
 """The largest document that must stand on one page."""
@@ -134,21 +133,16 @@ def main() -> None:
         elif given := documents(corpus, chosen.shuffled):
             versions = [HERE, *([chosen.beside.resolve()] if chosen.beside else [])]
             order = [] if chosen.shuffled is None else ["--shuffled", str(chosen.shuffled)]
-            columns = [measured(version, corpus, how, order) for version in versions for how in ("plain", "told")]
+            columns = [
+                run_with(version, "bench.librarian", "--measure", corpus, how, *order)
+                for version in versions
+                for how in ("plain", "told")
+            ]
             print(f"\n{corpus}: {len(given)} documents, {len({document.folder for document in given})} folders")
             missed += [f"{corpus}, {name}" for name in _shown(columns)]
     if missed:
         print("\nmissed:\n  " + "\n  ".join(missed))
     raise SystemExit(bool(missed))
-
-
-def measured(version: Path, corpus: str, how: str, order: Sequence[str]) -> Figures:
-    """The figures of one run, in a process of its own that imports this version; none if it knows no sources."""
-    command = [sys.executable, __file__, "--measure", corpus, how, *order]
-    environment = {**os.environ, "PYTHONPATH": f"{version}{os.pathsep}{HERE}"}
-    done = subprocess.run(command, env=environment, cwd=version, stdout=subprocess.PIPE, check=True)
-    figures: Figures = json.loads(done.stdout)
-    return figures
 
 
 def _shown(columns: Sequence[Figures]) -> Iterator[str]:
