@@ -8,6 +8,8 @@ from memory_v2.memory import Memory
 from memory_v2.tree.path import ROOT
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from memory_v2.operations.results import PageInfo, SearchResults, SplitResult, WriteResult
 
 
@@ -18,11 +20,16 @@ def read_memory(path: str | None = None) -> str:
 
 
 def write_memory(
-    content: str, path: str | None = None, mode: Literal["update", "append", "replace"] = "update"
+    content: str,
+    path: str | None = None,
+    mode: Literal["update", "append", "replace"] = "update",
+    source: str | None = None,
+    date: date | str | None = None,
 ) -> WriteResult:
-    """Writes a text: on the page `path`, or where it belongs."""
+    """Writes a text: on the page `path`, or where it belongs. `source` says where it came from, and `date` the day it
+    was said."""
     with Memory.open() as memory:
-        return memory.write(content, path, mode)
+        return memory.write(content, path, mode, source=source, date=date)
 
 
 def search_memory(query: str, max_results: int = 10) -> SearchResults:

@@ -9,7 +9,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from memory_v2.tree.graph import Graph
 
 T = TypeVar("T")
+Day = date
+"""The class of a day, where an argument is called `date`."""
 
 logger = logging.getLogger(__name__)
 
@@ -220,14 +222,24 @@ class Memory:
         return self._run(rows.READ, path=path)
 
     def write(
-        self, text: str, path: str | None = None, mode: Literal["update", "append", "replace"] = "update"
+        self,
+        text: str,
+        path: str | None = None,
+        mode: Literal["update", "append", "replace"] = "update",
+        *,
+        source: str | None = None,
+        date: date | str | None = None,
     ) -> WriteResult:
         """Writes a text: on the page `path`, or where it belongs. A page that grows too large is split.
 
         `update` works the text into the page; `append` adds it at the end and `replace` replaces the page's text, both
-        verbatim. Raises `InvalidText`, `InvalidPath`, `StorageError`.
+        verbatim. `source` says where the text came from, and `date` the day it was said, such as `2026-02-03`; without
+        it, a day in the name of the source counts. Raises `InvalidText`, `InvalidPath`, `InvalidSetting`,
+        `StorageError`.
         """
-        return self._run(rows.WRITE, text=text, path=path, mode=mode)
+        said = {"source": source, "date": date.isoformat()[:10] if isinstance(date, Day) else date}
+        told = {key: value for key, value in said.items() if value is not None}
+        return self._run(rows.WRITE, text=text, path=path, mode=mode, **told)
 
     def split(self, path: str = ROOT) -> SplitResult:
         """Divides a page into a page and its children, whatever its size. Raises `PageNotFound`."""

@@ -32,7 +32,8 @@ an edit by hand may have taken a link away."""
 @dataclass(frozen=True, slots=True)
 class PendingWrite:
     """A text that is to be written, with the arguments of the write. `since` is when it was asked for, `over` the
-    version of the page that it is to replace, and `head` the newest revision at that time."""
+    version of the page that it is to replace, and `head` the newest revision at that time. `source` and `date` say
+    where the text came from and when it was said."""
 
     text: str
     path: str | None
@@ -40,6 +41,8 @@ class PendingWrite:
     since: datetime
     over: str = ""
     head: str = ""
+    source: str = ""
+    date: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +236,11 @@ def _from_json(data: object) -> PendingWrite | PendingSplits:
             "since": str(since),
             "over": str(over),
             **rest,
-        } if isinstance(head := rest.get("head", ""), str):
+        } if all(isinstance(rest.get(key, ""), str) for key in ("head", "source", "date")):
             moment = datetime.fromisoformat(since)
             if moment.tzinfo is None:
                 raise ValueError(f"the time {since} has no time zone")
-            return PendingWrite(text, None if path is None else page_path(path), mode, moment, over, head)
+            head, source, date = (str(rest.get(key, "")) for key in ("head", "source", "date"))  # older notes lack some
+            return PendingWrite(text, None if path is None else page_path(path), mode, moment, over, head, source, date)
         case _:
             raise ValueError("it is no pending note")

@@ -30,6 +30,7 @@ from memory_v2.storage.base import PENDING, MemoryStorage, stored_page
 from memory_v2.storage.checkout import MAX_SUMMARY
 from memory_v2.text.plain import shorten
 from memory_v2.tree.path import ROOT
+from memory_v2.tree.source import Source, iso_day
 
 logger = logging.getLogger(__name__)
 
@@ -88,6 +89,7 @@ def _finished(
         return [recovered(DONE if pages else WAS_DONE, _holder(context.storage, pages))]
     mode = _mode(context.storage, pending)
     arguments = {"text": pending.text, "path": pending.path, "mode": mode}
+    arguments |= {key: said for key in ("source", "date") if (said := getattr(pending, key))}
     result = operate(context, "write", partial(_write, pending=pending, mode=mode), arguments, operation)
     outcome = WAS_DONE if isinstance(result, WriteResult) and result.outcome == "nothing new" else DONE
     return [recovered(outcome, result.path)]
@@ -106,12 +108,12 @@ def _holder(storage: MemoryStorage, pages: tuple[str, ...]) -> str:
 def _write(context: Context, pending: PendingWrite, mode: Mode) -> WriteResult:
     note = context.note
     note.resume(pending)
-    blocks = checked_blocks(pending.text)
+    blocks, source = checked_blocks(pending.text), Source(pending.source, iso_day(pending.date))
     try:
-        result = write_noted(context, blocks, pending.path, mode)
+        result = write_noted(context, blocks, pending.path, mode, source)
     except UsageError as error:  # its page takes no text any more
         logger.info("a pending text cannot go to its page, so it goes where it belongs: %s", error)
-        result = write_noted(context, blocks, None, "update")
+        result = write_noted(context, blocks, None, "update", source)
     if isinstance(note.held, PendingWrite):  # nothing was stored, because the text is in the tree already
         note.clear()
     return result

@@ -21,6 +21,7 @@ NO_STRINGS: tuple[object, ...] = (0, 3, 3.5, False, b"x", [], ["x"], {"a": 1}, o
 WRONG: dict[str, tuple[object, ...]] = {
     "str": NO_STRINGS,
     "str | None": NO_STRINGS,
+    "date | str | None": (*NO_STRINGS, "", "Monday", "2026-02-30", "20260203", "9999-01-01"),
     "int": (None, "3", 3.5, True, [3]),
     "bool": (None, 0, 1, "", "no", [True]),
 }

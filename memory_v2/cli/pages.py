@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +17,7 @@ from memory_v2.memory import Memory
 from memory_v2.operations import rows
 from memory_v2.text.amounts import size
 from memory_v2.tree.path import ROOT, page_path
+from memory_v2.tree.source import named_day
 
 
 @click.command(cls=Verb)
@@ -23,6 +25,8 @@ from memory_v2.tree.path import ROOT, page_path
 @option_for(rows.WRITE, "path", "--to", "to", metavar="PAGE")
 @option_for(rows.WRITE, "mode", "--mode")
 @click.option("--file", type=click.Path(path_type=Path), help="Read the text from this file ('-': standard input).")
+@option_for(rows.WRITE, "source", "--source", metavar="NAME")
+@option_for(rows.WRITE, "date", "--date", metavar="DAY")
 @json_option
 @with_memory
 def write(
@@ -31,6 +35,8 @@ def write(
     to: str | None,
     mode: Literal["update", "append", "replace"],
     file: Path | None,
+    source: str | None,
+    date: str | None,
     as_json: bool,
 ) -> None:
     """Write a text: where it belongs, or on a page.
@@ -38,16 +44,21 @@ def write(
     The text is the arguments, joined by spaces; else a file; else standard input, in UTF-8. A page that grows too large
     is split.
 
+    A date in the name of --source or --file counts as the day on which the text was said, if there is no --date.
+
     \b
     Examples:
       silica memory write "Silica uses pytest for testing"
       silica memory write --to projects/silica "- Release on Fridays"
       git log -5 | silica memory write --to log --mode append
       silica memory write --file notes.md
+      silica memory write --file standup.md --source standup --date 2026-02-03
     """
     text = given_text(words, file)
+    if date is None and source is None and file is not None:
+        date = _named_date(file)
     with working("writing"):
-        result = memory.write(text, to, mode)
+        result = memory.write(text, to, mode, source=source, date=date)
     if as_json:
         out_result(rows.WRITE, result)
     elif result.outcome == "nothing new":
@@ -58,6 +69,12 @@ def write(
         told = [style(way, fg="cyan"), size(result.size_bytes), divided, price(result.cost)]
         out(" · ".join(filter(None, told)))
     admit(result)
+
+
+def _named_date(file: Path) -> str | None:
+    """The day in the name of a file, unless it is still to come."""
+    day = named_day(file.name)
+    return day.isoformat() if day and day <= datetime.now(UTC).date() else None
 
 
 @click.command(cls=Verb)

@@ -42,6 +42,15 @@ WRITE: Row[WriteResult] = Row(
             "update",
             choices=("update", "append", "replace"),
         ),
+        Argument(
+            "source", "str | None", "Where the text came from: a file, a URL, a session, an author. Kept with it.", None
+        ),
+        Argument(
+            "date",
+            "date | str | None",
+            "The day the text was said, such as 2026-02-03. Default: the day in the name of the source, if any.",
+            None,
+        ),
     ),
     changes="tree",
     is_recorded=True,

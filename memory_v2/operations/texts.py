@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
+from datetime import date, datetime
 
-from memory_v2.errors import InvalidText
+from memory_v2.errors import InvalidSetting, InvalidText
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import new_blocks
+from memory_v2.tree.source import NO_SOURCE, Source, iso_day, named_day
+
+MAX_SOURCE = 200
+"""Limits the name of a source, in characters: it stands in one line behind its text, and in the metadata of a page."""
 
 
 def checked_blocks(text: str) -> tuple[Block, ...]:
@@ -15,6 +20,36 @@ def checked_blocks(text: str) -> tuple[Block, ...]:
     if all(c.isspace() or unicodedata.category(c) in ("Cc", "Cf") for c in text):
         raise InvalidText("there is nothing to write: the text is empty")
     return new_blocks(text)
+
+
+def checked_source(source: object, day: object, today: date) -> Source:
+    """Returns where a text came from and the day it was said. If no day is given, a day in the name counts, unless it
+    is still to come. Raises `InvalidSetting`."""
+    if source is None and day is None:
+        return NO_SOURCE
+    said = _checked_day(day, today)
+    if source is None:
+        return Source(day=said)
+    if not isinstance(source, str) or not source.strip():
+        raise InvalidSetting(f"source must name where the text came from, such as notes/monday.md, not {source!r}")
+    name = source.strip()
+    if any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in name):
+        raise InvalidSetting(f"source must be one line without control characters, not {source!r}")
+    if len(name) > MAX_SOURCE:
+        raise InvalidSetting(f"source must have at most {MAX_SOURCE} characters, not {len(name)}: {name[:40]!r}…")
+    named = named_day(name)
+    return Source(name, said or (named if named and named <= today else None))
+
+
+def _checked_day(day: object, today: date) -> date | None:
+    if day is None:
+        return None
+    said = iso_day(day) if isinstance(day, str) else day.date() if isinstance(day, datetime) else day
+    if not isinstance(said, date):
+        raise InvalidSetting(f"date must be a day, such as 2026-02-03, not {day!r}")
+    if said > today:
+        raise InvalidSetting(f"date must be the day on which the text was said; {said} is after today, {today} (UTC)")
+    return said
 
 
 def check_question(query: str) -> None:

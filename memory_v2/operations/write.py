@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import date
 
 from memory_v2.agent.loop import Decision, Undecided, decide
 from memory_v2.errors import InvalidSetting, NotAllowed
@@ -18,7 +19,8 @@ from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.renamed import follow_renamed
 from memory_v2.operations.results import WriteResult
-from memory_v2.operations.texts import checked_blocks
+from memory_v2.operations.sources import name_source
+from memory_v2.operations.texts import checked_blocks, checked_source
 from memory_v2.operations.write_task import WriteTask
 from memory_v2.pending import MODES, Mode, PendingWrite
 from memory_v2.storage.base import stored_page
@@ -32,6 +34,7 @@ from memory_v2.tree.graph import Graph
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, new_page, own_title
 from memory_v2.tree.path import ROOT, fold, page_path
+from memory_v2.tree.source import Source
 
 logger = logging.getLogger(__name__)
 
@@ -46,14 +49,32 @@ MAX_OPENING = 100
 """The length, in characters, of the beginning of a text that describes the page created for it."""
 
 
-def write(context: Context, text: str, path: str | None = None, mode: Mode = "update") -> WriteResult:
+@dataclass(frozen=True, slots=True)
+class NewText:
+    """The blocks of a text, the page that it must go to, if any, and where it came from."""
+
+    blocks: tuple[Block, ...]
+    path: str | None
+    source: Source
+
+
+def write(
+    context: Context,
+    text: str,
+    path: str | None = None,
+    mode: Mode = "update",
+    source: str | None = None,
+    date: date | str | None = None,
+) -> WriteResult:
     """Works the text into the tree and splits what grows too large.
 
     With a `path` it goes to that page, which is created if it does not exist. Without one it goes where it belongs.
     `append` puts it at the end of the page and `replace` replaces the page's body, both verbatim and without a model.
+    `source` says where it came from, and `date` the day it was said; they are kept with it.
     Raises `InvalidText`, `InvalidPath`, `InvalidSetting`, `StorageError`; then nothing was changed.
     """
     blocks = checked_blocks(text)
+    told = checked_source(source, date, context.now().date())
     if path is not None:
         path = page_path(path)
     if mode not in MODES:
@@ -61,42 +82,46 @@ def write(context: Context, text: str, path: str | None = None, mode: Mode = "up
     history = context.storage.history
     replaced = stored_page(context.storage, path or ROOT) if mode == "replace" else None
     over = replaced.version if replaced else ""
-    with context.note.writing(PendingWrite(text, path, mode, context.now(), over), history):
-        return write_noted(context, blocks, path, mode)
+    day = told.day.isoformat() if told.day else ""
+    pending = PendingWrite(text, path, mode, context.now(), over, source=told.name, date=day)
+    with context.note.writing(pending, history):
+        return write_noted(context, blocks, path, mode, told)
 
 
-def write_noted(context: Context, blocks: tuple[Block, ...], path: str | None, mode: Mode) -> WriteResult:
+def write_noted(
+    context: Context, blocks: tuple[Block, ...], path: str | None, mode: Mode, source: Source
+) -> WriteResult:
     """Works the blocks of a text into the tree, after the text was noted as pending; see `write`."""
-    decided = mode == "update"
-    written = _updated(context, blocks, path) if decided else _verbatim(context, blocks, path, mode)
+    text = NewText(blocks, path, source)
+    written = _updated(context, text) if mode == "update" else _verbatim(context, text, mode)
     return _settled(context, written, blocks)
 
 
-def _updated(context: Context, blocks: tuple[Block, ...], path: str | None) -> WriteResult:
+def _updated(context: Context, text: NewText) -> WriteResult:
     """Puts the text where the model decides. If others keep changing what the model names, the planner decides. If no
     model decides, the text goes to the end of its page."""
     try:
         for _ in range(MAX_DECISIONS):
             refresh(context)
             draft = Draft(context)
-            decision = _decide(draft, blocks, path, context.models)
+            decision = _decide(draft, text, context.models)
             try:
-                return _carried_out(draft, decision, path)
+                return _carried_out(draft, decision, text)
             except Outdated as reason:
                 context.operation.trace.add("conflict", error=f"the decision cannot be carried over: {reason}")
-        return _decided_at_once(context, blocks, path)
+        return _decided_at_once(context, text)
     except Undecided as error:
         logger.info("no model decided where a text goes, so it is appended: %s", error)
-        return _verbatim(context, blocks, path, "append", str(error))
+        return _verbatim(context, text, "append", str(error))
 
 
-def _decide(draft: Draft, blocks: tuple[Block, ...], path: str | None, models: Sequence[Model]) -> Decision[WriteTask]:
-    _ensure_page(draft, path, blocks)
-    brief = write_brief(draft, blocks, path)
+def _decide(draft: Draft, text: NewText, models: Sequence[Model]) -> Decision[WriteTask]:
+    _ensure_page(draft, text.path, text.blocks)
+    brief = replace(write_brief(draft, text.blocks, text.path), source=text.source)
     return decide(lambda: WriteTask(brief, draft), models, draft.context.operation)
 
 
-def _carried_out(draft: Draft, decision: Decision[WriteTask], path: str | None) -> WriteResult:
+def _carried_out(draft: Draft, decision: Decision[WriteTask], text: NewText) -> WriteResult:
     """Carries out a decision. If others have changed the pages since, it is carried over to the current pages, without
     asking again. Raises `Outdated` if that is not possible."""
     task, trace = decision.task, draft.context.operation.trace
@@ -104,27 +129,34 @@ def _carried_out(draft: Draft, decision: Decision[WriteTask], path: str | None) 
     def stage(current: Draft) -> tuple[WriteTask, str]:
         if current is draft:
             draft.expect_unchanged(task.said_on)
-            return task, task.apply()
-        _ensure_page(current, path, task.brief.blocks)
+            return task, _applied(task, draft)
+        _ensure_page(current, text.path, text.blocks)
         carried = carry_over(task, current)
         trace.add("decided", reason="", checked=carried.checked(), carried_over=True)
-        return carried, carried.apply()
+        return carried, _applied(carried, current)
 
     (carried, went), revision = stage_and_commit(draft.context, stage, draft)
     return _result(decision, went, carried, revision)
 
 
-def _decided_at_once(context: Context, blocks: tuple[Block, ...], path: str | None) -> WriteResult:
+def _decided_at_once(context: Context, text: NewText) -> WriteResult:
     """Puts the text where the planner decides. The planner needs no request, so it can decide under the lock."""
 
     def stage(draft: Draft) -> tuple[Decision[WriteTask], str]:
-        decision = _decide(draft, blocks, path, [context.planner])
-        return decision, decision.task.apply()
+        decision = _decide(draft, text, [context.planner])
+        return decision, _applied(decision.task, draft)
 
     (decision, went), revision = stage_and_commit(context, stage)
     if context.model is not context.planner:
         decision = replace(decision, degraded="others kept changing the page")
     return _result(decision, went, decision.task, revision)
+
+
+def _applied(task: WriteTask, draft: Draft) -> str:
+    """Stages what was decided, with the source of the text; returns the path of the page with the first of it."""
+    went = task.apply()
+    name_source(draft, task.brief.source)
+    return went
 
 
 def _result(decision: Decision[WriteTask], path: str, task: WriteTask, revision: Change) -> WriteResult:
@@ -138,19 +170,19 @@ def _result(decision: Decision[WriteTask], path: str, task: WriteTask, revision:
     )
 
 
-def _verbatim(
-    context: Context, blocks: tuple[Block, ...], path: str | None, mode: Mode, degraded: str = ""
-) -> WriteResult:
+def _verbatim(context: Context, text: NewText, mode: Mode, degraded: str = "") -> WriteResult:
     def stage(draft: Draft) -> None:
-        page = _ensure_page(draft, path, blocks)
+        page = _ensure_page(draft, text.path, text.blocks)
         if mode == "append":
-            draft.put(appended(page, [blocks]))
+            draft.put(appended(page, [text.blocks]))
+            name_source(draft, text.source)
         else:
-            draft.put(_page_of(page.path, page.title, blocks).with_sections_of(page))
-            _describe_again(draft, page, blocks)
+            draft.put(_page_of(page.path, page.title, text.blocks).with_sections_of(page))
+            name_source(draft, text.source, replaced=page.path)
+            _describe_again(draft, page, text.blocks)
 
     _, revision = stage_and_commit(context, stage)
-    return WriteResult(path=path or ROOT, revisions=(revision,) if revision else (), degraded=degraded)
+    return WriteResult(path=text.path or ROOT, revisions=(revision,) if revision else (), degraded=degraded)
 
 
 def _settled(context: Context, result: WriteResult, blocks: tuple[Block, ...]) -> WriteResult:

@@ -3,7 +3,7 @@
 On a page of its own they stand in `## Metadata`, as `source: NAME` and `date: 2026-02-03`. Among other text, a line of
 the program's stands behind the text: `*Source: NAME · 2026-02-03*`, `*Source: NAME*` or `*Said on 2026-02-03*`. The
 line is for the text above it, back to the line of another source or to the heading of its section, that one included.
-Where other text stands there as well, the line says how many blocks it is for: `*Source: NAME* (2 blocks)`.
+Where that would be too much or too little, the line says how many blocks it is for: `*Source: NAME* (2 blocks)`.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ def read_source_line(block: Block) -> Source | None:
     if found is None:
         return None
     name = _ESCAPED.sub(lambda sign: sign[1] or "·", found["name"] or "")
-    return Source(name, _iso_day(found["day"] or found["said"]))
+    return Source(name, iso_day(found["day"] or found["said"]))
 
 
 def page_source(page: Page) -> Source:
     """Where the text of a page came from, according to its metadata."""
-    return Source(page.properties.get(SOURCE, ""), _iso_day(page.properties.get(DATE)))
+    return Source(page.properties.get(SOURCE, ""), iso_day(page.properties.get(DATE)))
 
 
 def source_of(page: Page, number: int) -> Source:
@@ -91,23 +91,18 @@ def source_of(page: Page, number: int) -> Source:
 
 def closing_line(blocks: Sequence[Block], number: int) -> int:
     """The number of the source line that is for this block (from 1); 0 if there is none."""
-    for line in range(max(number, 1), len(blocks) + 1):
-        block = blocks[line - 1]
-        if (found := _matched(block)) is not None:
-            return line if line - number <= int(found["count"] or line) else 0
-        if block.kind == "heading" and line > number:
-            return 0
-    return 0
+    line = next((n for n in range(max(number, 1), len(blocks) + 1) if is_source_line(blocks[n - 1])), 0)
+    return line if line and (line == number or number in covered(blocks, line)) else 0
 
 
 def covered(blocks: Sequence[Block], line: int) -> range:
     """The numbers of the blocks that the source line with this number (from 1) is for."""
     found = _matched(blocks[line - 1])
-    count = int(found["count"] or line) if found else 0
+    count = int(found["count"] or 0) if found else 0
     start = line
-    while start > 1 and line - start < count and not is_source_line(blocks[start - 2]):
+    while start > 1 and not is_source_line(blocks[start - 2]) and (not count or line - start < count):
         start -= 1
-        if blocks[start - 1].kind == "heading":
+        if not count and blocks[start - 1].kind == "heading":
             break
     return range(start, line)
 
@@ -122,14 +117,15 @@ def named_day(name: str) -> date | None:
     return None
 
 
+def iso_day(text: str | None) -> date | None:
+    """The day that is written as 2026-02-03; `None` for anything else."""
+    return _day(*text.split("-")) if text and re.fullmatch(_DAY, text) else None
+
+
 def _matched(block: Block) -> re.Match[str] | None:
     if block.kind != "paragraph" or not block.text.startswith("*S"):
         return None
     return _LINE.fullmatch(block.content)
-
-
-def _iso_day(text: str | None) -> date | None:
-    return _day(*text.split("-")) if text and re.fullmatch(_DAY, text) else None
 
 
 def _day(year: str, month: str, day: str) -> date | None:

@@ -223,9 +223,9 @@ def test_what_was_not_decided_as_asked_is_said(grown: Program, monkeypatch: pyte
     whole = Memory.write
 
     def degraded(
-        memory: Memory, text: str, path: str | None, mode: Literal["update", "append", "replace"]
+        memory: Memory, text: str, path: str | None, mode: Literal["update", "append", "replace"], **said: str | None
     ) -> WriteResult:
-        return replace(whole(memory, text, path, mode), degraded="some:model: the model refused")
+        return replace(whole(memory, text, path, mode, **said), degraded="some:model: the model refused")
 
     monkeypatch.setattr(Memory, "write", degraded)
     written = grown.quick("write", "One more fact")

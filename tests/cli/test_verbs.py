@@ -260,3 +260,35 @@ def test_the_package_runs_as_a_module_and_as_a_script(program: Program) -> None:
         pytest.skip("the package is not installed here")
     done = subprocess.run([script, "--version"], capture_output=True, cwd=program.home, env=program.environment())
     assert done.stdout == program.silica("--version").out
+
+
+def test_a_source_and_a_day_are_kept_with_a_text(program: Program) -> None:
+    program.done("write", "Warm.", "--to", "kiln", "--source", "standup.md", "--date", "2025-02-03")
+    assert "\nsource: standup.md\ndate: 2025-02-03\n" in program.done("read", "kiln")
+    program.done("write", "Cold.", "--source", "mail of 2025-02-04")
+    assert "*Source: mail of 2025-02-04 · 2025-02-04*" in program.done("read")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "day"),
+    [
+        ("2025-02-03.md", [], "2025-02-03"),
+        ("2025-02-03.md", ["--date", "2025-02-05"], "2025-02-05"),
+        ("2999-02-03.md", [], ""),
+        ("notes.md", [], ""),
+    ],
+)
+def test_a_day_in_the_name_of_a_file_counts(
+    program: Program, tmp_path: Path, name: str, options: list[str], day: str
+) -> None:
+    (tmp_path / name).write_text("The kiln is warm.\n")
+    program.done("write", "--to", "kiln", "--file", str(tmp_path / name), *options)
+    page = program.done("read", "kiln")
+    assert (f"\ndate: {day}\n" in page) if day else ("date:" not in page.replace("last_updated:", ""))
+
+
+@pytest.mark.parametrize("wrong", [["--date", "tomorrow"], ["--date", "2999-01-01"], ["--source", ""]])
+def test_a_wrong_source_or_day_is_a_wrong_use(program: Program, wrong: list[str]) -> None:
+    done = program.silica("memory", "write", "Warm.", *wrong)
+    assert done.code == 2
+    assert wrong[0].lstrip("-") in done.err

@@ -15,7 +15,7 @@ HEAVY = ("anthropic", "openai", "litellm", "boto3", "mcp", "fastapi", "psycopg",
 ONLY_WHEN_WRITING = ("pydantic", "jinja2", "markdown_it", "filelock", "sqlite3")
 
 
-NOT_OFFLINE = ("pydantic", "jinja2", "_strptime")
+NOT_OFFLINE = ("pydantic", "jinja2", "ruamel", "_strptime")
 
 
 def loaded_by(code: str) -> set[str]:

@@ -56,13 +56,13 @@ def dying(storage: VolatileStorage) -> Memory:
     return Memory(storage, ScriptedModel(die), now=clock)
 
 
-def crashed(text: str, path: str | None = None, before: str = "") -> VolatileStorage:
+def crashed(text: str, path: str | None = None, before: str = "", **said: str) -> VolatileStorage:
     """A storage on which somebody was killed while a model thought about a text."""
     storage = VolatileStorage(clock)
     if before:
         offline(storage=storage).write(before, path)
     with pytest.raises(Dead):
-        dying(storage).write(text, path)
+        dying(storage).write(text, path, source=said.get("source"), date=said.get("date"))
     notes = VolatileNotes()
     for name in storage.notes.names(PENDING):
         notes.write(name, storage.notes.read(name) or b"")

@@ -1,0 +1,120 @@
+"""Source lines on a page that is changed: each says what it said before, of the same blocks, and new text gets its own.
+
+The lines are made again from what they say of each block. So a line moves with its text, does not take in other text,
+and goes away with the last block that it is for; where nothing changes, its bytes stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import groupby
+
+from memory_v2.tree.block import Block, line_end
+from memory_v2.tree.page import Page
+from memory_v2.tree.source import NO_SOURCE, Source, closing_line, is_source_line, page_source, read_source_line
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A block, its place on the page (from 0), its source, and the text that it is part of: the number of the line that
+    was for it, or a negative number for new text."""
+
+    block: Block
+    place: int
+    source: Source = NO_SOURCE
+    text: int = 0
+
+
+def signed(page: Page, before: Sequence[Block], source: Source) -> Page:
+    """The page, changed from these blocks, with lines that name the source of what is new on it. A line that new text
+    brings with it is for that text."""
+    if not source and not any(map(is_source_line, page.blocks)):
+        return page
+    origins = _origins(before, page.blocks)
+    lines = {n: place for place, n in enumerate(origins) if n and is_source_line(before[n - 1])}
+    placed: list[tuple[int, Block]] = []
+    for text in _texts(_told(page, before, origins, NO_SOURCE if source == page_source(page) else source)):
+        end = next((n for n in range(len(text), 0, -1) if text[n - 1].block.kind not in ("heading", "rule")), 0)
+        first = len(placed)
+        placed += [(one.place, one.block) for one in text[:end]]
+        if end and text[0].source:
+            line = _line([block for _, block in placed], first, text[0].source, line_end(page.text))
+            place = lines.get(next((one.text for one in text if one.text > 0), 0))
+            same = place is not None and page.blocks[place].content == line.content
+            placed.append((place, page.blocks[place]) if same and place is not None else (-2, line))
+        placed += [(one.place, one.block) for one in text[end:]]
+    if [block for _, block in placed] == list(page.blocks):
+        return page
+    runs: list[list[Block]] = []
+    for (place, block), (previous, _) in zip(placed, [(-2, None), *placed], strict=False):
+        if place != previous + 1:
+            runs.append([])
+        runs[-1].append(block)
+    return page.with_body(runs)
+
+
+def _told(page: Page, before: Sequence[Block], origins: Sequence[int], source: Source) -> Iterator[_Told]:
+    """The blocks of the page without its lines, each with its source."""
+    for is_new, numbered in groupby(enumerate(origins), key=lambda one: not one[1]):
+        run = list(numbered)
+        around = [page.blocks[place] for place, _ in run] if is_new else before
+        for position, (place, origin) in enumerate(run, 1):
+            block = page.blocks[place]
+            line = closing_line(around, position if is_new else origin)
+            if is_source_line(block):
+                continue
+            if line:
+                text = -(run[0][0] + line + 1) if is_new else line
+                yield _Told(block, place, read_source_line(around[line - 1]) or NO_SOURCE, text)
+            else:
+                yield _Told(block, place, source, -1) if is_new and place >= page.top else _Told(block, place)
+
+
+def _origins(before: Sequence[Block], now: Sequence[Block]) -> list[int]:
+    """For each block the number that it had before (from 1); 0 if it is new. A block that was moved is not new."""
+    was, has = ([(block.kind, block.content) for block in blocks] for blocks in (before, now))
+    origins = [0] * len(now)
+    for start, place, size in SequenceMatcher(None, was, has, autojunk=False).get_matching_blocks():
+        origins[place : place + size] = range(start + 1, start + size + 1)
+    left: dict[tuple[str, str], list[int]] = {}
+    for number in sorted(set(range(1, len(before) + 1)).difference(origins)):
+        left.setdefault(was[number - 1], []).append(number)
+    for place, origin in enumerate(origins):
+        if not origin and left.get(has[place]):
+            origins[place] = left[has[place]].pop(0)
+    return origins
+
+
+def _texts(told: Iterator[_Told]) -> list[list[_Told]]:
+    """The texts: neighbours of one source. What is new joins the text beside it if that has the same source and no
+    heading is between them."""
+    texts: list[list[_Told]] = []
+    for one in told:
+        last = texts[-1][-1] if texts else None
+        if last is not None and last.source == one.source:
+            is_new = last.text < 0 or one.text < 0
+            if last.text == one.text or (is_new and not _is_headed(texts[-1], one)):
+                texts[-1].append(one)
+                continue
+        texts.append([one])
+    return texts
+
+
+def _is_headed(text: Sequence[_Told], following: _Told) -> bool:
+    return following.block.kind == "heading" or not following.source
+
+
+def _line(blocks: Sequence[Block], first: int, source: Source, newline: str) -> Block:
+    """The line for the last of these blocks, from `first` on. It says how many if that is not what a line is for by
+    itself: all text up to another line, or to a heading."""
+    start = len(blocks)
+    while start > 0 and not is_source_line(blocks[start - 1]):
+        start -= 1
+        if blocks[start].kind == "heading":
+            break
+    is_exact = start <= first and all(block.kind == "heading" for block in blocks[start:first])
+    count = len(blocks) - first
+    counted = "" if is_exact else f" ({count} block{'s' if count > 1 else ''})"
+    return Block(f"{source.line}{counted}{newline}{newline}")

@@ -1,0 +1,223 @@
+"""A text is kept with where it came from and the day it was said, and no other text is."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
+
+import pytest
+
+from memory_v2.errors import InvalidSetting
+from memory_v2.memory import Memory
+from memory_v2.models.scripted import ScriptedModel
+from memory_v2.recovery import Recovered
+from memory_v2.storage.base import PENDING
+from memory_v2.tree.page import Page
+from memory_v2.tree.source import NO_SOURCE, Source, is_source_line, source_of
+from tests.operations.scenes import body, call, calls, offline, scripted
+from tests.operations.test_recovery import crashed, left
+from tests.properties.whole import clock, pages_of
+
+DAY = date(2025, 2, 3)
+STANDUP: Any = {"source": "standup.md", "date": "2025-02-03"}
+SAID = Source("standup.md", DAY)
+LINE = "*Source: standup.md · 2025-02-03*"
+TODAY = Source(day=clock().date())
+
+
+def page(memory: Memory, path: str = "memory") -> Page:
+    return pages_of(memory.storage)[path]
+
+
+def said(memory: Memory, path: str = "memory") -> list[tuple[str, Source]]:
+    """The texts of a page, each with its source."""
+    one = page(memory, path)
+    return [
+        (block.content, source_of(one, number))
+        for number, block in enumerate(one.blocks, 1)
+        if block.kind not in ("heading", "rule") and not is_source_line(block)
+    ]
+
+
+def two_texts() -> Memory:
+    memory = offline()
+    memory.write("Old.\n\nOlder.\n", "log")
+    return memory
+
+
+@pytest.mark.parametrize("mode", ["update", "append", "replace"])
+def test_a_page_of_its_own_has_its_source_in_the_metadata(mode: str) -> None:
+    memory = offline()
+    memory.write("# Standup\n\nThe kiln is warm.\n", "standup", mode, **STANDUP)  # type: ignore[arg-type]
+    assert body(memory, "standup") == "# Standup\n\nThe kiln is warm."
+    assert page(memory, "standup").properties.items() >= {"source": "standup.md", "date": "2025-02-03"}.items()
+    assert page(memory, "standup").said_on == DAY
+
+
+@pytest.mark.parametrize("mode", ["update", "append"])
+def test_on_a_page_with_others_a_line_stands_behind_the_text(mode: str) -> None:
+    memory = two_texts()
+    memory.write("The kiln is warm.", "log", mode, **STANDUP)  # type: ignore[arg-type]
+    assert body(memory, "log").endswith(f"Older.\n\nThe kiln is warm.\n\n{LINE} (1 block)")
+    assert said(memory, "log") == [("Old.", NO_SOURCE), ("Older.", NO_SOURCE), ("The kiln is warm.", SAID)]
+
+
+def test_the_first_text_on_the_root_has_a_line() -> None:
+    memory = offline()
+    memory.write("The kiln is warm.", **STANDUP)
+    assert body(memory) == f"# Memory\n\nThe kiln is warm.\n\n{LINE}"
+
+
+def test_the_root_that_is_replaced_has_a_line() -> None:
+    memory = two_texts()
+    memory.write("# Mine\n\nThe kiln is warm.\n", "memory", "replace", **STANDUP)
+    assert body(memory) == f"# Mine\n\nThe kiln is warm.\n\n{LINE}"
+
+
+def test_a_text_of_several_sections_has_one_line() -> None:
+    memory = two_texts()
+    memory.write("## A\n\nOne.\n\n## B\n\nTwo.\n", "log", "append", **STANDUP)
+    assert body(memory, "log").endswith(f"Older.\n\n## A\n\nOne.\n\n## B\n\nTwo.\n\n{LINE} (4 blocks)")
+    assert said(memory, "log")[2:] == [("One.", SAID), ("Two.", SAID)]
+
+
+def test_a_second_text_of_the_same_source_shares_the_line() -> None:
+    memory = two_texts()
+    memory.write("One.", "log", "append", **STANDUP)
+    memory.write("Two.", "log", "append", **STANDUP)
+    memory.write("Three.", "log", "append", source="mail")
+    assert body(memory, "log").endswith(f"Older.\n\nOne.\n\nTwo.\n\n{LINE} (2 blocks)\n\nThree.\n\n*Source: mail*")
+    assert [source for _, source in said(memory, "log")] == [NO_SOURCE, NO_SOURCE, SAID, SAID, Source("mail")]
+
+
+def test_a_text_without_a_source_is_not_from_the_source_of_its_page() -> None:
+    memory = offline()
+    memory.write("# Standup\n\nThe kiln is warm.\n", "standup", **STANDUP)
+    memory.write("The kiln broke.", "standup", "append")
+    assert said(memory, "standup") == [("The kiln is warm.", SAID), ("The kiln broke.", TODAY)]
+    memory.write("The kiln is mended.", "standup", "append", **STANDUP)
+    assert said(memory, "standup")[2:] == [("The kiln is mended.", SAID)]
+
+
+def test_a_page_that_is_replaced_has_the_source_of_its_new_text() -> None:
+    memory = offline()
+    memory.write("# Standup\n\nThe kiln is warm.\n", "standup", **STANDUP)
+    memory.write("# Standup\n\nThe kiln is cold.\n", "standup", "replace")
+    assert said(memory, "standup") == [("The kiln is cold.", NO_SOURCE)]
+
+
+def test_a_text_that_a_model_scatters_is_named_on_each_page() -> None:
+    memory = two_texts()
+    memory.write("# Garden\n\nRoses.\n", "garden")
+    model, _ = scripted(
+        memory,
+        calls(call("read_pages", paths=["log", "garden"])),
+        calls(
+            call("place", blocks="n1", page="log", after=2),
+            call("place", blocks="n2", page="garden"),
+            call("create_page", path="kiln", parent="memory", title="Kiln", description="The kiln", blocks="n3"),
+        ),
+    )
+    result = model.write("Fact one.\n\nRoses are red.\n\nThe kiln is warm.\n", **STANDUP)
+    assert (result.decided_by, result.degraded) == ("scripted", "")
+    assert said(memory, "log") == [("Old.", NO_SOURCE), ("Fact one.", SAID), ("Older.", NO_SOURCE)]
+    assert said(memory, "garden") == [("Roses.", NO_SOURCE), ("Roses are red.", SAID)]
+    assert page(memory, "kiln").properties["source"] == "standup.md"
+    assert not any(map(is_source_line, page(memory, "kiln").blocks))
+
+
+def test_words_of_a_models_own_have_the_source_of_the_text() -> None:
+    memory = two_texts()
+    memory.write("The kiln is warm.", "log", "append", source="mail")
+    change = call("replace", page="log", blocks="4", text="The kiln is cold (before: warm).", reason="it is newer")
+    model, _ = scripted(memory, calls(change))
+    model.write("The kiln is cold.", "log", **STANDUP)
+    assert said(memory, "log")[2:] == [("The kiln is cold (before: warm).", SAID)]
+    assert "mail" not in body(memory, "log")
+
+
+def test_a_line_is_still_for_the_same_text_when_text_is_put_into_it() -> None:
+    memory = two_texts()
+    memory.write("One.\n\nTwo.\n", "log", "append", source="mail")
+    put = call("place", blocks="n1", page="log", after=4)
+    scripted(memory, calls(put))[0].write("Between.", "log", **STANDUP)
+    scripted(memory, calls(put))[0].write("No source.", "log")
+    mail = Source("mail")
+    assert said(memory, "log")[2:] == [("One.", mail), ("No source.", NO_SOURCE), ("Between.", SAID), ("Two.", mail)]
+
+
+def test_when_no_model_decides_the_source_is_named_too() -> None:
+    memory = two_texts()
+    failing = Memory(memory.storage, ScriptedModel([]), now=clock)
+    assert failing.write("The kiln is warm.", "log", **STANDUP).degraded
+    assert ("The kiln is warm.", SAID) in said(memory, "log")
+
+
+def test_nothing_changes_for_texts_without_a_source() -> None:
+    memory = two_texts()
+    memory.write("More.", "log", "append")
+    assert "ource" not in memory.read("log")
+
+
+@pytest.mark.parametrize(
+    ("name", "day"),
+    [("memory/2025-02-03.md", DAY), ("2025_02_03-standup.md", DAY), ("20250203.md", DAY), ("2999-01-01.md", None)],
+)
+def test_a_day_in_the_name_counts_unless_it_is_still_to_come(name: str, day: date | None) -> None:
+    memory = offline()
+    memory.write("The kiln is warm.", source=name)
+    assert said(memory) == [("The kiln is warm.", Source(name, day))]
+    memory.write("Other.", "other", source=name, date="2025-05-05")
+    assert page(memory, "other").properties["date"] == "2025-05-05"
+
+
+@pytest.mark.parametrize("day", [DAY, datetime(2025, 2, 3, 10), "2025-02-03"])
+def test_a_date_is_a_day_or_its_name(day: date | str) -> None:
+    memory = offline()
+    memory.write("The kiln is warm.", date=day)
+    assert body(memory).endswith("*Said on 2025-02-03*")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *({"source": name} for name in ("", " ", "a\nb", "a\u2028b", "x" * 201)),
+        *({"date": day} for day in ("2999-01-01", "3 February", "2025-02-30")),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_kept_in_one_line_is_refused(given: Any) -> None:
+    memory = offline()
+    with pytest.raises(InvalidSetting, match=next(iter(given))):
+        memory.write("The kiln is warm.", **given)
+    assert not pages_of(memory.storage)
+
+
+@pytest.mark.parametrize("name", ["[[log]]", "*a* · b", "a · 2025-02-03", r"C:\notes\a.md", "`x`", "<b>", "x" * 200])
+@pytest.mark.parametrize("path", [None, "page"])
+def test_any_name_is_read_back(name: str, path: str | None) -> None:
+    memory = offline()
+    memory.write("The kiln is warm.", path, source=name)
+    [(_, source)] = said(memory, path or "memory")
+    assert source.name == name
+    assert memory.check() == []
+    assert page(memory, path or "memory").found_links == () or path
+
+
+def test_a_write_that_was_interrupted_keeps_source_and_date() -> None:
+    storage = crashed("The kiln is warm.", "log", before="Old.\n\nOlder.\n", **STANDUP)
+    done = offline(storage=storage).recover()
+    assert [type(one) for one in done] == [Recovered]
+    assert ("The kiln is warm.", SAID) in said(offline(storage=storage), "log")
+    assert left(storage) == []
+
+
+def test_a_note_of_an_older_version_is_still_read() -> None:
+    storage = crashed("The kiln is warm.", "log", before="Old.\n\nOlder.\n")
+    (name,) = storage.notes.names(PENDING)
+    data = storage.notes.read(name)
+    assert data is not None
+    storage.notes.write(name, data.replace(b',\n "source": "",\n "date": ""', b""))
+    assert b"source" not in (storage.notes.read(name) or b"")
+    offline(storage=storage).recover()
+    assert ("The kiln is warm.", NO_SOURCE) in said(offline(storage=storage), "log")
