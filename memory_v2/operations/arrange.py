@@ -17,6 +17,7 @@ from memory_v2.tree import folding
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, parse_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold, page_path
+from memory_v2.tree.signed import gathered
 
 
 def merge(context: Context, path: str) -> Result:
@@ -70,7 +71,7 @@ def _merge(draft: Draft, path: str) -> str:
     listed = {link_key(child.target) for child in merged.children}
     listed.add(fold(parent.path))
     merged = merged.with_lines(child.line for child in page.children if link_key(child.target) not in listed)
-    merged = parse_page(parent.path, merged.text)
+    merged = gathered(parse_page(parent.path, merged.text), [parent, page])
     if merged.size > draft.context.threshold:
         raise NotAllowed(
             f"{parent.path!r} would be {merged.size:,} bytes, more than the {draft.context.threshold:,} of a page"

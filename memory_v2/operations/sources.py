@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from memory_v2.operations.draft import Draft
+from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
-from memory_v2.tree.signed import signed
+from memory_v2.tree.signed import gathered, signed
 from memory_v2.tree.source import Source, page_source
 
 
@@ -25,3 +26,17 @@ def name_source(draft: Draft, source: Source, replaced: str = "") -> None:
         named = signed(page, before.blocks if before else page.blocks[: page.top], told)
         if named is not page:
             draft.put(named)
+
+
+def keep_sources(draft: Draft, divided: Page) -> None:
+    """Stages the sources of the text of a page that was divided, on each staged page that has some of it."""
+    now, source = draft.context.now(), page_source(divided)
+    for path, page in list(draft.staged.items()):
+        if page is None or page.piece is not None:
+            continue
+        before = draft.before(path)
+        if before is None and source:
+            page = page.stamped(now, **source.properties)
+        others = [divided] if before is None or path == divided.path else [before, divided]
+        if (kept := gathered(page, others)) is not draft.staged[path]:
+            draft.put(kept)

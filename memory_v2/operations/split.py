@@ -16,6 +16,7 @@ from memory_v2.operations.draft import Draft
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.pieces import cut_block, too_large
 from memory_v2.operations.results import SplitResult
+from memory_v2.operations.sources import keep_sources
 from memory_v2.operations.split_task import SplitTask
 from memory_v2.text.plain import plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
@@ -23,6 +24,7 @@ from memory_v2.text.words import content_words
 from memory_v2.tree.block import Block
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import MAX_DEPTH, ROOT, TakenPaths, child_path, page_path
+from memory_v2.tree.source import is_source_line
 
 TARGET_SHARE = 0.6
 """The share of the threshold that a split may leave on the page, so that the page is not split again soon."""
@@ -59,6 +61,7 @@ def split(context: Context, path: str, models: Sequence[Model] | None = None) ->
     if not task.left_whole:
         cut = bool(made)  # the page has links in place of its large blocks, so they cannot be compared
         made += task.apply(draft)
+        keep_sources(draft, page)
         if not cut:
             _check_lossless(draft, path)
     revision = commit(draft)
@@ -85,7 +88,9 @@ def _check_lossless(draft: Draft, path: str) -> None:
     for changed, page in draft.staged.items():
         for counted, one in ((before, draft.before(changed)), (after, page)):
             if one is not None:
-                counted.update(block.content for block in one.blocks if block.kind != "piece")
+                counted.update(
+                    block.content for block in one.blocks if block.kind != "piece" and not is_source_line(block)
+                )
     if lost := before - after:
         first = next(iter(lost))[:60]
         raise SilicaError(f"{path!r} is left whole: dividing it would lose {len(lost)} blocks, such as {first!r}")

@@ -30,11 +30,12 @@ from memory_v2.text.plain import capitalized, shorten
 from memory_v2.text.words import content_words, normal
 from memory_v2.tree.block import Block, decode, readable
 from memory_v2.tree.edit import appended
+from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, new_page, own_title
 from memory_v2.tree.path import ROOT, fold, page_path
-from memory_v2.tree.source import Source
+from memory_v2.tree.source import DATE, Source
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +75,10 @@ def write(
     Raises `InvalidText`, `InvalidPath`, `InvalidSetting`, `StorageError`; then nothing was changed.
     """
     blocks = checked_blocks(text)
-    told = checked_source(source, date, context.now().date())
+    today = context.now().date()
+    told = checked_source(source, date, today)
+    if told and told.day is None and (day := read_front_matter(text).date) and day <= today:
+        told = replace(told, day=day)
     if path is not None:
         path = page_path(path)
     if mode not in MODES:
@@ -82,8 +86,7 @@ def write(
     history = context.storage.history
     replaced = stored_page(context.storage, path or ROOT) if mode == "replace" else None
     over = replaced.version if replaced else ""
-    day = told.day.isoformat() if told.day else ""
-    pending = PendingWrite(text, path, mode, context.now(), over, source=told.name, date=day)
+    pending = PendingWrite(text, path, mode, context.now(), over, source=told.name, date=told.properties[DATE])
     with context.note.writing(pending, history):
         return write_noted(context, blocks, path, mode, told)
 

@@ -104,7 +104,7 @@ def _fields(yaml: str) -> FrontMatter:
         if isinstance(key, ScalarNode):
             found.setdefault(key.value.casefold(), tuple(word for word in said if word not in ("", "~", "null")))
     return FrontMatter(
-        title=next(iter(found.get("title", ())), ""),
+        title=next(iter(found.get("title") or found.get("name") or ()), ""),
         tags=_words(found.get("tags") or found.get("tag") or ()),
         aliases=_listed(found.get("aliases") or found.get("alias") or ()),
         date=next((day for key in _DATE_KEYS for value in found.get(key, ()) if (day := _day(value))), None),

@@ -6,14 +6,29 @@ and goes away with the last block that it is for; where nothing changes, its byt
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import groupby
 
-from memory_v2.tree.block import Block, line_end
+from memory_v2.tree.block import Block, line_end, split_lines
 from memory_v2.tree.page import Page
-from memory_v2.tree.source import NO_SOURCE, Source, closing_line, is_source_line, page_source, read_source_line
+from memory_v2.tree.sections import PROPERTY
+from memory_v2.tree.source import (
+    DATE,
+    NO_SOURCE,
+    SOURCE,
+    Source,
+    closing_lines,
+    is_source_line,
+    page_source,
+    read_source_line,
+)
+
+_NEW = -2
+"""The place of a line that is not on the page yet."""
+_APART = Block("# -\n\n", "heading", 1)
+"""Keeps the lines of one page from being for the text of another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,37 +47,83 @@ def signed(page: Page, before: Sequence[Block], source: Source) -> Page:
     brings with it is for that text."""
     if not source and not any(map(is_source_line, page.blocks)):
         return page
+    return _rendered(page, before, NO_SOURCE if source == page_source(page) else source)
+
+
+def gathered(page: Page, others: Sequence[Page]) -> Page:
+    """The page, made of blocks of these pages, with the lines that name the source of each. If the pages have different
+    sources in their metadata, lines say so too."""
+    sources = {page_source(other) for other in (page, *others)}
+    if sources == {NO_SOURCE} and not any(is_source_line(block) for other in others for block in other.blocks):
+        return page
+    parts = [other.blocks if len(sources) == 1 else spelled_out(other) for other in others]
+    before = [block for part in parts for block in (_APART, *part)]
+    made = _rendered(page, before, NO_SOURCE)
+    return made if len(sources) == 1 else replace(made, metadata=_without_source(made))
+
+
+def spelled_out(page: Page) -> list[Block]:
+    """The blocks of the page, with lines that say what its metadata says of its source."""
+    source, lines = page_source(page), closing_lines(page.blocks)
+    told = (
+        _Told(block, place, (read_source_line(page.blocks[line - 1]) if line else None) or source, line)
+        for place, (block, line) in enumerate(zip(page.blocks, lines, strict=True))
+        if not is_source_line(block)
+    )
+    return [block for _, block in _placed(page, _texts(told), {})]
+
+
+def _without_source(page: Page) -> str:
+    lines = split_lines(page.metadata)
+    return "".join(line for line in lines if not ((found := PROPERTY.match(line)) and found[1] in (SOURCE, DATE)))
+
+
+def _rendered(page: Page, before: Sequence[Block], source: Source) -> Page:
+    """The page with its lines made again; what is new on it has this source."""
     origins = _origins(before, page.blocks)
     lines = {n: place for place, n in enumerate(origins) if n and is_source_line(before[n - 1])}
+    placed = _placed(page, _texts(_told(page, before, origins, source)), lines)
+    if [block for _, block in placed] == list(page.blocks):
+        return page
+    runs: list[list[Block]] = []
+    last = _NEW
+    for place, block in placed:
+        if not runs or place != last + 1:
+            runs.append([])
+        runs[-1].append(block)
+        last = place
+    return page.with_body(runs)
+
+
+def _placed(page: Page, texts: Sequence[Sequence[_Told]], lines: Mapping[int, int]) -> list[tuple[int, Block]]:
+    """The blocks, each with its place on the page, and behind each text its line: the one that stands on the page, by
+    its number and place, if it says the same."""
     placed: list[tuple[int, Block]] = []
-    for text in _texts(_told(page, before, origins, NO_SOURCE if source == page_source(page) else source)):
+    for text in texts:
         end = next((n for n in range(len(text), 0, -1) if text[n - 1].block.kind not in ("heading", "rule")), 0)
         first = len(placed)
         placed += [(one.place, one.block) for one in text[:end]]
         if end and text[0].source:
             line = _line([block for _, block in placed], first, text[0].source, line_end(page.text))
             place = lines.get(next((one.text for one in text if one.text > 0), 0))
-            same = place is not None and page.blocks[place].content == line.content
-            placed.append((place, page.blocks[place]) if same and place is not None else (-2, line))
+            if place is not None and page.blocks[place].content == line.content:
+                placed.append((place, page.blocks[place]))
+            else:
+                placed.append((_NEW, line))
         placed += [(one.place, one.block) for one in text[end:]]
-    if [block for _, block in placed] == list(page.blocks):
-        return page
-    runs: list[list[Block]] = []
-    for (place, block), (previous, _) in zip(placed, [(-2, None), *placed], strict=False):
-        if place != previous + 1:
-            runs.append([])
-        runs[-1].append(block)
-    return page.with_body(runs)
+    return placed
 
 
 def _told(page: Page, before: Sequence[Block], origins: Sequence[int], source: Source) -> Iterator[_Told]:
     """The blocks of the page without its lines, each with its source."""
+    known = closing_lines(before)
     for is_new, numbered in groupby(enumerate(origins), key=lambda one: not one[1]):
         run = list(numbered)
         around = [page.blocks[place] for place, _ in run] if is_new else before
+        lines = closing_lines(around) if is_new else known
         for position, (place, origin) in enumerate(run, 1):
             block = page.blocks[place]
-            line = closing_line(around, position if is_new else origin)
+            line = lines[(position if is_new else origin) - 1]
             if is_source_line(block):
                 continue
             if line:
@@ -87,7 +148,7 @@ def _origins(before: Sequence[Block], now: Sequence[Block]) -> list[int]:
     return origins
 
 
-def _texts(told: Iterator[_Told]) -> list[list[_Told]]:
+def _texts(told: Iterable[_Told]) -> list[list[_Told]]:
     """The texts: neighbours of one source. What is new joins the text beside it if that has the same source and no
     heading is between them."""
     texts: list[list[_Told]] = []

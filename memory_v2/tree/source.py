@@ -95,6 +95,16 @@ def closing_line(blocks: Sequence[Block], number: int) -> int:
     return line if line and (line == number or number in covered(blocks, line)) else 0
 
 
+def closing_lines(blocks: Sequence[Block]) -> list[int]:
+    """For each block the number of the source line that is for it; 0 if there is none. A line is for itself."""
+    closing = [0] * len(blocks)
+    for line, block in enumerate(blocks, 1):
+        if is_source_line(block):
+            for number in (*covered(blocks, line), line):
+                closing[number - 1] = line
+    return closing
+
+
 def covered(blocks: Sequence[Block], line: int) -> range:
     """The numbers of the blocks that the source line with this number (from 1) is for."""
     found = _matched(blocks[line - 1])
