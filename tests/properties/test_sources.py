@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Literal
 
 from hypothesis import given, settings
@@ -13,14 +13,16 @@ from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.scripted import ScriptedModel
+from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.source import Source, is_source_line, source_of
 from tests.effort import effort
-from tests.operations.scenes import SMALL, call, calls, offline
+from tests.operations.scenes import SMALL, call, calls
 from tests.properties.whole import clock, faults, pages_of
 
 MODES: list[Literal["append", "update"]] = ["append", "update"]
 SOURCES = [Source(), Source(), Source("mail"), Source("a · [[b]]", date(2025, 2, 3)), Source(day=date(2025, 2, 4))]
-TODAY = Source(day=clock().date())
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TODAY = Source(day=NOW.date())
 WORDS = "about the kiln of the workshop and the glaze of the bowls "
 
 
@@ -74,8 +76,9 @@ def sources(memory: Memory) -> dict[str, Source]:
 def test_each_block_keeps_its_source(
     given: list[tuple[list[str], Source, Literal["append", "update"], bool]], places: list[int]
 ) -> None:
-    memory = offline(1_000_000)
-    placing = Memory(memory.storage, at_random(places), threshold=1_000_000, now=clock)
+    storage = VolatileStorage(clock)
+    memory, small = (Memory(storage, threshold=threshold, now=lambda: NOW) for threshold in (1_000_000, SMALL))
+    placing = Memory(storage, at_random(places), threshold=1_000_000, now=lambda: NOW)
     expected: dict[str, Source] = {}
     for number, (kinds, source, mode, is_apart) in enumerate(given):
         path = "log/part" if is_apart else "log"
@@ -95,7 +98,6 @@ def test_each_block_keeps_its_source(
     if memory.storage.exists("log/part") and memory.storage.exists("log"):
         memory.merge("log/part")
     assert sources(memory) == expected
-    small = offline(SMALL, memory.storage)
     for path in list(pages_of(memory.storage)):
         small.split(path)
     small.write("more", "other")
