@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def search(memory: Memory, words: tuple[str, ...], most: int, as_json: bool) -> None:
     """Search the memory for an answer.
 
-    The best answers come first, each verbatim, with its page, lines and date.
+    The best answers come first, each verbatim, with its page, lines, date and source.
 
     \b
     Examples:
@@ -55,6 +55,7 @@ def _hit(result: SearchResult) -> str:
         f"{result.date:%Y-%m-%d}" if result.date else "",
         f"{result.relevance_score:.2f}",
         style(way, dim=True),
+        f"from {plain(result.source)}" if result.source else "",
     ]
     lines = plain_lines(result.excerpt).splitlines()
     return "\n".join(["  ".join(filter(None, head)), *(f"    {line}".rstrip() for line in lines)])

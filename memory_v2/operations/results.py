@@ -111,7 +111,7 @@ class SearchResult:
 
     `relevance_score` is from 0 to 1, `lines` are the first and the last line in the page (from 1), `date` is the day
     that it is about or was said on, `breadcrumb` is the way to the page from the root, and `context` says in words
-    where it is and how it was found.
+    where it is and how it was found. `source` is where it came from, if that was told when it was written.
     """
 
     path: str
@@ -121,6 +121,7 @@ class SearchResult:
     lines: tuple[int, int]
     date: date | None
     breadcrumb: tuple[str, ...]
+    source: str = ""
 
 
 class SearchResults(list[SearchResult]):

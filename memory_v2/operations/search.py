@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from memory_v2.agent.loop import Decision, decide
-from memory_v2.errors import InvalidSetting
+from memory_v2.errors import InvalidSetting, Unreadable
 from memory_v2.index.base import Hit
 from memory_v2.models.briefs import PageView, SearchBrief
 from memory_v2.operations.context import Context
@@ -21,6 +22,7 @@ from memory_v2.tree.graph import Graph
 from memory_v2.tree.numbers import number_runs
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
+from memory_v2.tree.source import source_at
 
 MIN_PLACES = 12
 """How many places a model is shown at least, however few results are asked for, so that it has a choice."""
@@ -48,12 +50,22 @@ def search(context: Context, query: str, max_results: int = 10) -> SearchResults
         block_count=draft.block_count,
     )
     decision: Decision[SearchTask] = decide(lambda: SearchTask(brief, draft), context.models, context.operation)
-    results = SearchResults(_cited(decision.task, graph)[:max_results])
+    cited = _cited(decision.task, graph)[:max_results]
+    results = SearchResults(replace(one, source=_source(draft, one)) for one in cited)
     results.decided_by, results.degraded = decision.decided_by, decision.degraded
     for path in dict.fromkeys(result.path for result in results):
         draft.note_read(path)
     context.operation.trace.add("found", places=[f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in results])
     return results
+
+
+def _source(draft: Draft, found: SearchResult) -> str:
+    """The name of the source of a result; empty if the page is gone meanwhile, or cannot be read."""
+    try:
+        page = draft.find(found.path)
+    except Unreadable:
+        return ""
+    return readable(source_at(page, found.lines[0]).name) if page else ""
 
 
 def _cited(task: SearchTask, graph: Graph) -> list[SearchResult]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from memory_v2.tree.block import Block
+from memory_v2.tree.block import Block, split_lines
 
 if TYPE_CHECKING:
     from memory_v2.tree.page import Page
@@ -87,6 +87,14 @@ def source_of(page: Page, number: int) -> Source:
     line = closing_line(page.blocks, number)
     said = read_source_line(page.blocks[line - 1]) if line else None
     return said or page_source(page)
+
+
+def source_at(page: Page, line: int) -> Source:
+    """Where the text of a line of a page (from 1) came from. A page without a source line is not taken apart."""
+    if "*S" not in page.body:
+        return page_source(page)
+    start = len("".join(split_lines(page.text)[: line - 1]))
+    return source_of(page, sum(place <= start for place, _ in page.placed_blocks()))
 
 
 def closing_line(blocks: Sequence[Block], number: int) -> int:

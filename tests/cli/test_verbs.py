@@ -292,3 +292,8 @@ def test_a_wrong_source_or_day_is_a_wrong_use(program: Program, wrong: list[str]
     done = program.silica("memory", "write", "Warm.", *wrong)
     assert done.code == 2
     assert wrong[0].lstrip("-") in done.err
+
+
+def test_a_search_says_where_a_text_came_from(program: Program) -> None:
+    program.done("write", "The kiln is warm.", "--source", "standup.md")
+    assert "  from standup.md\n" in program.done("search", "kiln")

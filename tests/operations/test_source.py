@@ -222,3 +222,11 @@ def test_a_note_of_an_older_version_is_still_read() -> None:
     assert b"source" not in (storage.notes.read(name) or b"")
     offline(storage=storage).recover()
     assert ("The kiln is warm.", NO_SOURCE) in said(offline(storage=storage), "log")
+
+
+def test_a_result_says_where_it_came_from() -> None:
+    memory = two_texts()
+    memory.write("The kiln is warm.", "log", "append", **STANDUP)
+    memory.write("# Glaze\n\nThe glaze is blue.\n", "glaze", source="mail")
+    found = {one.excerpt.strip(): one.source for query in ("kiln", "glaze", "older") for one in memory.search(query)}
+    assert found.items() >= {"The kiln is warm.": "standup.md", "The glaze is blue.": "mail", "Older.": ""}.items()
