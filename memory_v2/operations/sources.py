@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory_v2.operations.draft import Draft
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
-from memory_v2.tree.signed import gathered, signed
+from memory_v2.tree.signed import gathered, of_one_source, signed
 from memory_v2.tree.source import Source, page_source
 
 
@@ -38,5 +38,8 @@ def keep_sources(draft: Draft, divided: Page) -> None:
         if before is None and source:
             page = page.stamped(now, **source.properties)
         others = [divided] if before is None or path == divided.path else [before, divided]
-        if (kept := gathered(page, others)) is not draft.staged[path]:
+        kept = gathered(page, others)
+        if before is None:
+            kept = of_one_source(kept)
+        if kept is not draft.staged[path]:
             draft.put(kept)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import groupby
 
-from memory_v2.tree.block import Block, line_end, split_lines
+from memory_v2.tree.block import Block, line_end, split_lines, take_runs
 from memory_v2.tree.page import Page
 from memory_v2.tree.sections import PROPERTY
 from memory_v2.tree.source import (
@@ -25,6 +25,7 @@ from memory_v2.tree.source import (
     read_source_line,
 )
 
+_NO_TEXT = ("heading", "rule", "front matter")
 _NEW = -2
 """The place of a line that is not on the page yet."""
 _APART = Block("# -\n\n", "heading", 1)
@@ -45,7 +46,7 @@ class _Told:
 def signed(page: Page, before: Sequence[Block], source: Source) -> Page:
     """The page, changed from these blocks, with lines that name the source of what is new on it. A line that new text
     brings with it is for that text."""
-    if not source and not any(map(is_source_line, page.blocks)):
+    if not source and not any(map(is_source_line, (*before, *page.blocks))):
         return page
     return _rendered(page, before, NO_SOURCE if source == page_source(page) else source)
 
@@ -60,6 +61,22 @@ def gathered(page: Page, others: Sequence[Page]) -> Page:
     before = [block for part in parts for block in (_APART, *part)]
     made = _rendered(page, before, NO_SOURCE)
     return made if len(sources) == 1 else replace(made, metadata=_without_source(made))
+
+
+def of_one_source(page: Page) -> Page:
+    """The page with its source in its metadata if all its text is from one, without lines that say the same."""
+    if not page.metadata:
+        return page
+    blocks, lines = page.blocks, closing_lines(page.blocks)
+    closing = {lines[n] for n, block in enumerate(blocks) if not (block.kind in _NO_TEXT or is_source_line(block))}
+    sources = {read_source_line(blocks[line - 1]) for line in closing if line}
+    if len(sources) != 1 or 0 in closing:
+        return page if 0 in closing else replace(page, metadata=_without_source(page))
+    (source,) = sources
+    kept = [number for number, block in enumerate(blocks, 1) if not is_source_line(block)]
+    made = replace(page.with_body(take_runs(blocks, kept)), metadata=_without_source(page))
+    told = [f"{key}: {value}" for key, value in (source or NO_SOURCE).properties.items() if value]
+    return replace(made, metadata=made.metadata + "".join(f"{line}{line_end(page.text)}" for line in told))
 
 
 def spelled_out(page: Page) -> list[Block]:

@@ -14,7 +14,7 @@ from memory_v2.recovery import Recovered
 from memory_v2.storage.base import PENDING
 from memory_v2.tree.page import Page
 from memory_v2.tree.source import NO_SOURCE, Source, is_source_line, source_of
-from tests.operations.scenes import body, call, calls, offline, scripted
+from tests.operations.scenes import SMALL, body, call, calls, offline, scripted
 from tests.operations.test_recovery import crashed, left
 from tests.properties.whole import clock, pages_of
 
@@ -230,3 +230,26 @@ def test_a_result_says_where_it_came_from() -> None:
     memory.write("# Glaze\n\nThe glaze is blue.\n", "glaze", source="mail")
     found = {one.excerpt.strip(): one.source for query in ("kiln", "glaze", "older") for one in memory.search(query)}
     assert found.items() >= {"The kiln is warm.": "standup.md", "The glaze is blue.": "mail", "Older.": ""}.items()
+
+
+def test_no_model_takes_a_source_from_its_text() -> None:
+    memory = two_texts()
+    memory.write("The kiln is warm.", "log", "append", **STANDUP)
+    taken = call("remove", page="log", blocks="5", reason="it is not needed")
+    scripted(memory, calls(taken, call("place", page="log", blocks="n1")))[0].write("More.", "log")
+    assert said(memory, "log")[2:] == [("The kiln is warm.", SAID), ("More.", NO_SOURCE)]
+
+
+def test_a_page_that_a_split_makes_of_one_text_has_its_source_in_the_metadata() -> None:
+    memory = offline(SMALL)
+    memory.write("# Log\n\nOld.\n", "log", source="old.md")
+    for name in ("Kiln", "Glaze", "Clay"):
+        parts = "".join(f"### {name} {n}\n\n{f'The {name} of part {n} is good. ' * 8}\n\n" for n in range(3))
+        memory.write(f"## {name}\n\n{parts}", "log", "append", source=name)
+    memory.split("log")
+    children = [page for path, page in pages_of(memory.storage).items() if path.startswith("log/")]
+    assert len(children) >= 2
+    for child in children:
+        sources = {source for words, source in said(memory, child.path)}
+        assert len(sources) > 1 or not any(map(is_source_line, child.blocks))
+        assert all(source.name in words for words, source in said(memory, child.path))
