@@ -86,7 +86,7 @@ def chosen_model(name: str, kept: Path | None) -> Model:
 
 
 def _written(memory: Memory, text: Text) -> WriteResult:
-    return memory.write(text.text)
+    return memory.write(text.text, source=text.source, date=text.date)
 
 
 class _Clock:
