@@ -22,6 +22,13 @@ from memory_v2.tree.path import TakenPaths, child_path
 
 MAX_DESCRIPTION = 160
 """Limits a description written offline, in bytes: about one line, since it is only a list of terms."""
+MAX_LISTED_TITLE = 110
+"""Limits the title of a document where it is listed, in characters; there is room for a few terms behind it."""
+MAX_TERMS = 6
+"""How many terms follow the title of a document; the title says most."""
+HEADING_WEIGHT = 3
+"""How often a term of a heading counts."""
+_NOT_PROSE = frozenset(["fence", "code", "html", "front matter", "rule", "piece"])
 _SURFACE = re.compile(r"[^\W_][\w'’+#.-]*[\w+#]|[^\W_]")
 _LABEL = re.compile(r"([^\W\d_][\w-]{0,30})[\"*_`]{0,3}:(?=\s|[\"*_`])")
 _NOISE = re.compile(r"[`*_>#|\[\]()!~]+|https?://\S+|<[^>]*>")
@@ -124,7 +131,26 @@ def name_for(terms: Iterable[str], taken: Names, fallback: str) -> str:
 
 def describe(lead: str, terms: Sequence[str]) -> str:
     """One line: the lead, followed by as many terms as fit into `MAX_DESCRIPTION`."""
-    line = shorten(lead, MAX_DESCRIPTION // 2)
+    return _followed(shorten(lead, MAX_DESCRIPTION // 2), terms)
+
+
+def describe_document(title: str, blocks: Sequence[Block]) -> str:
+    """The line by which a document is listed: its title as it is written, and the most telling terms of its headings
+    and text."""
+    told = [block for block in blocks if block.kind not in _NOT_PROSE]
+    texts = texts_of(told)
+    names = _speaker_stems(texts) | _labels(texts) | {stem(word) for word in words(title)}
+    counts: Counter[Term] = Counter()
+    for block, text in zip(told, texts, strict=True):
+        for term in _terms_of(text):
+            if not names.intersection(term):
+                counts[term] += HEADING_WEIGHT if block.kind == "heading" else 1
+    ranked = sorted((term for term in counts if counts[term] > 1), key=lambda term: (-counts[term] * len(term), term))
+    return _followed(shorten(title, MAX_LISTED_TITLE), _distinct(ranked, _surfaces(texts), MAX_TERMS))
+
+
+def _followed(line: str, terms: Sequence[str]) -> str:
+    """The line with as many terms as fit into `MAX_DESCRIPTION`."""
     told = line.casefold()
     fresh = [term for term in map(plain, terms) if term and term.casefold() not in told]
     mark = ": "
