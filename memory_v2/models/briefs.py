@@ -55,9 +55,9 @@ class WriteBrief:
 @dataclass(frozen=True, slots=True)
 class SplitBrief:
     """A page to be split. Afterwards the page must be below `target` bytes and each child below `threshold`; new
-    children may not use the paths in `taken`. A `crowded` page has too many links rather than too many bytes, and may
-    keep at most `most_children`. `is_piece` tells whether a child holds a piece of a large block and cannot take in
-    more."""
+    children may not use the paths in `taken`. Most of a `crowded` page are links, which are grouped until at most
+    `most_children` are listed. `is_piece` tells whether a child holds a piece of a large block and cannot take in more.
+    `about` gives the page that a link leads to, or `None`."""
 
     view: PageView
     threshold: int
@@ -67,6 +67,7 @@ class SplitBrief:
     most_children: int
     now: datetime
     is_piece: Callable[[str], bool]
+    about: Callable[[str], Page | None] = lambda path: None
 
 
 @dataclass(frozen=True, slots=True)

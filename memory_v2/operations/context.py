@@ -15,12 +15,12 @@ from memory_v2.storage.base import MemoryStorage
 from memory_v2.tree.page import Page
 
 MAX_CHILDREN = 32
-"""How many children a page may list; with more it is split, whatever its size. Readers cannot choose among more."""
+"""How many children a split may make, or leave when it groups links. A page may list as many as fit in its bytes."""
 
 
 def overgrown(page: Page, threshold: int) -> bool:
-    """Whether a page must be split: it has too many bytes or lists too many children."""
-    return page.size > threshold or len(page.children) > MAX_CHILDREN
+    """Whether a page must be split: it has too many bytes, whether they are text or links."""
+    return page.size > threshold
 
 
 def utc_now() -> datetime:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from memory_v2.errors import PageNotFound, StorageError, Unreadable
-from memory_v2.operations.context import MAX_CHILDREN, Context, overgrown
+from memory_v2.operations.context import Context
 from memory_v2.operations.renamed import renamed_by_hand
 from memory_v2.operations.results import Finding
 from memory_v2.progress import with_progress
@@ -107,9 +107,6 @@ def _page(page: Page, threshold: int) -> Iterator[Finding]:
     if page.size > threshold:
         message = f"{page.size:,} bytes, more than the {threshold:,} of a page"
         yield Finding("too-large", "error", page.path, 0, message, "split it")
-    elif overgrown(page, threshold):
-        message = f"lists {len(page.children)} children, more than {MAX_CHILDREN}"
-        yield Finding("crowded", "error", page.path, 0, message, "group them")
     if page.piece is not None and len(page.piece_data) != page.piece.size:
         message = f"holds {len(page.piece_data):,} bytes of its part of a large block, which has {page.piece.size:,}"
         yield Finding("damaged-piece", "error", page.path, 0, message)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from memory_v2.agent.loop import Decision, decide
-from memory_v2.errors import SilicaError
+from memory_v2.errors import SilicaError, Unreadable
 from memory_v2.models.base import Model
 from memory_v2.models.briefs import PageView, SplitBrief
 from memory_v2.operations.commit import commit
@@ -21,7 +21,7 @@ from memory_v2.operations.split_task import SplitTask
 from memory_v2.text.plain import plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words
-from memory_v2.tree.block import Block
+from memory_v2.tree.block import Block, encode
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import MAX_DEPTH, ROOT, TakenPaths, child_path, page_path
 from memory_v2.tree.source import is_source_line
@@ -45,16 +45,16 @@ def split(context: Context, path: str, models: Sequence[Model] | None = None) ->
     if made and page.size <= context.threshold:
         revision = commit(draft)
         return SplitResult(path=path, revisions=(revision,), strategy="size", new_files=tuple(made))
-    crowded = len(page.children) > MAX_CHILDREN and page.size <= context.threshold
     brief = SplitBrief(
         view=PageView(page, draft.graph().breadcrumb(path)),
         threshold=context.threshold,
         target=_target(page, context.threshold),
         taken=TakenPaths(draft.paths()),
-        crowded=crowded,
-        most_children=MAX_CHILDREN // 2,
+        crowded=page.size > context.threshold and len(encode(page.links)) > page.size / 2,
+        most_children=MAX_CHILDREN,
         now=context.now(),
         is_piece=partial(_is_piece, draft),
+        about=partial(_listed_page, draft),
     )
     decision: Decision[SplitTask] = decide(lambda: SplitTask(brief), models or context.models, context.operation)
     task = decision.task
@@ -79,6 +79,15 @@ def split(context: Context, path: str, models: Sequence[Model] | None = None) ->
 def _is_piece(draft: Draft, path: str) -> bool:
     child = draft.find(path)
     return child is not None and child.piece is not None
+
+
+def _listed_page(draft: Draft, target: str) -> Page | None:
+    """The page that a link leads to, if it can be read."""
+    path = draft.context.index.graph().taken.page(target)
+    try:
+        return draft.find(path) if path else None
+    except Unreadable:
+        return None
 
 
 def _check_lossless(draft: Draft, path: str) -> None:

@@ -163,6 +163,7 @@ class SplitTask:
             raise ToolProblem(f"block {fixed[0]} of {self.page.path} stays there: it makes the page what it is")
         sources = [*(self.page.blocks[n - 1].text for n in blocks), *(self._link(n).line for n in links), name]
         exists = present is not None
+        sources += [link.line for link in self.page.children if exists and link_key(link.target) == fold(path)]
         if exists and any(link_key(self._link(n).target) == fold(path) for n in links):
             raise ToolProblem(f"{path!r} cannot list itself; leave its own link where it is")
         description = check_description(child.description, sources)
@@ -200,9 +201,10 @@ class SplitTask:
             and (listed := len(self.page.children) - self._moved_links + len(self.children)) > self.brief.most_children
         ):
             found.append(f"{self.page.path} would still list {listed} children; let each new child take more links")
-        if (left := self._size_left()) > self.brief.target and not self.brief.crowded:
+        if (left := self._size_left()) > self.brief.target:
             found.append(
-                f"{left:,} bytes would stay on {self.page.path}, more than {self.brief.target:,}; move more blocks"
+                f"{left:,} bytes would stay on {self.page.path}, more than {self.brief.target:,}; "
+                f"move more {'links' if self.brief.crowded else 'blocks'}"
             )
         for child in self.children:
             size = self._size_of(child)
@@ -243,6 +245,8 @@ class SplitTask:
                 if (key := fold(child.path)) in self._listed:
                     parent = _unlisted(parent, key)
                 parent = parent.with_child(child.path, child.description)
+            elif child.links and not child.blocks:
+                parent = parent.with_description(child.path, child.description)
             draft.put(page)
         if REPEATED in parent.properties:
             parent = parent.stamped(self.brief.now, **{REPEATED: noted(parent, repeated_on(parent))})

@@ -62,13 +62,11 @@ def test_every_link_leads_somewhere(document: Path) -> None:
 
 def test_the_limits_told_are_those_of_the_program() -> None:
     from memory_v2.agent.requests import MAX_REQUESTS
-    from memory_v2.operations.context import MAX_CHILDREN
     from memory_v2.settings import DEFAULT_THRESHOLD
     from memory_v2.tree.path import MAX_DEPTH, MAX_PATH_BYTES
 
     concepts = (HOME / "docs" / "concepts.md").read_text("utf-8")
     layout = (HOME / "docs" / "format.md").read_text("utf-8")
     assert f"{DEFAULT_THRESHOLD:,} bytes" in concepts
-    assert f"more than {MAX_CHILDREN} children" in concepts
     assert f"at most\n{MAX_REQUESTS} requests" in concepts
     assert f"at most {MAX_PATH_BYTES} bytes and {MAX_DEPTH} levels" in layout

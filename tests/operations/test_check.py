@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from memory_v2.memory import Memory
-from memory_v2.operations.context import MAX_CHILDREN
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.block import Block
 from memory_v2.tree.headings import digest
@@ -53,10 +52,10 @@ BROKEN: dict[str, tuple[dict[str, str], list[tuple[str, str, int]]]] = {
         [("broken-link", "memory", 6)],
     ),
     "a page too large": ({"memory": "# M\n\n" + "A fact of many.\n\n" * 200}, [("too-large", "memory", 0)]),
-    "a page with too many children": (
-        {"memory": "# M\n\n## Links\n\n" + "".join(f"- [[p{n}]] - page {n}\n" for n in range(MAX_CHILDREN + 3))}
-        | {f"p{n}": f"# P{n}\n" for n in range(MAX_CHILDREN + 3)},
-        [("crowded", "memory", 0)],
+    "more links than fit on a page": (
+        {"memory": "# M\n\n## Links\n\n" + "".join(f"- [[p{n}]] - page {n}\n" for n in range(200))}
+        | {f"p{n}": f"# P{n}\n" for n in range(200)},
+        [("too-large", "memory", 0)],
     ),
 }
 

@@ -12,7 +12,6 @@ from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline import OfflinePlanner, naming
 from memory_v2.models.scripted import ScriptedModel
-from memory_v2.operations.context import MAX_CHILDREN
 from memory_v2.operations.overgrown import MAX_DECISIONS
 from memory_v2.operations.results import SplitResult
 from memory_v2.settings import DEFAULT_THRESHOLD
@@ -127,13 +126,13 @@ def listing(links: int) -> Memory:
 def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts whose terms the planner counts."""
     looked: list[str] = []
-    terms = naming._terms_of
+    terms = naming.terms_of
 
     def counting(text: str) -> list[tuple[str, ...]]:
         looked.append(text)
         return terms(text)
 
-    monkeypatch.setattr(naming, "_terms_of", counting)
+    monkeypatch.setattr(naming, "terms_of", counting)
     return looked
 
 
@@ -157,9 +156,10 @@ def test_a_link_is_looked_at_about_as_often_among_many_as_among_few(looked: list
     assert looks(800) <= 3 * looks(50)
 
 
-def test_a_page_of_links_is_divided_without_a_look_at_the_pages_it_lists(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = listing(100)
+def test_a_listed_page_is_read_once_when_the_links_of_its_page_are_grouped(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = listing(600)
     memory.write("More of it.", "p0", "append")  # the history begins
+    memory.search("more")
     opened: list[str] = []
     read = VolatileStorage.read
 
@@ -169,7 +169,7 @@ def test_a_page_of_links_is_divided_without_a_look_at_the_pages_it_lists(monkeyp
 
     monkeypatch.setattr(VolatileStorage, "read", reading)
     memory.split()
-    assert not any(f"p{number}" in opened for number in range(1, 100))  # the index reads p0, which was changed
+    assert {opened.count(f"p{number}") for number in range(1, 600)} == {1}
 
 
 def test_a_small_page_is_left_whole_with_the_reason() -> None:
@@ -202,12 +202,15 @@ def test_every_child_is_described_in_the_words_of_its_text() -> None:
             assert any(word.strip(":,.").casefold() in child for word in entry.description.split())
 
 
-def test_a_page_with_too_many_children_is_divided_by_its_links() -> None:
-    memory = offline()
-    for n in range(MAX_CHILDREN + 10):
+def test_a_page_lists_as_many_children_as_fit_and_then_groups_them() -> None:
+    memory = offline(DEFAULT_THRESHOLD)
+    for n in range(60):
         memory.write(f"Facts about subject{n}.", f"subject{n}")
-    whole(memory, "", 10_240)
-    assert all(len(page.children) <= MAX_CHILDREN for page in pages_of(memory.storage).values())
+    assert len(pages_of(memory.storage)["memory"].children) == 60
+    for n in range(60, 600):
+        memory.write(f"Facts about subject{n}.", f"subject{n}")
+    whole(memory, "", DEFAULT_THRESHOLD)
+    assert len(pages_of(memory.storage)["memory"].children) < 300
 
 
 @pytest.mark.parametrize("times", [1, 5])

@@ -115,6 +115,11 @@ class _Page:
         return LINK_BYTES + len(self.brief.view.page.path.encode())
 
     @property
+    def links(self) -> int:
+        """The size of the lines under `## Links`, in bytes."""
+        return sum(len(link.line.encode("utf-8", "surrogateescape")) for link in self.brief.view.page.children)
+
+    @property
     def most_children(self) -> int:
         """How many new children the page has room to list."""
         room = self.brief.target - (self.brief.view.page.size - self.size(self.body))
@@ -127,9 +132,12 @@ class _Page:
 
 def divide(brief: SplitBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
     """The tool call that splits the page; `plainly` splits by size alone."""
-    page, names = _Page(brief), Names(brief)
+    page = _Page(brief)
     if brief.crowded:
-        return (_call(page, "topic", [], names, group_links(brief, names)),)
+        room = brief.target - page.brief.view.page.size + page.links
+        call = _call(page, "topic", [], names := Names(brief), group_links(brief, names, room, brief.most_children))
+        if call.arguments["children"] and _left_after(brief, call) <= brief.target:
+            return (call,)
     strategies: list[Callable[[_Page], tuple[Strategy, list[Group]]]] = [_by_section, _by_date, _by_subject]
     for strategy in [] if plainly else strategies:
         kind, groups = strategy(page)
@@ -144,10 +152,11 @@ def _by_size_and_links(page: _Page) -> ToolCall:
     """Splits by size, into as many children as the page has room to list. If that is not enough, links move too."""
     brief, room = page.brief, page.most_children
     counts = [room, *(count for count in (4, 3, 2) if count < room)]
+    most_groups = brief.most_children - room
     for links_too in (False, True) if brief.view.page.children else (False,):
         for count in counts:
             names = Names(brief)
-            links = group_links(brief, names) if links_too else ()
+            links = group_links(brief, names, brief.target // 2, most_groups) if links_too else ()
             call = _call(page, "size", _by_size(page, count), names, links)
             if call.arguments["children"] and _left_after(brief, call) <= brief.target:
                 return call

@@ -1,133 +1,172 @@
-"""Splitting a page with too many links, offline: related links move to a new page in between."""
+"""Splitting a page that lists too much, offline: its links move to new pages in between, and to groups that it has.
+
+What the pages say of themselves comes first: the folder of their source, and the days they are named for. What is left
+is grouped by its vocabulary, and alphabetically if it has none in common.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from memory_v2.models.briefs import SplitBrief
-from memory_v2.models.offline.naming import Names, Terms, common_stems, describe, name_for
-from memory_v2.text.lists import fillers, stopwords
-from memory_v2.text.plain import capitalized, plain
-from memory_v2.text.words import stem, words
+from memory_v2.models.offline.clusters import Point, clusters, weighted
+from memory_v2.models.offline.folders import by_folder
+from memory_v2.models.offline.lines import describe_groups
+from memory_v2.models.offline.listed import Group, Listed, listed_on
+from memory_v2.models.offline.naming import MAX_DESCRIPTION, Names
+from memory_v2.text.dates import covers, named_span
+from memory_v2.text.plain import capitalized, shorten
+from memory_v2.tree.block import encode
 from memory_v2.tree.numbers import show_numbers
-from memory_v2.tree.page import ChildLink
+from memory_v2.tree.path import child_path
 
-MAX_CHOICES = 12
-"""How many links and groups a reader can choose from; when no more are left, no more groups are made."""
-MIN_IN_GROUP = 3
-"""The least links in a group, except for periods: a page for fewer is a detour."""
-_DATED = re.compile(r"(\d{4})(-\d{2})?(-\d{2})?\b")
-
-
-@dataclass(frozen=True)
-class _Group:
-    """Links by number, and what they have in common, if that is clear."""
-
-    numbers: tuple[int, ...]
-    subject: str = ""
-
-
-def group_links(brief: SplitBrief, names: Names) -> list[dict[str, Any]]:
-    """The new children and their links: grouped by period, by folder, by subject, and the rest alphabetically."""
-    entries = brief.view.page.children
-    said = frozenset(stem(word) for word in words(brief.view.page.title))
-    groups = _together(entries, brief.most_children, said) if brief.crowded else _halves(len(entries))
-    described = Terms([plain(entry.description) for entry in entries])
-    return [_child(entries, described, group, names) for group in groups]
+MAX_GROUPS = 28
+"""How many lines are left on a page at most when its links are grouped, so that more can be added."""
+LINE_BYTES = 30
+"""An estimate of the line of a group in bytes, without the path of the parent and the description."""
+MAX_IN_ONE = 0.7
+"""The largest share of a page, in bytes, that goes to one new group."""
+MAX_END = 24
+"""Limits the first and the last title in the name of an alphabetical group, in characters."""
+SHORTEST = 60
+"""The least room for a description, in bytes; with less, there are fewer groups."""
+PAGES_TO_A_GROUP = 5
+"""How many pages there should be for each group: few are found at a glance, and more will join them."""
 
 
-def _together(entries: Sequence[ChildLink], most: int, said: frozenset[str]) -> list[_Group]:
-    """Groups until a reader can choose among them and the links left; `said` are the stems of the page's title."""
-    left = set(range(1, len(entries) + 1))
-    groups: list[_Group] = []
-    for kind in (_by_time, _by_folder, partial(_by_subject, said=said)):
-        for group in kind(entries, sorted(left)):
-            if len(left) + len(groups) <= MAX_CHOICES or len(groups) >= most - 2:
-                break
-            if left.issuperset(group.numbers):
-                groups.append(group)
-                left.difference_update(group.numbers)
-    return groups + _by_alphabet(entries, left, most - len(groups)) if len(left) + len(groups) > most else groups
-
-
-def _halves(count: int) -> list[_Group]:
-    """Two halves in the order of the links, for links that are too long rather than too many."""
-    middle = -(-count // 2)
-    return [_Group(tuple(half)) for half in (range(1, middle + 1), range(middle + 1, count + 1)) if half]
-
-
-def _child(entries: Sequence[ChildLink], described: Terms, group: _Group, names: Names) -> dict[str, Any]:
-    members = [entries[number - 1] for number in group.numbers]
-    called = [entry.target.rsplit("/", 1)[-1].replace("-", " ") for entry in members]
-    inside = [f"{plain(entry.description)} {name}" for entry, name in zip(members, called, strict=True)]
-    alike = set(members)
-    terms = described.telling_of(inside, [place for place, entry in enumerate(entries) if entry in alike], 4)
-    subject = group.subject or ", ".join(terms[:2]) or called[0]
-    name = name_for([group.subject] if group.subject else terms, names, called[0])
-    return {
-        "name": name,
-        "title": capitalized(subject)[:110],
-        "description": describe(subject, called) or name,
-        "links": show_numbers(group.numbers, "L"),
-    }
-
-
-def _by_time(entries: Sequence[ChildLink], left: Sequence[int]) -> list[_Group]:
-    """Months by year, days by month."""
-
-    def period(entry: ChildLink) -> str:
-        found = _DATED.match(entry.target.rsplit("/", 1)[-1])
-        return "" if not found or not found[2] else found[1] + (found[2] if found[3] else "")
-
-    return _alike(entries, left, period, least=2)
-
-
-def _by_folder(entries: Sequence[ChildLink], left: Sequence[int]) -> list[_Group]:
-    """By folder: somebody put these pages together."""
-    return _alike(entries, left, lambda entry: entry.target.rpartition("/")[0].rsplit("/", 1)[-1].replace("-", " "))
-
-
-def _alike(
-    entries: Sequence[ChildLink], left: Sequence[int], key: Callable[[ChildLink], str], least: int = MIN_IN_GROUP
-) -> list[_Group]:
-    together: dict[str, list[int]] = {}
-    for number in left:
-        together.setdefault(key(entries[number - 1]), []).append(number)
-    found = [(name, numbers) for name, numbers in together.items() if name and least <= len(numbers) < len(entries)]
-    return [_Group(tuple(numbers), name) for name, numbers in sorted(found)]
-
-
-def _by_subject(entries: Sequence[ChildLink], left: Sequence[int], said: frozenset[str]) -> Iterator[_Group]:
-    """By subject, most frequent first. Subjects of half of the links, or of the page itself, do not count, and pages
-    for a period belong to that period."""
-    ignored, too_common = stopwords() | fillers(), common_stems() | said
-    told: dict[int, dict[str, str]] = {}
-    for number in left:
-        entry = entries[number - 1]
-        if _DATED.match(entry.target.rsplit("/", 1)[-1]):
-            continue
-        name = entry.target.rsplit("/", 1)[-1].replace("-", " ")
-        spelled = [word for word in words(f"{plain(entry.description)} {name}") if len(word) > 2 and word.isalpha()]
-        told[number] = {stem(w): w for w in spelled if w not in ignored and stem(w) not in too_common}
-    waiting = set(told)
+def group_links(brief: SplitBrief, names: Names, room: int, most: int) -> list[dict[str, Any]]:
+    """The children to which links move, so that at most `most` lines are left, which take at most `room` bytes, if they
+    can."""
+    listed = listed_on(brief)
+    above = len(encode(child_path(brief.view.page.path, "x"))) - 1
+    own = LINE_BYTES + above
+    most = max(2, min(MAX_GROUPS, most, room // (own + SHORTEST)))
     while True:
-        counts = Counter(term for number in waiting for term in told[number])
-        usable = {t: c for t, c in counts.items() if MIN_IN_GROUP <= c <= max(MIN_IN_GROUP, 0.5 * len(left))}
-        if not usable:
-            return
-        term = min(usable, key=lambda t: (-usable[t], t))
-        numbers = tuple(sorted(number for number in waiting if term in told[number]))
-        yield _Group(numbers, told[numbers[0]][term])
-        waiting -= set(numbers)
+        groups = grouped(listed, most)
+        if _is_lopsided(brief, groups):
+            groups = _by_alphabet(
+                [leaf for leaf in listed if not leaf.is_group], max(2, min(most, len(listed) // PAGES_TO_A_GROUP))
+            )
+        moved = {member.number for group in groups for member in group.members}
+        homes = {group.home.number for group in groups if group.home}
+        stay = sum(len(encode(each.link.line)) for each in listed if each.number not in moved | homes)
+        each = (room - stay) // max(1, len(groups)) - own
+        if each >= SHORTEST or most == 2:
+            break
+        most = max(2, most * 4 // 5)
+    lines = describe_groups(groups, listed, names, max(SHORTEST, min(MAX_DESCRIPTION, each)))
+    return [
+        {
+            "name": line.name,
+            "title": line.title,
+            "description": line.text,
+            "links": show_numbers(sorted(member.number for member in group.members), "L"),
+        }
+        for group, line in zip(groups, lines, strict=True)
+    ]
 
 
-def _by_alphabet(entries: Sequence[ChildLink], left: Iterable[int], most: int) -> list[_Group]:
-    """Alphabetical runs of neighbours, at most `most`."""
-    ordered = sorted(left, key=lambda number: (entries[number - 1].target.casefold(), number))
-    step = max(MAX_CHOICES, -(-len(ordered) // most))
-    return [_Group(tuple(sorted(ordered[i : i + step]))) for i in range(0, len(ordered), step)]
+def _is_lopsided(brief: SplitBrief, groups: Sequence[Group]) -> bool:
+    """Whether most of the page would go to one new group, so that little is won."""
+    new = [group.members for group in groups if group.home is None]
+    sizes = (sum(len(encode(member.link.line)) for member in members) for members in new)
+    return max(sizes, default=0) > MAX_IN_ONE * brief.view.page.size
+
+
+def grouped(listed: Sequence[Listed], most: int) -> list[Group]:
+    """The groups to which links move, so that at most `most` lines are left."""
+    homes = [each for each in listed if each.is_group]
+    if len(homes) >= most:
+        listed, homes = [replace(each, is_group=False) for each in listed], []
+    leaves = [each for each in listed if not each.is_group]
+    groups = by_folder(leaves, homes, most)
+    groups += _by_period(_left(leaves, groups), homes)
+    wanted = (len(leaves) + sum(len(home.below) for home in homes)) // PAGES_TO_A_GROUP
+    made = sum(1 for group in groups if group.home is None)
+    count = min(most, max(wanted, len(homes) + 1, 2)) - made
+    groups += _by_vocabulary(_left(leaves, groups), homes, max(count, len(homes), 1))
+    groups = _one_for_each_home(groups)
+    lines = len(homes) + sum(1 for group in groups if group.home is None)
+    left = _left(leaves, groups)
+    if lines + len(left) > most:
+        groups += _by_alphabet(left, max(1, most - lines))
+    return groups
+
+
+def _left(leaves: Sequence[Listed], groups: Sequence[Group]) -> list[Listed]:
+    moved = {member.number for group in groups for member in group.members}
+    return [leaf for leaf in leaves if leaf.number not in moved]
+
+
+def _by_period(leaves: Sequence[Listed], homes: Sequence[Listed]) -> list[Group]:
+    """Days by month, months by year."""
+    together: dict[str, list[Listed]] = {}
+    for leaf in leaves:
+        if leaf.period:
+            together.setdefault(leaf.period, []).append(leaf)
+    there = {home.name: home for home in homes}
+    found = []
+    for period, members in sorted(together.items()):
+        span = named_span(period)
+        if span and (period in there or 1 < len(members) < len(leaves)):
+            found.append(Group(tuple(members), there.get(period), period, covers(span)))
+    return found
+
+
+def _by_vocabulary(leaves: Sequence[Listed], homes: Sequence[Listed], count: int) -> list[Group]:
+    """By the words that they have in common. What has none in common with others is left."""
+    compared = [*homes, *leaves]
+    vectors = weighted([each.counts for each in compared])
+    points = [
+        Point(vector, max(1, len(each.below)), each.is_group)
+        for each, vector in zip(compared, vectors, strict=True)
+        if vector or each.is_group
+    ]
+    told = [each for each, vector in zip(compared, vectors, strict=True) if vector or each.is_group]
+    found = []
+    for places in clusters(points, count):
+        members = tuple(told[place] for place in places if not told[place].is_group)
+        home = next((told[place] for place in places if told[place].is_group), None)
+        if members and (home or 1 < len(members) < len(leaves) + len(homes)):
+            found.append(Group(members, home))
+    return found
+
+
+def _one_for_each_home(groups: Sequence[Group]) -> list[Group]:
+    """The groups, those that join the same home as one."""
+    found: list[Group] = []
+    places: dict[int, int] = {}
+    for group in groups:
+        if group.home and group.home.number in places:
+            place = places[group.home.number]
+            found[place] = replace(found[place], members=found[place].members + group.members)
+        else:
+            if group.home:
+                places[group.home.number] = len(found)
+            found.append(group)
+    return found
+
+
+def _by_alphabet(leaves: Sequence[Listed], count: int) -> list[Group]:
+    """Runs of neighbours in the order of their titles."""
+    ordered = sorted(leaves, key=lambda leaf: (_in_order(leaf.title), leaf.number))
+    step = -(-len(ordered) // count)
+    runs = [tuple(ordered[start : start + step]) for start in range(0, len(ordered), step)]
+    return [Group(run, None, title := _from_to(run), capitalized(title)) for run in runs]
+
+
+def _from_to(run: Sequence[Listed]) -> str:
+    """The first and the last title, or their first words if those differ."""
+    titles = [each.title or each.name for each in (run[0], run[-1])]
+    first, last = (title.split()[0] for title in titles)
+    if first.casefold() == last.casefold():
+        first, last = (shorten(title, MAX_END) for title in titles)
+    return first if first == last else f"{first} to {last}"
+
+
+def _in_order(title: str) -> list[tuple[int, str]]:
+    """What titles are sorted by: letters without case, and numbers by their value."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", title.casefold())]

@@ -49,7 +49,7 @@ class Terms:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
-        self._terms = [_terms_of(text) for text in texts]
+        self._terms = [terms_of(text) for text in texts]
         self._spread = _spread(self._terms)
 
     def telling(self, part: Iterable[int], most: int = 6) -> list[str]:
@@ -62,7 +62,7 @@ class Terms:
 
     def telling_of(self, inside: Sequence[str], places: Sequence[int], most: int = 6) -> list[str]:
         """The same for texts that stand for those at these places."""
-        terms = [_terms_of(text) for text in inside]
+        terms = [terms_of(text) for text in inside]
         total = len(self._texts) - len(places) + len(inside)
         return self._telling(inside, terms, _spread(terms), _spread(self._terms[n] for n in places), total, most)
 
@@ -88,7 +88,7 @@ class Terms:
             if not names.intersection(term) and (count > 1 or len(own) < 40)
         }
         ranked = sorted(scores, key=lambda term: (-scores[term], term))
-        return _distinct(ranked, _surfaces(inside), most)
+        return _distinct(ranked, surfaces_of(inside), most)
 
 
 class Names:
@@ -129,6 +129,15 @@ def name_for(terms: Iterable[str], taken: Names, fallback: str) -> str:
     return taken.give(f"{stem_name}-{number}" if stem_name in taken else stem_name)
 
 
+def name_of_subject(subjects: Sequence[str], taken: Names, fallback: str) -> tuple[str, str]:
+    """A name and the subject that it stands for: the first one whose name is meaningful and free."""
+    for subject in subjects:
+        name = slug(subject)
+        if is_meaningful(name) and name not in taken:
+            return taken.give(name), subject
+    return name_for(subjects, taken, fallback), subjects[0] if subjects else fallback
+
+
 def describe(lead: str, terms: Sequence[str]) -> str:
     """One line: the lead, followed by as many terms as fit into `MAX_DESCRIPTION`."""
     return _followed(shorten(lead, MAX_DESCRIPTION // 2), terms)
@@ -142,11 +151,11 @@ def describe_document(title: str, blocks: Sequence[Block]) -> str:
     names = _speaker_stems(texts) | _labels(texts) | {stem(word) for word in words(title)}
     counts: Counter[Term] = Counter()
     for block, text in zip(told, texts, strict=True):
-        for term in _terms_of(text):
+        for term in terms_of(text):
             if not names.intersection(term):
                 counts[term] += HEADING_WEIGHT if block.kind == "heading" else 1
     ranked = sorted((term for term in counts if counts[term] > 1), key=lambda term: (-counts[term] * len(term), term))
-    return _followed(shorten(title, MAX_LISTED_TITLE), _distinct(ranked, _surfaces(texts), MAX_TERMS))
+    return _followed(shorten(title, MAX_LISTED_TITLE), _distinct(ranked, surfaces_of(texts), MAX_TERMS))
 
 
 def _followed(line: str, terms: Sequence[str]) -> str:
@@ -182,7 +191,7 @@ def _spread(texts: Iterable[Sequence[Term]]) -> Counter[Term]:
     return Counter(term for terms in texts for term in set(terms))
 
 
-def _terms_of(text: str) -> list[Term]:
+def terms_of(text: str) -> list[Term]:
     """The stemmed words of a text and the pairs of neighbours; a word without meaning separates its neighbours."""
     terms: list[Term] = []
     before: str | None = None
@@ -214,7 +223,7 @@ def _labels(texts: Sequence[str]) -> frozenset[str]:
     return frozenset(label for label, count in found.items() if count >= 3)
 
 
-def _surfaces(texts: Iterable[str]) -> dict[str, str]:
+def surfaces_of(texts: Iterable[str]) -> dict[str, str]:
     """The most frequent spelling of each stem."""
     seen: dict[str, Counter[str]] = {}
     for text in texts:
@@ -231,14 +240,14 @@ def _distinct(ranked: Iterable[Term], surfaces: dict[str, str], most: int) -> li
         if used.intersection(term):
             continue
         used.update(term)
-        chosen.append(_joined([surfaces.get(part, part) for part in term]))
+        chosen.append(joined([surfaces.get(part, part) for part in term]))
         if len(chosen) == most:
             break
     return chosen
 
 
-def _joined(parts: Sequence[str]) -> str:
-    """The parts as they are written; in scripts without spaces, pairs of characters overlap by one."""
+def joined(parts: Sequence[str]) -> str:
+    """The parts of a term as they are written; in scripts without spaces, pairs of characters overlap by one."""
     if not all(map(has_cjk, parts)):
         return " ".join(parts)
     joined = parts[0]

@@ -1,0 +1,183 @@
+"""The lines of a catalogue's groups: each is named for its subject, and described in words of the titles below it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory_v2.models.offline.covering import Line, covering_words
+from memory_v2.models.offline.listed import Group, Listed, stems_of
+from memory_v2.models.offline.naming import Names, Term, joined, name_for, name_of_subject, surfaces_of, terms_of
+from memory_v2.text.lists import general, labels
+from memory_v2.text.plain import capitalized, plain, shorten
+from memory_v2.text.words import has_cjk, stem, words
+from memory_v2.tree.block import encode
+
+MAX_TITLE = 60
+"""Limits the title of a group, in characters: it leads the line, which has other words to say."""
+MAX_RUN = 8
+"""Limits how much of a run of characters without spaces is shown, in characters: that many are a few words."""
+MAX_NAMES = 12
+"""How many subjects of a group are tried as its name, best first."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """The name, title and description of a group."""
+
+    name: str
+    title: str
+    text: str
+
+
+def describe_groups(groups: Sequence[Group], listed: Sequence[Listed], names: Names, room: int) -> list[Described]:
+    """The names, titles and descriptions of the groups, told apart from each other and from what else the page lists.
+    Each description takes at most `room` bytes."""
+    spelled = surfaces_of([text for each in listed for text in (each.title, *each.below, each.text)])
+    subjects = _Subjects([each for each in listed if not each.is_group], spelled)
+    named = [_named(group, subjects, names) for group in groups]
+    titles = [_titles(group) for group in groups]
+    lines = [
+        Line(_said(f"{name.replace('-', ' ')} {title}"), tuple(map(stems_of, below)))
+        for (name, title), below in zip(named, titles, strict=True)
+    ]
+    spellings = [_Spelling(below, spelled) for below in titles]
+
+    def fits(number: int, chosen: Sequence[str]) -> bool:
+        return len(encode(_text(named[number][1], spellings[number].spelled(chosen)))) <= room
+
+    chosen = covering_words([*lines, *_others(groups, listed)], lambda n, told: fits(n, told))
+    return [
+        Described(name, title, _text(title, spelling.spelled(told)))
+        for (name, title), spelling, told in zip(named, spellings, chosen[: len(groups)], strict=True)
+    ]
+
+
+def _others(groups: Sequence[Group], listed: Sequence[Listed]) -> list[Line]:
+    """The lines that stay as they are."""
+    changed = {each.number for group in groups for each in (*group.members, *([group.home] if group.home else []))}
+    return [
+        Line(_said(f"{each.link.description} {each.name.replace('-', ' ')}"), (each.title_stems,), is_open=False)
+        for each in listed
+        if each.number not in changed
+    ]
+
+
+def _titles(group: Group) -> list[str]:
+    """The titles below a group, also those that it lists already."""
+    return [*(group.home.below if group.home else ()), *(title for each in group.members for title in _below(each))]
+
+
+def _below(each: Listed) -> tuple[str, ...]:
+    return (each.title, *each.below) if each.below else (each.title,)
+
+
+def _said(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words(plain(text)))
+
+
+def _named(group: Group, subjects: _Subjects, names: Names) -> tuple[str, str]:
+    """The name and the title of a group."""
+    if group.home is not None:
+        return group.home.name, plain(group.home.title)
+    told = subjects.of(group)
+    if group.name:
+        return name_for([group.name, *told], names, group.members[0].title), group.title
+    name, subject = name_of_subject(told, names, group.members[0].title)
+    return name, capitalized(shorten(subject, MAX_TITLE))
+
+
+def _text(title: str, told: Sequence[str]) -> str:
+    return f"{title}: {', '.join(told)}" if told else title
+
+
+class _Subjects:
+    """What groups are about, told apart from the other pages of a catalogue."""
+
+    def __init__(self, leaves: Sequence[Listed], spelled: dict[str, str]) -> None:
+        self._leaves = len(leaves)
+        self._spelled = spelled
+        self._in_title = {leaf.number: set(terms_of(leaf.title)) for leaf in leaves}
+        self._in_tags = {leaf.number: {term for tag in leaf.tags for term in terms_of(tag)} for leaf in leaves}
+        self._in_text: dict[int, set[Term]] = {leaf.number: {(term,) for term in leaf.counts} for leaf in leaves}
+        self._titled: Counter[Term] = Counter(term for found in self._in_title.values() for term in found)
+        self._mentioned: Counter[Term] = Counter(term for found in self._in_text.values() for term in found)
+
+    def of(self, group: Group) -> list[str]:
+        """The subjects of a group as they are written, best first."""
+        numbers = [member.number for member in group.members]
+        titled: Counter[Term] = Counter(term for number in numbers for term in self._in_title.get(number, ()))
+        tagged: Counter[Term] = Counter(term for number in numbers for term in self._in_tags.get(number, ()))
+        mentioned: Counter[Term] = Counter(term for number in numbers for term in self._in_text.get(number, ()))
+        scores: dict[Term, float] = {}
+        for term in {*titled, *tagged, *(term for term, count in mentioned.items() if count > 1)}:
+            inside = titled[term] + tagged[term] + 0.25 * max(mentioned[term], titled[term])
+            outside = self._titled[term] - titled[term] + 0.25 * (self._mentioned[term] - mentioned[term])
+            if len(term) > 1:
+                inside *= 1.2 if titled[term] > 1 else 0.5
+            scores[term] = inside * math.log((2 + self._leaves) / (1 + outside)) * self._worth(term)
+        ranked = sorted(scores, key=lambda term: (term not in titled and term not in tagged, -scores[term], term))
+        return [self._shown(term, group) for term in ranked[:MAX_NAMES]]
+
+    def _shown(self, term: Term, group: Group) -> str:
+        """The term as it is written. In a script without spaces a term may be part of a word, so what stands around it
+        in each title that has it is added."""
+        shown = joined([self._spelled.get(part, part) for part in term])
+        return in_full(shown, [member.title for member in group.members]) if has_cjk(shown) else shown
+
+    def _worth(self, term: Term) -> float:
+        """How much a term is like a name: more if it is written as one, less if it is an English participle or adverb,
+        or a general word."""
+        worth = 1.0
+        for part in term:
+            shown = self._spelled.get(part, part)
+            if any(c.isupper() for c in shown):
+                worth *= 1.4 if shown[1:] != shown[1:].lower() or len(term) == 1 else 1.1
+            if part.endswith(("ed", "ly", "able", "ful")):
+                worth *= 0.3
+            if part in general() or part in labels():
+                worth *= 0.4
+        return worth
+
+
+class _Spelling:
+    """Stems as the titles spell them, in the order of the titles; neighbours in a title stay together."""
+
+    def __init__(self, titles: Sequence[str], spelled: dict[str, str]) -> None:
+        self._plain = titles
+        self._titles = [[stem(word) for word in words(title)] for title in titles]
+        self._spelled = spelled
+
+    def spelled(self, chosen: Sequence[str]) -> list[str]:
+        left, found = set(chosen), list[list[str]]()
+        for title in self._titles:
+            before = ""
+            for word in title:
+                if word in left:
+                    left.discard(word)
+                    if before:
+                        found[-1].append(word)
+                    else:
+                        found.append([word])
+                    before = word
+                else:
+                    before = ""
+        shown = [joined([self._spelled.get(word, word) for word in phrase]) for phrase in found]
+        return list(dict.fromkeys(in_full(each, self._plain) if has_cjk(each) else each for each in shown))
+
+
+def in_full(part: str, titles: Sequence[str]) -> str:
+    """What all titles that have this part, written without spaces, have around it too, at most `MAX_RUN` characters."""
+    having = [title for title in titles if part in title]
+    while having and len(part) < MAX_RUN:
+        before = {title[at - 1 : at] for title in having for at in [title.find(part)]}
+        after = {title[at + len(part) : at + len(part) + 1] for title in having for at in [title.find(part)]}
+        if len(after) == 1 and has_cjk(next(iter(after))):
+            part += after.pop()
+        elif len(before) == 1 and has_cjk(next(iter(before))):
+            part = before.pop() + part
+        else:
+            break
+    return part

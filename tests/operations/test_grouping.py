@@ -1,0 +1,182 @@
+"""How a page that lists more than fits is grouped without a model: a reader finds the way by the words of the links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import pytest
+
+from memory_v2.memory import Memory
+from memory_v2.models.offline.naming import describe_document
+from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.text.slug import slug
+from memory_v2.tree.page import new_page, parse_page, read_page
+from tests.operations.scenes import body
+from tests.properties.whole import clock
+
+SUBJECTS = {
+    "SQLite": "full-text search, triggers, JSON columns, backups, the write-ahead log, window functions, foreign keys",
+    "Django": "admin actions, model forms, middleware, signals, template tags, migrations, class-based views",
+    "Docker": "compose files, multi-stage builds, health checks, volumes, base images, networks, layer caching",
+    "GitHub": "issue templates, protected branches, release notes, code owners, actions secrets, pull requests, gists",
+    "Kubernetes": "ingress rules, rolling updates, node affinity, config maps, cron jobs, service accounts, quotas",
+    "Pottery": "glaze recipes, kiln temperatures, clay bodies, wheel throwing, bisque firing, trimming feet",
+}
+TITLES = {
+    f"{topic[0].upper()}{topic[1:]} in {subject}": subject
+    for subject, topics in SUBJECTS.items()
+    for topic in topics.split(", ")
+}
+
+
+def text_on(title: str, subject: str) -> str:
+    return (
+        f"# {title}\n\nHow {subject} does it was learned. We use {subject} for this, and {subject} is confirmed "
+        f"to work with different keys. {title} took a day.\n"
+    )
+
+
+def shelf(titles: Mapping[str, str], sources: Mapping[str, str] | None = None, memory: Memory | None = None) -> Memory:
+    """A memory whose root lists a page for each title, written at once."""
+    memory = memory or Memory(VolatileStorage(clock), threshold=2_048, now=clock)
+    root = read_page("memory", memory.storage.read("memory").data) if memory.storage.exists("memory") else None
+    listed = []
+    for title, subject in titles.items():
+        page = parse_page(slug(title), text_on(title, subject))
+        source = {"source": sources[title]} if sources else {}
+        memory.storage.write(page.path, page.stamped(clock(), **source).data)
+        listed.append((page.path, describe_document(title, page.blocks)))
+    memory.storage.write("memory", (root or new_page("memory", "Memory")).with_children(listed).data)
+    return memory
+
+
+def lines(memory: Memory, path: str = "memory") -> dict[str, str]:
+    """The children that a page lists, with their descriptions."""
+    return {child.target: child.description for child in read_page(path, memory.storage.read(path).data).children}
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"\w{3,}", text.casefold()))
+
+
+def reached(memory: Memory, title: str) -> str:
+    """The page at which somebody arrives who takes the link with most words of the title, from the root on."""
+    path = "memory"
+    while found := lines(memory, path):
+        path = max(found, key=lambda target: len(words(title) & words(f"{target.rsplit('/', 1)[-1]} {found[target]}")))
+    return path
+
+
+def below(memory: Memory, path: str) -> set[str]:
+    found = set(lines(memory, path))
+    return found.union(*(below(memory, child) for child in found))
+
+
+def test_a_reader_finds_each_document_by_the_words_of_the_links() -> None:
+    memory = shelf(TITLES)
+    assert memory.split().new_files
+    assert memory.check() == []
+    astray = [title for title in TITLES if reached(memory, title) != slug(title)]
+    assert len(astray) <= 0.05 * len(TITLES), astray
+
+
+def test_groups_are_called_by_their_subject_as_the_texts_write_it() -> None:
+    memory = shelf(TITLES)
+    made = memory.split().new_files
+    names = {name.rsplit("/", 1)[-1] for name in made}
+    assert {"sqlite", "django", "docker", "github", "kubernetes", "pottery"} <= names
+    assert "- [[sqlite]] - SQLite" in memory.read()
+    assert memory.read("github").startswith("# GitHub\n")
+    assert not [name for name in names if re.search(r"-\d$", name)]
+    assert not names & {"keys", "confirmed", "different", "day", "use", "learned"}
+
+
+def test_what_joins_a_group_is_told_in_its_line() -> None:
+    memory = shelf(TITLES)
+    memory.split()
+    more = {f"{topic} in {subject}": subject for subject in SUBJECTS for topic in ("Encryption", "Lanterns", "Tariffs")}
+    shelf(more, memory=memory)
+    memory.split()
+    assert memory.check() == []
+    astray = [title for title in [*TITLES, *more] if reached(memory, title) != slug(title)]
+    assert len(astray) <= 0.1 * len(TITLES | more), astray
+    assert "sqlite-2" not in below(memory, "memory")
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_the_same_listing_is_grouped_into_the_same_bytes(times: int) -> None:
+    first, second = shelf(TITLES), shelf(TITLES)
+    for _ in range(times):
+        first.split()
+        second.split()
+    files = first.storage.list_files()
+    assert files == second.storage.list_files()
+    assert [body(first, path) for path in files] == [body(second, path) for path in files]
+    assert [lines(first, path) for path in files] == [lines(second, path) for path in files]
+
+
+def test_two_files_of_a_folder_come_to_one_group_when_the_source_is_told() -> None:
+    folders = ("notes/work", "notes/home", "talks", "recipes/cakes")
+    sources = {title: f"{folders[n % 4]}/{slug(title)}.md" for n, title in enumerate(TITLES)}
+    memory = shelf(TITLES, sources)
+    memory.split()
+    assert memory.check() == []
+    for group in lines(memory):
+        inside = {
+            sources[title].rpartition("/")[0] for title in TITLES if slug(title) in {group} | below(memory, group)
+        }
+        assert len(inside) == 1, group
+    assert {"work", "home", "talks", "cakes"} == set(lines(memory))
+
+
+def test_days_are_grouped_by_month() -> None:
+    days = {f"2026-{month:02d}-{day:02d}": "kiln" for month in (1, 2, 3) for day in range(1, 29)}
+    memory = shelf(days)
+    memory.split()
+    assert memory.check() == []
+    assert set(lines(memory)) == {"2026-01", "2026-02", "2026-03"}
+    assert lines(memory)["2026-02"].startswith("February 2026")
+    assert set(lines(memory, "2026-02")) == {day for day in days if day.startswith("2026-02")}
+
+
+def test_tags_tell_what_belongs_together() -> None:
+    tags = ("harbour", "orchard", "clinic")
+    memory = Memory(VolatileStorage(clock), threshold=2_048, now=clock)
+    listed = []
+    for number in range(70):
+        name = f"note-{chr(97 + number % 26)}{chr(97 + number // 26)}{number}"
+        text = (
+            f"---\ntags: [{tags[number % 3]}]\n---\n\n# Meeting {name} of the people who came\n\nThey met and talked.\n"
+        )
+        memory.storage.write(name, text.encode())
+        listed.append((name, f"Meeting {name} of the people who came"))
+    memory.storage.write("memory", new_page("memory", "Memory").with_children(listed).data)
+    memory.split()
+    assert memory.check() == []
+    for group in lines(memory):
+        assert len({int(re.sub(r"\D", "", path)) % 3 for path in below(memory, group)}) <= 1, group
+    assert set(tags) <= {re.sub(r"-.*", "", name) for name in lines(memory)}
+
+
+@pytest.mark.parametrize("title", ["", "x", "🎉", "a: b: c", "调试服务器的日志", "{{title}}", "word " * 60])
+def test_whatever_the_titles_are_the_tree_is_whole(title: str) -> None:
+    memory = Memory(VolatileStorage(clock), threshold=2_048, now=clock)
+    listed = []
+    for number in range(60):
+        memory.storage.write(f"p{number}", f"# {title} {number % 7}\n\ntext\n".encode())
+        listed.append((f"p{number}", f"{title} {number % 7}"))
+    memory.storage.write("memory", new_page("memory", "Memory").with_children(listed).data)
+    assert memory.split().degraded == ""
+    assert memory.check() == []
+    assert {f"p{number}" for number in range(60)} <= below(memory, "memory")
+
+
+def descriptions(memory: Memory) -> Iterable[str]:
+    return (told for path in memory.storage.list_files() for told in lines(memory, path).values())
+
+
+def test_descriptions_are_short() -> None:
+    memory = shelf(TITLES | {f"{title}, once more at length and in detail": title for title in TITLES})
+    memory.split()
+    assert all(0 < len(told) <= 160 for told in descriptions(memory))
