@@ -9,9 +9,13 @@ from typing import TypeAlias
 
 from memory_v2.index.base import Hit
 from memory_v2.tree.block import Block
+from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import TakenPaths
 from memory_v2.tree.source import NO_SOURCE, Source
+
+NO_PAGES = Graph({}, {})
+"""A tree without a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,8 @@ class WriteBrief:
     `path` is the page it must go to, or `None`. `pages` are shown in full: that page or the root first, then likely
     ones. `places` are passages similar to the new text, best first. `known` maps each new block (from 1) that is
     already in the tree, word for word, to its page and block. `block_count` gives the number of blocks of a page.
-    `source` is where the text came from and the day it was said, as far as the caller told."""
+    `source` is where the text came from and the day it was said, as far as the caller told. `tree` has the names and
+    descriptions of all pages."""
 
     blocks: tuple[Block, ...]
     path: str | None
@@ -40,6 +45,7 @@ class WriteBrief:
     now: datetime
     block_count: Callable[[str], int]
     source: Source = NO_SOURCE
+    tree: Graph = NO_PAGES
 
     @property
     def shown(self) -> frozenset[str]:

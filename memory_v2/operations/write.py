@@ -175,7 +175,7 @@ def _result(decision: Decision[WriteTask], path: str, task: WriteTask, revision:
 
 def _verbatim(context: Context, text: NewText, mode: Mode, degraded: str = "") -> WriteResult:
     def stage(draft: Draft) -> None:
-        page = _ensure_page(draft, text.path, text.blocks)
+        page = _ensure_page(draft, text.path or ROOT, text.blocks)
         if mode == "append":
             draft.put(appended(page, [text.blocks]))
             name_source(draft, text.source)
@@ -216,11 +216,11 @@ def _holder(
 def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Page:
     """Returns the page. If it does not exist, it is created and linked from the nearest page above it; so is the root.
     If the text begins with a title or a front matter, so does the new page."""
-    asked_for, path = path, path or ROOT
     titled = _is_titled(blocks)
     if not draft.exists(ROOT):
-        draft.put(Page(ROOT, "") if titled and asked_for == ROOT else new_page(ROOT, "Memory"))
+        draft.put(Page(ROOT, "") if titled and path == ROOT else new_page(ROOT, "Memory"))
         link_orphans(draft)
+    path = path or ROOT
     follow_renamed(draft, path)
     if (page := draft.find(path)) is not None:
         if page.piece is not None:
@@ -292,7 +292,9 @@ def write_brief(draft: Draft, blocks: tuple[Block, ...], path: str | None) -> Wr
         for p in dict.fromkeys(shown)
         if p in reachable and (page := draft.find(p)) is not None
     ]
-    return WriteBrief(blocks, path, views, places, known, context.threshold, context.now(), draft.block_count)
+    return WriteBrief(
+        blocks, path, views, places, known, context.threshold, context.now(), draft.block_count, tree=graph
+    )
 
 
 def _of_its_day(draft: Draft, blocks: Sequence[Block], graph: Graph) -> list[str]:

@@ -147,6 +147,8 @@ class WriteTask:
 
     def _place(self, call: Place) -> Prompt:
         self._note_passage(call.page, call.after)
+        if call.after is None:
+            self._note_named(call.page)
         page = self._target(call.page)
         numbers = self._new(call.blocks)
         after = self._after(page, len(page.blocks) if call.after is None else call.after)
@@ -190,6 +192,7 @@ class WriteTask:
         if self.brief.path is not None:
             raise ToolProblem(f"this text goes to the page {self.brief.path}; place it there")
         path = check_child(call.path)
+        self._note_named(call.parent)
         parent = self._shown(call.parent)
         if path in TakenPaths([*self.draft.paths(), *self.created]):
             raise ToolProblem(f"there is a page {path!r} already; place the blocks there, or choose another path")
@@ -312,6 +315,11 @@ class WriteTask:
             block = page.blocks[place.block - 1] if place.block <= len(page.blocks) else None
             if block and place.text.strip() in readable(block.text):
                 self.shown[path] = page
+
+    def _note_named(self, path: str) -> None:
+        """Counts a page as shown to whose end something is to be added: nothing of it has to be known for that."""
+        if path not in self.shown and path in self.draft.graph().parents:
+            self.shown[path] = self.draft.page(path)
 
     def _shown(self, path: str) -> Page:
         if path not in self.shown:

@@ -637,8 +637,8 @@ def test_what_is_nearly_the_same_is_written(first: str, second: str) -> None:
 
 def test_sections_of_different_documents_are_not_the_same_for_being_called_alike() -> None:
     memory = offline()
-    memory.write("# Alpha\n\n## Status\n\n- green since Monday")
-    memory.write("# Beta\n\nBeta is another project.\n\n## Status\n\n- red since Tuesday")
+    memory.write("# Alpha\n\n## Status\n\n- green since Monday", "memory")
+    memory.write("# Beta\n\nBeta is another project.\n\n## Status\n\n- red since Tuesday", "memory")
     memory.write("## Status\n\n- black since Wednesday")
     assert memory.read().count("## Status") == 3
     assert "- red since Tuesday\n\n## Status\n\n- black since Wednesday" in memory.read()

@@ -1,32 +1,30 @@
-"""Writing offline: choosing page and section for a text that stays verbatim, together and in order."""
+"""Writing offline: a document becomes a page of its own; a note goes to the page and section that it is about. The text
+stays verbatim, together and in order."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import WriteBrief
-from memory_v2.text.dates import Span, find_dates, leading_date, named_span
+from memory_v2.models.offline.documents import SHORT_NOTE, Document, own_title, read_document, read_introduction
+from memory_v2.models.offline.looks import Look, date_of, is_conversation
+from memory_v2.models.offline.subjects import Subject
+from memory_v2.text.dates import Span, named_span
 from memory_v2.text.lists import fillers
-from memory_v2.text.speakers import speaker, speakers
+from memory_v2.text.speakers import speaker
 from memory_v2.text.words import content_words, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
-MIN_TOPIC_SHARE = 0.45
-"""The least share of a text's terms, by weight, that a page must contain for the text to belong there."""
 _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
-MAX_NAMED_SHARE = 0.05
-"""Limits how many other passages may contain the name of a page, as a share: a more frequent name is a common word."""
+MOST_ITEMS = 12
+"""In how many items of a list at most each is looked at alone. A longer one is hardly a note."""
 MIN_KNOWN_WORDS = 4
 """The least content words of a turn that counts as known when it is repeated. People repeat shorter ones
 ("thanks!")."""
@@ -37,19 +35,52 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
     everything = range(1, len(brief.blocks) + 1)
     if plainly:
         return (_place(brief.path or ROOT, everything, None),)
-    known = _known(brief)
+    known = _whole_on_a_page(brief) or _known(brief)
     if (
         _in_order(known)
         and any(brief.blocks[number - 1].kind != "heading" for number in known)
         and all(number in known or _says_nothing(block) for number, block in enumerate(brief.blocks, 1))
     ):
         return tuple(_nothing_new([number], *known[number]) for number in sorted(known))
-    page = _page_for(brief)
+    if (below := _below_its_title(brief)) is not None:
+        return below
+    if (document := read_document(brief)) is not None:
+        return (_create_page(document, everything),)
+    looks = {view.page.path: Look(view.page) for view in brief.pages if view.page.piece is None}
+    subject = Subject(brief, looks, brief.blocks)
+    if (document := _introduction(brief, subject)) is not None:
+        return (_create_page(document, everything),)
+    path = _page_for(brief, looks, subject)
+    page = next((view.page for view in brief.pages if view.page.path == path), None)
+    if page is None:
+        return (_place(path, everything, _place_shown(brief, path)),)
     section = _own_section(brief, page)
     if section is not None:
         heading, after = section
         return (_nothing_new([1], page.path, heading), _place(page.path, everything[1:], after))
     return (_place(page.path, everything, _position(brief, page)),)
+
+
+def _introduction(brief: WriteBrief, subject: Subject) -> Document | None:
+    """The page to be created for a note about something new, unless the note names a page that there is."""
+    known = [*(readable(view.page.body) for view in brief.pages), *(hit.text for hit in brief.places)]
+    document = read_introduction(brief, known)
+    return document if document and subject.page(by_name=True) is None else None
+
+
+def _whole_on_a_page(brief: WriteBrief) -> dict[int, tuple[str, int]]:
+    """Where each block of the text stands, if all of them stand on one of the shown pages in order."""
+    for page in (view.page for view in brief.pages if view.page.piece is None):
+        found: dict[int, tuple[str, int]] = {}
+        blocks = iter(enumerate(page.blocks, 1))
+        for number, new in enumerate(brief.blocks, 1):
+            place = next((there for there, block in blocks if _says_the_same(block.content, new.content)), None)
+            if place is None:
+                break
+            found[number] = (page.path, place)
+        if len(found) == len(brief.blocks) and not any(map(_small_talk, brief.blocks)):
+            return found
+    return {}
 
 
 def _known(brief: WriteBrief) -> dict[int, tuple[str, int]]:
@@ -112,67 +143,26 @@ def _says_nothing(block: Block) -> bool:
 # which page
 
 
-@dataclass(frozen=True)
-class _Look:
-    """What is measured on one page."""
-
-    page: Page
-
-    @cached_property
-    def body(self) -> list[Block]:
-        first_is_title = self.page.blocks[:1] and self.page.blocks[0].kind == "heading"
-        return list(self.page.blocks[1:] if first_is_title else self.page.blocks)
-
-    @cached_property
-    def terms(self) -> set[str]:
-        described = [entry.description for entry in self.page.children]
-        return set(content_words(readable("\n".join([*(b.content for b in self.page.blocks), *described]))))
-
-    @cached_property
-    def headings(self) -> list[tuple[int, Block, frozenset[str]]]:
-        """The number, block and terms of each heading except the title."""
-        return [
-            (number, block, frozenset(content_words(readable(block.words))))
-            for number, block in enumerate(self.page.blocks, 1)
-            if block.kind == "heading" and number > 1
-        ]
-
-    @cached_property
-    def days(self) -> list[Span]:
-        """The dates at the start of its blocks."""
-        return [span for block in self.body if (span := leading_date(readable(block.words)))]
-
-    @cached_property
-    def is_log(self) -> bool:
-        """Whether the page is a log: most of its blocks are dated, or are turns of a dialogue."""
-        body = self.body
-        if not body:
-            return False
-        dated = 0
-        under_date = False
-        for block in body:
-            if leading_date(readable(block.words)):
-                under_date = True
-            elif block.kind == "heading":
-                under_date = False
-            dated += under_date
-        spoken = sum(speakers([readable(b.content) for b in body]).values())
-        return max(dated, spoken) >= 0.6 * len(body)
-
-
-def _page_for(brief: WriteBrief) -> Page:
-    looks = {view.page.path: _Look(view.page) for view in brief.pages if view.page.piece is None}
+def _page_for(brief: WriteBrief, looks: dict[str, Look], subject: Subject) -> str:
     if brief.path is not None:
-        return next(view.page for view in brief.pages if view.page.path == brief.path)
-    root = looks[ROOT].page
-    if (span := _date_of(brief.blocks)) is not None:
-        return _dated(looks, span) or root
-    if _is_conversation(brief.blocks):
-        return root  # a conversation continues where it was yesterday
-    return _topical(brief, looks) or root
+        return brief.path
+    if (span := date_of(brief.blocks)) is not None:
+        return _dated(looks, span) or ROOT
+    if is_conversation(brief.blocks):
+        return ROOT  # a conversation continues where it was yesterday
+    return ROOT if _is_mixed(brief, looks) else subject.page() or ROOT
 
 
-def _dated(looks: dict[str, _Look], span: Span) -> Page | None:
+def _is_mixed(brief: WriteBrief, looks: dict[str, Look]) -> bool:
+    """Whether the items of a list name different pages. It stays together, and belongs to none of them."""
+    items = [block for block in brief.blocks if block.kind == "item"]
+    if not 2 <= len(items) <= MOST_ITEMS:
+        return False
+    named = {Subject(brief, looks, [item]).page(by_name=True) for item in items}
+    return len(named - {None}) > 1
+
+
+def _dated(looks: dict[str, Look], span: Span) -> str | None:
     """The page for that period, unless the root still holds days of the same month."""
     months = {(day.start.year, day.start.month) for day in looks[ROOT].days}
     made = {
@@ -182,63 +172,53 @@ def _dated(looks: dict[str, _Look], span: Span) -> Page | None:
     }
     if (span.start.year, span.start.month) in months or not made:
         return None
-    return looks[min(made, key=lambda path: (made[path].end - made[path].start, path))].page
-
-
-def _date_of(blocks: Sequence[Block]) -> Span | None:
-    """The date at the start of the text."""
-    first = next((block for block in blocks if block.content.strip()), None)
-    return leading_date(readable(first.words)) if first else None
-
-
-def _is_conversation(blocks: Sequence[Block]) -> bool:
-    lines = [line for block in blocks for line in readable(block.content).splitlines() if line.strip()]
-    said = sum(1 for line in lines if speaker(line))
-    return bool(lines) and said >= 0.6 * len(lines)
-
-
-def _topical(brief: WriteBrief, looks: dict[str, _Look]) -> Page | None:
-    """The page that the text names, or the one that already contains most of its terms."""
-    wanted = set(content_words(readable(brief.text))) - fillers()
-    if not wanted:
-        return None
-    passages = [(p, set(content_words(readable(b.content)))) for p, look in looks.items() for b in look.body]
-    passages += [(hit.path, set(content_words(hit.text))) for hit in brief.places if hit.path not in looks]
-    spread = Counter(term for _, passage in passages for term in passage & wanted)
-    weight = {term: math.log(1 + (1 + len(passages)) / (0.5 + spread[term])) for term in wanted}
-    total = sum(weight.values())
-    scores: dict[str, float] = {}
-    for path, look in looks.items():
-        share = sum(weight[term] for term in wanted & look.terms) / total
-        elsewhere = [passage for other, passage in passages if other != path]
-        named = max((len(n) for n in _names(look) if n <= wanted and _telling(n, elsewhere)), default=0)
-        if look.is_log and not named:
-            continue  # a topic does not belong in a log, unless the text names it
-        if named or (share >= MIN_TOPIC_SHARE and len(wanted & look.terms) >= 3):
-            scores[path] = named + share + (0.0 if path == ROOT else 0.1)
-    if not scores:
-        return None
-    return looks[max(scores, key=lambda path: (scores[path], path))].page
-
-
-def _telling(names: frozenset[str], elsewhere: Sequence[set[str]]) -> bool:
-    """Whether the name of a page is rare elsewhere: in notes about memories, `memory` says nothing."""
-    return sum(1 for passage in elsewhere if names <= passage) <= max(1, MAX_NAMED_SHARE * len(elsewhere))
-
-
-def _names(look: _Look) -> list[frozenset[str]]:
-    """The terms of the names of the page and its sections."""
-    title = frozenset(content_words(readable(look.page.title)))
-    names = (
-        []
-        if look.page.path == ROOT
-        else [title, frozenset(content_words(look.page.path.rsplit("/", 1)[-1].replace("-", " ")))]
-    )
-    dated = [terms for _, block, terms in look.headings if not find_dates(readable(block.words))]
-    return [name for name in [*names, *dated] if name]
+    return min(made, key=lambda path: (made[path].end - made[path].start, path))
 
 
 # which place on it
+
+
+def _below_its_title(brief: WriteBrief) -> tuple[ToolCall, ...] | None:
+    """A text that begins with the title of the page it goes to, without that title; `None` if there is no such page.
+
+    Without a path, only a short note goes to the page or section that its title names, unless the page came from
+    elsewhere."""
+    title = own_title(brief.blocks)
+    if title is None or brief.blocks[0] is not title or len(brief.blocks) < 2:
+        return None
+    rest = brief.blocks[1:]
+    if brief.path is None and (len(brief.text.encode("utf-8", "replace")) > SHORT_NOTE or _has_headings(rest)):
+        return None
+    for page in (view.page for view in brief.pages if view.page.piece is None):
+        if brief.path is None and brief.source.name not in ("", page.properties.get("source", "")):
+            continue
+        for number, block in enumerate(page.blocks, 1):
+            is_title = number == 1 and page.path != ROOT
+            if block.kind != "heading" or block.words != title.words or (brief.path and not is_title):
+                continue
+            return (_nothing_new([1], page.path, number), *_below(page, number, rest, is_title))
+    return None
+
+
+def _below(page: Page, heading: int, rest: Sequence[Block], is_title: bool) -> Iterable[ToolCall]:
+    """Puts a text below a heading: what stands above its own first heading at the end of the section, and its sections
+    at the end of the page."""
+    first = next((number for number, block in enumerate(rest, 2) if block.kind == "heading"), len(rest) + 2)
+    end = _section_end(page, heading)
+    is_log = is_title and Look(page).is_log
+    if first > 2:
+        yield _place(page.path, range(2, first), None if end == len(page.blocks) or is_log else end)
+    if first < len(rest) + 2:
+        yield _place(page.path, range(first, len(rest) + 2), None)
+
+
+def _has_headings(blocks: Iterable[Block]) -> bool:
+    return any(block.kind == "heading" for block in blocks)
+
+
+def _place_shown(brief: WriteBrief, path: str) -> int | None:
+    """The last of the blocks of a page that were shown as passages: next to it stands what is like the text."""
+    return max((hit.block for hit in brief.places if hit.path == path and hit.block), default=None)
 
 
 def _own_section(brief: WriteBrief, page: Page) -> tuple[int, int] | None:
@@ -260,8 +240,8 @@ def _own_section(brief: WriteBrief, page: Page) -> tuple[int, int] | None:
 
 def _position(brief: WriteBrief, page: Page) -> int | None:
     """The block after which the text goes; `None` for the end."""
-    look = _Look(page)
-    if look.is_log or brief.blocks[0].kind == "heading" or _date_of(brief.blocks) or _is_conversation(brief.blocks):
+    look = Look(page)
+    if look.is_log or brief.blocks[0].kind == "heading" or date_of(brief.blocks) or is_conversation(brief.blocks):
         return None
     wanted = set(content_words(readable(brief.text)))
     named = [(len(terms), number) for number, _, terms in look.headings if terms and terms <= wanted]
@@ -281,6 +261,17 @@ def _section_end(page: Page, heading: int) -> int:
 
 
 # the calls
+
+
+def _create_page(document: Document, numbers: Sequence[int]) -> ToolCall:
+    arguments = {
+        "path": document.path,
+        "parent": document.parent,
+        "title": document.title,
+        "description": document.description,
+        "blocks": show_numbers(numbers, "n"),
+    }
+    return ToolCall("create_page", arguments)
 
 
 def _place(path: str, numbers: Sequence[int], after: int | None) -> ToolCall:

@@ -1,0 +1,222 @@
+"""Whether a text is a document, which becomes a page of its own; and how that page is called and listed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from memory_v2.models.briefs import WriteBrief
+from memory_v2.models.offline.looks import date_of, is_conversation, telling_terms
+from memory_v2.models.offline.naming import Terms, describe_document, heading_name, texts_of
+from memory_v2.models.offline.shelves import shelf_for
+from memory_v2.text.dates import find_dates
+from memory_v2.text.plain import capitalized, plain, shorten
+from memory_v2.text.slug import is_meaningful, slug
+from memory_v2.text.words import content_words, has_cjk
+from memory_v2.tree.block import Block, readable
+from memory_v2.tree.front_matter import read_front_matter
+from memory_v2.tree.path import is_page_path
+
+LONG_TEXT = 1_000
+"""From how many bytes a text without a title may be a document. A shorter one is a note, filed by its subject."""
+LONG_PARAGRAPH = 150
+"""From how many bytes a paragraph is one of connected prose; shorter ones, one after another, are facts."""
+SHORT_NOTE = 500
+"""Up to how many bytes a titled text is a note about what its title names, if a page or section is called so."""
+MAX_FOLDERS = 4
+"""How many folders of a source a path keeps, the lowest ones: deeper ones are about somebody's disk."""
+INTRODUCTION = 200
+"""From how many bytes a note about something new gets a page of its own at once. Shorter ones wait on the root."""
+MAX_LABEL = 60
+"""Limits a line that introduces a list and names it, in characters."""
+LEAST_ITEMS = 3
+"""How many items at least a list has that is a document by the line that introduces it."""
+MAX_TITLE = 110
+"""Limits a title, in characters, that is made from other words than the text's own title."""
+_SEPARATOR = re.compile(r"[/\\]+")
+_EXTENSION = re.compile(r"\.[A-Za-z]\w{0,4}$")
+_SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.I)
+_LEADING = re.compile(r"(?:[-*+>•]\s+|\d+[.)]\s+)*((?:[^\W\d_][\w-]*)(?: (?=[^a-z\W])[^\W\d_][\w-]*){0,2})(?!\w)")
+_BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
+_MARKS = re.compile(r"[-_\s]+")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A page to be created for a text: where, below which page, and the words by which it is listed."""
+
+    path: str
+    parent: str
+    title: str
+    description: str
+
+
+def read_document(brief: WriteBrief) -> Document | None:
+    """The page to be created for a text that is a document; `None` for a note, a log or a conversation, and for a text
+    without a word to call a page by."""
+    if brief.path is not None or not _is_document(brief):
+        return None
+    folders, file_name = _place_of(brief.source.name)
+    title = _title(brief, file_name)
+    path = next(_free_paths(brief, folders, file_name, title), None)
+    if path is None:
+        return None
+    parent = shelf_for(brief, title, path.rpartition("/")[0] if folders else "")
+    return Document(path, parent, title, describe_document(title, brief.blocks))
+
+
+def own_title(blocks: Sequence[Block]) -> Block | None:
+    """The heading of the first level with which a text begins, if it names more than a day."""
+    first = next((block for block in blocks if block.kind != "front matter" and block.content.strip()), None)
+    if first is None or first.kind != "heading" or first.level != 1 or not plain(first.words):
+        return None
+    return None if _is_only_a_date(first.words) else first
+
+
+def read_introduction(brief: WriteBrief, known: Iterable[str]) -> Document | None:
+    """The page to be created for a note that says more than a line about something new that it begins with the name of;
+    `known` are the texts in which that name may stand as one."""
+    if brief.path is not None or len(brief.text.encode("utf-8", "surrogatepass")) < INTRODUCTION:
+        return None
+    if date_of(brief.blocks) is not None or is_conversation(brief.blocks) or not (name := leading_name(brief, known)):
+        return None
+    path = slug(name)
+    if not is_meaningful(path) or path in brief.tree.taken:
+        return None
+    return Document(path, shelf_for(brief, name, ""), name, describe_document(name, brief.blocks))
+
+
+def leading_name(brief: WriteBrief, known: Iterable[str]) -> str:
+    """The name that a text begins with, if a capital within a sentence shows that it is one; or nothing."""
+    first = next((block for block in brief.blocks if block.content.strip()), None)
+    found = _LEADING.match(plain(readable(first.content)) if first else "")
+    if first is None or found is None or first.kind not in ("paragraph", "item"):
+        return ""
+    name = found[1]
+    if len(telling_terms(name)) < len(name.split()):
+        return ""
+    within = re.compile(rf"[\w,;)] {re.escape(name)}(?!\w)")
+    return name if any(within.search(" ".join(text.split())) for text in (readable(brief.text), *known)) else ""
+
+
+def label_of(blocks: Sequence[Block]) -> str:
+    """The words of a line that introduces a list, such as `Our machines:`, if a text is such a list; or nothing."""
+    first, items = blocks[0], [block for block in blocks[1:] if block.kind == "item"]
+    words = plain(readable(first.content))
+    is_label = first.kind == "paragraph" and len(words) <= MAX_LABEL and words.endswith((":", "："))
+    if not is_label or len(items) < LEAST_ITEMS or len(items) < len(blocks) - 1 or not telling_terms(words):
+        return ""
+    return words.rstrip(":： ")
+
+
+def _is_document(brief: WriteBrief) -> bool:
+    blocks, size = brief.blocks, len(brief.text.encode("utf-8", "surrogatepass"))
+    if any(block.kind == "front matter" for block in blocks):
+        return True
+    if title := own_title(blocks):  # a short note below "This week" has no subject by its title
+        return size > SHORT_NOTE or bool(telling_terms(title.words)) or bool(brief.source)
+    if name := brief.source.name:
+        return _is_file(name) or size > SHORT_NOTE
+    if date_of(blocks) is not None or is_conversation(blocks):
+        return False
+    if label_of(blocks):
+        return True
+    if size < LONG_TEXT:
+        return False
+    headings = [block for block in blocks if block.kind == "heading"]
+    if headings:  # a text of several sections side by side has several subjects
+        return blocks[0] is headings[0] and sum(1 for block in headings if block.level <= headings[0].level) == 1
+    paragraphs = sorted(block.size for block in blocks if block.kind == "paragraph")
+    is_prose = 2 * sum(paragraphs) >= size and len(paragraphs) >= 3
+    return is_prose and paragraphs[len(paragraphs) // 2] >= LONG_PARAGRAPH
+
+
+def _is_file(name: str) -> bool:
+    return bool(_EXTENSION.search(name.strip())) or "/" in name or "\\" in name
+
+
+def _is_only_a_date(words: str) -> bool:
+    bare = words
+    for _, start, end in reversed(find_dates(words)):
+        bare = f"{bare[:start]} {bare[end:]}"
+    return bare != words and not content_words(bare)
+
+
+# what it is called
+
+
+def _place_of(source: str) -> tuple[list[str], str]:
+    """The folders of a source as parts of a path, and the name of its file without what tells its format."""
+    name = _SCHEME.sub("", source.strip()).split("?")[0].split("#")[0]
+    is_absolute = source.strip().startswith(("/", "\\", "~")) or re.match(r"[A-Za-z]:[/\\]", source.strip()) is not None
+    parts = [part for part in _SEPARATOR.split(name) if part.strip(" .~")]
+    if not parts:
+        return [], ""
+    *folders, last = parts
+    if is_absolute:
+        folders = folders[-2:]
+    named = [part for folder in folders if (part := slug(folder))]
+    return named[-MAX_FOLDERS:], _EXTENSION.sub("", last)
+
+
+def _title(brief: WriteBrief, file_name: str) -> str:
+    """The title of a text: its own, that of its front matter, the name of its file, its first heading or label, or else
+    its most telling words."""
+    if (own := own_title(brief.blocks)) is not None:
+        return plain(readable(own.words))
+    if given := plain(read_front_matter(brief.text).title):
+        return _shortened(given)
+    if label := label_of(brief.blocks):
+        return _shortened(capitalized(label))
+    if slug(file_name) and is_meaningful(slug(file_name)):
+        return _shortened(capitalized(plain(_MARKS.sub(" ", file_name).strip())))
+    headings = [block for block in brief.blocks if block.kind == "heading" and plain(block.words)]
+    if headings and sum(1 for block in headings if block.level <= headings[0].level) == 1:
+        return _shortened(plain(readable(headings[0].words)))
+    if telling := describe_document("", brief.blocks):
+        return _shortened(capitalized(" ".join(telling.split(", ")[:1])))
+    first = next((block.words for block in brief.blocks if plain(block.words)), "")
+    return _shortened(plain(readable(first)))
+
+
+def _shortened(title: str) -> str:
+    return shorten(title, MAX_TITLE)
+
+
+def _free_paths(brief: WriteBrief, folders: Sequence[str], file_name: str, title: str) -> Iterator[str]:
+    """The paths that a new page may have, best first."""
+    taken = brief.tree.taken
+    for name in _names(brief, folders, file_name, title):
+        if not is_meaningful(name):
+            continue
+        for path in ("/".join([*folders, name]), name):
+            if is_page_path(path) and path not in taken:
+                yield path
+
+
+def _names(brief: WriteBrief, folders: Sequence[str], file_name: str, title: str) -> Iterator[str]:
+    """Names as the text writes them: the subject of the title, then with more of what tells it from its namesakes."""
+    of_file = slug(_MARKS.sub(" ", file_name))
+    short = slug(_BRACKETS.sub(" ", title)) or slug(title)
+    if of_file and is_meaningful(of_file) and (_share(of_file, title) or not own_title(brief.blocks)):
+        yield of_file
+    yield short
+    if day := brief.source.day:
+        yield slug(f"{short} {day.isoformat()}", 60)
+    for folder in reversed(folders):
+        yield slug(f"{folder} {short}")
+    if of_file:
+        yield slug(f"{short} {of_file}")
+    headings = [heading_name(readable(block.words)) for block in brief.blocks[1:] if block.kind == "heading"]
+    telling = Terms(texts_of(brief.blocks)).telling(range(len(brief.blocks)), 4)
+    for word in [*telling, *headings]:
+        if not set(slug(word).split("-")) <= set(short.split("-")):
+            yield slug(f"{short} {word}", 60)
+    yield from (f"{short}-{number}" for number in range(2, 1_000))
+
+
+def _share(name: str, title: str) -> bool:
+    """Whether a file's name says something of the title."""
+    own, told = set(content_words(name.replace("-", " "))), set(content_words(readable(title)))
+    return bool(own & told) or (has_cjk(name) and name in slug(title))

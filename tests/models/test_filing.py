@@ -1,0 +1,258 @@
+"""What the offline planner does with new text: a document becomes a page of its own, a note goes to its subject."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from memory_v2.memory import Memory
+from memory_v2.models.offline.documents import LONG_TEXT
+from memory_v2.tree.block import parse_blocks
+from memory_v2.tree.page import parse_page
+from tests.models.many_pages import NOTES, many_pages
+from tests.operations.scenes import body, offline
+from tests.properties.whole import missing, pages_of, texts_of
+from tests.tree.texts import EXAMPLES
+
+PROSE = "The kiln is heated slowly, as moist clay bursts. Above six hundred degrees nothing can happen any more.\n\n"
+
+
+def children(memory: Memory, path: str = "memory") -> dict[str, str]:
+    """The pages listed on a page, with their descriptions."""
+    return {child.target: child.description for child in parse_page(path, memory.read(path)).children}
+
+
+# documents
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "title"),
+    [
+        ("# Garden plan\n\nTomatoes in bed 1.\n\n## Tools\n\nThe mower.\n", "garden-plan", "Garden plan"),
+        ("Garden plan\n===========\n\nTomatoes in bed 1.\n", "garden-plan", "Garden plan"),
+        ("---\ntitle: Garden plan\ntags: [home]\n---\n\nTomatoes in bed 1.\n", "garden-plan", "Garden plan"),
+        ("# Ausflüge & Reisen\n\nMit Öl und Straße.\n", "ausflüge-reisen", "Ausflüge & Reisen"),
+        ("# 上海出差\n\n三月十日到十四日，住在静安酒店。\n", "上海出差", "上海出差"),
+        ("Our machines:\n\n- heron: production\n- wren: staging\n- magpie: backups\n", "our-machines", "Our machines"),
+    ],
+)
+def test_a_document_becomes_a_page_of_its_own(text: str, path: str, title: str) -> None:
+    memory = offline()
+    memory.write("What was there.")
+    result = memory.write(text)
+    assert (result.path, result.degraded) == (path, "")
+    page = pages_of(memory.storage)[path]
+    assert text.strip() in memory.read(path)
+    assert page.title == title
+    assert children(memory)[path].startswith(title)
+    assert body(memory) == "# Memory\n\nWhat was there."
+
+
+def test_the_first_document_leaves_the_root_its_own_title() -> None:
+    memory = offline()
+    assert memory.write("# Garden\n\nTomatoes in bed 1.\n").path == "garden"
+    assert body(memory) == "# Memory"
+
+
+def test_a_long_text_without_a_title_is_a_document_and_is_called_by_its_words() -> None:
+    memory = offline()
+    text = "".join(f"The kiln number {n} is heated slowly, as moist clay bursts. {PROSE}" for n in range(9))
+    assert len(text) > LONG_TEXT
+    result = memory.write(text)
+    assert result.path != "memory"
+    assert "clay" in result.path
+    assert text.strip() in memory.read(result.path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"## 2026-01-{day:02}\n\n{PROSE}" for day in range(1, 10)),
+        "".join(f"- Alice: {PROSE.strip()}\n- Bob: Really? {PROSE.strip()}\n" for _ in range(6)),
+        "".join(f"{n}. The capital of country {n} is city {n}.\n" for n in range(60)),
+        "".join(f"## {name}\n\n{PROSE}{PROSE}" for name in ("Alice", "Boats", "Carmen", "Deploy")),
+        "# 2026-01-12\n\nFired the kiln.\n",
+    ],
+    ids=["log", "conversation", "numbered facts", "sections side by side", "a day"],
+)
+def test_what_is_no_document_goes_to_the_root(text: str) -> None:
+    memory = offline()
+    assert memory.write(text).path == "memory"
+    assert text.strip() in memory.read()
+
+
+def test_two_documents_of_one_title_are_told_apart_by_a_word() -> None:
+    memory = offline()
+    first = memory.write(
+        f"# Meeting\n\nAbout the kiln and the glaze of the kiln.\n\n{PROSE}" + "## Glaze\n\nBlue.\n" * 20
+    )
+    second = memory.write(
+        "# Meeting\n\n" + "The harbour is dredged. The harbour is closed.\n\n## Dredging\n\nSlow.\n" * 9
+    )
+    assert first.path == "meeting"
+    assert second.path.startswith("meeting-")
+    assert not second.path.endswith("-2")
+
+
+def test_a_document_that_comes_again_is_nothing_new() -> None:
+    memory = offline()
+    texts = [
+        f"# {name}\n\n{PROSE}\n## Usage\n\nPut {name} into the kiln.\n\n- a\n- b\n" for name in ("Glaze", "Clay", "Ash")
+    ]
+    for text in texts:
+        memory.write(text)
+    for text in texts:
+        result = memory.write(text)
+        assert result.outcome == "nothing new"
+        assert result.revisions == ()
+
+
+def test_a_document_is_listed_where_its_kin_is() -> None:
+    memory = offline()
+    recipes = ("Lasagna", "Gazpacho", "Goulash")
+    memory.storage.write(
+        "tools", b"# Tools\n\n## Links\n\n- [[tools/saw]] - Saw: blade\n- [[tools/drill]] - Drill: bits\n"
+    )
+    for tool in ("saw", "drill"):
+        memory.storage.write(f"tools/{tool}", f"# {tool.capitalize()}\n\nA tool for wood.\n".encode())
+    listed = "".join(f"- [[recipes/{name.casefold()}]] - {name}: recipe, oven, tomatoes\n" for name in recipes)
+    memory.storage.write("recipes", f"# Recipes\n\n## Links\n\n{listed}".encode())
+    for name in recipes:
+        memory.storage.write(
+            f"recipes/{name.casefold()}", f"# {name}\n\nA recipe with tomatoes from the oven.\n".encode()
+        )
+    memory.storage.write("memory", b"# Memory\n\n## Links\n\n- [[tools]] - Tools\n- [[recipes]] - Recipes\n")
+    memory.check()
+    result = memory.write("# Recipe for moussaka\n\nTomatoes, aubergines; bake the tomatoes in the oven.\n")
+    assert result.path in children(memory, "recipes")
+    other = memory.write("# Passport\n\nRuns out in 2031; the consulate is in the Rue de Lille.\n")
+    assert other.path in children(memory)
+
+
+def test_a_document_named_for_a_subject_and_more_is_listed_on_the_page_of_the_subject() -> None:
+    memory = offline()
+    memory.write("# Webshop\n\nThe shop of Kanto.\n")
+    memory.write("# Webshop: outage of the checkout\n\nDown for 42 minutes.\n\n## Cause\n\nA certificate.\n")
+    assert children(memory, "webshop")
+
+
+@pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES.keys())
+def test_no_title_stands_in_the_way_of_a_page(text: str) -> None:
+    memory = offline()
+    line = " ".join(text.split())[:300]
+    for document in (f"# {line}\n\nA text.\n", f"{line[:50]}:\n\n- one\n- two\n- three\n"):
+        try:
+            document.encode()
+        except UnicodeEncodeError:
+            return
+        result = memory.write(document)
+        assert (result.decided_by, result.degraded) == ("offline", "")
+        assert missing([block.content for block in parse_blocks(document)], texts_of(pages_of(memory.storage))) == []
+
+
+# titled notes
+
+
+def test_a_small_titled_note_goes_to_the_page_of_that_title_without_the_heading() -> None:
+    memory = offline()
+    memory.write("# Dishwasher\n\nBosch, bought in 2021.\n\n## Errors\n\nE15: water in the tray.\n")
+    result = memory.write("# Dishwasher\n\nIt was repaired in March.\n")
+    assert result.path == "dishwasher"
+    assert memory.read("dishwasher").count("# Dishwasher\n") == 1
+    assert "2021.\n\nIt was repaired in March.\n\n## Errors" in memory.read("dishwasher")
+
+
+def test_a_small_titled_note_goes_to_the_section_of_that_title() -> None:
+    memory = offline()
+    memory.write("# Car\n\nA Golf.\n\n## Insurance\n\n412 euros.\n\n## Repairs\n\nNew clutch.\n")
+    assert memory.write("# Insurance\n\nThe insurance of the car is now 436 euros.\n").path == "car"
+    assert "412 euros.\n\nThe insurance of the car is now 436 euros.\n\n## Repairs" in memory.read("car")
+    assert "# Insurance\n\nThe" not in memory.read("car")
+
+
+def test_a_heading_is_not_repeated_when_a_text_begins_with_the_title_of_its_page() -> None:
+    memory = offline()
+    memory.write("# Silica\n\nA tree.\n\n## Testing\n\npytest.\n", "silica")
+    memory.write("# Silica\n\nNeeds Python 3.12.\n\n## Deploy\n\nFly.io.\n", "silica")
+    assert memory.read("silica").count("# Silica") == 1
+    assert "A tree.\n\nNeeds Python 3.12.\n\n## Testing\n\npytest.\n\n## Deploy\n\nFly.io." in memory.read("silica")
+
+
+# notes
+
+
+def test_a_note_among_three_hundred_pages_goes_to_the_page_about_its_subject() -> None:
+    memory = many_pages()
+    assert len(memory.list_files()) > 300
+    went = {text: memory.write(text).path for text, _ in NOTES}
+    verdicts = Counter(
+        "right" if went[text] == page else "root" if went[text] == "memory" else "wrong" for text, page in NOTES
+    )
+    assert verdicts["right"] >= 0.9 * len(NOTES), [text for text, page in NOTES if went[text] != page]
+    assert verdicts["wrong"] == 0, [(text, went[text]) for text, page in NOTES if went[text] not in (page, "memory")]
+
+
+def test_the_root_keeps_a_note_that_shares_two_words_with_a_page() -> None:
+    memory = offline()
+    memory.write("# Kitchen\n\nThe oven is new. The fridge hums at night and the window is old.\n")
+    assert memory.write("The old man next door hums a song at night.").path == "memory"
+
+
+@pytest.mark.parametrize(
+    ("page", "note"),
+    [
+        ("# Heizung\n\nVaillant, Wartung durch Firma Krüger.\n", "Die Heizung verliert Druck, Sollwert sind 1,5 bar."),
+        (
+            "# Viaje a Lisboa\n\nDel 3 al 9 de junio. Hotel Avenida.\n",
+            "El hotel Avenida permite cancelar hasta el 1 de junio.",
+        ),
+        ("# 猫咪豆豆\n\n豆豆三岁，吃皇家猫粮。\n", "豆豆最近不爱吃皇家猫粮，换成了渴望。"),
+        (
+            "# Data warehouse\n\nThe model `orders_daily` is the base of all reports.\n",
+            "orders_daily lacks refunds before 2025.",
+        ),
+    ],
+)
+def test_a_note_finds_its_page_in_any_language(page: str, note: str) -> None:
+    memory = offline()
+    path = memory.write(page).path
+    memory.write("# Bread\n\nRye flour, water, salt.\n")
+    assert memory.write(note).path == path
+
+
+def test_a_note_that_introduces_something_new_gets_a_page_and_what_follows_goes_there() -> None:
+    memory = offline()
+    text = (
+        "Tidewatch shows the water level in nine small harbours. A gauge sends a reading every 30 seconds. "
+        "The harbour masters of Tidewatch are warned by telephone when the water is too high; the county pays for it."
+    )
+    assert memory.write(text).path == "tidewatch"
+    assert memory.write("The receiver of Tidewatch listens on port 9050.").path == "tidewatch"
+
+
+def test_a_list_about_several_pages_stays_together_on_the_root() -> None:
+    memory = offline()
+    memory.write("# Webshop\n\nThe shop of Kanto.\n")
+    memory.write("# Garden\n\nTomatoes grow along the wall.\n")
+    text = "- The webshop has a new logo.\n- The garden needs compost.\n"
+    assert memory.write(text).path == "memory"
+
+
+# dates
+
+
+def log_and_subject() -> Memory:
+    memory = offline()
+    memory.storage.write("2026-01", b"# January 2026\n\n## 2026-01-03\n\nMilo had a fever and the doctor came.\n")
+    memory.storage.write("memory", b"# Memory\n\n## Links\n\n- [[2026-01]] - January 2026: fever\n")
+    memory.check()
+    return memory
+
+
+def test_a_dated_entry_goes_to_its_month() -> None:
+    assert log_and_subject().write("2026-01-25: Milo is well again.").path == "2026-01"
+
+
+def test_a_note_without_a_date_is_not_filed_by_date() -> None:
+    assert log_and_subject().write("Milo had a fever and the doctor came again.").path == "memory"
