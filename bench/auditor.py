@@ -37,7 +37,7 @@ RETOLD = re.compile(r"in other words, .*: [n\d, -]+ \(lines? ([\d, -]+)\)")
 WORD = re.compile(r"\d+|[\u3040-\u9fff]|[^\W\d\u3040-\u9fff]+")
 """A number, a word, or a character of a script that writes words without spaces."""
 LISTED = re.compile(r"^- \[\[[^\]]*\]\](?: - )?")
-PROPERTY = re.compile(r"(last_updated|size_bytes|split_from|piece|repeated_headings): ")
+PROPERTY = re.compile(r"(last_updated|size_bytes|split_from|piece|repeated_headings|title_level|rules_below): ")
 FREE_REMOVAL = 1_000
 """How many bytes a write may take out in addition to twice the length of its text."""
 BACK = ("undo", "restore")

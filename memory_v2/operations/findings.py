@@ -25,6 +25,7 @@ from memory_v2.tree.headings import Outline, digest, repeated_on
 from memory_v2.tree.link import Link
 from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT, fold
+from memory_v2.tree.titles import section_blocks
 
 
 def find_problems(context: Context) -> list[Finding]:
@@ -173,7 +174,7 @@ def _orphaned_sections(pages: dict[str, Page]) -> Iterator[Finding]:
 
 
 def _headings(page: Page) -> dict[str, str]:
-    return {digest(block): block.words for block in page.blocks if block.kind == "heading"}
+    return {digest(block): block.words for block in section_blocks(page) if block.kind == "heading"}
 
 
 def _pieces(pages: dict[str, Page]) -> Iterator[Finding]:

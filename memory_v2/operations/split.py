@@ -25,6 +25,7 @@ from memory_v2.tree.block import Block, encode
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import MAX_DEPTH, ROOT, TakenPaths, child_path, page_path
 from memory_v2.tree.source import is_source_line
+from memory_v2.tree.titles import repeated_headings, section_blocks
 
 TARGET_SHARE = 0.6
 """The share of the threshold that a split may leave on the page, so that the page is not split again soon."""
@@ -91,15 +92,19 @@ def _listed_page(draft: Draft, target: str) -> Page | None:
 
 
 def _check_lossless(draft: Draft, path: str) -> None:
-    """Raises `SilicaError` if the split would lose a block: a last check, whatever went wrong before."""
+    """Raises `SilicaError` if the split would lose a block: a last check, whatever went wrong before. A heading counts
+    once, not where it is repeated."""
     before: Counter[str] = Counter()
     after: Counter[str] = Counter()
     for changed, page in draft.staged.items():
         for counted, one in ((before, draft.before(changed)), (after, page)):
             if one is not None:
                 counted.update(
-                    block.content for block in one.blocks if block.kind != "piece" and not is_source_line(block)
+                    block.content
+                    for block in section_blocks(one)
+                    if block.kind != "piece" and not is_source_line(block)
                 )
+                counted.subtract(block.content for block in repeated_headings(one))
     if lost := before - after:
         first = next(iter(lost))[:60]
         raise SilicaError(f"{path!r} is left whole: dividing it would lose {len(lost)} blocks, such as {first!r}")

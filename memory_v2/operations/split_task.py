@@ -16,14 +16,17 @@ from memory_v2.operations.context import MAX_CHILDREN
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.guard import check_child, check_description, check_own_words, check_title, sizes
 from memory_v2.text.dates import named_span
+from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.tree.block import encode, line_end, take_runs
 from memory_v2.tree.edit import Run, new_blocks
 from memory_v2.tree.folding import extended
 from memory_v2.tree.headings import REPEATED, Outline, digest, noted, repeated_on
 from memory_v2.tree.link import link_key
 from memory_v2.tree.numbers import parse_numbers
-from memory_v2.tree.page import ChildLink, Page, new_page
+from memory_v2.tree.page import ChildLink, Page
 from memory_v2.tree.path import ROOT, child_path, fold
+from memory_v2.tree.source import Source, page_source
+from memory_v2.tree.titles import page_of, section_blocks, trimmed
 
 MAX_SUMMARY = 600
 """The longest summary of a page that a model may write, in characters."""
@@ -247,10 +250,10 @@ class SplitTask:
                 parent = parent.with_child(child.path, child.description)
             elif child.links and not child.blocks:
                 parent = parent.with_description(child.path, child.description)
-            draft.put(page)
+            draft.put(trimmed(page, self.brief.now))
         if REPEATED in parent.properties:
-            parent = parent.stamped(self.brief.now, **{REPEATED: noted(parent, repeated_on(parent))})
-        draft.put(_in_order_of_time(parent))
+            parent = parent.stamped(self.brief.now, **{REPEATED: noted(section_blocks(parent), repeated_on(parent))})
+        draft.put(trimmed(_in_order_of_time(parent), self.brief.now))
         return [child.path for child in self.children if not child.exists]
 
     def _runs(self, child: _Moved) -> list[Run]:
@@ -269,11 +272,17 @@ class SplitTask:
         """The page of a child with its blocks, and a note of the headings that are repeated on it."""
         now, runs = self.brief.now, self._runs(child)
         here = [digest(self.page.blocks[-number - 1]) for number in child.shown if number < 0]
-        repeated = noted(self.page, [*here, *repeated_on(self.page)]).split()
+        repeated = noted(section_blocks(self.page), [*here, *repeated_on(self.page)]).split()
         if child.exists:
             return extended(draft.page(child.path), runs, repeated, now)
-        page = new_page(child.path, child.title, runs)
-        return page.stamped(now, **{REPEATED: noted(page, repeated)})
+        page = page_of(child.path, child.title, runs, self._names(child), now)
+        source = Source(page_source(self.page).name, self.page.said_on)
+        return page.stamped(now, **source.properties, **{REPEATED: noted(section_blocks(page), repeated)})
+
+    def _names(self, child: _Moved) -> bool:
+        """Whether the first heading of a child is its title: it is that of all its text, and says what it is about."""
+        shown = [n for n in child.shown if self.page.blocks[abs(n) - 1].kind != "front matter"]
+        return self.outline.is_section(shown) and is_meaningful(slug(self.page.blocks[shown[0] - 1].words))
 
     # helpers
 

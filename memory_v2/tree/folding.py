@@ -10,7 +10,8 @@ from datetime import datetime
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import PageEdit, Run
 from memory_v2.tree.headings import REPEATED, Outline, digest, noted, repeated_on
-from memory_v2.tree.page import Page
+from memory_v2.tree.page import Page, top_of
+from memory_v2.tree.titles import as_section, noted_heading, section_blocks, with_rules
 
 
 @dataclass
@@ -35,8 +36,10 @@ class _Folded:
 
 
 def merged(page: Page, child: Page, now: datetime) -> Page:
-    """The page with the blocks of a child at its end, verbatim; but what stands under a repeated heading joins the
-    section of that heading, and a title with nothing left below it goes away."""
+    """The page with the blocks of a child at its end, verbatim; but a title that was the heading of a section is one
+    again, what stands under a repeated heading joins the section of that heading, and a title with nothing left below
+    it goes away."""
+    page, child = with_rules(page, now), as_section(child, now)
     repeated = {*repeated_on(page), *repeated_on(child)}
     folded = _folded(page, [child.blocks], repeated, None)
     if folded.met and child.blocks[0].level == 1:
@@ -56,7 +59,7 @@ def _folded(page: Page, runs: Iterable[Run], repeated: Collection[str], start: i
     """Where the blocks go; those above the first heading go behind the block `start`, or to the end. A section never
     leaves the one that it is in."""
     outline = Outline(page.blocks)
-    known = _known(outline) if repeated else {}
+    known = _known(outline, noted_heading(page)) if repeated else {}
     folded = _Folded()
     place, joined, outer, is_text = start, 0, 0, True
     for run in runs:
@@ -74,7 +77,7 @@ def _folded(page: Page, runs: Iterable[Run], repeated: Collection[str], start: i
                 is_text = False
                 outer = outer or (block.level if block.level > 1 else 0)
                 if joined and block.level > outline.levels[joined]:
-                    place = outline.ends[joined]
+                    place = _end(outline, joined)
                 else:
                     place, joined = None, 0
             part.append(block)
@@ -82,9 +85,10 @@ def _folded(page: Page, runs: Iterable[Run], repeated: Collection[str], start: i
     return folded
 
 
-def _known(outline: Outline) -> dict[str, int]:
-    """The headings that stand on the page once, by their digests."""
+def _known(outline: Outline, title: Block | None) -> dict[str, int]:
+    """The headings that stand on the page once, by their digests; its title is one if it was the heading `title`."""
     digests = {number: digest(outline.blocks[number - 1]) for number, level in enumerate(outline.levels) if level}
+    digests |= {top_of(outline.blocks): digest(title)} if title else {}
     counts = Counter(digests.values())
     return {key: number for number, key in digests.items() if counts[key] == 1}
 
@@ -100,8 +104,13 @@ def _put(folded: _Folded, place: int | None, part: Sequence[Block], is_text: boo
 
 def _text_end(outline: Outline, heading: int) -> int:
     """The last block below a heading that is in none of its subsections."""
-    below = range(heading + 1, outline.ends[heading] + 1)
-    return next((number for number in below if outline.levels[number]), outline.ends[heading] + 1) - 1
+    end = _end(outline, heading)
+    return next((number for number in range(heading + 1, end + 1) if outline.levels[number]), end + 1) - 1
+
+
+def _end(outline: Outline, heading: int) -> int:
+    """The last block of a section; the title of the page has all its blocks below it."""
+    return outline.ends[heading] if outline.levels[heading] else len(outline.blocks)
 
 
 def _with_note(folded: _Folded, page: Page, others: Collection[str], now: datetime) -> Page:
@@ -109,5 +118,5 @@ def _with_note(folded: _Folded, page: Page, others: Collection[str], now: dateti
     mine = repeated_on(page)
     left = [key for key in [*mine, *others] if key not in folded.met or (key in mine and key in others)]
     made = folded.on(page)
-    repeated = noted(made, left)
+    repeated = noted(section_blocks(made), left)
     return made.stamped(now, **{REPEATED: repeated}) if repeated or mine else made

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memory_v2.tree.block import Block
-from memory_v2.tree.page import Page
+from memory_v2.tree.page import Page, top_of
+from memory_v2.tree.source import is_source_line
 
 MAX_REPEATED = 200
 """Limits a heading that may be repeated, in bytes: the page it is repeated on must have room for its text too."""
@@ -35,9 +36,10 @@ class Outline:
     def levels(self) -> list[int]:
         """The level of each heading; 0 for other blocks."""
         found = [block.level if _is_heading(block) else 0 for block in self.blocks]
-        title = 1 if self.blocks and self.blocks[0].kind == "front matter" else 0
-        if found[title : title + 1] == [1] or (self.blocks and self.blocks[0].text.startswith("\ufeff")):
-            found[title] = 0
+        if (top := top_of(self.blocks)) and found[top - 1] == 1:
+            found[top - 1] = 0
+        if self.blocks and self.blocks[0].text.startswith("\ufeff"):
+            found[0] = 0
         return [0, *found]
 
     @cached_property
@@ -72,7 +74,8 @@ class Outline:
 
     def settled(self, homes: Sequence[int], fixed: Iterable[int]) -> list[int]:
         """Where each block goes, given where it was to go: `homes[n]` is 0 if block `n` stays, and else a child. A
-        heading stays if text below it stays, and goes to one of the children that get its text if all of it goes."""
+        heading stays if text below it stays, and goes to one of the children that get its text if all of it goes. A
+        rule or a source line goes where the block before it goes, and a front matter where the block after it goes."""
         settled, stays = list(homes), frozenset(fixed)
         for number in range(len(self.levels) - 1, 0, -1):
             if self.blocks[number - 1].kind == "front matter" and number not in stays and number + 1 < len(settled):
@@ -85,6 +88,13 @@ class Outline:
                 settled[number] = 0
             elif places and settled[number] not in places:
                 settled[number] = places[0]
+        for number, block in enumerate(self.blocks, 1):
+            if number in stays:
+                continue
+            if number > 1 and (_ends_text(block, self.blocks[number - 2]) or is_source_line(block)):
+                settled[number] = settled[number - 1]
+            elif block.kind == "front matter" and number < len(self.blocks):
+                settled[number] = settled[number + 1]
         return settled
 
     def with_headings(self, numbers: Iterable[int]) -> list[int]:
@@ -99,6 +109,14 @@ class Outline:
                 self._repeat(self.above[number], path, shown)
             shown.append(number)
         return shown
+
+    def is_section(self, shown: Sequence[int]) -> bool:
+        """Whether the blocks of `with_headings` are one section, which may lack subsections of its own."""
+        first = next(iter(shown), 0)
+        if first < 1 or not self.levels[first] or min(shown) < 1 or shown[-1] > self.ends[first]:
+            return False
+        own = (n for n, above in enumerate(self.above) if above == first and not self.levels[n] and self._counts[n])
+        return set(own).issubset(shown)
 
     def _enter(self, heading: int, path: list[int], shown: list[int]) -> None:
         """Opens a heading: those it ends are closed, and it does not come under a heading that is not above it."""
@@ -137,11 +155,16 @@ def repeated_on(page: Page) -> list[str]:
     return page.properties.get(REPEATED, "").split()
 
 
-def noted(page: Page, repeated: Iterable[str]) -> str:
-    """What a page notes of these repeated headings: those that stand on it once. Of two equal headings nobody could
-    tell which one is meant."""
-    counts = Counter(digest(block) for block in page.blocks if block.kind == "heading")
+def noted(blocks: Iterable[Block], repeated: Iterable[str]) -> str:
+    """What a page of these blocks notes of these repeated headings: those that stand on it once. Of two equal headings
+    nobody could tell which one is meant."""
+    counts = Counter(digest(block) for block in blocks if block.kind == "heading")
     return " ".join(list(dict.fromkeys(key for key in repeated if counts[key] == 1))[:MAX_NOTED])
+
+
+def _ends_text(block: Block, before: Block) -> bool:
+    """Whether a block is a rule behind another block: of many rules, the first."""
+    return block.kind == "rule" and before.kind != "rule"
 
 
 def _is_heading(block: Block) -> bool:

@@ -22,7 +22,9 @@ MAX_CHARACTERS = 1_000
 _LINKS = re.compile(r"## Links[ \t]*(?:\r\n|\r|\n)?\Z")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|\Z)")
 _METADATA = re.compile(r"## Metadata[ \t]*(?:\r\n|\r|\n)?\Z")
-OURS = frozenset({"last_updated", "size_bytes", "split_from", "piece"})
+OURS = frozenset(
+    {"last_updated", "size_bytes", "split_from", "piece", "repeated_headings", "title_level", "rules_below"}
+)
 """The keys of `## Metadata` that the program writes. It keeps those of a person."""
 
 

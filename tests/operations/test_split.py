@@ -47,7 +47,7 @@ def test_a_page_of_sections_is_divided_by_topic() -> None:
     memory.write(SECTIONS)
     whole(memory, SECTIONS)
     assert {"alice", "boats"} <= set(memory.storage.list_files())
-    assert "## Alice\n\nAlice has facts." in memory.read("alice")
+    assert memory.read("alice").startswith("# Alice\n\nAlice has facts.")
     assert "[[alice]] - Alice" in memory.read()
 
 
@@ -314,7 +314,7 @@ def test_a_model_divides_a_page_by_numbers() -> None:
     assert (result.decided_by, result.degraded, result.strategy) == ("scripted", "", "topic")
     assert result.new_files == ("alice", "boats", "people")
     assert body(memory) == "# Memory\n\nFacts about Alice and Boats."
-    assert body(memory, "alice").startswith("## Alice\n\nAlice has facts.")
+    assert body(memory, "alice").startswith("# Alice\n\nAlice has facts.")
     whole(memory, SECTIONS, 4_096)
 
 
@@ -363,9 +363,9 @@ def test_a_part_of_a_section_gets_the_heading_again_until_it_is_merged() -> None
     text = f"## Alice\n\n{'Alice has facts. ' * 60}\n\nAlice has a boat.\n\n## Boats\n\n{'Boats have facts. ' * 60}\n"
     memory, _ = scripted(full_page(text), split_call(child("alice", "3"), child("boats", "6")), threshold=4_096)
     memory.split()
-    assert body(memory, "alice").startswith("## Alice\n\nAlice has facts.")
+    assert body(memory, "alice").startswith("# Alice\n\nAlice has facts.")
     assert body(memory) == "# Memory\n\n## Alice\n\nAlice has a boat."
-    assert body(memory, "boats").startswith("## Boats\n\nBoats have facts.")
+    assert body(memory, "boats").startswith("# Boats\n\nBoats have facts.")
     memory.merge("alice")
     assert body(memory).startswith("# Memory\n\n## Alice\n\nAlice has a boat.\n\nAlice has facts.")
     memory.merge("boats")

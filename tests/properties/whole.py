@@ -14,6 +14,7 @@ from memory_v2.tree.graph import build_graph
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT, fold, is_page_path
+from memory_v2.tree.titles import section_blocks
 
 
 def clock() -> datetime:
@@ -65,8 +66,10 @@ def joined_pieces(pages: dict[str, Page]) -> list[str]:
 
 
 def texts_of(pages: dict[str, Page]) -> list[str]:
-    """All that is kept: the bodies of the pages, and the blocks put together again. A description is no copy."""
-    return [*(page.body for page in pages.values()), *joined_pieces(pages)]
+    """All that is kept: the bodies of the pages, and the blocks put together again. A description is no copy; a title
+    that was the heading of a section still is one."""
+    bodies = ("".join(block.text for block in section_blocks(page)) for page in pages.values())
+    return [*bodies, *joined_pieces(pages)]
 
 
 def missing(contents: Iterable[str], texts: Iterable[str]) -> list[str]:
