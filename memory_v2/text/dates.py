@@ -71,6 +71,8 @@ def leading_date(text: str) -> Span | None:
     if _pattern(_FOUR_DIGITS).search(line) is None:
         return None
     for rest in _openings(line):
+        if (period := _pattern(_PERIOD_NAME).match(rest)) and (span := named_span(period[0].replace(" to ", "-to-"))):
+            return span
         found = find_dates(rest)
         if found and found[0][1] == 0:
             return found[0][0]
@@ -80,14 +82,20 @@ def leading_date(text: str) -> Span | None:
 
 
 def named_span(name: str) -> Span | None:
-    """The time that a page name stands for: `2026`, `2026-03`, `2026-03-09`, `2026-03-09-to-13`."""
-    match = _pattern(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:-to-(\d{2}))?").fullmatch(name)
+    """The time that a page name stands for: `2026`, `2026-03`, `2026-03-09`, from one to another as in
+    `2026-03-09-to-03-13` and `2026-03-to-2026-05`, and each with `-log` behind it.
+
+    Names of older versions are read too: `2026-03-09-to-13`, `2026-03-to-05`, `2024-to-26`, and `2026-03-2` for another
+    page of that month.
+    """
+    match = _pattern(_NAMED).fullmatch(name)
     if match is None:
         return None
-    year, month, day, until = (int(part) if part else None for part in match.groups())
-    first = last = _span(year or 0, month, day)
-    if until is not None:
-        last = _span(year or 0, month, until) if day else _span(year or 0, until)
+    start = match["start"].split("-")
+    end = match["end"].split("-") if match["end"] else start
+    if len(end) < len(start) or (len(start) == 1 and len(end[0]) == 2):  # what both have in common is left out
+        end = [*start[: len(start) - len(end)], *end] if len(start) > 1 else [start[0][:2] + end[0]]
+    first, last = _span(*map(int, start)), _span(*map(int, end))
     return Span(first.start, last.end) if first and last and first.start <= last.end else None
 
 
@@ -156,6 +164,8 @@ _ENGLISH = frozenset(["ago", "gen", "mag", "out", "set"])
 _DOUBTFUL = frozenset(["march", "marco"])
 _SHORT = frozenset(["june", "july", "mayo", "maio", "juin", "aout", "juli"])
 
+_NAMED = r"(?P<start>\d{4}(?:-\d{2}){0,2})(?:-to-(?P<end>(?:\d{4}|\d{2})(?:-\d{2}){0,2}))?(?:-log(?:-\d{1,3})?|-\d)?"
+_PERIOD_NAME = r"\d{4}(?:-\d\d){0,2} to (?:\d{4}|\d\d)(?:-\d\d){0,2}(?!\w|-)"
 _YEAR = r"(?:19[7-9]|20\d)\d"
 _FOUR_DIGITS = r"\d{4}"
 # What every form in digits has somewhere; most texts with a number have nothing of the kind.

@@ -111,12 +111,13 @@ class Outline:
         return shown
 
     def is_section(self, shown: Sequence[int]) -> bool:
-        """Whether the blocks of `with_headings` are one section, which may lack subsections of its own."""
+        """Whether the blocks of `with_headings` are one section; it may lack subsections if it has text of its own."""
         first = next(iter(shown), 0)
         if first < 1 or not self.levels[first] or min(shown) < 1 or shown[-1] > self.ends[first]:
             return False
-        own = (n for n, above in enumerate(self.above) if above == first and not self.levels[n] and self._counts[n])
-        return set(own).issubset(shown)
+        below = [n for n in range(first + 1, self.ends[first] + 1) if self._counts[n]]
+        own = [n for n in below if self.above[n] == first and not self.levels[n]]
+        return set(own or below).issubset(shown)
 
     def _enter(self, heading: int, path: list[int], shown: list[int]) -> None:
         """Opens a heading: those it ends are closed, and it does not come under a heading that is not above it."""

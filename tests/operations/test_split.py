@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -79,7 +80,40 @@ def test_a_log_is_divided_by_month_and_a_month_by_days(words: int, at_once: bool
     whole(memory, "".join(log), DEFAULT_THRESHOLD)
     paths = set(memory.storage.list_files()) - {"memory"}
     assert "2026-01" in paths
-    assert all(path.rsplit("/", 1)[-1].startswith("2026-") for path in paths), sorted(paths)
+    names = {path.rsplit("/", 1)[-1] for path in paths}
+    assert all(re.fullmatch(r"2026-\d\d(-\d\d(-to-\d\d-\d\d)?)?", name) for name in names), sorted(paths)
+    for path in paths:
+        first, _, last = path.rsplit("/", 1)[-1].partition("-to-")
+        assert memory.read(path).startswith(f"# {first} to {last}\n" if last else "#")
+
+
+def test_days_below_a_page_of_their_month_make_no_second_page_of_that_month() -> None:
+    memory = offline(SMALL)
+    for day in range(1, 13):
+        memory.write(f"## 2026-02-{day:02d} Kiln\n\n{'Worked on the kiln. ' * 20}\n", "2026-02/kiln", "append")
+    assert [
+        path for path in memory.storage.list_files() if path.count("2026-02") > 1 and path.endswith("2026-02")
+    ] == []
+    names = {path.rsplit("/", 1)[-1] for path in memory.storage.list_files()} - {"memory", "2026-02", "kiln"}
+    assert all(re.fullmatch(r"2026-02-\d\d(-to-02-\d\d)?", name) for name in names), names
+
+
+def test_sections_of_one_name_are_told_apart_by_their_days() -> None:
+    memory = offline(SMALL)
+    memory.write(
+        "".join(f"## Daily notes 2026-0{n}-11\n\n{'Worked on the kiln. ' * 45}\n\n" for n in (2, 3, 4)), "kiln"
+    )
+    names = {path.rsplit("/", 1)[-1] for path in memory.storage.list_files()}
+    assert not [name for name in names if re.search(r"-\d\Z", name)], names
+
+
+def test_parts_by_size_are_named_by_a_heading_and_never_by_a_number() -> None:
+    memory = offline(SMALL)
+    text = "".join(f"### {name} report\n\n{(name + ' was measured. ') * 24}\n\n" for name in SUBJECTS)
+    memory.write(f"## Only section\n\n{text}", "lab")
+    below = [page for path, page in pages_of(memory.storage).items() if path.startswith("lab/")]
+    assert below
+    assert all(page.title in text and "," not in page.title for page in below)
 
 
 def test_the_newest_days_stay_in_front() -> None:

@@ -16,6 +16,7 @@ from memory_v2.text.dates import (
     find_dates,
     leading_date,
     looks_temporal,
+    named_span,
     question_dates,
 )
 
@@ -243,3 +244,35 @@ def test_a_long_run_of_nearly_dates_ends(piece: str) -> None:
     leading_date(hostile)
     looks_temporal(hostile)
     asks_when(hostile)
+
+
+SPANS = {
+    "2026": ("2026-01-01", "2026-12-31"),
+    "2026-02": ("2026-02-01", "2026-02-28"),
+    "2026-02-03": ("2026-02-03", "2026-02-03"),
+    "2026-02-03-to-02-09": ("2026-02-03", "2026-02-09"),
+    "2026-02-to-2026-05": ("2026-02-01", "2026-05-31"),
+    "2024-to-2026": ("2024-01-01", "2026-12-31"),
+    "2026-02-log": ("2026-02-01", "2026-02-28"),
+    "2026-02-log-2": ("2026-02-01", "2026-02-28"),
+    "2026-02-03-to-09": ("2026-02-03", "2026-02-09"),  # as older versions named pages
+    "2026-02-to-05": ("2026-02-01", "2026-05-31"),
+    "2024-to-26": ("2024-01-01", "2026-12-31"),
+    "2026-02-3": ("2026-02-01", "2026-02-28"),
+}
+
+
+@pytest.mark.parametrize(("name", "days"), SPANS.items(), ids=SPANS)
+def test_every_name_of_a_period_is_read(name: str, days: tuple[str, str]) -> None:
+    span = named_span(name)
+    assert span is not None
+    assert (span.start.isoformat(), span.end.isoformat()) == days
+
+
+@pytest.mark.parametrize("name", ["2026-13", "2026-05-to-2026-02", "2026-02-03-party", "26-02", "notes"])
+def test_what_is_no_name_of_a_period_is_none(name: str) -> None:
+    assert named_span(name) is None
+
+
+def test_a_heading_from_one_day_to_another_is_about_all_of_them() -> None:
+    assert leading_date("2026-02-03 to 02-09") == named_span("2026-02-03-to-02-09")

@@ -13,10 +13,11 @@ from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.grouping import group_links
 from memory_v2.models.offline.naming import Names, Terms, describe, heading_name, name_for, texts_of
 from memory_v2.models.offline.outline import Section, dated_runs, find_sections, find_units, recurring_subjects
-from memory_v2.text.dates import Span, covers, leading_date
+from memory_v2.text.dates import Span, covers, find_dates, leading_date, named_span
 from memory_v2.text.plain import capitalized, plain, shorten
+from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import stem, words
-from memory_v2.tree.block import Block
+from memory_v2.tree.block import Block, readable
 from memory_v2.tree.headings import Outline
 from memory_v2.tree.numbers import parse_numbers, show_numbers
 from memory_v2.tree.path import ROOT, child_path
@@ -44,12 +45,13 @@ MIN_CHILD_BYTES = 350
 
 @dataclass(frozen=True)
 class Group:
-    """One new child: its blocks, and its name if that is clear already."""
+    """One new child: its blocks, and its name if that is clear already; `also` tells it from others of that name."""
 
     numbers: tuple[int, ...]
     name: str = ""
     title: str = ""
     lead: str = ""
+    also: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,11 @@ class _Page:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         return self.brief.view.page.blocks
+
+    @cached_property
+    def outline(self) -> Outline:
+        """The headings of the page."""
+        return Outline(self.blocks)
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -198,11 +205,17 @@ def _largest(page: _Page, sections: Sequence[Section]) -> list[Group]:
         if page.left(groups) <= page.goal or len(groups) == MAX_CHILDREN:
             break
         if page.size(section.numbers) >= MIN_CHILD_BYTES:
-            heading = plain(section.heading)
-            groups.append(Group(section.numbers, name=heading_name(heading), title=heading, lead=heading))
+            groups.append(_section_group(section.heading, section.numbers))
     if page.left(groups) > page.brief.target:
         return []
     return sorted(groups, key=lambda group: group.numbers)
+
+
+def _section_group(heading: str, numbers: tuple[int, ...]) -> Group:
+    """A section, named by its heading; a second one of that name is told apart by the day in its heading."""
+    told = plain(heading)
+    also = next((_day(span) for span, _, _ in find_dates(told) if span.granularity == "day"), "")
+    return Group(numbers, heading_name(told), told, told, also)
 
 
 def _by_date(page: _Page) -> tuple[Strategy, list[Group]]:
@@ -221,7 +234,7 @@ def _by_time(page: _Page, runs: Runs) -> list[Group]:
         periods.setdefault(key(span), []).append((span, numbers))
     if key is _day and len(periods) == 1 and _is_day(page):
         return []
-    if key is _day and page.brief.view.page.path.rsplit("/", 1)[-1] not in months:
+    if key is _day and not _is_within(page, min(months)):
         return _month_so_far(page, months.pop(), [periods[day] for day in sorted(periods)])
     groups: list[Group] = []
     for names in _full_enough(page, periods):
@@ -254,6 +267,12 @@ def _is_day(page: _Page) -> bool:
     return span is not None and span.granularity == "day"
 
 
+def _is_within(page: _Page, month: str) -> bool:
+    """Whether the page, or one above it, is named after this month or a part of it."""
+    spans = filter(None, map(named_span, page.brief.view.page.path.split("/")))
+    return any(_month(span) == month == _month(Span(span.end, span.end)) for span in spans)
+
+
 def _month_so_far(page: _Page, month: str, days: list[Runs]) -> list[Group]:
     """A page for the current month of the log, with all its days but the newest, or with all of them."""
     for kept in filter(None, (days[:-1], days)):
@@ -265,12 +284,15 @@ def _month_so_far(page: _Page, month: str, days: list[Runs]) -> list[Group]:
 
 
 def _period(names: Sequence[str], members: Runs) -> Group:
-    """A child for one or more years, months or days."""
+    """A child for one or more years, months or days. Of several days, the last is told without its year."""
     first, last = names[0], names[-1]
     start, end = min(s.start for s, _ in members), max(s.end for s, _ in members)
     numbers = tuple(sorted(n for _, run in members for n in run))
+    if first != last:
+        until = last if len(last) < len("2026-02-03") else last[len("2026-") :]
+        return Group(numbers, name=f"{first}-to-{until}", title=f"{first} to {until}", lead=f"{first} to {until}")
     title = covers(Span(_whole(Span(start, start), first).start, _whole(Span(end, end), last).end))
-    return Group(numbers, name=first if first == last else f"{first}-to-{last[-2:]}", title=title, lead=title)
+    return Group(numbers, name=first, title=title, lead=title)
 
 
 def _year(span: Span) -> str:
@@ -344,20 +366,42 @@ def _call(
     return ToolCall("split_page", {"strategy": strategy, "children": [*children, *links]})
 
 
+def _name_told_apart(group: Group, terms: Sequence[str], names: Names, fallback: str) -> str:
+    """The name of the group, if it is free; else the same with its day, or with a telling term."""
+    name = slug(group.name)
+    if named_span(name) or not is_meaningful(name):
+        return name_for([group.name, *terms] if not named_span(name) else [group.name], names, fallback)
+    apart = [f"{name} {more}" for more in (group.also, *terms) if more and slug(more) not in name]
+    return name_for([name, *apart], names, fallback)
+
+
+def _largest_heading(page: _Page, numbers: Sequence[int]) -> str:
+    """The heading of the largest section that stands whole in a group and says something; empty if there is none."""
+    outline, inside = page.outline, set(numbers)
+    headings = [n for n in numbers if outline.levels[n] and is_meaningful(slug(heading_name(page.blocks[n - 1].words)))]
+    sections = {n: range(n, outline.ends[n] + 1) for n in headings if inside.issuperset(range(n, outline.ends[n] + 1))}
+    largest = max(sections, key=lambda n: (page.size(sections[n]), -n), default=0)
+    return readable(page.blocks[largest - 1].words) if largest else ""
+
+
 def _child(page: _Page, group: Group, names: Names) -> dict[str, Any]:
     first = page.body[0]
     telling = page.terms.telling(number - first for number in group.numbers)
     terms = [term for term in telling if not page.above.issuperset(map(stem, words(term)))]
     fallback = shorten(page.blocks[group.numbers[0] - 1].content, 40)
-    if group.name in page.children:
+    if not group.title and (heading := _largest_heading(page, group.numbers)):
+        group = _section_group(heading, group.numbers)
+    if group.name in page.children and named_span(group.name):
         name = group.name  # an older part of the same period has this page
+    elif group.name:
+        name = _name_told_apart(group, terms, names, fallback)
     else:
-        name = name_for([group.name] if group.name else terms, names, fallback)
-    title = group.title or plain(", ".join(terms[:2])) or fallback or name
+        name = name_for(terms, names, fallback)
+    title = group.title or next((term for term in map(plain, terms) if slug(term) == name), "") or fallback or name
     lead = group.lead or title
     return {
         "name": name,
-        "title": capitalized(title)[:110],
+        "title": (title if group.title else capitalized(title))[:110],
         "description": describe(lead, terms) or fallback,
         "blocks": show_numbers(group.numbers),
     }

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from memory_v2.models.briefs import SplitBrief
-from memory_v2.text.dates import find_dates
+from memory_v2.text.dates import find_dates, named_span
 from memory_v2.text.lists import fillers, read_words, stopwords
 from memory_v2.text.plain import plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
@@ -111,18 +111,17 @@ class Names:
 
 
 def name_for(terms: Iterable[str], taken: Names, fallback: str) -> str:
-    """A name made of the first terms that give one that is meaningful and free."""
-    parts: list[str] = []
-    for term in terms:
-        if (part := slug(term)) and part not in parts:
-            parts.append(part)
-    for length in (1, 2, 3):
-        name = slug("-".join(parts[:length]))
-        if len(parts) >= length and is_meaningful(name) and name not in taken:
+    """The first of these terms that is meaningful and free as a name; then the first together with another one; else
+    the first with a number, which can not be read as a part of a date."""
+    parts = list(dict.fromkeys(filter(None, map(slug, terms))))
+    for name in (*parts, *(slug(f"{parts[0]}-{part}") for part in parts[1:])):
+        if is_meaningful(name) and name not in taken:
             return taken.give(name)
-    stem_name = slug("-".join(parts[:2])) or slug(fallback) or "notes"
+    stem_name = next(iter(parts), "") or slug(fallback) or "notes"
     if not is_meaningful(stem_name):
         stem_name = f"about-{stem_name}"
+    if named_span(stem_name):
+        stem_name = f"{stem_name}-log"
     number = 2
     while f"{stem_name}-{number}" in taken:
         number += 1
