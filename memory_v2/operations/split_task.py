@@ -237,7 +237,7 @@ class SplitTask:
         if self.summary:
             newline = line_end(self.page.text)
             summary = new_blocks(self.summary.replace("\n", newline) + newline)
-            top = max(1, self.page.top)
+            top = self.page.top
             runs = [runs[0][:top], summary, runs[0][top:], *runs[1:]] if runs else [summary]
         gone = {self._link(n).line for n in links}
         parent = self.page.with_body([run for run in runs if run]).without_children(lambda link: link.line in gone)
