@@ -66,8 +66,9 @@ def _folded(page: Page, runs: Iterable[Run], repeated: Collection[str], start: i
         part: list[Block] = []
         for block in run:
             if block.kind == "heading":
-                _put(folded, place, part, is_text)
-                part = []
+                lead = part[-1:] if part and part[-1].kind == "front matter" else []  # it stays with what it leads
+                _put(folded, place, part[: len(part) - len(lead)], is_text)
+                part = lead
                 outer = 0 if block.level <= outer else outer
                 if not outer and (key := digest(block)) in repeated and key in known and key not in folded.met:
                     joined, is_text = known[key], True

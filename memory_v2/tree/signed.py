@@ -25,7 +25,7 @@ from memory_v2.tree.source import (
     read_source_line,
 )
 
-_NO_TEXT = ("heading", "rule", "front matter")
+_NO_TEXT = ("heading", "rule")
 _NEW = -2
 """The place of a line that is not on the page yet."""
 _APART = Block("# -\n\n", "heading", 1)
@@ -117,7 +117,7 @@ def _placed(page: Page, texts: Sequence[Sequence[_Told]], lines: Mapping[int, in
     its number and place, if it says the same."""
     placed: list[tuple[int, Block]] = []
     for text in texts:
-        end = next((n for n in range(len(text), 0, -1) if text[n - 1].block.kind not in ("heading", "rule")), 0)
+        end = _end(text)
         first = len(placed)
         placed += [(one.place, one.block) for one in text[:end]]
         if end and text[0].source:
@@ -182,6 +182,14 @@ def _texts(told: Iterable[_Told]) -> list[list[_Told]]:
 
 def _is_headed(text: Sequence[_Told], following: _Told) -> bool:
     return following.block.kind == "heading" or not following.source
+
+
+def _end(text: Sequence[_Told]) -> int:
+    """How many blocks of a text its line stands behind: all but the headings at its end, unless they are all that is
+    below its front matter."""
+    kinds = [one.block.kind for one in text]
+    end = next((n for n in range(len(kinds), 0, -1) if kinds[n - 1] not in _NO_TEXT), 0)
+    return len(kinds) if end and kinds[end - 1] == "front matter" else end
 
 
 def _line(blocks: Sequence[Block], first: int, source: Source, newline: str) -> Block:

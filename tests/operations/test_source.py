@@ -253,3 +253,15 @@ def test_a_page_that_a_split_makes_of_one_text_has_its_source_in_the_metadata() 
         sources = {source for words, source in said(memory, child.path)}
         assert len(sources) > 1 or not any(map(is_source_line, child.blocks))
         assert all(source.name in words for words, source in said(memory, child.path))
+
+
+def test_a_line_does_not_come_between_front_matter_and_its_heading() -> None:
+    memory = two_texts()
+    memory.write("---\ntitle: Plan\n---\n\n## Plan\n", "log", "append", **STANDUP)
+    assert body(memory, "log").endswith(f"---\ntitle: Plan\n---\n\n## Plan\n\n{LINE} (2 blocks)")
+
+
+def test_the_day_in_the_front_matter_is_the_day_of_the_text() -> None:
+    memory = two_texts()
+    memory.write("---\ndate: 2025-02-03\n---\n\nThe kiln is warm.\n", "log", "append", source="standup.md")
+    assert ("The kiln is warm.", SAID) in said(memory, "log")
