@@ -154,8 +154,11 @@ def _origins(before: Sequence[Block], now: Sequence[Block]) -> list[int]:
     """For each block the number that it had before (from 1); 0 if it is new. A block that was moved is not new."""
     was, has = ([(block.kind, block.content) for block in blocks] for blocks in (before, now))
     origins = [0] * len(now)
-    for start, place, size in SequenceMatcher(None, was, has, autojunk=False).get_matching_blocks():
-        origins[place : place + size] = range(start + 1, start + size + 1)
+    first = next((n for n, (old, new) in enumerate(zip(was, has, strict=False)) if old != new), min(len(was), len(has)))
+    origins[:first] = range(1, first + 1)  # most pages are changed at their end, and comparing equal lines takes long
+    matcher = SequenceMatcher(None, was[first:], has[first:], autojunk=False)
+    for start, place, size in matcher.get_matching_blocks():
+        origins[first + place : first + place + size] = range(first + start + 1, first + start + size + 1)
     left: dict[tuple[str, str], list[int]] = {}
     for number in sorted(set(range(1, len(before) + 1)).difference(origins)):
         left.setdefault(was[number - 1], []).append(number)
