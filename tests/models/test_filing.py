@@ -60,8 +60,7 @@ def test_a_long_text_without_a_title_is_a_document_and_is_called_by_its_words() 
     text = "".join(f"The kiln number {n} is heated slowly, as moist clay bursts. {PROSE}" for n in range(9))
     assert len(text) > LONG_TEXT
     result = memory.write(text)
-    assert result.path != "memory"
-    assert "clay" in result.path
+    assert any(word in result.path for word in ("clay", "kiln"))
     assert text.strip() in memory.read(result.path)
 
 
@@ -160,7 +159,7 @@ def test_a_small_titled_note_goes_to_the_page_of_that_title_without_the_heading(
     result = memory.write("# Dishwasher\n\nIt was repaired in March.\n")
     assert result.path == "dishwasher"
     assert memory.read("dishwasher").count("# Dishwasher\n") == 1
-    assert "2021.\n\nIt was repaired in March.\n\n## Errors" in memory.read("dishwasher")
+    assert "E15: water in the tray.\n\nIt was repaired in March.\n" in memory.read("dishwasher")
 
 
 def test_a_small_titled_note_goes_to_the_section_of_that_title() -> None:

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import accumulate
 
 from memory_v2.text.words import content_words, has_cjk
 from memory_v2.tree.graph import Graph
@@ -13,7 +14,7 @@ from memory_v2.tree.path import ROOT
 
 MOST_PAGES = 60
 """In how many pages' lines a word is looked for at most: one that stands in more tells nothing."""
-MOST_CANDIDATES = 40
+MOST_CANDIDATES = 20
 """How many pages are compared with a text word by word: those that have the most and rarest of its words."""
 
 
@@ -41,13 +42,9 @@ class Catalogue:
     def _lines(self) -> tuple[str, list[int]]:
         """All lines in one string, which is searched much faster than one by one; and where each begins."""
         pages, described = self._tree.pages, self._described
-        lines = [f"  {path} {pages[path].title} {described.get(path, '')}".casefold() for path in self._paths]
-        starts, place = [], 0
-        for line in lines:
-            starts.append(place)
-            place += len(line) + 1
-        joined = "\n".join(line.replace("\n", " ") for line in lines)
-        return joined.replace("-", " ").replace("/", " ").replace("_", " "), starts
+        lines = "\n".join([f"  {path} {pages[path].title} {described.get(path, '')}" for path in self._paths])
+        text = lines.casefold().replace("-", " ").replace("/", " ").replace("_", " ")
+        return text, list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
 
     def pages_with(self, term: str) -> list[str]:
         """The pages whose line has a word that begins with this term, up to `MOST_PAGES`."""
@@ -58,7 +55,7 @@ class Catalogue:
         while place >= 0 and len(found) < MOST_PAGES:
             line = bisect_right(starts, place) - 1
             found.append(self._paths[line])
-            place = text.find(wanted, starts[line + 1]) if line + 1 < len(starts) else -1
+            place = text.find(wanted, starts[line + 1])
         return found
 
     def name_terms(self, path: str) -> frozenset[str]:

@@ -94,7 +94,7 @@ def leading_name(brief: WriteBrief, known: Iterable[str]) -> str:
     if first is None or found is None or first.kind not in ("paragraph", "item"):
         return ""
     name = found[1]
-    if len(telling_terms(name)) < len(name.split()):
+    if not name[0].isupper() or len(telling_terms(name)) < len(name.split()):
         return ""
     within = re.compile(rf"[\w,;)] {re.escape(name)}(?!\w)")
     return name if any(within.search(" ".join(text.split())) for text in (readable(brief.text), *known)) else ""

@@ -196,18 +196,18 @@ def _below_its_title(brief: WriteBrief) -> tuple[ToolCall, ...] | None:
             is_title = number == 1 and page.path != ROOT
             if block.kind != "heading" or block.words != title.words or (brief.path and not is_title):
                 continue
-            return (_nothing_new([1], page.path, number), *_below(page, number, rest, is_title))
+            intro = _section_end(page, number)
+            if is_title and (brief.path is None or Look(page).is_log):
+                intro = len(page.blocks)
+            return (_nothing_new([1], page.path, number), *_below(page, intro, rest))
     return None
 
 
-def _below(page: Page, heading: int, rest: Sequence[Block], is_title: bool) -> Iterable[ToolCall]:
-    """Puts a text below a heading: what stands above its own first heading at the end of the section, and its sections
-    at the end of the page."""
+def _below(page: Page, intro: int, rest: Sequence[Block]) -> Iterable[ToolCall]:
+    """Puts what stands above a text's own sections behind this block of the page, and the sections at its end."""
     first = next((number for number, block in enumerate(rest, 2) if block.kind == "heading"), len(rest) + 2)
-    end = _section_end(page, heading)
-    is_log = is_title and Look(page).is_log
     if first > 2:
-        yield _place(page.path, range(2, first), None if end == len(page.blocks) or is_log else end)
+        yield _place(page.path, range(2, first), None if intro == len(page.blocks) else intro)
     if first < len(rest) + 2:
         yield _place(page.path, range(first, len(rest) + 2), None)
 

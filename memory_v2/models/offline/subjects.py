@@ -137,7 +137,7 @@ class Subject:
             return None  # a subject does not belong in a log, unless the note names it
         found = self._terms_of(path) & self._wanted
         alone = [term for term in found if self._only_there(term, path)]
-        if any(term in self._order[:FIRST_WORDS] for term in alone):
+        if len(self._wanted) > 1 and any(term in self._order[:FIRST_WORDS] for term in alone):
             return _Evidence(path, known, FIRST_KNOWN)
         least = MIN_KNOWN_BY_NAME if alone else MIN_KNOWN
         telling = [term for term in found if self._weights[term] >= 1.0]
