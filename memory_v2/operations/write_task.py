@@ -318,8 +318,8 @@ class WriteTask:
 
     def _note_named(self, path: str) -> None:
         """Counts a page as shown to whose end something is to be added: nothing of it has to be known for that."""
-        if path not in self.shown and path in self.draft.graph().parents:
-            self.shown[path] = self.draft.page(path)
+        if path not in self.shown and (page := self.draft.find(path)) is not None:
+            self.shown[path] = page
 
     def _shown(self, path: str) -> Page:
         if path not in self.shown:

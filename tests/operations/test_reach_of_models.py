@@ -34,13 +34,12 @@ def test_new_text_may_go_behind_a_passage_of_a_page_that_was_not_shown_whole() -
     )
 
 
-@pytest.mark.parametrize("after", [2, 1, None])
-def test_a_page_of_which_other_blocks_were_shown_has_to_be_read_first(after: int | None) -> None:
+@pytest.mark.parametrize("after", [2, 1])
+def test_a_page_of_which_other_blocks_were_shown_has_to_be_read_first(after: int) -> None:
     memory = offline()
     for text, path in (FAR_OFF, *CROWD):
         memory.write(text, path)
-    where = {} if after is None else {"after": after}
-    first = calls(call("place", blocks="n1", page="attic", **where))
+    first = calls(call("place", blocks="n1", page="attic", after=after))
     asked, model = scripted(memory, first, calls(call("place", blocks="n1", page="memory")))
     asked.write(TEXT)
     assert "'attic' has not been shown; read it first" in model.sent[1].messages[-1]
