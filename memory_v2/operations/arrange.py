@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable
 
 from memory_v2.errors import NotAllowed, PageExists
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
-from memory_v2.operations.draft import Draft, page_above, relinked, unlinked
+from memory_v2.operations.draft import Draft, page_above, unlinked
+from memory_v2.operations.moving import linking, move_pages, turn_links
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.renamed import follow_renamed
 from memory_v2.operations.results import DeleteResult, MovedPage, Result
@@ -78,7 +78,7 @@ def _merge(draft: Draft, path: str) -> str:
         )
     draft.put(merged)
     draft.remove(path)
-    _turn_links(draft, {path: parent.path})
+    turn_links(draft, {path: parent.path})
     return parent.path
 
 
@@ -95,12 +95,7 @@ def _rename(draft: Draft, old: str, new: str) -> str:
         page_path(target)
         if target in others:
             raise PageExists(f"there is a page {others.page(target) or others.clash(target)!r} already")
-    pages = [draft.page(source) for source in moved]
-    for source in moved:
-        draft.remove(source)
-    for page in pages:
-        draft.staged[moved[page.path]] = replace(page, path=moved[page.path])
-    _turn_links(draft, moved)
+    move_pages(draft, moved)
     return new
 
 
@@ -110,32 +105,10 @@ def _delete(draft: Draft, path: str) -> str:
     if path == ROOT:
         raise NotAllowed("the root cannot be deleted; to empty it, write to it with mode replace")
     gone = frozenset({fold(path)})
-    for source in _linking(draft, {path}):
+    for source in linking(draft, {path}):
         draft.put(unlinked(draft.page(source), gone))
     draft.remove(path)
     return path
-
-
-def _turn_links(draft: Draft, moved: dict[str, str]) -> None:
-    """Points every link to a moved page to its new path."""
-    keys = {fold(old): new for old, new in moved.items()}
-    for source in _linking(draft, moved.keys()) | {new for new in moved.values() if draft.find(new) is not None}:
-        if draft.find(source) is not None:
-            draft.put(relinked(draft.page(source), keys))
-    links = draft.context.index.graph().links
-    for edge in (edge for source in moved for edge in links.get(source, ())):
-        if (child := draft.find(moved.get(edge.target, edge.target))) is not None:
-            came_from = child.properties.get("split_from", "")
-            if came_from in moved:
-                draft.put(child.stamped(draft.context.now(), split_from=moved[came_from]))
-
-
-def _linking(draft: Draft, paths: Collection[str]) -> set[str]:
-    """The pages that link to one of these paths, as stored or as staged."""
-    keys, sources = {fold(path) for path in paths}, draft.context.index.graph().sources
-    stored = {source for path in paths for source in sources.get(path, ()) if draft.find(source) is not None}
-    staged = ((path, page.found_links) for path, page in draft.staged.items() if page is not None)
-    return stored | {path for path, links in staged if any(link.key in keys for link, _ in links)}
 
 
 def _unlisted(page: Page, path: str) -> Page:

@@ -14,6 +14,7 @@ from memory_v2.operations.commit import commit
 from memory_v2.operations.context import MAX_CHILDREN, Context
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.freshness import refresh
+from memory_v2.operations.moving import follow_parent
 from memory_v2.operations.pieces import cut_block, too_large
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.sources import keep_sources
@@ -65,6 +66,9 @@ def split(context: Context, path: str, models: Sequence[Model] | None = None) ->
         keep_sources(draft, page)
         if not cut:
             _check_lossless(draft, path)
+        if decision.decided_by != context.planner.name:
+            for child in task.children:
+                follow_parent(draft, path, child.path, task.listed(child))
     revision = commit(draft)
     return SplitResult(
         path=path,

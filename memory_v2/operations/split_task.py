@@ -284,6 +284,10 @@ class SplitTask:
         shown = [n for n in child.shown if self.page.blocks[abs(n) - 1].kind != "front matter"]
         return self.outline.is_section(shown) and is_meaningful(slug(self.page.blocks[shown[0] - 1].words))
 
+    def listed(self, child: _Moved) -> list[str]:
+        """The targets of the links that move to a child."""
+        return [self._link(number).target for number in child.links]
+
     # helpers
 
     @cached_property
