@@ -200,13 +200,14 @@ def _settled(context: Context, result: WriteResult, blocks: tuple[Block, ...]) -
 def _holder(
     context: Context, blocks: Sequence[Block], result: WriteResult, new_files: Sequence[str]
 ) -> tuple[str, int]:
-    """The page that has the text, or else its first block, and its size: one that was changed, or the one that has had
-    the text before."""
+    """The page that has the text, or else its first block, or else the first that is no heading, since a heading may be
+    a title now; and its size. It is one that was changed, or the one that has had the text before."""
     pages = {change.path: change.after for revision in result.revisions for change in revision.pages}
     if result.path not in pages and (stored := stored_page(context.storage, result.path)):
         pages[result.path] = stored.data
     paths = [path for path in dict.fromkeys([result.path, *new_files, *pages]) if pages.get(path) is not None]
-    for text in ("".join(block.text for block in blocks).strip(), blocks[0].content):
+    below = next((block.content for block in blocks if block.kind != "heading"), blocks[0].content)
+    for text in ("".join(block.text for block in blocks).strip(), blocks[0].content, below):
         for path in paths:
             if (data := pages[path]) and text in decode(data):
                 return path, len(data)

@@ -124,3 +124,14 @@ def test_the_planner_gives_every_page_of_a_section_a_title_of_its_own() -> None:
     pages = pages_of(memory.storage)
     assert len(pages) > 2
     assert all(page.blocks[0].level == 1 and page.blocks[-1].kind != "rule" for page in pages.values())
+
+
+def test_a_section_that_has_become_a_page_is_known_when_it_is_written_again() -> None:
+    memory = offline(SMALL)
+    section = f"## Alice\n\n{ALICE}\n"
+    memory.write(f"{section}\n## Boats\n\n{BOATS}\n\n## Carmen\n\n{BOATS}\n")
+    assert body(memory, "alice").startswith("# Alice\n")
+    assert memory.write(section).outcome == "nothing new"
+    memory.write("## Alice\n\nAlice has a ladder.\n", "alice")
+    assert memory.read("alice").count("Alice\n\n") == 1
+    assert "\n\nAlice has a ladder." in body(memory, "alice")

@@ -22,7 +22,7 @@ from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
-_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]+")
 MOST_ITEMS = 12
 """In how many items of a list at most each is looked at alone. A longer one is hardly a note."""
 MIN_KNOWN_WORDS = 4
@@ -105,8 +105,8 @@ def _known(brief: WriteBrief) -> dict[int, tuple[str, int]]:
 
 
 def _says_the_same(old: str, new: str) -> bool:
-    """Whether two texts are equal except for item marks, white space and a final full stop. Case counts: `PATH`,
-    `path`."""
+    """Whether two texts are equal except for marks of items and headings, white space and a final full stop. Case
+    counts: `PATH`, `path`."""
     return _bare(old) == _bare(new)
 
 
@@ -126,7 +126,7 @@ def _heading_place(
     """The place of the same heading on a page that has the text below it."""
     for path in dict.fromkeys(path for path, _ in found.values()):
         for number, block in enumerate(pages[path].blocks, 1):
-            if block.kind == "heading" and block.content == heading.content:
+            if block.kind == "heading" and block.words == heading.words:
                 return path, number
     return None
 
@@ -232,7 +232,7 @@ def _own_section(brief: WriteBrief, page: Page) -> tuple[int, int] | None:
         or any(b.kind == "heading" for b in brief.blocks[1:])
     ):
         return None
-    same = [n for n, block in enumerate(page.blocks, 1) if block.kind == "heading" and block.content == first.content]
+    same = [n for n, block in enumerate(page.blocks, 1) if block.kind == "heading" and block.words == first.words]
     titles = sum(1 for block in page.blocks if block.kind == "heading" and block.level == 1)
     # If a page holds several documents, sections with equal headings are different sections.
     return (same[0], _section_end(page, same[0])) if len(same) == 1 and titles <= 1 else None
