@@ -139,11 +139,12 @@ def _cut_large_blocks(draft: Draft, path: str) -> list[str]:
     return made
 
 
-def _title(page: Page, above: list[Block], block: Block) -> str:
-    """The words of the heading above, or else the block's first content words."""
-    heading = next((b.words for b in reversed(above) if b.kind == "heading"), "") if len(above) > 1 else ""
-    words = heading or " ".join(dict.fromkeys(content_words(plain(block.content[:400]))[:5])) or page.title
-    return shorten(words, 80) or "Large block"
+def _title(page: Page, above: Sequence[Block], block: Block) -> str:
+    """The words of the heading above, if it is not the page's title, or else the first words of the block that say
+    something."""
+    heading = next((b.words for b in reversed(above[page.top :]) if b.kind == "heading"), "")
+    said = dict.fromkeys(word for word in content_words(plain(block.content[:400])) if not word[0].isdigit())
+    return shorten(heading or " ".join(list(said)[:5]) or page.title, 80) or "Large block"
 
 
 def _free_name(draft: Draft, path: str, title: str) -> str:
