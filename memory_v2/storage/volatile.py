@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -125,6 +125,13 @@ class VolatileHistory:
 
     def difference(self, old: str, new: str) -> tuple[PageChange, ...]:
         return compared(*(self.pages(revision) if revision else {} for revision in (old, new)))
+
+    def changed_by(self, revisions: Sequence[Revision]) -> Iterator[tuple[PageChange, ...]]:
+        state = self.pages(before) if revisions and (before := self.before(revisions[0].id)) else {}
+        for revision in revisions:
+            after = _changed(state, self._records[self._place(revision.id)][1])
+            yield tuple(PageChange(path, state.get(path), after.get(path)) for path in revision.paths)
+            state = after
 
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         return {path: data for path, data in pages.items() if self._now.get(path) != data}

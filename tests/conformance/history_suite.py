@@ -54,6 +54,15 @@ class HistoryConformance:
         """Makes another one that is kept in the same place, as another process sees it."""
         raise NotImplementedError("a conformance test says how to make its history")
 
+    def test_the_changes_of_many_revisions_are_those_of_each(self, history: History) -> None:
+        three(history)
+        history.record({"people/ada": b"Ada again\n", "b": b"b\n"}, entry(3))
+        revisions = list(history.revisions())[::-1]
+        each = [history.difference(history.before(one.id), one.id) for one in revisions]
+        assert list(history.changed_by(revisions)) == each
+        assert list(history.changed_by(revisions[2:])) == each[2:]
+        assert list(history.changed_by([])) == []
+
     def test_what_is_recorded_is_told_newest_first(self, history: History) -> None:
         ids = three(history)
         assert [one.id for one in history.revisions()] == ids[::-1]

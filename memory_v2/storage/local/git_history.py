@@ -11,7 +11,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -44,6 +44,8 @@ GIT_SECONDS = 0.2
 """How long to wait for another git process, in seconds: git holds a branch's lock for a few milliseconds."""
 MAX_WALKED = 20_000
 """How many commits are remembered once they were read: some ten megabytes."""
+MAX_PAGES = 1_000
+"""How many pages are remembered while revisions are read one after another: some ten megabytes at most."""
 
 _FILE, _FOLDER = 0o100644, 0o040000
 
@@ -185,6 +187,23 @@ class GitHistory:
             )
 
         return self._ask(ask)
+
+    def changed_by(self, revisions: Sequence[Revision]) -> Iterator[tuple[PageChange, ...]]:
+        """See `History`."""
+        reader = GitHistory(self._place.parent)
+        newest: dict[str, bytes | None] = {}  # what one revision leaves, the next ones find
+        with reader._held_open():
+            for revision in revisions:
+                changes = []
+                for path in revision.paths:
+                    if path not in newest:
+                        before = reader.before(revision.id)
+                        newest[path] = reader.read(before, path) if before else None
+                    changes.append(PageChange(path, newest[path], reader.read(revision.id, path)))
+                    newest[path] = changes[-1].after
+                yield tuple(changes)
+                if len(newest) > MAX_PAGES:
+                    newest.clear()
 
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         """See `History`."""

@@ -149,6 +149,22 @@ class S3History:
         data = list(side_by_side(lambda one: self._bytes(*one), states, self._lease))
         return tuple(PageChange(*change) for change in zip(paths, data[::2], data[1::2], strict=True))
 
+    def changed_by(self, revisions: Sequence[Revision]) -> Iterator[tuple[PageChange, ...]]:
+        """See `History`."""
+        records = self._until(revisions[-1].id) if revisions else ()
+        if len(records) < len(revisions):  # the older ones are lost
+            self._chain.known.whole()
+        first = len(records) - len(revisions)
+        state = _state(records[:first])
+        changed = []
+        for revision, record in zip(revisions, records[first:], strict=True):
+            changed.append([(path, state.get(path), record.body.pages.get(path)) for path in revision.paths])
+            state |= record.body.pages
+        wanted = list({(path, one) for pages in changed for path, *both in pages for one in both})
+        data = dict(zip(wanted, side_by_side(lambda one: self._bytes(*one), wanted, self._lease), strict=True))
+        for pages in changed:
+            yield tuple(PageChange(path, data[path, before], data[path, after]) for path, before, after in pages)
+
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         """See `History`. Includes what others have recorded in the meantime."""
         known = _state(self._chain.look().whole())
