@@ -9,7 +9,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -83,11 +83,13 @@ class Memory:
         now: Callable[[], datetime] | None = None,
         traces: int = DEFAULT_TRACES,
         prices: Path | None = None,
+        timezone: tzinfo = UTC,
         on_event: Callable[[str, Event], object] | None = None,
     ) -> None:
         """A memory on any storage. `model` is the name of a model, or a model of your own; `limits` is how much of it
         one operation may use; `now` is the clock; `threshold` is the maximum size of a page in bytes; `traces` is how
-        many traces to keep; `prices` is a JSON file with your own prices; `on_event` is called with an operation's id
+        many traces to keep; `prices` is a JSON file with your own prices; `timezone` says which day a moment falls on;
+        `on_event` is called with an operation's id
         and each event of its trace as it happens, from `begin` to `end`, in the thread of the operation."""
         is_model = isinstance(model, str) or (hasattr(model, "respond") and hasattr(model, "name"))
         _require(hasattr(storage, "notes"), "storage must be a storage (Memory.open() opens a folder)", storage)
@@ -97,6 +99,7 @@ class Memory:
         _require(now is None or callable(now), "now must be a function that returns the time, or None", now)
         _require(is_count(traces, 0), "traces must be 0 or more", traces)
         _require(prices is None or isinstance(prices, Path), "prices must be a Path or None", prices)
+        _require(isinstance(timezone, tzinfo), "timezone must be a tzinfo, such as a zoneinfo.ZoneInfo", timezone)
         _require(on_event is None or callable(on_event), "on_event must be a function or None", on_event)
         self.storage = storage
         self._model = model
@@ -105,6 +108,7 @@ class Memory:
         self._now = now
         self._traces = traces
         self._prices = prices
+        self._timezone = timezone
         self._on_event = on_event
         self._running = RunningOperations()
         self._next_recovery = 0.0
@@ -132,6 +136,7 @@ class Memory:
             traces=settings.traces,
             prices=settings.prices,
             now=partial(_same, settings.now) if settings.now else None,
+            timezone=settings.timezone,
             on_event=on_event,
         )
 
@@ -139,19 +144,22 @@ class Memory:
     def _parts(self) -> Context:
         from memory_v2.agent.load import OFFLINE, load_model
         from memory_v2.index.full_text import FullTextIndex
-        from memory_v2.operations.context import Context, utc_now
+        from memory_v2.operations.context import Context
+        from memory_v2.text.calendar import Calendar, utc_now
 
+        calendar = Calendar(self._timezone, self._now or utc_now)
         planner = load_model(OFFLINE)
         model = self._model if not isinstance(self._model, str) else None
         if model is None:
             model = planner if self._model == OFFLINE else load_model(str(self._model), self._prices)
         return Context(
             storage=self.storage,
-            index=FullTextIndex(self.storage, self.storage.cache_folder),
+            index=FullTextIndex(self.storage, self.storage.cache_folder, self.storage.history, calendar),
             model=model,
             planner=planner,
             threshold=self._threshold,
-            now=self._now or utc_now,
+            now=calendar.now,
+            timezone=calendar.zone,
         )
 
     @property

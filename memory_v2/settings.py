@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +62,8 @@ class S3Settings:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The memory's folder, its model and limits, the maximum size of a page in bytes, and how many traces to keep.
-    `prices` is a JSON file with your own prices; `now` stops the clock at a moment, for repeatable runs. With `s3`, the
-    memory is in a bucket, not at `path`."""
+    `prices` is a JSON file with your own prices; `now` stops the clock at a moment, for repeatable runs; `timezone`
+    says which day a moment falls on. With `s3`, the memory is in a bucket, not at `path`."""
 
     path: Path
     model: str = DEFAULT_MODEL
@@ -72,6 +72,7 @@ class Settings:
     traces: int = DEFAULT_TRACES
     prices: Path | None = None
     now: datetime | None = None
+    timezone: tzinfo = UTC
     s3: S3Settings | None = None
 
     @classmethod
@@ -79,8 +80,8 @@ class Settings:
         cls, environment: Mapping[str, str], path: str | Path | None = None, model: str | None = None
     ) -> Settings:
         """Reads the arguments, else `SILICA_MEMORY_PATH`, `_MODEL`, `_SIZE_THRESHOLD`, `_LIMITS`, `_TRACES`, `_PRICES`,
-        `_NOW`, `_BACKEND` and `_S3_…`, else the defaults. A `path` argument is a folder, whatever the environment's
-        backend. An empty variable counts as unset. Raises `InvalidSetting`."""
+        `_NOW`, `_TIMEZONE`, `_BACKEND` and `_S3_…`, else the defaults. A `path` argument is a folder, whatever the
+        environment's backend. An empty variable counts as unset. Raises `InvalidSetting`."""
         if path is not None and not isinstance(path, str | Path):
             raise InvalidSetting(f"the memory's folder must be a string or a Path, not {type(path).__name__}")
         folder = str(path) if path is not None else environment.get("SILICA_MEMORY_PATH") or DEFAULT_FOLDER
@@ -93,6 +94,7 @@ class Settings:
             traces=_count(environment, "SILICA_MEMORY_TRACES", DEFAULT_TRACES, 0, "traces to keep"),
             prices=file_path(prices, "the file of prices") if prices else None,
             now=_moment(environment.get("SILICA_MEMORY_NOW") or ""),
+            timezone=_timezone(environment.get("SILICA_MEMORY_TIMEZONE") or "UTC"),
             s3=_s3(environment) if path is None and _backend(environment) == "s3" else None,
         )
 
@@ -182,6 +184,19 @@ def _moment(text: str) -> datetime | None:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise InvalidSetting(f"SILICA_MEMORY_NOW must be a time such as 2026-05-04T09:30:00Z, not {text!r}") from error
+
+
+def _timezone(name: str) -> tzinfo:
+    if name.upper() == "UTC":
+        return UTC
+    from zoneinfo import ZoneInfo  # imported here: most memories do not need it
+
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:  # unknown, not a name at all, or a folder of zones
+        raise InvalidSetting(
+            f"SILICA_MEMORY_TIMEZONE must be the name of a time zone such as Europe/Madrid, not {name!r}"
+        ) from error
 
 
 def _limits(text: str) -> Limits:

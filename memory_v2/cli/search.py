@@ -53,6 +53,7 @@ def _hit(result: SearchResult) -> str:
     head = [
         place,
         f"{result.date:%Y-%m-%d}" if result.date else "",
+        f"about {result.speaks_of}" if result.speaks_of else "",
         f"{result.relevance_score:.2f}",
         style(way, dim=True),
         f"from {plain(result.source)}" if result.source else "",

@@ -42,11 +42,13 @@ class Hit:
     score: float
     """How well it answers, from 0 to 1; comparable within one search only."""
     date: date | None
-    """The day that it is about or was said on: its own, its heading's or its page's; else the page's last change."""
+    """The day on which it was said, never a future one; see `index.said`."""
     section: tuple[str, ...]
     """The headings above it, outermost first."""
     found_by: str
     """Why it was found, in words: `pytest, silica`, `date May 2023`."""
+    speaks_of: str = ""
+    """The day or days that it speaks of, if others than `date`: `2026-03-01`, `Mar 2026`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,9 @@ class PageIndex(Protocol):
 
     def search(self, query: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
         """The best places for a query, best first; only on the pages `within`, if given."""
+
+    def said(self, path: str, blocks: Collection[int]) -> tuple[date | None, str]:
+        """The day on which the newest of these blocks of a page was said, and other days that they speak of."""
 
     def same(self, texts: Iterable[str]) -> dict[str, tuple[str, int]]:
         """The page and block of each of these texts that is in the tree already, regardless of markup and spacing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,11 +19,14 @@ from memory_v2.index.lookup import look_up, read_facts
 from memory_v2.index.question import parse_question
 from memory_v2.index.ranking import rank
 from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
+from memory_v2.index.said import said_in
 from memory_v2.index.store import Store
 from memory_v2.index.tables import State, digest_of, drop_pages, put_page, raise_state, read_known, read_state
-from memory_v2.index.unindexed import find_same, find_words, list_rows, read_pages
+from memory_v2.index.unindexed import find_same, find_words, list_rows, page_day, read_pages
+from memory_v2.index.written import Past, WrittenLines
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import Stamp
+from memory_v2.text.calendar import Calendar
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
@@ -51,9 +54,18 @@ class FullTextIndex:
     index must never keep anyone from them. Only errors of the source are raised.
     """
 
-    def __init__(self, source: PageSource, folder: Path | None) -> None:
+    def __init__(
+        self,
+        source: PageSource,
+        folder: Path | None,
+        history: Past | None = None,
+        calendar: Calendar = Calendar(),  # noqa: B008
+    ) -> None:
+        """`history` tells when each line was written; without one, lines have the dates of their pages."""
         self._source = source
         self._store = Store(folder)
+        self._written = WrittenLines(self._store, history)
+        self._calendar = calendar
         self._filled = b""
         """`State.tables` of the tables that have been filled with all pages."""
         self._failure = ""
@@ -111,10 +123,20 @@ class FullTextIndex:
         def work(tables: sqlite3.Connection) -> list[Hit]:
             facts = self._facts.of(tables)
             question = parse_question(query, facts.names)
-            found = look_up(tables, facts, question, limit, within, child_links=child_links)
+            found = look_up(tables, facts, question, limit, within, calendar=self._calendar, child_links=child_links)
             return read_hits(tables, rank(question, found, limit))
 
-        return self._ask(work, lambda: find_words(self._all_pages(), query, limit, within))
+        self._or(lambda: self._store.run(self._written.follow), lambda: None)
+        return self._ask(work, lambda: find_words(self._all_pages(), query, limit, within, self._calendar))
+
+    def said(self, path: str, blocks: Collection[int]) -> tuple[date | None, str]:
+        """The day on which the newest of these blocks of a page was said, and other days that they speak of."""
+
+        def work(tables: sqlite3.Connection) -> tuple[date | None, str]:
+            return said_in(tables, path, blocks, self._calendar)
+
+        self._or(lambda: self._store.run(self._written.follow), lambda: None)
+        return self._ask(work, lambda: (page_day(self._all_pages(), path, self._calendar), ""))
 
     def same(self, texts: Iterable[str]) -> dict[str, tuple[str, int]]:
         """The page and block of each of these texts that is in the tree already, regardless of markup and spacing."""
@@ -213,6 +235,7 @@ class FullTextIndex:
         if stamps and all(stamp.path in self.unreadable for stamp in stamps):  # no answer is better than "nothing"
             raise self.unreadable[stamps[0].path]
         self._filled = state.tables
+        self._written.follow()
         return changed
 
     def _take_in(self, stamps: Iterable[Stamp], besides: Collection[str], on_change: OnChange) -> set[str]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date
 
 from memory_v2.index.base import Hit
 from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.ranking import Ranked
 from memory_v2.index.rows import check_sum
+from memory_v2.index.said import speaks_of
 
-_COLUMNS = ("passages.id", "path", "last_updated", "block", "last_line", "section", "text", "check_sum")
+_COLUMNS = ("passages.id", "path", "block", "last_line", "section", "text", "check_sum")
 
 
 def read_hits(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Hit]:
@@ -21,11 +22,12 @@ def read_hits(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Hit]
     rows = packed_rows(tables, _COLUMNS, source, {"places": packed(one.place.id for one in ranked)})
     stored = {number: columns for number, *columns in rows}
     hits = []
-    for place, score, found_by in ((one.place, one.score, one.found_by) for one in ranked):
-        path, moment, block, last_line, section, text, noted = stored[place.id]
+    for one in ranked:
+        place = one.place
+        path, block, last_line, section, text, noted = stored[place.id]
         if noted != check_sum(text, section, place.first_line, last_line):
             raise sqlite3.DatabaseError("a text in the index is not the one that was stored")
-        day = date.fromordinal(place.since) if place.since else datetime.fromisoformat(moment).date()
-        headings = tuple(json.loads(section))
-        hits.append(Hit(path, block, place.first_line, last_line, text, score, day, headings, found_by))
+        day, headings = date.fromordinal(one.said.day), tuple(json.loads(section))
+        about = speaks_of(text, one.said, day)
+        hits.append(Hit(path, block, place.first_line, last_line, text, one.score, day, headings, one.found_by, about))
     return hits

@@ -11,8 +11,10 @@ from typing import NamedTuple
 from memory_v2.index.days import ON_A_DAY, Days, known_days
 from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.question import Question
+from memory_v2.index.said import Said, read_said
 from memory_v2.index.terms import terms
 from memory_v2.index.vocabulary import Term, Vocabulary
+from memory_v2.text.calendar import Calendar
 
 CANDIDATES = 120
 """How many places the full-text table proposes at least."""
@@ -77,6 +79,8 @@ class Found:
     """The terms of the speakers' names in the question."""
     paths: dict[int, tuple[str, str]]
     """Path and last change of each page."""
+    said: dict[int, Said]
+    """When each candidate was said."""
 
 
 def read_facts(tables: sqlite3.Connection) -> Facts:
@@ -93,6 +97,7 @@ def look_up(
     limit: int,
     within: Collection[str] | None = None,
     *,
+    calendar: Calendar,
     child_links: bool = False,
 ) -> Found:
     """The places that have the rarer words of a question or are about its days, and those around them."""
@@ -129,6 +134,7 @@ def look_up(
         days,
         frozenset(question.name_terms),
         _paths(tables, {places[place].page for place in candidates}),
+        read_said(tables, candidates, calendar),
     )
 
 

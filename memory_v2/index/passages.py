@@ -12,7 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import Literal, TypeAlias
 
+from memory_v2.index.lines import line_ids
+from memory_v2.index.named import Named, days_of_page, days_of_sources, named_by
 from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal
+from memory_v2.text.own_day import heading_day, last_date, newest_part, own_day, unmarked
 from memory_v2.text.speakers import speaker, speakers
 from memory_v2.tree.block import Block, encode, is_blank, readable, split_lines
 from memory_v2.tree.page import Page
@@ -25,9 +28,7 @@ PASSAGE_BYTES = 400
 LINE_BYTES = 1200
 """The size, in bytes, up to which a single line stays whole. A longer one is cut at the ends of sentences."""
 
-_MARKER = re.compile(r"[ \t]{0,3}(?:>[ \t]?)*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _SENTENCE = re.compile(r".+?(?:[.!?…]+[\"'”’)\]]*[ \t]+|[。！？]+[」』”’）]*|\Z)", re.S)
-_AT_END = re.compile(r"[\s.,;:)\]*_!]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,11 @@ class Passage:
     run: int = 0
     speaker: str | None = None
     date: Span | None = None
+    """The days that it speaks of: its own date, or an inherited one."""
+    named: tuple[Named, ...] = ()
+    """The days that it names as those on which it was said: its own, those of its headings, that of its source."""
+    lines: tuple[int, ...] = ()
+    """The ids of its lines, by which the history knows when they were written."""
     temporal: bool = False
     question: bool = False
 
@@ -55,6 +61,7 @@ class _Heading:
     level: int
     words: str
     date: Span | None
+    said: Span | None
 
 
 def passages(page: Page) -> list[Passage]:
@@ -64,6 +71,7 @@ def passages(page: Page) -> list[Passage]:
     run: list[Passage] = []
     above: list[_Heading] = []
     line, runs = 1, 1
+    sourced, page_days = days_of_sources(page), days_of_page(page)
     apart = _program_lines(page)
     page_date = inherited = _date_in(page.path.rsplit("/", 1)[-1]) or _date_in(page.title)
     for number, block in enumerate(page.blocks, 1):
@@ -75,12 +83,14 @@ def passages(page: Page) -> list[Passage]:
             run, runs = [], runs + 1
             above = _below(above, block)
             inherited = next((heading.date for heading in reversed(above) if heading.date), page_date)
-            start = Passage("heading", number, line, line, "", _section(above[:-1]), runs, date=inherited)
+            named = (*_named(above), *sourced.get(number, ()), *page_days)
+            start = Passage("heading", number, line, line, "", _section(above[:-1]), runs, date=inherited, named=named)
             if above[-1].words and _is_bare(page.blocks, number):
                 found += _cut(start, lines, LINE_BYTES)
         elif block.kind != "rule":
             for first, kept in _without(lines, line, apart):
-                start = Passage("text", number, first, first, "", _section(above), runs)
+                named = (*_named(above), *sourced.get(number, ()), *page_days)
+                start = Passage("text", number, first, first, "", _section(above), runs, named=named)
                 run += [_described(part) for part in _parts(start, kept, voices)]
         line += len(lines)
     return [*found, *_dated(run, inherited), *_listed(page, apart, runs + 1)]
@@ -90,7 +100,12 @@ def _below(above: Sequence[_Heading], block: Block) -> list[_Heading]:
     """The headings above the text that follows this heading, which is the last of them."""
     words = readable(block.words)
     kept = [heading for heading in above if heading.level < block.level]
-    return [*kept, _Heading(block.level, words, _date_in(words))]
+    return [*kept, _Heading(block.level, words, _date_in(words), heading_day(words))]
+
+
+def _named(above: Sequence[_Heading]) -> Iterator[Named]:
+    """The days of the headings, the innermost first."""
+    return (named_by(heading.said) for heading in reversed(above) if heading.said)
 
 
 def _section(above: Sequence[_Heading]) -> tuple[str, ...]:
@@ -162,7 +177,7 @@ def _passage(start: Passage, first: int, lines: Sequence[str]) -> Iterator[Passa
     if not text.strip():
         return
     at = start.first_line + first
-    whole = replace(start, first_line=at, last_line=at + len(lines) - 1, text=text)
+    whole = replace(start, first_line=at, last_line=at + len(lines) - 1, text=text, lines=line_ids(lines))
     if len(lines) > 1 or len(encode(text)) <= LINE_BYTES:
         yield whole
     else:
@@ -186,22 +201,24 @@ def _sentences(line: str) -> Iterator[str]:
 
 
 def _described(part: Passage) -> Passage:
+    own = own_day(part.text, part.speaker is not None)
     return replace(
         part,
         date=_own_date(part.text, part.speaker),
+        named=(named_by(own), *part.named) if own else part.named,
         temporal=looks_temporal(part.text),
         question="?" in part.text or "？" in part.text,
     )
 
 
 def _own_date(text: str, said_by: str | None) -> Span | None:
-    """The date that a text gives itself: at its start, or as its last words (`… (2026-02-03)`). In a conversation, a
-    date at the end is about something else."""
-    body = text[found.end() :] if (found := _MARKER.match(text)) else text
-    if (date := leading_date(body)) or said_by:
+    """The date of a text: at its start, or as its last words (`… until 2026-02-03`). In a conversation, a date at the
+    end is about something else. What it says was so before has no say."""
+    newest = newest_part(text)
+    if (date := leading_date(unmarked(newest))) or said_by:
         return date
-    last = body.rsplit("\n", 1)[-1][-40:]
-    return next((span for span, _, end in reversed(find_dates(last)) if _AT_END.fullmatch(last, end)), None)
+    found = last_date(newest)
+    return found[0] if found else None
 
 
 def _date_in(words: str) -> Span | None:
@@ -226,9 +243,9 @@ def _listed(page: Page, apart: Collection[int], run: int) -> Iterator[Passage]:
     for number in page.sections.links:
         if CHILD_LINK.match(lines[number]):
             text = readable(lines[number]).rstrip("\r\n")
-            yield Passage("child link", 0, number + 1, number + 1, text, run=run)
-    below = page.sections.metadata if page.metadata else ()
-    for number in below:
+            yield Passage("child link", 0, number + 1, number + 1, text, run=run, lines=line_ids([text]))
+    for number in page.sections.metadata if page.metadata else ():
         if number + 1 not in apart and not is_blank(lines[number]):
             text = readable(lines[number]).rstrip("\r\n")
-            yield _described(Passage("text", 0, number + 1, number + 1, text, run=run + 1))
+            below = Passage("text", 0, number + 1, number + 1, text, run=run + 1, lines=line_ids([text]))
+            yield _described(below)

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from memory_v2.index.lookup import Found, Place
 from memory_v2.index.question import Question, flattened
+from memory_v2.index.said import Said
 from memory_v2.index.terms import terms_of
 from memory_v2.index.windows import Standing, Windows
 from memory_v2.text.dates import Span, covers
@@ -57,6 +58,7 @@ class Ranked:
     place: Place
     score: float
     found_by: str
+    said: Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def rank(question: Question, found: Found, limit: int) -> list[Ranked]:
     scored = [(_score(question, found, sign, best), sign) for sign in signs if sign.answers]
     scored.sort(key=lambda pair: (-pair[0], found.paths[pair[1].place.page][0], pair[1].place.first_line))
     ranked = _newest_first(found, scored)[:limit]
-    return [Ranked(sign.place, squashed(score), _why(found, sign)) for score, sign in ranked]
+    return [Ranked(sign.place, squashed(score), _why(found, sign), found.said[sign.place.id]) for score, sign in ranked]
 
 
 def _signs(question: Question, found: Found, windows: Windows, place: Place) -> _Signs:
@@ -183,11 +185,13 @@ def _substance(place: Place) -> _Said:
     return frozenset(counted)
 
 
-def _age(found: Found, place: Place) -> tuple[int, int, str, str, int]:
-    """A sort key that is larger for newer places: day, number in a list, last change of the page, position."""
+def _age(found: Found, place: Place) -> tuple[int, int, int, int, str, str, int]:
+    """A sort key that is larger for newer places: the day on which it was said, the turn in which it was written, the
+    day that it speaks of, number in a list, last change of the page, position."""
     path, moment = found.paths[place.page]
     number = _NUMBER.match(place.text)
-    return (place.since or 0, int(number[1]) if number else 0, moment, path, place.id)
+    said = found.said[place.id]
+    return (said.day, said.turn, place.since or 0, int(number[1]) if number else 0, moment, path, place.id)
 
 
 @cache

@@ -133,6 +133,8 @@ def _passage_row(page: Page, passage: Passage, spelled: Sequence[str]) -> Passag
         length=len(spelled),
         own=f" {'  '.join(spelled)} ",  # two spaces: each term has one on both sides, to be counted by
         context=f" {context} ",
+        lines=json.dumps(passage.lines),
+        named=json.dumps([(named.since, named.until, named.line) for named in passage.named]),
     )
 
 
@@ -155,6 +157,8 @@ class PassageRow(NamedTuple):
     length: int
     own: str
     context: str
+    lines: str
+    named: str
 
 
 @lru_cache(maxsize=1000)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memory_v2.index.rows import Known, PassageRow, Prepared, Row
 from memory_v2.index.terms import EVERYTHING
 
-VERSION = 6
+VERSION = 7
 """The version of the tables. Raise it when the same pages would give other tables: older files are then rebuilt."""
 
 PASSAGES_BITS = 20
@@ -25,7 +25,8 @@ CREATE TABLE passages (
     id INTEGER PRIMARY KEY, page INTEGER NOT NULL, run INTEGER NOT NULL, kind TEXT NOT NULL, block INTEGER NOT NULL,
     first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, text TEXT NOT NULL, check_sum INTEGER NOT NULL,
     section TEXT NOT NULL, speaker TEXT, since INTEGER, until INTEGER, temporal INTEGER NOT NULL,
-    question INTEGER NOT NULL, length INTEGER NOT NULL, own TEXT NOT NULL, context TEXT NOT NULL);
+    question INTEGER NOT NULL, length INTEGER NOT NULL, own TEXT NOT NULL, context TEXT NOT NULL,
+    lines TEXT NOT NULL, named TEXT NOT NULL);
 CREATE INDEX passages_of_page ON passages (page);
 CREATE INDEX passages_of_day ON passages (since, until) WHERE since IS NOT NULL;
 CREATE TABLE totals (
@@ -42,6 +43,11 @@ CREATE TABLE links (
 CREATE TABLE blocks (
     page INTEGER NOT NULL, block INTEGER NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (page, block)) WITHOUT ROWID;
 CREATE INDEX blocks_that_say ON blocks (digest);
+CREATE TABLE written (
+    line INTEGER PRIMARY KEY, written INTEGER NOT NULL, turn INTEGER NOT NULL, was_there INTEGER NOT NULL,
+    times INTEGER NOT NULL);
+CREATE TABLE past (read_until TEXT NOT NULL, turn INTEGER NOT NULL);
+INSERT INTO past VALUES ('', 0);
 CREATE VIRTUAL TABLE words USING fts5(
     own, context, content='passages', content_rowid='id', tokenize="unicode61 remove_diacritics 0 {EVERYTHING}");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'col');

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 from memory_v2.agent.operation import Operation
 from memory_v2.index.base import PageIndex
@@ -12,6 +12,7 @@ from memory_v2.models.base import Model
 from memory_v2.operations.freshness import Freshness
 from memory_v2.pending import PendingNote
 from memory_v2.storage.base import MemoryStorage
+from memory_v2.text.calendar import utc_now
 from memory_v2.tree.page import Page
 
 MAX_CHILDREN = 32
@@ -23,16 +24,11 @@ def overgrown(page: Page, threshold: int) -> bool:
     return page.size > threshold
 
 
-def utc_now() -> datetime:
-    """The current time in UTC."""
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True)
 class Context:
     """The parts that an operation works with. `model` decides, and `planner` takes over if it fails; `threshold` is the
-    size of a page, in bytes, above which it is split; `operation` is the one that is running; `freshness` tells whether
-    the index is up to date."""
+    size of a page, in bytes, above which it is split; `timezone` says which day a moment falls on; `operation` is the
+    one that is running; `freshness` tells whether the index is up to date."""
 
     storage: MemoryStorage
     index: PageIndex
@@ -40,6 +36,7 @@ class Context:
     planner: Model
     threshold: int
     now: Callable[[], datetime] = utc_now
+    timezone: tzinfo = UTC
     operation: Operation = field(default_factory=Operation)
     freshness: Freshness = field(default_factory=Freshness)
 

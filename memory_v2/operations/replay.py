@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from itertools import dropwhile
 from typing import Any
 
 from memory_v2.agent.operation import Operation
-from memory_v2.errors import InvalidText, NotAllowed, NotRecorded, PageNotFound, SilicaError
+from memory_v2.errors import InvalidText, NotAllowed, NotRecorded, PageNotFound, SilicaError, StorageError
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.written import Past
 from memory_v2.models.base import Model
 from memory_v2.operations.context import Context
 from memory_v2.operations.row import Row
 from memory_v2.settings import Limits
+from memory_v2.storage.history import History, PageChange, Revision
 from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.text.calendar import Calendar
 from memory_v2.trace.files import Traces
 from memory_v2.trace.recorded import RecordedModel
 from memory_v2.trace.recording import Event, Trace, digest
 from memory_v2.tree.block import encode
+
+logger = logging.getLogger(__name__)
 
 NOT_AGAIN = ("KeyboardInterrupt", "Cancelled", "SystemExit", "InvalidSetting", "NotRecorded")
 """The errors of operations that cannot be replayed, since their cause is not in the trace: an interrupt, or a wrong
@@ -59,7 +66,8 @@ def replay(context: Context, trace: Trace, traces: Traces, table: Mapping[str, R
         raise NotAllowed(f"{trace.name} was cancelled, which does not come again by itself")
     if trace.of("conflict"):
         raise NotAllowed(f"{trace.name} met another writer in its middle, so it cannot be done again alone")
-    again = _again(context, trace, _rewound(context, trace, traces))
+    past = _Past(context.storage.history, _head_before(context.storage.history, trace, traces))
+    again = _again(context, trace, _rewound(context, trace, traces), past)
     failed_now = ""
     problems: list[str] = []
     try:
@@ -87,7 +95,7 @@ def _ended(failed: str) -> str:
     return f"fails ({failed})" if failed else "succeeds"
 
 
-def _again(context: Context, trace: Trace, storage: VolatileStorage) -> Context:
+def _again(context: Context, trace: Trace, storage: VolatileStorage, past: Past) -> Context:
     first = trace.of("begin")[0]
     started = datetime.fromisoformat(first["started"])
     model: Model = context.planner
@@ -96,7 +104,7 @@ def _again(context: Context, trace: Trace, storage: VolatileStorage) -> Context:
     return replace(
         context,
         storage=storage,
-        index=FullTextIndex(storage, None),
+        index=FullTextIndex(storage, None, past, Calendar(context.timezone, lambda: started)),
         model=model,
         threshold=first["threshold"],
         now=lambda: started,
@@ -142,6 +150,33 @@ def _later(trace: Trace, traces: Traces) -> Iterator[Trace]:
     if own is None:
         raise NotAllowed(f"{trace.name} is not among the traces of this memory, so nobody knows what came after it")
     yield from others[own + 1 :]
+
+
+@dataclass(frozen=True)
+class _Past:
+    """A history up to an earlier `head`, for when the lines of the tree were written."""
+
+    history: History
+    head: str
+
+    def revisions(self) -> Iterator[Revision]:
+        return dropwhile(lambda revision: revision.id != self.head, self.history.revisions())
+
+    def changed_by(self, revisions: Sequence[Revision]) -> Iterator[tuple[PageChange, ...]]:
+        return self.history.changed_by(revisions)
+
+
+def _head_before(history: History, trace: Trace, traces: Traces) -> str:
+    """The newest revision before this trace: the one before its first commit, or before the first one after it."""
+    commits = (event["revision"] for one in (trace, *_later(trace, traces)) for event in one.of("commit"))
+    first = next(filter(None, commits), "")
+    try:
+        if not first:
+            return history.head if history.begun else ""
+        return next((history.before(one.id) for one in history.revisions() if one.id.startswith(first)), "")
+    except StorageError as error:
+        logger.info("the replay does not know when lines were written: %s", error)
+        return ""
 
 
 def _digest(storage: VolatileStorage, path: str) -> str:

@@ -109,9 +109,10 @@ class DeleteResult(Result):
 class SearchResult:
     """One answer: lines of a page, verbatim.
 
-    `relevance_score` is from 0 to 1, `lines` are the first and the last line in the page (from 1), `date` is the day
-    that it is about or was said on, `breadcrumb` is the way to the page from the root, and `context` says in words
-    where it is and how it was found. `source` is where it came from, if that was told when it was written.
+    `relevance_score` is from 0 to 1, `lines` are the first and the last line in the page (from 1), `date` is the day on
+    which it was said, `speaks_of` names other days that it is about (`2026-03-01`, `Mar 2026`), `breadcrumb` is the way
+    to the page from the root, and `context` says in words where it is and how it was found. `source` is where it came
+    from, if that was told when it was written.
     """
 
     path: str
@@ -121,6 +122,7 @@ class SearchResult:
     lines: tuple[int, int]
     date: date | None
     breadcrumb: tuple[str, ...]
+    speaks_of: str = ""
     source: str = ""
 
 

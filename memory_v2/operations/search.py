@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from memory_v2.agent.loop import Decision, decide
 from memory_v2.errors import InvalidSetting, Unreadable
-from memory_v2.index.base import Hit
+from memory_v2.index.base import Hit, PageIndex
 from memory_v2.models.briefs import PageView, SearchBrief
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
@@ -16,7 +16,6 @@ from memory_v2.operations.results import SearchResult, SearchResults
 from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.texts import check_question
 from memory_v2.settings import is_count
-from memory_v2.text.dates import leading_date
 from memory_v2.tree.block import readable
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.numbers import number_runs
@@ -50,7 +49,7 @@ def search(context: Context, query: str, max_results: int = 10) -> SearchResults
         block_count=draft.block_count,
     )
     decision: Decision[SearchTask] = decide(lambda: SearchTask(brief, draft), context.models, context.operation)
-    cited = _cited(decision.task, graph)[:max_results]
+    cited = _cited(decision.task, graph, context.index)[:max_results]
     results = SearchResults(replace(one, source=_source(draft, one)) for one in cited)
     results.decided_by, results.degraded = decision.decided_by, decision.degraded
     for path in dict.fromkeys(result.path for result in results):
@@ -68,14 +67,14 @@ def _source(draft: Draft, found: SearchResult) -> str:
     return readable(source_at(page, found.lines[0]).name) if page else ""
 
 
-def _cited(task: SearchTask, graph: Graph) -> list[SearchResult]:
+def _cited(task: SearchTask, graph: Graph, index: PageIndex) -> list[SearchResult]:
     """The results for the chosen places, best first, without repetitions."""
     results: list[SearchResult] = []
     for chosen in sorted(task.chosen, key=lambda one: -one.score):
         if chosen.place is not None:
             found = [_from_place(task.places[chosen.place], chosen, graph)]
         else:
-            found = list(_from_blocks(chosen, graph))
+            found = list(_from_blocks(chosen, graph, index))
         results += [one for one in found if not any(one.path == r.path and one.lines == r.lines for r in results)]
     return results
 
@@ -89,11 +88,12 @@ def _from_place(hit: Hit, chosen: Chosen, graph: Graph) -> SearchResult:
         context=_context(graph, hit.path, hit.section, words),
         lines=(hit.first_line, hit.last_line),
         date=hit.date,
+        speaks_of=hit.speaks_of,
         breadcrumb=graph.breadcrumb(hit.path),
     )
 
 
-def _from_blocks(chosen: Chosen, graph: Graph) -> Iterator[SearchResult]:
+def _from_blocks(chosen: Chosen, graph: Graph, index: PageIndex) -> Iterator[SearchResult]:
     """One result for each run of consecutive blocks."""
     page = chosen.page
     assert page is not None
@@ -104,15 +104,15 @@ def _from_blocks(chosen: Chosen, graph: Graph) -> Iterator[SearchResult]:
         first = page.line_of(starts[run[0] - 1] + len(text) - len(text.lstrip("\r\n")))
         last = page.line_of(starts[run[0] - 1] + max(len(body) - 1, 0))
         section = _section(page, run[0])
-        span = next((s for words in (body, *reversed(section), page.title) if (s := leading_date(words))), None)
-        updated = page.last_updated
+        said, speaks_of = index.said(page.path, run)
         yield SearchResult(
             path=page.path,
             excerpt=readable(body.lstrip("\r\n")),
             relevance_score=round(chosen.score, 4),
             context=_context(graph, page.path, section, [chosen.context]),
             lines=(first, last),
-            date=span.start if span else (updated.date() if updated else None),
+            date=said,
+            speaks_of=speaks_of,
             breadcrumb=graph.breadcrumb(page.path),
         )
 

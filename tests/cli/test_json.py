@@ -78,7 +78,9 @@ def test_hits_are_told_with_all_they_have(grown: Program) -> None:
     assert hit["date"] == "2026-02-03"
     assert hit["breadcrumb"] == ["memory", "projects", "projects/silica"]
     assert hit["excerpt"] == "- Silica uses pytest for testing (2026-02-03)"
-    assert hit.keys() == {"path", "lines", "date", "relevance_score", "breadcrumb", "context", "excerpt", "source"}
+    names = {"path", "lines", "date", "speaks_of", "source", "relevance_score", "breadcrumb", "context", "excerpt"}
+    assert hit.keys() == names
+    assert hit["speaks_of"] == ""
 
 
 def test_no_hit_is_an_empty_list(grown: Program) -> None:

@@ -1,0 +1,111 @@
+"""The day on which each place was said, and what days it speaks of.
+
+It is the day that the place names as its own, else its heading, else its source; but a day after it was written is one
+that it only speaks of. Else it is the day on which its newest line was written, as the history knows. What is older
+than the history, or not yet in it, has the day of its page.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import NamedTuple
+
+from memory_v2.index.named import Named
+from memory_v2.index.packed import packed, packed_rows
+from memory_v2.index.written import Line, read_lines
+from memory_v2.text.calendar import Calendar
+from memory_v2.text.dates import Span, find_dates
+from memory_v2.text.own_day import newest_part, spoken_of
+
+UNRECORDED = 2**62
+"""The turn of a line that is not in the history: it is newer than all that are."""
+
+
+class Said(NamedTuple):
+    """The day on which a place was said, as an ordinal, and the turn of the history in which it was written."""
+
+    day: int
+    turn: int
+    named: tuple[Named, ...]
+    """The days that the place names as its own, its headings' or its source's."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """When a place was written: a day that it was said on at the latest, and one that it may have been said on."""
+
+    at_most: int
+    day: int
+    turn: int
+
+
+def read_said(tables: sqlite3.Connection, places: Collection[int], calendar: Calendar) -> dict[int, Said]:
+    """When each of these passages was said, on today's date by this calendar or before."""
+    source = "FROM passages JOIN pages ON pages.id = page WHERE passages.id IN (SELECT value FROM json_each(:places))"
+    columns = ("passages.id", "last_updated", "lines", "named")
+    rows = packed_rows(tables, columns, source, {"places": packed(places)})
+    stored = [
+        (place, datetime.fromisoformat(moment), json.loads(lines), [Named(*one) for one in json.loads(named)])
+        for place, moment, lines, named in rows
+    ]
+    wanted = {line for _, _, lines, _ in stored for line in lines}
+    wanted |= {one.line for _, _, _, named in stored for one in named if one.line is not None}
+    known, today = read_lines(tables, wanted), calendar.today.toordinal()
+    said = {}
+    for place, moment, lines, named in stored:
+        written = _written(lines, known, min(calendar.day(moment).toordinal(), today), today, calendar)
+        said[place] = Said(_day(named, known, written), written.turn, tuple(named))
+    return said
+
+
+def said_in(
+    tables: sqlite3.Connection, path: str, blocks: Collection[int], calendar: Calendar
+) -> tuple[date | None, str]:
+    """The day on which the newest of these blocks of a page was said, and other days that they speak of; `None` if the
+    page has no such blocks."""
+    source = (
+        "FROM passages JOIN pages ON pages.id = page "
+        "WHERE path = :path AND block IN (SELECT value FROM json_each(:blocks)) ORDER BY first_line"
+    )
+    given = {"path": path, "blocks": packed(blocks)}
+    rows = packed_rows(tables, ("passages.id", "text"), source, given)
+    said = read_said(tables, [place for place, _ in rows], calendar)
+    if not said:
+        return None, ""
+    newest = date.fromordinal(max(one.day for one in said.values()))
+    return newest, next((about for place, text in rows if (about := speaks_of(text, said[place], newest))), "")
+
+
+def speaks_of(text: str, said: Said, day: date) -> str:
+    """The days that a place speaks of, for people to read: the first ones in its text, else those that it names. Empty
+    if there are none but the `day` on which it was said."""
+    spans = [span for span, _, _ in find_dates(newest_part(text))]
+    spans += [Span(date.fromordinal(one.since), date.fromordinal(one.until)) for one in said.named]
+    return next((spoken_of(span) for span in spans if span != Span(day, day)), "")
+
+
+def _written(lines: Iterable[int], known: Mapping[int, Line], page: int, today: int, calendar: Calendar) -> _Written:
+    """When the newest of some lines was written. `page` is the day of the last change of their page."""
+    newest: _Written | None = None
+    for line in lines:
+        if (one := known.get(line)) is None or not one.times:
+            return _Written(today, page, UNRECORDED)
+        day = min(calendar.day(datetime.fromtimestamp(one.written, UTC)).toordinal(), today)
+        written = _Written(day, min(day, page) if one.was_there else day, one.turn)
+        if newest is None or (newest.day, newest.turn) < (written.day, written.turn):
+            newest = written
+    return newest or _Written(today, page, UNRECORDED)
+
+
+def _day(named: Iterable[Named], known: Mapping[int, Line], written: _Written) -> int:
+    for one in named:
+        by = known.get(one.line) if one.line is not None else None
+        if by and by.times == 1 and written.turn > by.turn:  # it was added to a page that had this day already
+            continue
+        if one.since <= written.at_most:
+            return written.day if one.since <= written.day <= one.until else one.since
+    return written.day

@@ -1,0 +1,32 @@
+"""Which day a moment falls on, and which day is today."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, tzinfo
+
+
+def utc_now() -> datetime:
+    """The current time in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """A time zone and a clock: everything that turns moments into days asks the same one."""
+
+    zone: tzinfo = UTC
+    now: Callable[[], datetime] = utc_now
+
+    def day(self, moment: datetime) -> date:
+        """The day of a moment in this time zone."""
+        try:
+            return moment.astimezone(self.zone).date()
+        except (OverflowError, ValueError):  # at either end of time
+            return moment.date()
+
+    @property
+    def today(self) -> date:
+        """The current day."""
+        return self.day(self.now())

@@ -1,0 +1,260 @@
+"""Every line knows when it was said, and what other days it speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory_v2 import Memory
+from memory_v2.errors import InvalidSetting, SilicaError
+from memory_v2.index.base import Hit
+from memory_v2.index.full_text import FullTextIndex
+from memory_v2.settings import Settings
+from memory_v2.storage.history import HistoryDamaged
+from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.text.calendar import Calendar
+
+FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
+LATER = datetime(2026, 2, 10, 9, tzinfo=UTC)
+LAST = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
+class Clocked:
+    """A memory with a clock that a test sets."""
+
+    def __init__(self, **setting: ZoneInfo) -> None:
+        self.now = FIRST
+        self.storage = VolatileStorage(lambda: self.now)
+        self.memory = Memory(self.storage, now=lambda: self.now, threshold=2048, **setting)
+
+    def write(self, text: str, page: str = "shop", at: datetime = FIRST) -> None:
+        self.now = at
+        self.memory.write(text, page, "append")
+
+    def by_hand(self, path: str, change: Callable[[str], str], at: datetime) -> None:
+        self.now = at
+        self.storage.write(path, change(self.storage.read(path).data.decode()).encode())
+        self.memory.list_files()
+
+    def told(self, words: str) -> tuple[str, str]:
+        """The day on which the first hit was said, and what it speaks of."""
+        hit = self.memory.search(words, 1)[0]
+        return str(hit.date), hit.speaks_of
+
+
+@pytest.fixture
+def clocked() -> Clocked:
+    return Clocked()
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "about"),
+    [
+        ("- 2027-01-15 dentist", "2026-01-05", "2027-01-15"),
+        ("- dentist on 2027-01-15 at nine", "2026-01-05", "2027-01-15"),
+        ("- 2026-01-03 dentist", "2026-01-03", ""),
+        ("- the dentist called (2026-01-03)", "2026-01-03", ""),
+        ("- the dentist's licence is valid until 2025-12-31", "2026-01-05", "2025-12-31"),
+        ("- the dentist's bill is due 2025-12-31", "2026-01-05", "2025-12-31"),
+        ("- dentist, deadline for papers (2025-12-31)", "2026-01-05", "2025-12-31"),
+        ("- dentist: Ada (before: Bob since 2025-01-10)", "2026-01-05", ""),
+        ("- dentist: Ada since 2025-06-01 (before: Bob since 2025-01-10)", "2026-01-05", "2025-06-01"),
+        ("- before: the dentist was Bob since 2025-01-10", "2026-01-05", ""),
+        ("## 2025-12-24\n\n- dentist", "2025-12-24", ""),
+        ("## 2025-12-24\n\n- 2027-01-15 dentist", "2025-12-24", "2027-01-15"),
+        ("## 2027-01-15\n\n- dentist", "2026-01-05", "2027-01-15"),
+        ("## March 2027\n\n- dentist", "2026-01-05", "Mar 2027"),
+        ("## Deadline 2025-12-24\n\n- dentist", "2026-01-05", ""),
+        ("- dentist\n\n*Said on 2025-11-02*", "2025-11-02", ""),
+        ("- dentist\n\n*Source: call.txt · 2025-11-02*", "2025-11-02", ""),
+    ],
+)
+def test_a_line_was_said_on_its_own_day_or_when_it_was_written(
+    clocked: Clocked, line: str, said: str, about: str
+) -> None:
+    clocked.write(f"{line}\n")
+    clocked.now = datetime(2028, 1, 1, tzinfo=UTC)  # what was a day to come when it was written stays one
+    assert clocked.told("dentist") == (said, about)
+
+
+def test_a_neighbours_day_is_not_that_of_a_line(clocked: Clocked) -> None:
+    clocked.write("- 2025-12-03 tea\n- 2025-12-04 milk\n- cocoa\n")
+    assert clocked.told("cocoa") == ("2026-01-05", "")
+
+
+def test_a_line_keeps_its_day_when_others_on_its_page_change_and_when_the_page_is_renamed(clocked: Clocked) -> None:
+    clocked.write("- The shop deploys on Tuesdays, see [[other]]\n")
+    clocked.write("- Coffee\n", "other")
+    clocked.write("- Tea is cheap\n", at=LATER)
+    clocked.now = LAST
+    clocked.memory.rename("shop", "store/shop")
+    clocked.memory.rename("other", "another")
+    assert clocked.told("deploys") == ("2026-01-05", "")
+    assert clocked.told("tea cheap") == ("2026-02-10", "")
+
+
+def test_a_line_keeps_its_day_through_a_split_and_a_merge(clocked: Clocked) -> None:
+    def days(numbers: range) -> set[tuple[str, str]]:
+        return {clocked.told(f"zebra{number}") for number in numbers}
+
+    def parts(numbers: range) -> str:
+        return "".join(f"## Part {n}\n\n- zebra{n} and {'tea ' * 60}\n\n" for n in numbers)
+
+    clocked.write(parts(range(5)))
+    clocked.write(parts(range(5, 10)), at=LATER)
+    children = [page.path for page in clocked.memory.list_files() if page.path.startswith("shop/")]
+    assert children
+    assert (days(range(5)), days(range(5, 10))) == ({("2026-01-05", "")}, {("2026-02-10", "")})
+    clocked.now = LAST
+    clocked.memory.merge(children[0])
+    assert (days(range(5)), days(range(5, 10))) == ({("2026-01-05", "")}, {("2026-02-10", "")})
+
+
+def test_an_edit_by_hand_dates_the_line_that_it_changes_and_no_other(clocked: Clocked) -> None:
+    clocked.write("- Deploys on Tuesdays\n- Coffee is cheap\n")
+    clocked.by_hand("shop", lambda text: text.replace("Tuesdays", "Sundays"), LATER)
+    assert clocked.told("deploys") == ("2026-02-10", "")
+    assert clocked.told("coffee") == ("2026-01-05", "")
+
+
+def test_an_undo_brings_back_the_older_day(clocked: Clocked) -> None:
+    clocked.write("- Deploys on Tuesdays\n")
+    clocked.now = LATER
+    clocked.memory.delete("shop")
+    clocked.now = LAST
+    clocked.memory.undo()
+    assert clocked.told("deploys") == ("2026-01-05", "")
+
+
+def test_what_is_said_again_after_it_was_removed_has_a_new_day(clocked: Clocked) -> None:
+    clocked.write("- Deploys on Tuesdays\n")
+    clocked.now = LATER
+    clocked.memory.delete("shop")
+    clocked.write("- Deploys on Tuesdays\n", at=LAST)
+    assert clocked.told("deploys") == ("2026-03-01", "")
+
+
+def test_what_came_before_the_history_has_the_day_of_its_page(clocked: Clocked) -> None:
+    metadata = b"## Metadata\n\nlast_updated: 2025-05-01T00:00:00Z\nsize_bytes: 1\n"
+    clocked.storage.write("old", b"- Zebras are old\n\n" + metadata)
+    assert clocked.told("zebras") == ("2025-05-01", "")
+    clocked.write("- Giraffes are new\n", "old", LATER)
+    assert clocked.told("zebras") == ("2025-05-01", "")
+    assert clocked.told("giraffes") == ("2026-02-10", "")
+
+
+def test_what_is_added_to_a_page_with_a_date_has_the_day_on_which_it_was_added(clocked: Clocked) -> None:
+    clocked.write("- Tea\n")
+    clocked.storage.write("kiln", b"---\ndate: 2025-05-01\n---\n\n# Kiln\n\nThe kiln costs 300 euros.\n")
+    clocked.memory.list_files()
+    assert clocked.told("kiln costs") == ("2025-05-01", "")
+    clocked.write("The kiln was sold to a zebra.\n", "kiln", LATER)
+    assert clocked.told("zebra")[0] == "2026-02-10"
+    assert clocked.told("kiln costs") == ("2025-05-01", "")
+
+
+def test_the_newest_of_contradicting_facts_comes_first_by_when_it_was_said(clocked: Clocked) -> None:
+    clocked.write("- The shop deploys on Tuesdays from 2027-05-01\n")
+    clocked.write("- The shop deploys on Fridays from 2027-01-01\n", at=LATER)
+    first, second = clocked.memory.search("When does the shop deploy?", 2)
+    assert ("Fridays" in first.excerpt, first.date) == (True, date(2026, 2, 10))
+    assert ("Tuesdays" in second.excerpt, second.date) == (True, date(2026, 1, 5))
+
+
+def test_the_time_zone_says_on_which_day_a_line_was_written() -> None:
+    evening = datetime(2026, 1, 5, 23, tzinfo=UTC)
+    for zone, day in [("UTC", "2026-01-05"), ("Asia/Tokyo", "2026-01-06"), ("America/New_York", "2026-01-05")]:
+        clocked = Clocked(timezone=ZoneInfo(zone))
+        clocked.write("- Deploys on Tuesdays\n", at=evening)
+        assert clocked.told("deploys") == (day, "")
+
+
+def test_an_unknown_time_zone_is_refused(tmp_path: Path) -> None:
+    for name in ("Mars/Olympus", "../etc/passwd", "America", "x\0"):
+        with pytest.raises(InvalidSetting, match="SILICA_MEMORY_TIMEZONE"):
+            Settings.from_environment({"SILICA_MEMORY_TIMEZONE": name}, tmp_path)
+    zone = Settings.from_environment({"SILICA_MEMORY_TIMEZONE": "Europe/Madrid"}, tmp_path).timezone
+    assert zone == ZoneInfo("Europe/Madrid")
+    assert Settings.from_environment({}, tmp_path).timezone == UTC
+
+
+def test_a_history_that_cannot_be_read_costs_only_the_days(clocked: Clocked, monkeypatch: pytest.MonkeyPatch) -> None:
+    clocked.write("- Deploys on Tuesdays\n")
+
+    def damaged(*_: object) -> None:
+        raise HistoryDamaged("damaged")
+
+    monkeypatch.setattr(type(clocked.storage.history), "changed_by", damaged)
+    clocked.now = LATER
+    assert clocked.told("deploys") == ("2026-01-05", "")  # that of the page
+
+
+def hits(index: FullTextIndex) -> dict[tuple[str, int, str], Hit]:
+    found = index.search("fact zebra links part page memory tea 2026", 1000)
+    return {(hit.path, hit.first_line, hit.text): hit for hit in found}
+
+
+TEXTS = st.sampled_from(
+    [
+        "- fact one\n- fact two\n",
+        "- fact one\n- 2027-01-15 fact three\n",
+        "## Part 2025-12-24\n\n- fact four\n\nfact five, a zebra\n",
+        "fact six, see [[b]]\n\n- fact two\n",
+        "".join(f"## Part {n}\n\n- fact {n} of a large page {'tea ' * 40}\n\n" for n in range(14)),
+    ]
+)
+PAGES = st.sampled_from(["memory", "a", "b", "b/c"])
+STEPS = st.one_of(
+    st.tuples(st.just("write"), PAGES, TEXTS),
+    st.tuples(st.just("place"), st.just(""), TEXTS),
+    st.tuples(st.just("by hand"), PAGES, TEXTS),
+    st.tuples(st.just("rename"), PAGES, PAGES),
+    st.tuples(st.sampled_from(["delete", "split", "merge", "undo"]), PAGES, st.just("")),
+    st.tuples(st.just("search"), st.just(""), st.just("")),
+)
+
+
+def do(clocked: Clocked, step: str, page: str, other: str) -> None:
+    memory, there = clocked.memory, clocked.storage.exists(page)
+    match step:
+        case "write":
+            memory.write(other, page, "append")
+        case "place":
+            memory.write(other)
+        case "by hand":
+            if not there or clocked.storage.read(page).data != other.encode():  # else only the time of the file changes
+                clocked.storage.write(page, other.encode())
+            memory.list_files()
+        case "rename" if there and page != "memory" and not clocked.storage.exists(other):
+            memory.rename(page, other)
+        case "delete" | "split" | "merge" if there and page != "memory":
+            getattr(memory, step)(page)
+        case "undo":
+            memory.undo()
+        case "search":
+            memory.search("fact zebra")
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(STEPS, min_size=1, max_size=9))
+def test_the_days_of_an_index_kept_up_are_those_of_one_made_anew(steps: list[tuple[str, str, str]]) -> None:
+    clocked = Clocked()
+    kept = FullTextIndex(clocked.storage, None, clocked.storage.history, Calendar(UTC, lambda: clocked.now))
+    for step in steps:
+        clocked.now += timedelta(days=3)
+        try:
+            do(clocked, *step)
+        except SilicaError:
+            continue
+        kept.refresh()
+        today = clocked.now.date()
+        assert all(hit.date and hit.date <= today for hit in hits(kept).values())
+    anew = FullTextIndex(clocked.storage, None, clocked.storage.history, Calendar(UTC, lambda: clocked.now))
+    anew.refresh()
+    assert hits(kept) == hits(anew)
