@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def search(memory: Memory, words: tuple[str, ...], most: int, as_json: bool) -> None:
     """Search the memory for an answer.
 
-    The best answers come first, each verbatim, with its page, lines, date and source.
+    The best answers come first, each verbatim, with its page, lines, source and the day on which it was said; "about"
+    names other days that it speaks of.
 
     \b
     Examples:

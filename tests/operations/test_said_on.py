@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -28,10 +28,10 @@ LAST = datetime(2026, 3, 1, 9, tzinfo=UTC)
 class Clocked:
     """A memory with a clock that a test sets."""
 
-    def __init__(self, **setting: ZoneInfo) -> None:
+    def __init__(self, timezone: tzinfo = UTC) -> None:
         self.now = FIRST
         self.storage = VolatileStorage(lambda: self.now)
-        self.memory = Memory(self.storage, now=lambda: self.now, threshold=2048, **setting)
+        self.memory = Memory(self.storage, now=lambda: self.now, threshold=2048, timezone=timezone)
 
     def write(self, text: str, page: str = "shop", at: datetime = FIRST) -> None:
         self.now = at
@@ -170,7 +170,7 @@ def test_the_newest_of_contradicting_facts_comes_first_by_when_it_was_said(clock
 def test_the_time_zone_says_on_which_day_a_line_was_written() -> None:
     evening = datetime(2026, 1, 5, 23, tzinfo=UTC)
     for zone, day in [("UTC", "2026-01-05"), ("Asia/Tokyo", "2026-01-06"), ("America/New_York", "2026-01-05")]:
-        clocked = Clocked(timezone=ZoneInfo(zone))
+        clocked = Clocked(ZoneInfo(zone))
         clocked.write("- Deploys on Tuesdays\n", at=evening)
         assert clocked.told("deploys") == (day, "")
 
