@@ -29,17 +29,17 @@ def name_source(draft: Draft, source: Source, replaced: str = "") -> None:
 
 
 def keep_sources(draft: Draft, divided: Page) -> None:
-    """Stages the sources of the text of a page that was divided, on each staged page that has some of it."""
-    now, source = draft.context.now(), page_source(divided)
+    """Stages the sources of the text of a page that was divided, on each staged page that has some of it. A new page
+    has the day of the page that was divided, which it may know from its front matter or its path."""
+    now, source = draft.context.now(), Source(page_source(divided).name, divided.said_on)
+    whole = divided.stamped(now, **source.properties) if source else divided
     for path, page in list(draft.staged.items()):
         if page is None or page.piece is not None:
             continue
         before = draft.before(path)
-        if before is None and source:
-            page = page.stamped(now, **source.properties)
-        others = [divided] if before is None or path == divided.path else [before, divided]
-        kept = gathered(page, others)
         if before is None:
-            kept = of_one_source(kept)
+            kept = of_one_source(gathered(page.stamped(now, **source.properties) if source else page, [whole]))
+        else:
+            kept = gathered(page, [divided] if path == divided.path else [before, divided])
         if kept is not draft.staged[path]:
             draft.put(kept)

@@ -265,3 +265,13 @@ def test_the_day_in_the_front_matter_is_the_day_of_the_text() -> None:
     memory = two_texts()
     memory.write("---\ndate: 2025-02-03\n---\n\nThe kiln is warm.\n", "log", "append", source="standup.md")
     assert ("The kiln is warm.", SAID) in said(memory, "log")
+
+
+def test_children_have_the_day_of_their_page() -> None:
+    memory = offline(SMALL)
+    parts = "".join(f"## Part {n}\n\n{f'The kiln of part {n} is good. ' * 12}\n\n" for n in range(9))
+    memory.write(f"---\ndate: 2025-02-03\n---\n\n{parts}", "plan")
+    children = [page for path, page in pages_of(memory.storage).items() if path.startswith("plan/")]
+    assert children
+    assert {child.said_on for child in children} == {DAY}
+    assert not any(is_source_line(block) for child in children for block in child.blocks)
