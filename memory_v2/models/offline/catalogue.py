@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import accumulate
@@ -72,8 +72,8 @@ class Catalogue:
 
     def candidates(self, weights: Mapping[str, float], spread: Mapping[str, Iterable[str]]) -> list[str]:
         """The pages that have the most of these terms, by weight."""
-        sums: Counter[str] = Counter()
+        sums: dict[str, float] = defaultdict(float)
         for term, pages in spread.items():
             for path in pages:
-                sums[path] += weights[term]  # type: ignore[assignment]
+                sums[path] += weights[term]
         return sorted(sums, key=lambda path: (-sums[path], path))[:MOST_CANDIDATES]

@@ -64,7 +64,8 @@ class Subject:
         text = readable("".join(block.text for block in blocks))
         self._order = [term for term in content_words(text) if term not in fillers()]
         self._wanted = frozenset(self._order)
-        self._opening = frozenset(content_words(_FIRST_SENTENCE.match(text)[0]))  # type: ignore[index]
+        opening = _FIRST_SENTENCE.match(text)
+        self._opening = frozenset(content_words(opening[0] if opening else ""))
         self._names = _names_in(text)
 
     def page(self, *, by_name: bool = False) -> str | None:
