@@ -7,12 +7,16 @@ from collections import Counter
 import pytest
 
 from memory_v2.memory import Memory
-from memory_v2.models.offline.documents import LONG_TEXT
+from memory_v2.models.briefs import PageView, WriteBrief
+from memory_v2.models.offline.documents import LONG_TEXT, read_document
 from memory_v2.tree.block import parse_blocks
-from memory_v2.tree.page import parse_page
+from memory_v2.tree.graph import Edge, Graph, Node
+from memory_v2.tree.page import new_page, parse_page
+from memory_v2.tree.path import ROOT
+from memory_v2.tree.source import Source
 from tests.models.many_pages import NOTES, many_pages
 from tests.operations.scenes import body, offline
-from tests.properties.whole import missing, pages_of, texts_of
+from tests.properties.whole import clock, missing, pages_of, texts_of
 from tests.tree.texts import EXAMPLES
 
 PROSE = "The kiln is heated slowly, as moist clay bursts. Above six hundred degrees nothing can happen any more.\n\n"
@@ -255,3 +259,42 @@ def test_a_dated_entry_goes_to_its_month() -> None:
 
 def test_a_note_without_a_date_is_not_filed_by_date() -> None:
     assert log_and_subject().write("Milo had a fever and the doctor came again.").path == "memory"
+
+
+# sources
+
+
+def told(text: str, source: str, *pages: str) -> WriteBrief:
+    """A brief of a text that came from this source, in a memory of these pages, all listed on the root."""
+    below = tuple(Edge(ROOT, path, "", child=True) for path in pages)
+    tree = Graph({path: Node(path, 100, path) for path in (ROOT, *pages)}, {ROOT: below})
+    root = PageView(new_page(ROOT, "Memory"))
+    return WriteBrief(
+        parse_blocks(text), None, [root], [], {}, 10_240, clock(), lambda _: 1, source=Source(source), tree=tree
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "path", "title"),
+    [
+        ("# Writing plugins\n\nHooks.\n", "docs/internals/plugins.md", "docs/internals/plugins", "Writing plugins"),
+        ("Hooks are called in order.\n", "docs/internals/plugins.md", "docs/internals/plugins", "Plugins"),
+        ("# Configuration\n\nHooks.\n", "docs/cfg.md", "docs/configuration", "Configuration"),
+        ("# Garden\n\nBeds.\n", "/home/ana/notes/home/garden.md", "notes/home/garden", "Garden"),
+    ],
+)
+def test_a_file_becomes_a_page_in_its_folder(text: str, source: str, path: str, title: str) -> None:
+    document = read_document(told(text, source))
+    assert document is not None
+    assert (document.path, document.title, document.parent) == (path, title, ROOT)
+
+
+def test_a_file_whose_path_is_taken_is_called_by_a_further_word() -> None:
+    text = "# Plugins\n\nHooks.\n\n## Hooks of pytest\n\nMore.\n"
+    document = read_document(told(text, "docs/plugins.md", "docs/plugins"))
+    assert document is not None
+    assert document.path not in ("docs/plugins", "docs/plugins-2")
+
+
+def test_a_short_note_from_somebody_is_no_document() -> None:
+    assert read_document(told("Hooks are called in order.\n", "Ana")) is None
