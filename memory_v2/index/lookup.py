@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 from typing import NamedTuple
@@ -79,8 +79,8 @@ class Found:
     """The terms of the speakers' names in the question."""
     paths: dict[int, tuple[str, str]]
     """Path and last change of each page."""
-    said: dict[int, Said]
-    """When each candidate was said."""
+    read_said: Callable[[Collection[int]], dict[int, Said]]
+    """Reads when places were said."""
 
 
 def read_facts(tables: sqlite3.Connection) -> Facts:
@@ -134,7 +134,7 @@ def look_up(
         days,
         frozenset(question.name_terms),
         _paths(tables, {places[place].page for place in candidates}),
-        read_said(tables, candidates, calendar),
+        lambda some: read_said(tables, some, calendar),
     )
 
 

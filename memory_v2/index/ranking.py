@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -88,8 +88,15 @@ def rank(question: Question, found: Found, limit: int) -> list[Ranked]:
     best = [max(scores) or 1.0 for scores in zip(*(sign.words.scores for sign in signs), strict=True)]
     scored = [(_score(question, found, sign, best), sign) for sign in signs if sign.answers]
     scored.sort(key=lambda pair: (-pair[0], found.paths[pair[1].place.page][0], pair[1].place.first_line))
-    ranked = _newest_first(found, scored)[:limit]
-    return [Ranked(sign.place, squashed(score), _why(found, sign), found.said[sign.place.id]) for score, sign in ranked]
+    # Reading when a place was said takes time, so only those are asked for that are returned or compared.
+    asked = {
+        sign.place.id
+        for rank, (_, sign) in enumerate(scored)
+        if rank < limit or (rank < _COMPARED and not sign.is_talk)
+    }
+    said = found.read_said(asked)
+    ranked = _newest_first(found, scored, said)[:limit]
+    return [Ranked(sign.place, squashed(score), _why(found, sign), said[sign.place.id]) for score, sign in ranked]
 
 
 def _signs(question: Question, found: Found, windows: Windows, place: Place) -> _Signs:
@@ -147,7 +154,9 @@ def _words(found: Found, matched: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(found.words[term] for term in matched))
 
 
-def _newest_first(found: Found, scored: Sequence[tuple[float, _Signs]]) -> list[tuple[float, _Signs]]:
+def _newest_first(
+    found: Found, scored: Sequence[tuple[float, _Signs]], when: Mapping[int, Said]
+) -> list[tuple[float, _Signs]]:
     """Puts the newest first among notes that differ in a few words only: it gets the best rank of the group, and the
     others keep the remaining ranks."""
     ordered = list(scored)
@@ -160,7 +169,9 @@ def _newest_first(found: Found, scored: Sequence[tuple[float, _Signs]]) -> list[
             continue
         others = [rank for rank in range(first + 1, len(signs)) if rank not in placed and alike[rank] == alike[first]]
         ranks = [first, *(rank for rank in others if _are_versions(said[first], said[rank]))]
-        newest = sorted((signs[rank] for rank in ranks), key=lambda s: _age(found, s.place), reverse=True)
+        newest = sorted(
+            (signs[rank] for rank in ranks), key=lambda s: _age(found, s.place, when[s.place.id]), reverse=True
+        )
         for rank, member in zip(ranks, newest, strict=True):
             ordered[rank] = (scored[rank][0], member)
         placed.update(ranks)
@@ -185,12 +196,11 @@ def _substance(place: Place) -> _Said:
     return frozenset(counted)
 
 
-def _age(found: Found, place: Place) -> tuple[int, int, int, int, str, str, int]:
+def _age(found: Found, place: Place, said: Said) -> tuple[int, int, int, int, str, str, int]:
     """A sort key that is larger for newer places: the day on which it was said, the turn in which it was written, the
     day that it speaks of, number in a list, last change of the page, position."""
     path, moment = found.paths[place.page]
     number = _NUMBER.match(place.text)
-    said = found.said[place.id]
     return (said.day, said.turn, place.since or 0, int(number[1]) if number else 0, moment, path, place.id)
 
 
