@@ -201,7 +201,7 @@ class SplitTask:
         found = []
         if (
             self.brief.crowded
-            and (listed := len(self.page.children) - self._moved_links + len(self.children)) > self.brief.most_children
+            and (listed := len(self.page.children) - self._moved_links + self._new_children) > self.brief.most_children
         ):
             found.append(f"{self.page.path} would still list {listed} children; let each new child take more links")
         if (left := self._size_left()) > self.brief.target:
@@ -303,6 +303,10 @@ class SplitTask:
     def _moved_links(self) -> int:
         return sum(len(child.links) for child in self.children)
 
+    @property
+    def _new_children(self) -> int:
+        return sum(1 for child in self.children if not child.exists)
+
     def _link(self, number: int) -> ChildLink:
         return self.page.children[number - 1]
 
@@ -317,7 +321,12 @@ class SplitTask:
         for child in self.children:
             left -= sizes(self.page.blocks, child.blocks) + self._link_bytes(child.links)
             left += len(encode(f"- [[{child.path}]] - {child.description}\n"))
+            left -= self._line_bytes(child.path) if child.exists else 0
         return left
+
+    def _line_bytes(self, path: str) -> int:
+        """The size of the line that lists a child, which is written again."""
+        return sum(len(encode(link.line)) for link in self.page.children if link_key(link.target) == fold(path))
 
 
 def _in_order_of_time(page: Page) -> Page:

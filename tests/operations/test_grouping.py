@@ -180,3 +180,15 @@ def test_descriptions_are_short() -> None:
     memory = shelf(TITLES | {f"{title}, once more at length and in detail": title for title in TITLES})
     memory.split()
     assert all(0 < len(told) <= 160 for told in descriptions(memory))
+
+
+def test_a_catalogue_grows_in_few_levels_and_is_never_stuck() -> None:
+    memory = Memory(VolatileStorage(clock), threshold=4_096, now=clock)
+    topics = [topic.replace(" ", f" {which} ") for which in ("old", "new", "wild") for topic in TITLES]
+    for start in range(0, len(topics), 20):
+        shelf({title: title.rsplit(" ", 1)[-1] for title in topics[start : start + 20]}, memory=memory)
+        assert memory.split().degraded == ""
+    assert memory.check() == []
+    assert {slug(title) for title in topics} <= below(memory, "memory")
+    ways = [path for path in lines(memory) for path in lines(memory, path) for path in lines(memory, path)]
+    assert all(not lines(memory, path) for path in ways)

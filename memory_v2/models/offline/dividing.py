@@ -178,6 +178,7 @@ def _left_after(brief: SplitBrief, call: ToolCall) -> int:
     for place, child in enumerate(call.arguments["children"], 1):
         path = child_path(page.path, child["name"])
         left += len(f"- [[{path}]] - {child['description']}\n".encode())
+        left -= sum(len(link.line.encode("utf-8", "surrogateescape")) for link in page.children if link.target == path)
         for number in parse_numbers(child["blocks"], len(page.blocks)) if child.get("blocks") else []:
             homes[number] = place
         for number in parse_numbers(child["links"], len(page.children), "l") if child.get("links") else []:

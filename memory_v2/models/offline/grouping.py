@@ -43,7 +43,11 @@ def group_links(brief: SplitBrief, names: Names, room: int, most: int) -> list[d
     listed = listed_on(brief)
     above = len(encode(child_path(brief.view.page.path, "x"))) - 1
     own = LINE_BYTES + above
-    most = max(2, min(MAX_GROUPS, most, room // (own + SHORTEST)))
+    homes = [each for each in listed if each.is_group]
+    if len(homes) >= most or sum(len(encode(home.link.line)) for home in homes) > room:
+        listed, homes = [replace(each, is_group=False) for each in listed], []
+    least = len(homes) + 1 if homes else 2
+    most = max(least, min(MAX_GROUPS, most, room // (own + SHORTEST)))
     while True:
         groups = grouped(listed, most)
         if _is_lopsided(brief, groups):
@@ -51,12 +55,12 @@ def group_links(brief: SplitBrief, names: Names, room: int, most: int) -> list[d
                 [leaf for leaf in listed if not leaf.is_group], max(2, min(most, len(listed) // PAGES_TO_A_GROUP))
             )
         moved = {member.number for group in groups for member in group.members}
-        homes = {group.home.number for group in groups if group.home}
-        stay = sum(len(encode(each.link.line)) for each in listed if each.number not in moved | homes)
+        joined = {group.home.number for group in groups if group.home}
+        stay = sum(len(encode(each.link.line)) for each in listed if each.number not in moved | joined)
         each = (room - stay) // max(1, len(groups)) - own
-        if each >= SHORTEST or most == 2:
+        if each >= SHORTEST or most == least:
             break
-        most = max(2, most * 4 // 5)
+        most = max(least, most * 4 // 5)
     lines = describe_groups(groups, listed, names, max(SHORTEST, min(MAX_DESCRIPTION, each)))
     return [
         {
@@ -79,8 +83,6 @@ def _is_lopsided(brief: SplitBrief, groups: Sequence[Group]) -> bool:
 def grouped(listed: Sequence[Listed], most: int) -> list[Group]:
     """The groups to which links move, so that at most `most` lines are left."""
     homes = [each for each in listed if each.is_group]
-    if len(homes) >= most:
-        listed, homes = [replace(each, is_group=False) for each in listed], []
     leaves = [each for each in listed if not each.is_group]
     groups = by_folder(leaves, homes, most)
     groups += _by_period(_left(leaves, groups), homes)
