@@ -63,7 +63,7 @@ def test_on_a_page_with_others_a_line_stands_behind_the_text(mode: str) -> None:
 
 def test_the_first_text_on_the_root_has_a_line() -> None:
     memory = offline()
-    memory.write("The kiln is warm.", **STANDUP)
+    memory.write("The kiln is warm.", "memory", **STANDUP)
     assert body(memory) == f"# Memory\n\nThe kiln is warm.\n\n{LINE}"
 
 
@@ -166,7 +166,7 @@ def test_nothing_changes_for_texts_without_a_source() -> None:
 )
 def test_a_day_in_the_name_counts_unless_it_is_still_to_come(name: str, day: date | None) -> None:
     memory = offline()
-    memory.write("The kiln is warm.", source=name)
+    memory.write("The kiln is warm.", "memory", source=name)
     assert said(memory) == [("The kiln is warm.", Source(name, day))]
     memory.write("Other.", "other", source=name, date="2025-05-05")
     assert page(memory, "other").properties["date"] == "2025-05-05"
@@ -195,14 +195,14 @@ def test_what_cannot_be_kept_in_one_line_is_refused(given: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["[[log]]", "*a* · b", "a · 2025-02-03", r"C:\notes\a.md", "`x`", "<b>", "x" * 200])
-@pytest.mark.parametrize("path", [None, "page"])
-def test_any_name_is_read_back(name: str, path: str | None) -> None:
+@pytest.mark.parametrize("path", ["memory", "page"])
+def test_any_name_is_read_back(name: str, path: str) -> None:
     memory = offline()
     memory.write("The kiln is warm.", path, source=name)
-    [(_, source)] = said(memory, path or "memory")
+    [(_, source)] = said(memory, path)
     assert source.name == name
     assert memory.check() == []
-    assert page(memory, path or "memory").found_links == () or path
+    assert page(memory, path).found_links == () or path == "page"
 
 
 def test_a_write_that_was_interrupted_keeps_source_and_date() -> None:

@@ -494,7 +494,7 @@ def test_a_page_that_lists_itself_is_no_child_of_its_own() -> None:
 @pytest.mark.parametrize("word", ["ılık", "ırmak", "ısı"])
 def test_a_subject_whose_capital_is_another_letter_is_no_obstacle(word: str) -> None:
     memory = Memory(VolatileStorage(clock), threshold=SMALL, now=clock)
-    written = memory.write("\n\n".join(f"{word} {number}" for number in range(400)))
+    written = memory.write("\n\n".join(f"{word} {number}" for number in range(400)), "memory")
     assert (written.degraded, written.new_files[0]) == ("", word)
     assert f"# {word}" in memory.read(word)
 
