@@ -46,8 +46,9 @@ def group_links(brief: SplitBrief, names: Names, room: int, most: int) -> list[d
     homes = [each for each in listed if each.is_group]
     if len(homes) >= most or sum(len(encode(home.link.line)) for home in homes) > room:
         listed, homes = [replace(each, is_group=False) for each in listed], []
-    least = len(homes) + 1 if homes else 2
-    most = max(least, min(MAX_GROUPS, most, room // (own + SHORTEST)))
+    most = max(2, min(MAX_GROUPS, most, room // (own + SHORTEST)))
+    least = max(2, len(homes) + (len(homes) < most))
+    most = max(least, most)
     while True:
         groups = grouped(listed, most)
         if _is_lopsided(brief, groups):
