@@ -265,6 +265,8 @@ class WriteTask:
         for number, block in enumerate(self.brief.blocks, 1):
             if number not in self.placed and (missing := missing_from(block, written, above)):
                 found.append(f"n{number} is nowhere yet ({', '.join(missing[:5])}): place it, or say where it stands")
+        if self.nothing_is_new and (made := [path for path in sorted(self.said_on) if not self.draft.before(path)]):
+            found.append(f"the page {made[0]} is made for this text and says nothing yet: place the text there")
         return found
 
     def checked(self) -> list[str]:

@@ -298,3 +298,9 @@ def test_a_file_whose_path_is_taken_is_called_by_a_further_word() -> None:
 
 def test_a_short_note_from_somebody_is_no_document() -> None:
     assert read_document(told("Hooks are called in order.\n", "Ana")) is None
+
+
+def test_a_text_that_is_the_title_of_its_new_page_is_written() -> None:
+    memory = offline()
+    assert memory.write("Other.", "other").outcome == "written"
+    assert "\nOther.\n" in memory.read("other")

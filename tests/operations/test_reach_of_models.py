@@ -121,3 +121,10 @@ def test_of_several_pages_those_that_are_there_are_opened_and_the_others_named()
     assert "page attic" in told[1]
     assert "There is no page cellar." in told[1]
     assert found == ["- Winter tyres are stored here."]
+
+
+def test_a_page_that_is_only_made_for_a_text_does_not_say_it_already() -> None:
+    known = call("nothing_new", blocks="n1", said_in=[{"page": "kiln", "blocks": 1}])
+    asked, _ = scripted(offline(), calls(known), calls(call("place", blocks="n1", page="kiln")))
+    assert asked.write("Kiln", "kiln").outcome == "written"
+    assert body(asked, "kiln") == "# Kiln\n\nKiln"

@@ -22,7 +22,7 @@ from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
-_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]+")
+_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 MOST_ITEMS = 12
 """In how many items of a list at most each is looked at alone. A longer one is hardly a note."""
 MIN_KNOWN_WORDS = 4
@@ -74,7 +74,7 @@ def _whole_on_a_page(brief: WriteBrief) -> dict[int, tuple[str, int]]:
         found: dict[int, tuple[str, int]] = {}
         blocks = iter(enumerate(page.blocks, 1))
         for number, new in enumerate(brief.blocks, 1):
-            place = next((there for there, block in blocks if _says_the_same(block.content, new.content)), None)
+            place = next((there for there, block in blocks if _says_the_same(block, new)), None)
             if place is None:
                 break
             found[number] = (page.path, place)
@@ -91,7 +91,7 @@ def _known(brief: WriteBrief) -> dict[int, tuple[str, int]]:
         page, new = pages.get(path), brief.blocks[number - 1]
         if page is None or block > len(page.blocks) or page.blocks[block - 1].kind == "piece":
             continue
-        if _says_the_same(page.blocks[block - 1].content, new.content) and not _small_talk(new):
+        if _says_the_same(page.blocks[block - 1], new) and not _small_talk(new):
             found[number] = (path, block)
     for number, new in enumerate(brief.blocks, 1):
         if (
@@ -104,14 +104,14 @@ def _known(brief: WriteBrief) -> dict[int, tuple[str, int]]:
     return found
 
 
-def _says_the_same(old: str, new: str) -> bool:
-    """Whether two texts are equal except for marks of items and headings, white space and a final full stop. Case
-    counts: `PATH`, `path`."""
-    return _bare(old) == _bare(new)
+def _says_the_same(old: Block, new: Block) -> bool:
+    """Whether two headings, or two other blocks, are equal except for their marks, white space and a final full stop.
+    Case counts: `PATH`, `path`."""
+    return (old.kind == "heading") == (new.kind == "heading") and _bare(old) == _bare(new)
 
 
-def _bare(text: str) -> str:
-    return " ".join(_ITEM.sub("", text).split()).removesuffix(".")
+def _bare(block: Block) -> str:
+    return " ".join(_ITEM.sub("", block.words).split()).removesuffix(".")
 
 
 def _in_order(known: Mapping[int, tuple[str, int]]) -> bool:
