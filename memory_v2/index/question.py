@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from memory_v2.index.marks import says_one_of, stored
 from memory_v2.index.terms import terms
 from memory_v2.text.dates import PartialDate, Span, asks_when, question_dates
-from memory_v2.text.lists import stopwords
-from memory_v2.text.words import words
+from memory_v2.text.lists import past, stopwords
+from memory_v2.text.words import proper_words, words
 
 _LONGEST = 100_000
 _MOST_WORDS = 300
@@ -29,6 +30,10 @@ class Question:
     whole: str = ""
     dates: tuple[Span | PartialDate, ...] = ()
     when: bool = False
+    past: bool = False
+    """Whether it asks for what was so before."""
+    proper: frozenset[str] = frozenset()
+    """The terms of names and numbers, as far as their spelling tells."""
 
     @property
     def phrases(self) -> tuple[str, ...]:
@@ -64,6 +69,8 @@ def parse_question(query: str, speakers: Collection[str]) -> Question:
         flattened(query.strip(" \t\r\n\"'?!.？。！")) if len(looked_up) > 1 else "",
         tuple(dict.fromkeys(question_dates(query))),
         asks_when(query),
+        says_one_of(past(), stored(terms(query))),
+        frozenset(term for word in proper_words(query) for term in terms(word)[:1]),
     )
 
 

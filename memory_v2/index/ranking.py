@@ -11,16 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
 from typing import TypeAlias
 
 from memory_v2.index.lookup import Found, Place
+from memory_v2.index.marks import is_empty
 from memory_v2.index.question import Question, flattened
 from memory_v2.index.said import Said
-from memory_v2.index.terms import terms_of
+from memory_v2.index.versions import Versions
 from memory_v2.index.windows import Standing, Windows
 from memory_v2.text.dates import Span, covers
-from memory_v2.text.lists import stopwords
 
 _Said: TypeAlias = frozenset[tuple[str, int]]
 _COMPARED = 40
@@ -95,8 +94,11 @@ def rank(question: Question, found: Found, limit: int) -> list[Ranked]:
         if rank < limit or (rank < _COMPARED and not sign.is_talk)
     }
     said = found.read_said(asked)
-    ranked = _newest_first(found, scored, said)[:limit]
-    return [Ranked(sign.place, squashed(score), _why(found, sign), said[sign.place.id]) for score, sign in ranked]
+    if not question.past:
+        scored = _newest_version_first(question, found, windows, _newest_first(found, scored, said), said)
+    return [
+        Ranked(sign.place, squashed(score), _why(found, sign), said[sign.place.id]) for score, sign in scored[:limit]
+    ]
 
 
 def _signs(question: Question, found: Found, windows: Windows, place: Place) -> _Signs:
@@ -178,6 +180,32 @@ def _newest_first(
     return ordered
 
 
+def _newest_version_first(
+    question: Question,
+    found: Found,
+    windows: Windows,
+    ranked: list[tuple[float, _Signs]],
+    said: Mapping[int, Said],
+) -> list[tuple[float, _Signs]]:
+    """Puts the newest version of the first note before it, if one of the best tells newer what it tells. A question for
+    a day is answered by that day."""
+    if not ranked or question.dates or ranked[0][1].is_talk:
+        return ranked
+    first = ranked[0][1].place
+
+    def age(place: Place) -> tuple[int, int, int, int, str, str, int]:
+        return _age(found, place, said[place.id])
+
+    newer = [
+        sign.place
+        for _, sign in ranked[1:_COMPARED]
+        if not sign.is_talk and sign.place.kind == "text" and age(sign.place) > age(first)
+    ]
+    newest = Versions(question, found, windows, first).newest(newer, age)
+    signs = sorted((sign for _, sign in ranked), key=lambda sign: sign.place is not newest)
+    return [(score, sign) for (score, _), sign in zip(ranked, signs, strict=True)]
+
+
 def _are_versions(one: _Said, other: _Said) -> bool:
     """Whether two notes that match the same words and days are versions of one: they share half of their words, and
     each has a word of its own."""
@@ -187,7 +215,7 @@ def _are_versions(one: _Said, other: _Said) -> bool:
 def _substance(place: Place) -> _Said:
     """The content terms of a place, each with its count so far, so that a repeated word counts twice."""
     marker = _NUMBER.match(place.text)
-    said = [term for term in place.own.split()[1 if marker else 0 :] if term not in _function_words()]
+    said = [term for term in place.own.split()[1 if marker else 0 :] if not is_empty(term)]
     times: Counter[str] = Counter()
     counted = []
     for term in said:
@@ -202,8 +230,3 @@ def _age(found: Found, place: Place, said: Said) -> tuple[int, int, int, int, st
     path, moment = found.paths[place.page]
     number = _NUMBER.match(place.text)
     return (said.day, said.turn, place.since or 0, int(number[1]) if number else 0, moment, path, place.id)
-
-
-@cache
-def _function_words() -> frozenset[str]:
-    return frozenset().union(*terms_of(stopwords()))

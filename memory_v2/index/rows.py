@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
+from memory_v2.index.marks import stored
 from memory_v2.index.passages import Passage, passages
 from memory_v2.index.terms import terms, terms_of
 from memory_v2.text.words import normal
@@ -131,7 +132,7 @@ def _passage_row(page: Page, passage: Passage, spelled: Sequence[str]) -> Passag
         temporal=passage.temporal,
         question=passage.question,
         length=len(spelled),
-        own=f" {'  '.join(spelled)} ",  # two spaces: each term has one on both sides, to be counted by
+        own=stored(spelled),
         context=f" {context} ",
         lines=json.dumps(passage.lines),
         named=json.dumps([(named.since, named.until, named.line) for named in passage.named]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -37,9 +37,10 @@ class Windows:
 
     def __init__(self, found: Found) -> None:
         self._average = max(found.facts.length, 1.0)
-        self._rarity = {term: _rarity(count, found.facts.count) for term, count in found.frequency.items()}
-        self._total = sum(self._rarity.values()) or 1.0
-        self._blank = [f" {term} " for term in self._rarity]
+        self.rarity = {term: _rarity(count, found.facts.count) for term, count in found.frequency.items()}
+        """How much it says that a place has each term of the question."""
+        self._total = sum(self.rarity.values()) or 1.0
+        self._blank = [f" {term} " for term in self.rarity]
         self._sums: dict[int, tuple[list[list[int]], int]] = {}
         self._whole: dict[tuple[int, int], float] = {}
         places = sorted(found.places.values())
@@ -56,13 +57,17 @@ class Windows:
             self._sums[place.id] = (sums, position)
         self._whole[run] = self._score(sums, 0, len(together))
 
+    def weight(self, terms: Iterable[str]) -> float:
+        """How much it says that a place has these terms of the question."""
+        return sum(self.rarity[term] for term in terms)
+
     def standing(self, place: Place) -> Standing:
         """How a place and what stands around it score."""
         sums, position = self._sums[place.id]
         end = min(position + REACH + 1, len(sums) - 1)
         start = max(position - REACH, 0)
         above = [
-            weight for blank, weight in zip(self._blank, self._rarity.values(), strict=True) if blank in place.context
+            weight for blank, weight in zip(self._blank, self.rarity.values(), strict=True) if blank in place.context
         ]
         return Standing(
             own=self._score(sums, position, position + 1),
@@ -75,14 +80,14 @@ class Windows:
         )
 
     def _matched(self, sums: Sequence[Sequence[int]], start: int, end: int) -> tuple[str, ...]:
-        return tuple(term for term, x, y in zip(self._rarity, sums[start][1:], sums[end][1:], strict=True) if x < y)
+        return tuple(term for term, x, y in zip(self.rarity, sums[start][1:], sums[end][1:], strict=True) if x < y)
 
     def _score(self, sums: Sequence[Sequence[int]], start: int, end: int) -> float:
         """BM25 of some places read as one; longer ones are held against an average of as many."""
         (before, *counts), (after, *counted) = sums[start], sums[end]
         length = K1 * (1 - B + B * (after - before) / (self._average * (end - start)))
         score = 0.0
-        for weight, x, y in zip(self._rarity.values(), counts, counted, strict=True):
+        for weight, x, y in zip(self.rarity.values(), counts, counted, strict=True):
             if x < y:
                 score += weight * (y - x) * (K1 + 1) / (y - x + length)
         return score

@@ -14,6 +14,13 @@ def read_words(file: Path) -> frozenset[str]:
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
+def read_phrases(file: Path) -> frozenset[str]:
+    """The phrases in a file: they end at commas and at line ends. Read it once, and only when it is needed."""
+    lines = file.read_text("utf-8").splitlines()
+    found = (phrase.strip() for line in lines if not line.startswith("#") for phrase in line.split(","))
+    return frozenset(filter(None, found))
+
+
 @cache
 def stopwords() -> frozenset[str]:
     """Function words of English, Spanish, Portuguese, French and German, as `words` gives them."""
@@ -57,3 +64,45 @@ def labels() -> frozenset[str]:
 def empty_names() -> frozenset[str]:
     """Words that say nothing about a page when they are its name, such as `misc`."""
     return read_words(_DATA / "empty-names.txt")
+
+
+@cache
+def replacing() -> frozenset[str]:
+    """Phrases that say that something takes the place of something else, such as `no longer`."""
+    return read_phrases(_DATA / "replacing.txt")
+
+
+@cache
+def present() -> frozenset[str]:
+    """Phrases that say that a line speaks of the present, such as `as of`."""
+    return read_phrases(_DATA / "present.txt")
+
+
+@cache
+def new() -> frozenset[str]:
+    """Words for `new`."""
+    return read_words(_DATA / "new.txt")
+
+
+@cache
+def past() -> frozenset[str]:
+    """Phrases with which a question asks for what was so before, such as `used to`."""
+    return read_phrases(_DATA / "past.txt")
+
+
+@cache
+def particles() -> frozenset[str]:
+    """Chinese characters of the grammar, such as `的`."""
+    return read_words(_DATA / "particles.txt")
+
+
+@cache
+def numbers() -> frozenset[str]:
+    """Numbers in words, such as `twelve`."""
+    return read_words(_DATA / "numbers.txt")
+
+
+@cache
+def weekdays() -> frozenset[str]:
+    """The days of the week."""
+    return read_words(_DATA / "weekdays.txt")

@@ -87,6 +87,16 @@ def words(text: str) -> list[str]:
     return list(filter(None, found))  # an apostrophe that counts as a letter, alone, leaves nothing
 
 
+def proper_words(text: str) -> list[str]:
+    """The words with a digit, and the names: words with a capital after the first word. Where more than a third have
+    one, as in German, capitals tell nothing."""
+    tokens = matcher(rf"{_SPACED_WORD}(?:[{_APOSTROPHES}._-]{_SPACED_WORD})*+").findall(text)
+    named = {token for token in tokens[1:] if token != token.casefold()}
+    if len(named) * 3 > len(tokens):
+        named = set()
+    return [token for token in dict.fromkeys(tokens) if token in named or any(map(str.isdigit, token))]
+
+
 def _without_apostrophes(token: str) -> list[str]:
     body, _, tail = token.rpartition("'")
     if tail not in _CLITICS:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_v2.index import ranking
+from memory_v2.index import marks
 from memory_v2.index import terms as module
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.rows import IncomingPage, prepare_page
@@ -74,7 +74,8 @@ def test_the_first_search_of_a_process_asks_the_stemmer_a_few_times_only(
 
     stems = Counting()
     monkeypatch.setattr(module, "_stems", lambda: stems)
-    ranking._function_words.cache_clear()
+    marks._function_words.cache_clear()
+    marks._in_terms.cache_clear()
     storage = VolatileStorage()
     storage.write("page", b"The zebra eats leeks.\n\nThe zebra eats peas.\n")
     assert len(FullTextIndex(storage, None).search("zebra")) == 2

@@ -1,0 +1,95 @@
+"""Of a fact that was told again in other words, the newest comes first, and the older one stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory_v2.index.full_text import FullTextIndex
+from memory_v2.storage.volatile import VolatileStorage
+
+AROUND = ["The kettle is in the kitchen.", "Die Pflanzen brauchen Wasser.", "下雨了要带伞。", "El tren sale tarde."]
+
+
+def found(lines: list[str], query: str) -> list[str]:
+    storage = VolatileStorage()
+    storage.write("memory", ("# Memory\n\n" + "".join(f"- {line}\n" for line in [*lines, *AROUND])).encode())
+    return [hit.text.removeprefix("- ") for hit in FullTextIndex(storage, None).search(query)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "query"),
+    [
+        (
+            "The book group reads Middlemarch.",
+            "The book group dropped it and picked Stoner.",
+            "What does the book group read?",
+        ),
+        (
+            "Pelican's upload limit is 20 MB.",
+            "Pelican takes uploads of 75 MB now.",
+            "What is the upload limit of Pelican?",
+        ),
+        ("Our dentist is Dr. Okafor.", "The new dentist is Dr. Brandt.", "Who is our dentist?"),
+        (
+            "The landlord is Mr. Petrov, phone 555-0134.",
+            "House sold; landlord Ms. Lind, phone 555-0188.",
+            "phone of the landlord?",
+        ),
+        ("Tante Gerda wohnt in Kassel.", "Tante Gerda ist nach Göttingen gezogen.", "Wo wohnt Tante Gerda?"),
+        (
+            "El autobús para en la calle Olmo.",
+            "El autobús ya no para en Olmo, sino en Norte.",
+            "¿Dónde para el autobús?",
+        ),
+        ("La chorale répète le mercredi.", "Désormais la chorale répète le jeudi.", "Quel jour répète la chorale ?"),
+        ("O médico da família é o Dr. Teles.", "A família mudou para a Dra. Figueira.", "Quem é o médico da família?"),
+        ("海鸥项目的负责人是王芳。", "海鸥项目现在由李强负责。", "海鸥项目的负责人是谁？"),
+        ("奶奶住在杭州。", "奶奶已经搬到苏州了。", "奶奶住在哪里？"),
+    ],
+)
+def test_what_a_fact_has_become_comes_before_the_fact(old: str, new: str, query: str) -> None:
+    assert found([old, new], query)[:2] == [new, old]
+
+
+@pytest.mark.parametrize(
+    "query", ["Where did Gerda live before?", "Where did Gerda use to live? Where did she live previously?"]
+)
+def test_a_question_for_what_was_so_before_is_answered_by_its_words(query: str) -> None:
+    lines = ["Gerda lives in Kassel.", "Gerda has moved to Bonn."]
+    assert found(lines, query) == lines
+    assert found(lines, "Where does Gerda live?") == lines[::-1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "query"),
+    [
+        (["Silica is tested with pytest.", "Quipu is tested with unittest since May."], "How is Silica tested?"),
+        (["Error 4012 means that a token expired.", "Error 4013 is logged since May."], "What does error 4012 mean?"),
+        (
+            ["Lunch is at noon in the Berlin office.", "Lunch moved to two in Madrid's office."],
+            "When is lunch in the Berlin office?",
+        ),
+        (["Pelican takes uploads of 20 MB.", "Pelican uploads have a new look."], "Which uploads does Pelican take?"),
+    ],
+)
+def test_news_about_something_else_comes_after_the_answer(lines: list[str], query: str) -> None:
+    assert found(lines, query)[: len(lines)] == lines
+
+
+def test_what_is_true_at_once_is_all_found() -> None:
+    lines = [
+        f"{name} plays the {thing} in the Corvid orchestra." for name, thing in (("Ada", "flute"), ("Ben", "horn"))
+    ]
+    lines.append("Cleo now plays the harp in the Corvid orchestra.")
+    assert set(found(lines, "Who plays in the Corvid orchestra?")) >= set(lines)
+    assert found(lines, "What does Ada play in the Corvid orchestra?")[0] == lines[0]
+
+
+def test_in_a_conversation_nothing_is_taken_for_a_version() -> None:
+    lines = [
+        "Ann: I live in Kassel, in the old house.",
+        "Bob: Is it a nice house?",
+        "Ann: We moved house, you live and learn.",
+        "Bob: Oh!",
+    ]
+    assert found(lines, "Who lives in an old house in Kassel?")[0] == lines[0]
