@@ -66,7 +66,7 @@ def memory(context: click.Context, path: str | None, model: str | None) -> None:
                                      turns=8,tokens=50000,seconds=60,money=0.05
       SILICA_MEMORY_TRACES           how many traces to keep (200; 0: none)
       SILICA_MEMORY_PRICES           a JSON file with your own prices
-      SILICA_MEMORY_TIMEZONE         the time zone of your days, such as Europe/Madrid (UTC)
+      SILICA_MEMORY_TIMEZONE         your time zone, such as Europe/Madrid (UTC)
       SILICA_MEMORY_BACKEND          local or s3, if --path is not given
       SILICA_MEMORY_S3_BUCKET        the bucket; boto3 finds the credentials
       SILICA_MEMORY_S3_PREFIX        the prefix of all keys (memory; /: none)

@@ -26,7 +26,7 @@ from memory_v2.index.unindexed import find_same, find_words, list_rows, page_day
 from memory_v2.index.written import Past, WrittenLines
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import Stamp
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
@@ -59,7 +59,7 @@ class FullTextIndex:
         source: PageSource,
         folder: Path | None,
         history: Past | None = None,
-        calendar: Calendar = Calendar(),  # noqa: B008
+        calendar: Calendar = UTC_DAYS,
     ) -> None:
         """`history` tells when each line was written; without one, lines have the dates of their pages."""
         self._source = source

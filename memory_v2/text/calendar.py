@@ -30,3 +30,7 @@ class Calendar:
     def today(self) -> date:
         """The current day."""
         return self.day(self.now())
+
+
+UTC_DAYS = Calendar()
+"""The days of UTC, by the clock of this machine."""

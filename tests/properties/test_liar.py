@@ -43,8 +43,8 @@ class Audited:
 
     def write(self, text: str) -> None:
         with Memory(LocalStorage(self.folder), now=clock) as memory:
-            memory.write(text)
-        self.note(did="write", text=text, page=None, mode="update")
+            memory.write(text, "memory")
+        self.note(did="write", text=text, page="memory", mode="update")
 
     def note(self, **told: Any) -> None:
         """Logs an operation that ends with the newest commit."""
