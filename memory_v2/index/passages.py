@@ -20,6 +20,7 @@ from memory_v2.text.speakers import speaker, speakers
 from memory_v2.tree.block import Block, encode, is_blank, readable, split_lines
 from memory_v2.tree.page import Page
 from memory_v2.tree.sections import CHILD_LINK, OURS, PROPERTY
+from memory_v2.tree.source import DATE, SOURCE, is_source_line, source_names
 
 Kind: TypeAlias = Literal["text", "heading", "child link"]
 
@@ -44,6 +45,8 @@ class Passage:
     last_line: int
     text: str
     section: tuple[str, ...] = ()
+    source: str = ""
+    """The name of where it came from, if that is told."""
     run: int = 0
     speaker: str | None = None
     date: Span | None = None
@@ -71,11 +74,11 @@ def passages(page: Page) -> list[Passage]:
     run: list[Passage] = []
     above: list[_Heading] = []
     line, runs = 1, 1
-    sourced, page_days = days_of_sources(page), days_of_page(page)
+    sourced, page_days, sources = days_of_sources(page), days_of_page(page), source_names(page)
     apart = _program_lines(page)
     page_date = inherited = _date_in(page.path.rsplit("/", 1)[-1]) or _date_in(page.title)
     for number, block in enumerate(page.blocks, 1):
-        lines = _readable_lines(block)
+        lines, source = _readable_lines(block), readable(sources.get(number, ""))
         if line in apart and block.kind == "heading":
             pass
         elif block.kind == "heading":
@@ -84,13 +87,15 @@ def passages(page: Page) -> list[Passage]:
             above = _below(above, block)
             inherited = next((heading.date for heading in reversed(above) if heading.date), page_date)
             named = (*_named(above), *sourced.get(number, ()), *page_days)
-            start = Passage("heading", number, line, line, "", _section(above[:-1]), runs, date=inherited, named=named)
+            start = Passage(
+                "heading", number, line, line, "", _section(above[:-1]), source, runs, date=inherited, named=named
+            )
             if above[-1].words and _is_bare(page.blocks, number):
                 found += _cut(start, lines, LINE_BYTES)
-        elif block.kind != "rule":
+        elif block.kind != "rule" and not is_source_line(block):
             for first, kept in _without(lines, line, apart):
                 named = (*_named(above), *sourced.get(number, ()), *page_days)
-                start = Passage("text", number, first, first, "", _section(above), runs, named=named)
+                start = Passage("text", number, first, first, "", _section(above), source, runs, named=named)
                 run += [_described(part) for part in _parts(start, kept, voices)]
         line += len(lines)
     return [*found, *_dated(run, inherited), *_listed(page, apart, runs + 1)]
@@ -122,7 +127,8 @@ def _program_lines(page: Page) -> frozenset[int]:
     known = {
         number
         for number in sections.metadata
-        if number == sections.metadata.start or ((found := PROPERTY.match(lines[number])) and found[1] in OURS)
+        if number == sections.metadata.start
+        or ((found := PROPERTY.match(lines[number])) and found[1] in (*OURS, SOURCE, DATE))
     }
     return frozenset(number + 1 for number in {*sections.links, *known})
 

@@ -113,7 +113,7 @@ def _prepared(
 
 
 def _passage_row(page: Page, passage: Passage, spelled: Sequence[str]) -> PassageRow:
-    context = _context(page.path, page.title, passage.section)
+    context = _context(page.path, page.title, (*passage.section, passage.source))
     section = json.dumps(passage.section, ensure_ascii=False)
     if passage.kind == "child link":  # the description of a child weighs no more than a heading
         context, spelled = " ".join([context, *spelled]), []

@@ -84,7 +84,8 @@ def speaks_of(text: str, said: Said, day: date) -> str:
     """The days that a place speaks of, for people to read: the first ones in its text, else those that it names. Empty
     if there are none but the `day` on which it was said."""
     spans = [span for span, _, _ in find_dates(newest_part(text))]
-    spans += [Span(date.fromordinal(one.since), date.fromordinal(one.until)) for one in said.named]
+    named = (one for one in said.named if one.line is None)  # not the day of the whole page
+    spans += [Span(date.fromordinal(one.since), date.fromordinal(one.until)) for one in named]
     return next((spoken_of(span) for span in spans if span != Span(day, day)), "")
 
 

@@ -121,16 +121,18 @@ class _Sources:
 
 def check_title(title: str, sources: Iterable[str]) -> str:
     """Returns a title if it is one short line that shares words with its sources; raises `ToolProblem` otherwise."""
-    line = _line(title, MAX_TITLE, "a title")
-    if _least_grounded(line, _Sources(sources)) == 0:
+    line, told = _line(title, MAX_TITLE, "a title"), _Sources(sources)
+    _check_identifiers(line, told, "the title")
+    if _least_grounded(line, told) == 0:
         raise ToolProblem("the title has no word in common with the page; name the page's subject")
     return line
 
 
 def check_description(description: str, sources: Iterable[str]) -> str:
     """Returns a description if it is one line in the words of its sources; raises `ToolProblem` otherwise."""
-    line = _line(description, MAX_DESCRIPTION, "a description")
-    if _least_grounded(line, _Sources(sources)) < DESCRIBED_SHARE:
+    line, told = _line(description, MAX_DESCRIPTION, "a description"), _Sources(sources)
+    _check_identifiers(line, told, "the description")
+    if _least_grounded(line, told) < DESCRIBED_SHARE:
         raise ToolProblem("the description says little of what is on the page; name it in its words: who, what, when")
     return line
 
@@ -152,6 +154,13 @@ def _line(text: str, limit: int, what: str) -> str:
     if any(unicodedata.category(c) in ("Cc", "Cs") for c in line) or "[[" in line or "]]" in line:
         raise ToolProblem(f"{what} is plain words, without links and control characters")
     return line
+
+
+def _check_identifiers(line: str, sources: _Sources, what: str) -> None:
+    """Raises `ToolProblem` if a line has a word of letters and digits that its sources do not have."""
+    mixed = {word for word in words(line) if any(map(str.isdigit, word)) and any(map(str.isalpha, word))}
+    if mixed and (invented := sorted(mixed - set(words(sources.text)))):
+        raise ToolProblem(f"{what} holds {', '.join(invented[:5])}, which the page does not; use its own words")
 
 
 def _least_grounded(line: str, sources: _Sources) -> float:

@@ -275,3 +275,21 @@ def test_children_have_the_day_of_their_page() -> None:
     assert children
     assert {child.said_on for child in children} == {DAY}
     assert not any(is_source_line(block) for child in children for block in child.blocks)
+
+
+def test_a_text_is_found_by_its_source_and_what_tells_the_source_is_no_answer() -> None:
+    memory = offline()
+    memory.write("The kiln is warm.", "memory", **STANDUP)
+    memory.write("# Deploys\n\nWe deploy on Tuesdays.\n", source="runbook.md", date="2025-02-03")
+    assert [hit.excerpt for hit in memory.search("standup")] == ["The kiln is warm."]
+    assert [hit.excerpt for hit in memory.search("runbook")] == ["We deploy on Tuesdays."]
+
+
+def test_a_line_that_is_added_to_a_page_with_a_day_does_not_speak_of_that_day() -> None:
+    memory = offline()
+    memory.write("# Deploys\n\nWe deploy on Tuesdays.\n", source="runbook.md", date="2025-02-03")
+    memory.write(
+        "The deploys move to Wednesdays.", "runbook" if "runbook" in memory.storage.list_files() else "deploys"
+    )
+    [hit] = memory.search("Wednesdays")
+    assert hit.speaks_of == ""
