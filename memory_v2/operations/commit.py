@@ -71,7 +71,9 @@ def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be
     if not exact:
         now = context.now()
         pages = {path: page and parse_page(path, page.stamped(now).text) for path, page in pages.items()}
-    large = [page.path for page in pages.values() if page and not may_be_large and overgrown(page, context.threshold)]
+    graph = context.index.graph()
+    written = [page for page in pages.values() if page and not may_be_large]
+    large = [page.path for page in written if overgrown(page, context.threshold, graph)]
     with context.storage.lock():
         finish_interrupted(context.storage)
         context.note.expect_unfinished(context.storage.history)

@@ -13,15 +13,28 @@ from memory_v2.operations.freshness import Freshness
 from memory_v2.pending import PendingNote
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.text.calendar import utc_now
+from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
+from memory_v2.tree.path import fold
 
 MAX_CHILDREN = 32
-"""How many children a split may make, or leave when it groups links. A page may list as many as fit in its bytes."""
+"""How many children a split may make, or leave when it groups links. A page without groups may list as many as fit in
+its bytes."""
+LEAST_GROUPS = 5
+"""How many groups a page lists at least whose links are grouped."""
 
 
-def overgrown(page: Page, threshold: int) -> bool:
-    """Whether a page must be split: it has too many bytes, whether they are text or links."""
-    return page.size > threshold
+def overgrown(page: Page, threshold: int, graph: Graph) -> bool:
+    """Whether a page must be split: it has too many bytes, whether they are text or links; or its links are grouped,
+    and so many more have come that the groups are hard to see among them."""
+    return page.size > threshold or has_loose_links(page, graph)
+
+
+def has_loose_links(page: Page, graph: Graph) -> bool:
+    """Whether a page that lists groups lists more than a reader looks through."""
+    if len(page.children) <= MAX_CHILDREN:
+        return False
+    return sum(graph.lists_only(graph.known.get(fold(link.target), "")) for link in page.children) >= LEAST_GROUPS
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def _overgrown_size(context: Context, path: str) -> int:
     """The size of an overgrown page in bytes; 0 if the page is not overgrown, or does not exist."""
     stored = stored_page(context.storage, path)
     page = read_page(path, stored.data) if stored else None
-    return page.size if page and overgrown(page, context.threshold) else 0
+    return page.size if page and overgrown(page, context.threshold, context.index.graph()) else 0
 
 
 def split_now(context: Context, path: str = ROOT) -> SplitResult:

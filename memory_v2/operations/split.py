@@ -11,7 +11,7 @@ from memory_v2.errors import SilicaError, Unreadable
 from memory_v2.models.base import Model
 from memory_v2.models.briefs import PageView, SplitBrief
 from memory_v2.operations.commit import commit
-from memory_v2.operations.context import MAX_CHILDREN, Context
+from memory_v2.operations.context import MAX_CHILDREN, Context, has_loose_links
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.moving import follow_parent
@@ -47,12 +47,13 @@ def split(context: Context, path: str, models: Sequence[Model] | None = None) ->
     if made and page.size <= context.threshold:
         revision = commit(draft)
         return SplitResult(path=path, revisions=(revision,), strategy="size", new_files=tuple(made))
+    loose = has_loose_links(page, draft.graph())
     brief = SplitBrief(
         view=PageView(page, draft.graph().breadcrumb(path)),
         threshold=context.threshold,
-        target=_target(page, context.threshold),
+        target=context.threshold if loose else _target(page, context.threshold),
         taken=TakenPaths(draft.paths()),
-        crowded=page.size > context.threshold and len(encode(page.links)) > page.size / 2,
+        crowded=loose or (page.size > context.threshold and len(encode(page.links)) > page.size / 2),
         most_children=MAX_CHILDREN,
         now=context.now(),
         is_piece=partial(_is_piece, draft),

@@ -167,6 +167,8 @@ class SplitTask:
         sources = [*(self.page.blocks[n - 1].text for n in blocks), *(self._link(n).line for n in links), name]
         exists = present is not None
         sources += [link.line for link in self.page.children if exists and link_key(link.target) == fold(path)]
+        if exists and (group := self.brief.about(path)):
+            sources.append(group.links)
         if exists and any(link_key(self._link(n).target) == fold(path) for n in links):
             raise ToolProblem(f"{path!r} cannot list itself; leave its own link where it is")
         description = check_description(child.description, sources)

@@ -31,6 +31,8 @@ class Edge:
     child: bool = False
 
 
+MAX_OWN = 400
+"""How many bytes besides its links a group has at most: its title and metadata."""
 _OF_PAGES = ("known", "taken")
 _OF_LINKS = ("sources", "parents", "children", "unreachable")
 """What is computed from the paths of the pages only, and what from these and the links."""
@@ -82,6 +84,12 @@ class Graph:
     def taken(self) -> TakenPaths:
         """The paths that a new page cannot have."""
         return TakenPaths(self.pages)
+
+    def lists_only(self, path: str) -> bool:
+        """Whether a page is a group: it lists pages, and has hardly a text of its own."""
+        lines = [edge for edge in self.links.get(path, ()) if edge.child]
+        listed = sum(len(f"- [[{line.target}]] - {line.label}\n".encode()) for line in lines)
+        return len(lines) > 1 and path != ROOT and self.pages[path].size - listed <= MAX_OWN
 
     @cached_property
     def sources(self) -> dict[str, list[str]]:

@@ -192,3 +192,27 @@ def test_a_catalogue_grows_in_few_levels_and_is_never_stuck() -> None:
     assert {slug(title) for title in topics} <= below(memory, "memory")
     ways = [path for path in lines(memory) for path in lines(memory, path) for path in lines(memory, path)]
     assert all(not lines(memory, path) for path in ways)
+
+
+def test_pages_that_came_after_the_groups_join_them_before_a_reader_is_lost_among_them() -> None:
+    memory = Memory(VolatileStorage(clock), now=clock)
+    groups = []
+    for subject in SUBJECTS:
+        listed = []
+        for title in [title for title, of in TITLES.items() if of == subject][:3]:
+            page = parse_page(slug(title), text_on(title, subject))
+            memory.storage.write(page.path, page.stamped(clock()).data)
+            listed.append((page.path, describe_document(title, page.blocks)))
+        group = new_page(slug(subject), subject).with_children(listed)
+        memory.storage.write(group.path, group.stamped(clock(), split_from="memory").data)
+        groups.append((group.path, f"{subject}: a word"))
+    memory.storage.write("memory", new_page("memory", "Memory").with_children(groups).data)
+    memory.check()
+    later = {f"{title} again": subject for title, subject in TITLES.items()}
+    for title, subject in later.items():
+        memory.write(text_on(title, subject), source=f"{slug(title)}.md")
+        assert len(lines(memory)) <= 33
+    memory.write("# Nothing of the kind\n\nA bus to the sea.\n")
+    assert len(lines(memory)) <= 32
+    reached = {target for group, _ in groups for target in lines(memory, group)}
+    assert len(reached) > 25
