@@ -74,10 +74,9 @@ def test_a_long_text_without_a_title_is_a_document_and_is_called_by_its_words() 
         "".join(f"## 2026-01-{day:02}\n\n{PROSE}" for day in range(1, 10)),
         "".join(f"- Alice: {PROSE.strip()}\n- Bob: Really? {PROSE.strip()}\n" for _ in range(6)),
         "".join(f"{n}. The capital of country {n} is city {n}.\n" for n in range(60)),
-        "".join(f"## {name}\n\n{PROSE}{PROSE}" for name in ("Alice", "Boats", "Carmen", "Deploy")),
         "# 2026-01-12\n\nFired the kiln.\n",
     ],
-    ids=["log", "conversation", "numbered facts", "sections side by side", "a day"],
+    ids=["log", "conversation", "numbered facts", "a day"],
 )
 def test_what_is_no_document_goes_to_the_root(text: str) -> None:
     memory = offline()
@@ -304,3 +303,38 @@ def test_a_text_that_is_the_title_of_its_new_page_is_written() -> None:
     memory = offline()
     assert memory.write("Other.", "other").outcome == "written"
     assert "\nOther.\n" in memory.read("other")
+
+
+def test_a_document_that_is_divided_below_its_page_lists_no_other_documents() -> None:
+    memory = offline()
+    section = "The kiln is heated slowly, as moist clay bursts in a hot kiln. " * 40
+    memory.write(
+        "# Kilns\n\n" + "".join(f"## {part}\n\n{section}\n\n" for part in ("Clay", "Wood", "Gas", "Oil", "Heat"))
+    )
+    parts = set(children(memory, "kilns"))
+    assert len(parts) > 1
+    other = memory.write("# A kiln of wood\n\nThe kiln is heated slowly with wood; clay bursts in a hot kiln.\n")
+    assert other.path in children(memory)
+    assert set(children(memory, "kilns")) == parts
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Spark of noon: 2026-02-08 17:48", "2026-02-08-17-48-spark-of-noon"),
+        ("Memory log: 2026-02-15 — Late session", "2026-02-15-memory-log-late-session"),
+        ("2026-02-08 — Day 3 (Saturday)", "2026-02-08-day-3-saturday"),
+        ("Sync of the kilns - 2026-02-09", "sync-of-the-kilns-2026-02-09"),
+    ],
+)
+def test_a_date_in_a_title_is_read_as_it_stands_in_the_name(title: str, name: str) -> None:
+    assert offline().write(f"# {title}\n\n{PROSE * 5}").path == name
+
+
+def test_a_text_of_sections_stays_whole_and_lets_nothing_between_them() -> None:
+    memory = offline()
+    text = "".join(f"## {part} of the kiln\n\n{PROSE}{PROSE}" for part in ("Lighting", "Feeding", "Cooling"))
+    place = memory.write(text).path
+    assert place != "memory"
+    memory.write("The kiln once more, and its lighting, feeding and cooling. " * 12)
+    assert text.strip() in memory.read(place)

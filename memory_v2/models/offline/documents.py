@@ -39,6 +39,8 @@ _EXTENSION = re.compile(r"\.[A-Za-z]\w{0,4}$")
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.I)
 _LEADING = re.compile(r"(?:[-*+>•]\s+|\d+[.)]\s+)*((?:[^\W\d_][\w-]*)(?: (?=[^a-z\W])[^\W\d_][\w-]*){0,2})(?!\w)")
 _BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
+_CLOCK = re.compile(r"\W{0,3}(\d{1,2}:\d{2}(?::\d{2})?)")
+_NUMBERED = re.compile(r"\D-\d{1,2}$")
 _MARKS = re.compile(r"[-_\s]+")
 
 
@@ -122,11 +124,12 @@ def _is_document(brief: WriteBrief) -> bool:
         return False
     if label_of(blocks):
         return True
+    headings = [block for block in blocks if block.kind == "heading"]
+    if size > SHORT_NOTE and headings and (blocks[0] is headings[0] or size >= LONG_TEXT):
+        tops = sum(1 for block in headings if block.level <= headings[0].level)
+        return size <= brief.threshold or (tops == 1 and blocks[0] is headings[0])  # else each section makes a page
     if size < LONG_TEXT:
         return False
-    headings = [block for block in blocks if block.kind == "heading"]
-    if headings:  # a text of several sections side by side has several subjects
-        return blocks[0] is headings[0] and sum(1 for block in headings if block.level <= headings[0].level) == 1
     paragraphs = sorted(block.size for block in blocks if block.kind == "paragraph")
     is_prose = 2 * sum(paragraphs) >= size and len(paragraphs) >= 3
     return is_prose and paragraphs[len(paragraphs) // 2] >= LONG_PARAGRAPH
@@ -198,7 +201,7 @@ def _free_paths(brief: WriteBrief, folders: Sequence[str], file_name: str, title
 def _names(brief: WriteBrief, folders: Sequence[str], file_name: str, title: str) -> Iterator[str]:
     """Names as the text writes them: the subject of the title, then with more of what tells it from its namesakes."""
     of_file = slug(_MARKS.sub(" ", file_name))
-    short = slug(_BRACKETS.sub(" ", title)) or slug(title)
+    short = _name_of(title)
     if of_file and is_meaningful(of_file) and (_share(of_file, title) or not own_title(brief.blocks)):
         yield of_file
     yield short
@@ -214,6 +217,21 @@ def _names(brief: WriteBrief, folders: Sequence[str], file_name: str, title: str
         if not set(slug(word).split("-")) <= set(short.split("-")):
             yield slug(f"{short} {word}", 60)
     yield from (f"{short}-{number}" for number in range(2, 1_000))
+
+
+def _name_of(title: str) -> str:
+    """The title as a name. A date within it comes first, with its time, so that no number is read as part of it; a
+    number at the end is one of the title's."""
+    bare = _BRACKETS.sub(" ", title)
+    dates = [(span, start, end) for span, start, end in find_dates(bare) if span.granularity == "day"]
+    if len(dates) == 1:
+        (span, start, end), *_ = dates
+        clock = _CLOCK.match(bare[end:])
+        after = bare[end + clock.end() :] if clock else bare[end:]
+        if slug(bare[:start]) and (clock or slug(after)):
+            return slug(f"{span.start} {clock[1] if clock else ''} {bare[:start]} {after}")
+    name = slug(bare)
+    return slug(title) if not name or _NUMBERED.search(name) else name
 
 
 def _share(name: str, title: str) -> bool:

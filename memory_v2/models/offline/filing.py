@@ -243,6 +243,8 @@ def _position(brief: WriteBrief, page: Page) -> int | None:
     look = Look(page)
     if look.is_log or brief.blocks[0].kind == "heading" or date_of(brief.blocks) or is_conversation(brief.blocks):
         return None
+    if page.properties.get("source") or len(brief.text.encode("utf-8", "surrogatepass")) > SHORT_NOTE:
+        return None  # nothing comes between the parts of a document, and a long text has subjects of its own
     wanted = set(content_words(readable(brief.text)))
     named = [(len(terms), number) for number, _, terms in look.headings if terms and terms <= wanted]
     if named:

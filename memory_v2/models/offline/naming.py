@@ -24,6 +24,8 @@ MAX_DESCRIPTION = 160
 """Limits a description written offline, in bytes: about one line, since it is only a list of terms."""
 MAX_LISTED_TITLE = 110
 """Limits the title of a document where it is listed, in characters; there is room for a few terms behind it."""
+MAX_HEADING = 60
+"""Limits the first heading of a document where it is listed by another title, in characters."""
 MAX_TERMS = 6
 """How many terms follow the title of a document; the title says most."""
 HEADING_WEIGHT = 3
@@ -143,18 +145,20 @@ def describe(lead: str, terms: Sequence[str]) -> str:
 
 
 def describe_document(title: str, blocks: Sequence[Block]) -> str:
-    """The line by which a document is listed: its title as it is written, and the most telling terms of its headings
-    and text."""
+    """The line by which a document is listed: its title as it is written, its first heading if that says something
+    else, and the most telling terms of its headings and text."""
     told = [block for block in blocks if block.kind not in _NOT_PROSE]
+    first = shorten(next((found for b in told if b.kind == "heading" and (found := plain(b.words))), ""), MAX_HEADING)
+    lead = [first] if title and set(words(first)) - set(words(title)) else []
     texts = texts_of(told)
-    names = _speaker_stems(texts) | _labels(texts) | {stem(word) for word in words(title)}
+    names = _speaker_stems(texts) | _labels(texts) | {stem(word) for word in words(" ".join([title, *lead]))}
     counts: Counter[Term] = Counter()
     for block, text in zip(told, texts, strict=True):
         for term in terms_of(text):
             if not names.intersection(term):
                 counts[term] += HEADING_WEIGHT if block.kind == "heading" else 1
     ranked = sorted((term for term in counts if counts[term] > 1), key=lambda term: (-counts[term] * len(term), term))
-    return _followed(shorten(title, MAX_LISTED_TITLE), _distinct(ranked, surfaces_of(texts), MAX_TERMS))
+    return _followed(shorten(title, MAX_LISTED_TITLE), [*lead, *_distinct(ranked, surfaces_of(texts), MAX_TERMS)])
 
 
 def _followed(line: str, terms: Sequence[str]) -> str:
@@ -177,6 +181,7 @@ def heading_name(heading: str) -> str:
     for _, start, end in reversed(find_dates(bare)):
         bare = f"{bare[:start]} {bare[end:]}"
     short = re.split(r"\s[-–—]+\s|:\s", bare, maxsplit=1)[0]
+    short = bare if short.rstrip()[-1:].isdecimal() else short  # "Tool 1: the calendar" is about the calendar
     return " ".join(short.split()) or plain(heading)
 
 
