@@ -338,3 +338,9 @@ def test_a_text_of_sections_stays_whole_and_lets_nothing_between_them() -> None:
     assert place != "memory"
     memory.write("The kiln once more, and its lighting, feeding and cooling. " * 12)
     assert text.strip() in memory.read(place)
+
+
+def test_a_file_with_two_endings_is_called_without_them() -> None:
+    memory = offline()
+    assert memory.write("That was done.", source="prompts/done.md.j2").path == "prompts/done"
+    assert children(memory)["prompts/done"] == "Done"

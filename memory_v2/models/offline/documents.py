@@ -35,7 +35,7 @@ LEAST_ITEMS = 3
 MAX_TITLE = 110
 """Limits a title, in characters, that is made from other words than the text's own title."""
 _SEPARATOR = re.compile(r"[/\\]+")
-_EXTENSION = re.compile(r"\.[A-Za-z]\w{0,4}$")
+_EXTENSION = re.compile(r"(?:\.(?:md|markdown|rst|txt|html?))?\.[A-Za-z]\w{0,4}$")
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.I)
 _LEADING = re.compile(r"(?:[-*+>•]\s+|\d+[.)]\s+)*((?:[^\W\d_][\w-]*)(?: (?=[^a-z\W])[^\W\d_][\w-]*){0,2})(?!\w)")
 _BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
