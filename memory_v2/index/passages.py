@@ -7,7 +7,7 @@ exact words of the page. Its context (headings, speaker, day) is stored with it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import Literal, TypeAlias
@@ -61,6 +61,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class _Heading:
+    number: int
     level: int
     words: str
     date: Span | None
@@ -84,9 +85,9 @@ def passages(page: Page) -> list[Passage]:
         elif block.kind == "heading":
             found += _dated(run, inherited)
             run, runs = [], runs + 1
-            above = _below(above, block)
+            above = _below(above, number, block)
             inherited = next((heading.date for heading in reversed(above) if heading.date), page_date)
-            named = (*_named(above), *sourced.get(number, ()), *page_days)
+            named = (*_named(above, number, sourced), *page_days)
             start = Passage(
                 "heading", number, line, line, "", _section(above[:-1]), source, runs, date=inherited, named=named
             )
@@ -94,23 +95,29 @@ def passages(page: Page) -> list[Passage]:
                 found += _cut(start, lines, LINE_BYTES)
         elif block.kind != "rule" and not is_source_line(block):
             for first, kept in _without(lines, line, apart):
-                named = (*_named(above), *sourced.get(number, ()), *page_days)
+                named = (*_named(above, number, sourced), *page_days)
                 start = Passage("text", number, first, first, "", _section(above), source, runs, named=named)
                 run += [_described(part) for part in _parts(start, kept, voices)]
         line += len(lines)
     return [*found, *_dated(run, inherited), *_listed(page, apart, runs + 1)]
 
 
-def _below(above: Sequence[_Heading], block: Block) -> list[_Heading]:
+def _below(above: Sequence[_Heading], number: int, block: Block) -> list[_Heading]:
     """The headings above the text that follows this heading, which is the last of them."""
     words = readable(block.words)
     kept = [heading for heading in above if heading.level < block.level]
-    return [*kept, _Heading(block.level, words, _date_in(words), heading_day(words))]
+    return [*kept, _Heading(number, block.level, words, _date_in(words), heading_day(words))]
 
 
-def _named(above: Sequence[_Heading]) -> Iterator[Named]:
-    """The days of the headings, the innermost first."""
-    return (named_by(heading.said) for heading in reversed(above) if heading.said)
+def _named(above: Sequence[_Heading], number: int, sourced: Mapping[int, tuple[Named, ...]]) -> Iterator[Named]:
+    """The days of the headings above a block and of its source, the innermost first: a heading that came with the text
+    of the source is further inside, and any other one was there before."""
+    own = sourced.get(number, ())
+    came_with = [heading for heading in above if own and sourced.get(heading.number) == own]
+    was_there = [heading for heading in above if heading not in came_with]
+    yield from (named_by(heading.said) for heading in reversed(came_with) if heading.said)
+    yield from own
+    yield from (named_by(heading.said) for heading in reversed(was_there) if heading.said)
 
 
 def _section(above: Sequence[_Heading]) -> tuple[str, ...]:

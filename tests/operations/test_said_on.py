@@ -258,3 +258,15 @@ def test_the_days_of_an_index_kept_up_are_those_of_one_made_anew(steps: list[tup
     anew = FullTextIndex(clocked.storage, None, clocked.storage.history, Calendar(UTC, lambda: clocked.now))
     anew.refresh()
     assert hits(kept) == hits(anew)
+
+
+def test_a_text_with_a_date_has_that_day_below_a_heading_of_another_day() -> None:
+    clocked = Clocked()
+    memory, clocked.now = clocked.memory, LAST
+    memory.write("## 2026-02-01\n\n- The kiln is cold.\n", "log", "append")
+    memory.write("- The kettle sings.\n", "log", "append", date="2026-02-03")
+    memory.write("## 2026-02-10\n\n- The mower rests.\n", "log", "append", date="2026-02-20")
+    days = {hit.excerpt: f"{hit.date}" for hit in (*memory.search("kiln"), *memory.search("kettle mower"))}
+    assert days["- The kettle sings."] == "2026-02-03"
+    assert days["- The mower rests."] == "2026-02-10"
+    assert days["- The kiln is cold."] == "2026-02-01"
