@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
@@ -154,20 +155,17 @@ def test_work_that_takes_long_is_announced_on_a_terminal_and_wiped_away(grown: P
     assert "writing" not in seen(shown.text)
 
 
-def test_long_work_is_counted_on_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_long_work_is_counted_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", screen := io.StringIO())
     monkeypatch.setattr("memory_v2.cli.spinner.on_terminal", lambda _: True)
     monkeypatch.setattr("memory_v2.cli.spinner.DELAY_SECONDS", 0.0)
     monkeypatch.setattr("memory_v2.cli.spinner.STEP_SECONDS", 0.01)
-    said = ""
 
     def until(words: str) -> None:
-        nonlocal said
         ends = time.monotonic() + 30
-        while words not in said and time.monotonic() < ends:
-            said += capsys.readouterr().err
-        assert words in said
+        while words not in screen.getvalue() and time.monotonic() < ends:
+            time.sleep(0.01)
+        assert words in screen.getvalue()
 
     with working("searching"):
         tell_progress("pages indexed", 1_250, 5_000)
@@ -176,7 +174,7 @@ def test_long_work_is_counted_on_a_terminal(
         until("indexed\rsearching …")
         tell_progress("requests sent", 3)
         until("searching … 3 requests sent")
-    assert capsys.readouterr().err.endswith("\r")  # captured without the codes of a terminal, such as "erase the line"
+    assert screen.getvalue().endswith("\r")  # captured without the codes of a terminal, such as "erase the line"
     tell_progress("pages indexed", 1, 2)  # nobody listens
 
 
