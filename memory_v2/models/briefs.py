@@ -57,6 +57,11 @@ class WriteBrief:
         """The new text."""
         return "".join(block.text for block in self.blocks)
 
+    @property
+    def size(self) -> int:
+        """The size of the new text in bytes."""
+        return sum(block.size for block in self.blocks)
+
 
 @dataclass(frozen=True, slots=True)
 class SplitBrief:

@@ -79,7 +79,7 @@ def own_title(blocks: Sequence[Block]) -> Block | None:
 def read_introduction(brief: WriteBrief, known: Iterable[str]) -> Document | None:
     """The page to be created for a note that says more than a line about something new that it begins with the name of;
     `known` are the texts in which that name may stand as one."""
-    if brief.path is not None or len(brief.text.encode("utf-8", "surrogatepass")) < INTRODUCTION:
+    if brief.path is not None or brief.size < INTRODUCTION:
         return None
     if date_of(brief.blocks) is not None or is_conversation(brief.blocks) or not (name := leading_name(brief, known)):
         return None
@@ -113,7 +113,7 @@ def label_of(blocks: Sequence[Block]) -> str:
 
 
 def _is_document(brief: WriteBrief) -> bool:
-    blocks, size = brief.blocks, len(brief.text.encode("utf-8", "surrogatepass"))
+    blocks, size = brief.blocks, brief.size
     if any(block.kind == "front matter" for block in blocks):
         return True
     if title := own_title(blocks):  # a short note below "This week" has no subject by its title

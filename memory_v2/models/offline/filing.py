@@ -10,6 +10,7 @@ from typing import Any
 
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import WriteBrief
+from memory_v2.models.offline.catalogue import Catalogue
 from memory_v2.models.offline.documents import SHORT_NOTE, Document, own_title, read_document, read_introduction
 from memory_v2.models.offline.looks import Look, date_of, is_conversation
 from memory_v2.models.offline.subjects import Subject
@@ -47,10 +48,11 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
     if (document := read_document(brief)) is not None:
         return (_create_page(document, everything),)
     looks = {view.page.path: Look(view.page) for view in brief.pages if view.page.piece is None}
-    subject = Subject(brief, looks, brief.blocks)
+    catalogue = Catalogue(brief.tree)
+    subject = Subject(brief, looks, brief.blocks, catalogue)
     if (document := _introduction(brief, subject)) is not None:
         return (_create_page(document, everything),)
-    path = _page_for(brief, looks, subject)
+    path = _page_for(brief, looks, subject, catalogue)
     page = next((view.page for view in brief.pages if view.page.path == path), None)
     if page is None:
         return (_place(path, everything, _place_shown(brief, path)),)
@@ -143,22 +145,22 @@ def _says_nothing(block: Block) -> bool:
 # which page
 
 
-def _page_for(brief: WriteBrief, looks: dict[str, Look], subject: Subject) -> str:
+def _page_for(brief: WriteBrief, looks: dict[str, Look], subject: Subject, catalogue: Catalogue) -> str:
     if brief.path is not None:
         return brief.path
     if (span := date_of(brief.blocks)) is not None:
         return _dated(looks, span) or ROOT
     if is_conversation(brief.blocks):
         return ROOT  # a conversation continues where it was yesterday
-    return ROOT if _is_mixed(brief, looks) else subject.page() or ROOT
+    return ROOT if _is_mixed(brief, looks, catalogue) else subject.page() or ROOT
 
 
-def _is_mixed(brief: WriteBrief, looks: dict[str, Look]) -> bool:
+def _is_mixed(brief: WriteBrief, looks: dict[str, Look], catalogue: Catalogue) -> bool:
     """Whether the items of a list name different pages. It stays together, and belongs to none of them."""
     items = [block for block in brief.blocks if block.kind == "item"]
     if not 2 <= len(items) <= MOST_ITEMS:
         return False
-    named = {Subject(brief, looks, [item]).page(by_name=True) for item in items}
+    named = {Subject(brief, looks, [item], catalogue).page(by_name=True) for item in items}
     return len(named - {None}) > 1
 
 
@@ -187,7 +189,7 @@ def _below_its_title(brief: WriteBrief) -> tuple[ToolCall, ...] | None:
     if title is None or brief.blocks[0] is not title or len(brief.blocks) < 2:
         return None
     rest = brief.blocks[1:]
-    if brief.path is None and (len(brief.text.encode("utf-8", "replace")) > SHORT_NOTE or _has_headings(rest)):
+    if brief.path is None and (brief.size > SHORT_NOTE or _has_headings(rest)):
         return None
     for page in (view.page for view in brief.pages if view.page.piece is None):
         if brief.path is None and brief.source.name not in ("", page.properties.get("source", "")):
@@ -243,7 +245,7 @@ def _position(brief: WriteBrief, page: Page) -> int | None:
     look = Look(page)
     if look.is_log or brief.blocks[0].kind == "heading" or date_of(brief.blocks) or is_conversation(brief.blocks):
         return None
-    if page.properties.get("source") or len(brief.text.encode("utf-8", "surrogatepass")) > SHORT_NOTE:
+    if page.properties.get("source") or brief.size > SHORT_NOTE:
         return None  # nothing comes between the parts of a document, and a long text has subjects of its own
     wanted = set(content_words(readable(brief.text)))
     named = [(len(terms), number) for number, _, terms in look.headings if terms and terms <= wanted]

@@ -57,10 +57,12 @@ class _Evidence:
 class Subject:
     """The words of a note, and what each of them weighs among these pages."""
 
-    def __init__(self, brief: WriteBrief, looks: Mapping[str, Look], blocks: Sequence[Block]) -> None:
+    def __init__(
+        self, brief: WriteBrief, looks: Mapping[str, Look], blocks: Sequence[Block], catalogue: Catalogue
+    ) -> None:
         self._brief = brief
         self._looks = looks
-        self._catalogue = Catalogue(brief.tree)
+        self._catalogue = catalogue
         text = readable("".join(block.text for block in blocks))
         self._order = [term for term in content_words(text) if term not in fillers()]
         self._wanted = frozenset(self._order)
