@@ -25,6 +25,7 @@ from bench.scenario.judge import VERDICTS, Answered, Watch, answered, standings
 from bench.scenario.key import Question, Text
 from bench.scenario.play import TEXTS, THRESHOLD, Step, chosen_model, play
 from bench.scenario.report import of_costs, of_figures, of_questions, of_texts, of_tree, of_watch, progress
+from bench.scenario.shown import of_shown
 from memory_v2.agent.load import OFFLINE
 from memory_v2.operations.results import SearchResults
 from memory_v2.trace.recorded import RecordedModel
@@ -63,7 +64,7 @@ def _told(steps: Sequence[Step], watch: Watch, is_offline: bool, with_tree: bool
     stands, asked = standings(TEXTS, steps[-1].pages), list(_answers(steps))
     parts = [of_texts(stands), of_questions(asked)]
     parts += [of_tree(steps[-1].pages, stands)] if with_tree else []
-    for lines in (*parts, of_watch(watch), of_costs(steps), of_figures(stands, watch, asked)):
+    for lines in (*parts, of_watch(watch), of_costs(steps), of_shown(steps), of_figures(stands, watch, asked)):
         print("\n".join(lines))
     right, wrong = GOALS[is_offline]
     shares = {verdict: sum(one.verdict == verdict for one in stands) / len(stands) for verdict in VERDICTS}

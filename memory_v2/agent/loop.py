@@ -77,6 +77,7 @@ class _Attempt(Generic[T]):
         self.problem = ""
         self.decided = False
         self.looked = False
+        self.reminded = is_planner
 
     def run(self) -> str:
         """Returns why the model did not decide; empty if it did."""
@@ -111,13 +112,14 @@ class _Attempt(Generic[T]):
             empty = 0
             if not self._carry_out(reply):
                 continue
-            objections = self.task.objections()
-            if not objections:
+            objections, reminders = self.task.objections(), [] if self.reminded else self.task.reminders()
+            if not objections and not reminders:
                 return ""
-            sent_back += not self.looked
+            self.reminded = self.reminded or bool(reminders)
+            sent_back += bool(objections) and not self.looked
             if sent_back > self.task.max_corrections:
                 return f"its decision did not pass the guard: {objections[0]}"
-            self._say(Prompt("objections", {"objections": objections}))
+            self._say(Prompt("objections", {"objections": [*objections, *reminders]}))
 
     def note(self, failed: str) -> None:
         """Records the outcome in the trace."""

@@ -42,5 +42,8 @@ class Task(Protocol):
         """The guard: the problems of the decision so far, each with what to do about it; empty if it can be carried
         out."""
 
+    def reminders(self) -> list[str]:
+        """What may have been forgotten, each with what to do about it. It is told once; then the decision stands."""
+
     def checked(self) -> list[str]:
         """What the guard has verified of a decision that passed, one sentence each, for the trace."""

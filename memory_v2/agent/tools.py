@@ -40,7 +40,7 @@ NumberList = Annotated[Numbers, ToldAs("string")]
 Description = Annotated[
     str,
     Argument(
-        "one line, at most 160 characters, that lets a reader choose: who, what, when",
+        "one line, at most 160 characters, by which a reader chooses",
         told={"maxLength": 160},  # what the model is asked for; slightly longer ones are accepted
     ),
 ]

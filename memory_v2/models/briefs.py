@@ -2,39 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from memory_v2.index.base import Hit
 from memory_v2.tree.block import Block
 from memory_v2.tree.graph import Graph
-from memory_v2.tree.page import Page
+from memory_v2.tree.page import ChildLink, Page
 from memory_v2.tree.path import TakenPaths
 from memory_v2.tree.source import NO_SOURCE, Source
 
 NO_PAGES = Graph({}, {})
 """A tree without a page."""
+T = TypeVar("T")
+
+
+class Row(NamedTuple):
+    """One line of a view: a numbered block or link; or the numbers of a gap, with neither."""
+
+    first: int
+    last: int
+    block: Block | None = None
+    link: ChildLink | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """A page as the model sees it: blocks numbered from 1, links numbered `L1`, `L2`, …"""
+    """A page as the model sees it: blocks numbered from 1, links numbered `L1`, `L2`, …
+
+    `blocks` and `links` are the numbers of those that are shown, or `None` for all. `listed` is the description of the
+    page on each page that lists it, by path; it is only told where it may be changed."""
 
     page: Page
     breadcrumb: tuple[str, ...] = ()
+    blocks: frozenset[int] | None = None
+    links: frozenset[int] | None = None
+    listed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether something of the page is not shown."""
+        return self.blocks is not None or self.links is not None
+
+    @property
+    def block_rows(self) -> list[Row]:
+        """The blocks that are shown, and the gaps between them."""
+        return [Row(first, last, block) for first, last, block in _rows(self.page.blocks, self.blocks)]
+
+    @property
+    def link_rows(self) -> list[Row]:
+        """The links that are shown, and the gaps between them."""
+        return [Row(first, last, None, link) for first, last, link in _rows(self.page.children, self.links)]
+
+
+def _rows(items: Sequence[T], shown: Collection[int] | None) -> Iterator[tuple[int, int, T | None]]:
+    """Each item that is shown with its number, twice; each gap with its first and last number."""
+    gap = 0
+    for number, item in enumerate(items, 1):
+        if shown is None or number in shown:
+            if gap:
+                yield gap, number - 1, None
+            yield number, number, item
+            gap = 0
+        else:
+            gap = gap or number
+    if gap:
+        yield gap, len(items), None
 
 
 @dataclass(frozen=True, slots=True)
 class WriteBrief:
     """New text to be worked into the tree.
 
-    `path` is the page it must go to, or `None`. `pages` are shown in full: that page or the root first, then likely
-    ones. `places` are passages similar to the new text, best first. `known` maps each new block (from 1) that is
-    already in the tree, word for word, to its page and block. `block_count` gives the number of blocks of a page.
-    `source` is where the text came from and the day it was said, as far as the caller told. `tree` has the names and
-    descriptions of all pages."""
+    `path` is the page it must go to, or `None`. `pages` are shown: that page or the root first, then likely ones;
+    `hubs` list likely ones. `places` are passages similar to the new text, best first. `known` maps each new block
+    (from 1) that is already in the tree, word for word, to its page and block. `block_count` gives the number of blocks
+    of a page. `source` is where the text came from and the day it was said, as far as the caller told. `tree` has the
+    names and descriptions of all pages."""
 
     blocks: tuple[Block, ...]
     path: str | None
@@ -46,11 +92,23 @@ class WriteBrief:
     block_count: Callable[[str], int]
     source: Source = NO_SOURCE
     tree: Graph = NO_PAGES
+    hubs: Sequence[PageView] = ()
 
     @property
-    def shown(self) -> frozenset[str]:
-        """The paths of the pages shown in full."""
-        return frozenset(view.page.path for view in self.pages)
+    def views(self) -> tuple[PageView, ...]:
+        """Every page that is shown, whole or in part."""
+        return (*self.pages, *self.hubs)
+
+    @property
+    def passages(self) -> list[Hit]:
+        """The places that are on none of the pages as they are shown."""
+        seen = {view.page.path: view.blocks for view in self.views}
+        return [hit for hit in self.places if not _is_seen(hit, seen)]
+
+    @property
+    def said_on(self) -> frozenset[date]:
+        """The days that `today` may be in the text: that of its source, and today."""
+        return frozenset(day for day in (self.source.day, self.now.date()) if day)
 
     @property
     def text(self) -> str:
@@ -61,6 +119,11 @@ class WriteBrief:
     def size(self) -> int:
         """The size of the new text in bytes."""
         return sum(block.size for block in self.blocks)
+
+
+def _is_seen(hit: Hit, seen: Mapping[str, frozenset[int] | None]) -> bool:
+    blocks = seen.get(hit.path, frozenset())
+    return hit.path in seen and (blocks is None or not hit.block or hit.block in blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +146,8 @@ class SplitBrief:
 
 @dataclass(frozen=True, slots=True)
 class SearchBrief:
-    """A question to be answered. `places` are passages from anywhere in the tree, best first; `root` is shown in full.
-    `block_count` gives the number of blocks of a page."""
+    """A question to be answered. `places` are passages from anywhere in the tree, best first; `root` is shown, or the
+    part of it that matters. `block_count` gives the number of blocks of a page."""
 
     query: str
     limit: int

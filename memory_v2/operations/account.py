@@ -42,6 +42,11 @@ class Account:
         """Names the new blocks of which only the words of the model are in the tree."""
         return f"in other words, with all names, numbers and dates: {self._new(numbers)}"
 
+    def left_out(self, numbers: Sequence[int]) -> str:
+        """Names the headings that are not in the tree."""
+        headings = (self._blocks[number - 1] for number in numbers)
+        return f"left out: {self._new(numbers)}, {_quoted(headings)}, because the parts went to different pages"
+
     def _new(self, numbers: Sequence[int]) -> str:
         """The new blocks by number, and by their lines in the text as it was given."""
         lines = [line for number in numbers for line in self._lines(number)]
@@ -61,6 +66,12 @@ def taken_out(page: Page, removed: Mapping[int, str]) -> list[str]:
         f"{_blocks_of(page.path, [number])} was taken out, {_quoted([page.blocks[number - 1]])}, because: {reason}"
         for number, reason in removed.items()
     ]
+
+
+def redescribed(path: str, lines: Mapping[str, str], description: str) -> str:
+    """Names the page that is described anew, with the old descriptions (by the page that lists it) and the new one."""
+    before = " and ".join(f"{json.dumps(line, ensure_ascii=False)} on {on}" for on, line in lines.items())
+    return f"{path} is described as {json.dumps(description, ensure_ascii=False)}, before as {before}"
 
 
 def _blocks_of(path: str, numbers: Sequence[int]) -> str:

@@ -11,9 +11,12 @@ from dataclasses import replace
 
 from memory_v2.errors import InvalidPath, SilicaError, ToolProblem
 from memory_v2.operations.draft import Draft
+from memory_v2.operations.page_changes import below_title
+from memory_v2.operations.views import listed_as
 from memory_v2.operations.write_calls import (
     Call,
     CreatePage,
+    Describe,
     Insert,
     NothingNew,
     Place,
@@ -21,7 +24,7 @@ from memory_v2.operations.write_calls import (
     Replace,
     RewritePage,
 )
-from memory_v2.operations.write_task import WriteTask, below_title
+from memory_v2.operations.write_task import WriteTask
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import new_blocks
 from memory_v2.tree.match import BlockMatch
@@ -37,11 +40,13 @@ def carry_over(task: WriteTask, draft: Draft) -> WriteTask:
     """Returns the same decision on the pages of a fresh draft, not yet applied. Raises `Outdated` if a block or page
     that it names was changed or removed, if a path is taken, if somebody else has written the same text, or if the
     decision is not valid for the current pages."""
-    now = {path: page for path in task.shown if (page := draft.find(path)) is not None}
+    now = {path: page for path in task.seen.pages if (page := draft.find(path)) is not None}
     again = WriteTask(task.brief, draft)
-    again.shown = dict(now)
-    pages = _Pages(task.shown, now)
+    again.seen.pages.clear()
+    again.seen.show(now.values())
+    pages = _Pages(task.seen.pages, now)
     _check_still_new(task, pages)
+    _check_lines(task, draft)
     try:
         for call in task.calls:
             again.take(_renumbered(call, task, pages))
@@ -108,7 +113,7 @@ def _renumbered(call: Call, task: WriteTask, pages: _Pages) -> Call:
             if not pages.match(call.page).is_unchanged:
                 raise Outdated(f"{call.page!r} was to be rewritten as a whole, and somebody else has changed it")
             return call
-        case CreatePage():
+        case CreatePage() | Describe():
             return call
 
 
@@ -125,3 +130,10 @@ def _check_still_new(task: WriteTask, pages: _Pages) -> None:
         for block in pages.match(path).added:
             if block.kind not in ("rule", "front matter") and (number := to_write.get(block.content)):
                 raise Outdated(f"n{number} was written on {path!r} by somebody else")
+
+
+def _check_lines(task: WriteTask, draft: Draft) -> None:
+    """Raises `Outdated` if somebody else has described a page anew that is to be described."""
+    for path, described in task.described.items():
+        if set(listed_as(draft.graph(), path).values()) != set(described.before.values()):
+            raise Outdated(f"{path!r} was described anew by somebody else")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from memory_v2.errors import ToolProblem
 from memory_v2.text.dates import find_dates, is_month
@@ -26,6 +26,8 @@ GROUNDED_SHARE = 0.7
 """The least share of the words in each sentence of a model's own that must occur in its sources."""
 DESCRIBED_SHARE = 0.3
 """The same for a description, which may use more general words."""
+BEGINNING = 5
+"""How many characters the forms of a word have in common in a title or description: `deploys`, `deployed`."""
 SAID_SHARE = 0.6
 """The same for the words of a new block that has only general ones, or none between spaces."""
 SHORTEST_REPEAT = 4
@@ -107,34 +109,48 @@ def _numbers_said(text: str) -> set[str]:
     return numbers
 
 
-class _Sources:
-    """Texts whose words a model may use. Their terms are found once, however many parts of a line are checked."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self.text = "\n".join(texts)
-
-    @cached_property
-    def terms(self) -> set[str]:
-        """The terms of the texts."""
-        return _terms(self.text)
-
-
 def check_title(title: str, sources: Iterable[str]) -> str:
     """Returns a title if it is one short line that shares words with its sources; raises `ToolProblem` otherwise."""
-    line, told = _line(title, MAX_TITLE, "a title"), _Sources(sources)
+    line, told = _line(title, MAX_TITLE, "a title"), "\n".join(sources)
     _check_identifiers(line, told, "the title")
-    if _least_grounded(line, told) == 0:
+    if any(_grounded(part, told) == 0 for part in _SENTENCE_END.split(line) if part.strip()):
         raise ToolProblem("the title has no word in common with the page; name the page's subject")
     return line
 
 
 def check_description(description: str, sources: Iterable[str]) -> str:
     """Returns a description if it is one line in the words of its sources; raises `ToolProblem` otherwise."""
-    line, told = _line(description, MAX_DESCRIPTION, "a description"), _Sources(sources)
+    line, told = _line(description, MAX_DESCRIPTION, "a description"), "\n".join(sources)
     _check_identifiers(line, told, "the description")
-    if _least_grounded(line, told) < DESCRIBED_SHARE:
+    if _grounded(line, told) < DESCRIBED_SHARE:
         raise ToolProblem("the description says little of what is on the page; name it in its words: who, what, when")
     return line
+
+
+def lost_with_heading(
+    number: int, blocks: Sequence[Block], placed: Mapping[int, str], left_out: Collection[int]
+) -> list[str]:
+    """What is lost if a heading of a new text, by its number, is left out: its place if its parts stay together, and
+    the details that they do not have. `placed` maps each new block to its page."""
+    heading, parts = blocks[number - 1], list[int]()
+    for other in range(number + 1, len(blocks) + 1):
+        block = blocks[other - 1]
+        if block.kind == "heading" and block.level <= heading.level:
+            break
+        if block.kind != "rule" and other not in left_out:
+            parts.append(other)
+    if len({placed.get(part, "") for part in parts}) < 2:
+        return [f"n{number} heads parts that go to one page: place it there with them"]
+    details_lost = {
+        detail
+        for part in parts
+        for detail in details(heading.words)
+        if not _is_said(detail, f"{blocks[part - 1].content}\n{placed.get(part, '')}")
+    }
+    if not details_lost:
+        return []
+    lost = ", ".join(sorted(details_lost)[:5])
+    return [f"n{number} says {lost}, which its parts do not: place it over them on each page that they go to"]
 
 
 def check_child(path: str) -> str:
@@ -156,19 +172,14 @@ def _line(text: str, limit: int, what: str) -> str:
     return line
 
 
-def _check_identifiers(line: str, sources: _Sources, what: str) -> None:
+def _check_identifiers(line: str, sources: str, what: str) -> None:
     """Raises `ToolProblem` if a line has a word of letters and digits that its sources do not have."""
     mixed = {word for word in words(line) if any(map(str.isdigit, word)) and any(map(str.isalpha, word))}
-    if mixed and (invented := sorted(mixed - set(words(sources.text)))):
+    if mixed and (invented := sorted(mixed - set(words(sources)))):
         raise ToolProblem(f"{what} holds {', '.join(invented[:5])}, which the page does not; use its own words")
 
 
-def _least_grounded(line: str, sources: _Sources) -> float:
-    """The grounded share of the least grounded part of a line."""
-    return min(_grounded(part, sources) for part in _SENTENCE_END.split(line) if part.strip())
-
-
-def _grounded(line: str, sources: _Sources) -> float:
+def _grounded(line: str, sources: str) -> float:
     """The share of a line's words that occur in its sources, or of its characters if either has no content words. Dates
     are ignored: `Apr–May 2023` is another way to write `2023-04` and `2023-05`."""
     undated = line
@@ -178,12 +189,14 @@ def _grounded(line: str, sources: _Sources) -> float:
     own = {term for term in _terms(undated) if not any(map(str.isdigit, term)) and not (dated and is_month(term))}
     if not own and dated:
         return 1.0
-    told = sources.terms
+    told = _terms(sources)
     if not own or not told:
-        own, told = set(line.casefold()) - {" "}, set(sources.text.casefold())
-    return len(own & told) / len(own)
+        own, told = set(line.casefold()) - {" "}, set(sources.casefold())
+    beginnings = {term[:BEGINNING] for term in told}
+    return sum(term[:BEGINNING] in beginnings for term in own) / len(own)
 
 
+@lru_cache(maxsize=8)
 def _terms(text: str) -> set[str]:
     """The content words of a text, including the parts of names such as `last_updated`."""
     terms = set(content_words(text))

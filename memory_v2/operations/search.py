@@ -8,13 +8,14 @@ from dataclasses import replace
 from memory_v2.agent.loop import Decision, decide
 from memory_v2.errors import InvalidSetting, Unreadable
 from memory_v2.index.base import Hit, PageIndex
-from memory_v2.models.briefs import PageView, SearchBrief
+from memory_v2.models.briefs import SearchBrief
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.results import SearchResult, SearchResults
 from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.texts import check_question
+from memory_v2.operations.views import found_on, view_of
 from memory_v2.settings import is_count
 from memory_v2.tree.block import readable
 from memory_v2.tree.graph import Graph
@@ -40,11 +41,12 @@ def search(context: Context, query: str, max_results: int = 10) -> SearchResults
     draft = Draft(context)
     graph = draft.graph()
     root = draft.find(ROOT) if ROOT not in context.index.unreadable else None
+    places = context.index.search(query, max(max_results, MIN_PLACES))
     brief = SearchBrief(
         query=query,
         limit=max_results,
-        root=PageView(root, (ROOT,)) if root else None,
-        places=context.index.search(query, max(max_results, MIN_PLACES)),
+        root=view_of(root, graph, found_on(places, ROOT), query) if root else None,
+        places=places,
         now=context.now(),
         block_count=draft.block_count,
     )

@@ -69,7 +69,10 @@ class SearchTask:
     def __init__(self, brief: SearchBrief, draft: Draft) -> None:
         self.brief = brief
         self.draft = draft
-        self.opened: dict[str, Page] = {brief.root.page.path: brief.root.page} if brief.root else {}
+        self.opened: dict[str, Page] = {}
+        self.in_part: dict[str, PageView] = {}
+        if brief.root:
+            self._open(brief.root)
         self.places: list[Hit] = list(brief.places)
         self.chosen: list[Chosen] = []
         self.no_answer_because = ""
@@ -103,8 +106,8 @@ class SearchTask:
             if page.path in self.opened:
                 again.append(page.path)
                 continue
-            self.opened[page.path] = page
             views.append(PageView(page, graph.breadcrumb(page.path)))
+            self._open(views[-1])
         if again and not views:
             raise ToolProblem(f"you have read {', '.join(again)} already; answer, or open other pages")
         if not views:
@@ -113,11 +116,12 @@ class SearchTask:
 
     def look_up(self, call: LookUp) -> Prompt:
         known = {(hit.path, hit.block) for hit in self.places}
-        found = self.draft.context.index.search(call.words, LOOKED_UP)
-        hits = [hit for hit in found if (hit.path, hit.block) not in known]
+        found = self.draft.context.index.search(call.words, LOOKED_UP + len(known))
+        hits = [hit for hit in found if (hit.path, hit.block) not in known and hit.path not in self.opened][:LOOKED_UP]
+        there = [hit for hit in found[:LOOKED_UP] if hit.block and hit.path in self.opened]
         first = len(self.places) + 1
         self.places += hits
-        return Prompt("places", {"hits": hits, "first": first, "block_count": self.brief.block_count})
+        return Prompt("places", {"hits": hits, "open": there, "first": first, "block_count": self.brief.block_count})
 
     def answer(self, call: Answer) -> Prompt:
         self.chosen = [self._chosen(found) for found in call.results]
@@ -132,11 +136,23 @@ class SearchTask:
         """None: each answer was checked when it was given."""
         return []
 
+    def reminders(self) -> list[str]:
+        """None."""
+        return []
+
     def checked(self) -> list[str]:
         """That the answers are on pages, or why there is none."""
         if self.no_answer_because:
             return [f"no answer, because: {self.no_answer_because}"]
         return [f"places that exist: {len(self.chosen)}; each is quoted to the letter"]
+
+    def _open(self, view: PageView) -> None:
+        """Notes what is shown of a page. One that is shown in part can be opened still."""
+        self.in_part.pop(view.page.path, None)
+        if view.is_part:
+            self.in_part[view.page.path] = view
+        else:
+            self.opened[view.page.path] = view.page
 
     def _chosen(self, found: Found) -> Chosen:
         if found.place is not None:
@@ -144,7 +160,10 @@ class SearchTask:
             return Chosen(found.score, found.context, place=number - 1)
         if found.page is None or found.blocks is None:
             raise ToolProblem("each result names a place, or a page with its blocks")
-        if (page := self.opened.get(found.page)) is None:
+        part = self.in_part.get(found.page)
+        if (page := part.page if part else self.opened.get(found.page)) is None:
             raise ToolProblem(f"the page {found.page[:80]!r} has not been opened; open it first, or name a place")
         numbers = parse_numbers(found.blocks, len(page.blocks))
+        if unseen := [n for n in numbers if part and part.blocks is not None and n not in part.blocks]:
+            raise ToolProblem(f"block {unseen[0]} of {page.path} was not shown; open_pages shows the whole page")
         return Chosen(found.score, found.context, page=page, blocks=tuple(numbers))

@@ -217,6 +217,10 @@ class SplitTask:
                 found.append(f"{child.path} would hold {size:,} of {self.page.size:,} bytes; divide it")
         return found
 
+    def reminders(self) -> list[str]:
+        """None."""
+        return []
+
     def checked(self) -> list[str]:
         """That each block went to one page, and how large the pages are."""
         if self.left_whole:

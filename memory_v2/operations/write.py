@@ -10,7 +10,7 @@ from datetime import date
 from memory_v2.agent.loop import Decision, Undecided, decide
 from memory_v2.errors import InvalidSetting, NotAllowed
 from memory_v2.models.base import Model
-from memory_v2.models.briefs import PageView, WriteBrief
+from memory_v2.models.briefs import WriteBrief
 from memory_v2.operations.carry_over import Outdated, carry_over
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
@@ -21,6 +21,7 @@ from memory_v2.operations.renamed import follow_renamed
 from memory_v2.operations.results import WriteResult
 from memory_v2.operations.sources import name_source
 from memory_v2.operations.texts import checked_blocks, checked_source
+from memory_v2.operations.views import BRIEF, LIKELY_PAGES, WHOLE, found_on, hub_of, likely_pages, view_of
 from memory_v2.operations.write_task import WriteTask
 from memory_v2.pending import MODES, Mode, PendingWrite
 from memory_v2.storage.base import stored_page
@@ -45,8 +46,6 @@ MAX_DECISIONS = 2
 time only if others have changed what the first decision named."""
 PLACES = 12
 """How many similar places of the tree a model is shown for a new text."""
-LIKELY_PAGES = 2
-"""How many pages a model is shown in full because of such places, and how many because they contain the text."""
 MAX_OPENING = 100
 """The length, in characters, of the beginning of a text that describes the page created for it."""
 
@@ -281,21 +280,29 @@ def write_brief(draft: Draft, blocks: tuple[Block, ...], path: str | None) -> Wr
     known = {number: same[n] for number, n in normals.items() if n in same and (path is None or same[n][0] == path)}
     known = {n: place for n, place in known.items() if blocks[n - 1].kind != "front matter" or n + 1 in known}
     graph = draft.graph()
-    if path is not None:
-        shown = [path]
-    else:
-        likely = dict.fromkeys(hit.path for hit in places)
-        ranked = sorted(likely, key=lambda p: -sum(hit.score for hit in places if hit.path == p))
-        shown = [ROOT, *_of_its_day(draft, blocks, graph), *ranked[:LIKELY_PAGES]]
-        shown += [page for page, _ in known.values()][:LIKELY_PAGES]
+    likely = likely_pages(places, text)
+    shown, hubs = [path or ROOT], list[str]()
+    if path is None:
+        copies = list(dict.fromkeys(page for page, _ in known.values()))
+        shown += [*_of_its_day(draft, blocks, graph), *likely, *copies[:LIKELY_PAGES]]
+        hubs = [graph.parents[page] for page in likely[:1] if page in graph.parents]
     reachable = {ROOT, *graph.parents} if path is None else {path}
-    views = [
-        PageView(page, graph.breadcrumb(p))
-        for p in dict.fromkeys(shown)
-        if p in reachable and (page := draft.find(p)) is not None
-    ]
+    pages = {p: page for p in dict.fromkeys(shown) if p in reachable and (page := draft.find(p)) is not None}
+    near = {p: [*found_on(places, p), *(n for where, n in known.values() if where == p)] for p in pages}
+    best = path or (likely[0] if likely else ROOT)
+    views = [view_of(page, graph, near[p], text, WHOLE if p == best else BRIEF) for p, page in pages.items()]
+    above = {p: page for p in hubs if p not in pages and (page := draft.find(p)) is not None}
     return WriteBrief(
-        blocks, path, views, places, known, context.threshold, context.now(), draft.block_count, tree=graph
+        blocks=blocks,
+        path=path,
+        pages=views,
+        places=places,
+        known=known,
+        threshold=context.threshold,
+        now=context.now(),
+        block_count=draft.block_count,
+        hubs=[hub_of(page, graph, text) for page in above.values()],
+        tree=graph,
     )
 
 

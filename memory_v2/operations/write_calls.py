@@ -8,8 +8,8 @@ from typing import Annotated, TypeAlias
 from memory_v2.agent.tools import Argument, Description, NumberList
 
 NewBlocks = Annotated[NumberList, Argument("blocks of the new text, such as n1, n3-n5")]
-PageBlocks = Annotated[NumberList, Argument("blocks of the page as it was shown, such as 4, 6-8")]
-PagePath = Annotated[str, Argument("the page's path, as shown")]
+PageBlocks = Annotated[NumberList, Argument("its blocks, such as 4, 6-8")]
+PagePath = Annotated[str, Argument("its path")]
 Reason = Annotated[str, Argument("why, in one sentence", min_length=3, max_length=400)]
 OwnWords = Annotated[str, Argument("Markdown", min_length=1, max_length=12_000)]
 
@@ -23,7 +23,9 @@ class ReadPages:
 class Place:
     blocks: NewBlocks
     page: PagePath
-    after: Annotated[int | None, Argument("block to place them behind; 0: top; left out: end", ge=0)] = None
+    after: Annotated[
+        int | None, Argument("block in front of them; 0: below the title; left out: the end, of any page", ge=0)
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +40,7 @@ class Replace:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insert:
     page: PagePath
-    after: Annotated[int, Argument("block to insert behind; 0: top", ge=0)]
+    after: Annotated[int, Argument("block in front of it; 0: below the title", ge=0)]
     text: OwnWords
 
 
@@ -51,8 +53,8 @@ class Remove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatePage:
-    path: Annotated[str, Argument("path of the new page, such as projects/webshop; folders need no page")]
-    parent: Annotated[str, Argument("path of the page that is to list it")]
+    path: Annotated[str, Argument("such as projects/webshop; folders need no page")]
+    parent: Annotated[str, Argument("the page that lists it")]
     title: str
     description: Description
     blocks: NewBlocks
@@ -82,8 +84,14 @@ class Said:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NothingNew:
     blocks: NewBlocks
-    said_in: Annotated[list[Said], Argument("where it stands already", min_length=1)]
+    said_in: Annotated[list[Said], Argument("where it stands already")] = field(default_factory=list)
 
 
-Call: TypeAlias = Place | Replace | Insert | Remove | CreatePage | RewritePage | NothingNew
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Describe:
+    page: PagePath
+    description: Description
+
+
+Call: TypeAlias = Place | Replace | Insert | Remove | CreatePage | RewritePage | NothingNew | Describe
 """A call that decides something. A decision is a sequence of calls."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, assert_never
 
@@ -11,7 +11,7 @@ from memory_v2.agent.tools import Tool
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, WriteBrief
-from memory_v2.operations.account import Account, SaidAlready, taken_out
+from memory_v2.operations.account import Account, SaidAlready, redescribed, taken_out
 from memory_v2.operations.draft import Draft, known_page
 from memory_v2.operations.guard import (
     check_child,
@@ -19,13 +19,20 @@ from memory_v2.operations.guard import (
     check_own_words,
     check_title,
     denied_by,
+    lost_with_heading,
     missing_from,
     repeats,
     sizes,
 )
+from memory_v2.operations.page_changes import CreatedPage, Described, PageChanges, below_title, words_above
+from memory_v2.operations.seen import Seen, numbers_on
+from memory_v2.operations.spoken import dates_meant, words_told
+from memory_v2.operations.stale import stale_values
+from memory_v2.operations.views import listed_as
 from memory_v2.operations.write_calls import (
     Call,
     CreatePage,
+    Describe,
     Insert,
     NothingNew,
     Place,
@@ -35,8 +42,8 @@ from memory_v2.operations.write_calls import (
     RewritePage,
 )
 from memory_v2.text.words import normal
-from memory_v2.tree.block import Block, readable, take_runs
-from memory_v2.tree.edit import PageEdit, Run, new_blocks
+from memory_v2.tree.block import Block, take_runs
+from memory_v2.tree.edit import Run, new_blocks
 from memory_v2.tree.link import find_links
 from memory_v2.tree.numbers import Numbers, parse_numbers, show_numbers
 from memory_v2.tree.page import Page, new_page, own_title
@@ -44,30 +51,6 @@ from memory_v2.tree.path import TakenPaths
 
 FREE_REMOVAL = 1_000
 """How many bytes any write may remove in addition to twice the length of its text. More would be a deletion."""
-
-
-@dataclass
-class _PageChanges:
-    """The changes of one page: blocks inserted and removed by number, or a new body."""
-
-    inserted: dict[int, list[Run]] = field(default_factory=dict)
-    removed: dict[int, str] = field(default_factory=dict)
-    rewritten: tuple[Block, ...] | None = None
-
-    def body(self, page: Page) -> Page:
-        edited = PageEdit(self.inserted, self.removed.keys())
-        return edited.apply(page) if self.rewritten is None else page.with_body([self.rewritten])
-
-
-@dataclass(frozen=True)
-class _CreatedPage:
-    """A new page made of blocks of the new text."""
-
-    path: str
-    parent: str
-    title: str
-    description: str
-    runs: list[tuple[Block, ...]]
 
 
 class WriteTask:
@@ -81,10 +64,13 @@ class WriteTask:
         self.brief = brief
         self.draft = draft
         self.calls: list[Call] = []
-        self.shown = {view.page.path: view.page for view in brief.pages}
-        self.changes: dict[str, _PageChanges] = {}
-        self.created: dict[str, _CreatedPage] = {}
+        self.seen = Seen(brief, draft)
+        self.changes: dict[str, PageChanges] = {}
+        self.created: dict[str, CreatedPage] = {}
+        self.described: dict[str, Described] = {}
         self.placed: dict[int, str] = {}
+        self.repeated: set[tuple[int, str]] = set()
+        self.left_out: dict[int, None] = {}
         self.own_words: list[str] = []
         self.own_blocks: list[tuple[str, str]] = []
         self.above_own: list[str] = []
@@ -109,6 +95,7 @@ class WriteTask:
             Tool("remove", Remove, self.take),
             Tool("create_page", CreatePage, self.take),
             Tool("rewrite_page", RewritePage, self.take),
+            Tool("describe", Describe, self.take),
             Tool("nothing_new", NothingNew, self.take),
         )
 
@@ -129,6 +116,8 @@ class WriteTask:
                 done = self._rewrite_page(call)
             case NothingNew():
                 done = self._nothing_new(call)
+            case Describe():
+                done = self._describe(call)
             case _:
                 assert_never(call)
         self.calls.append(call)
@@ -137,52 +126,51 @@ class WriteTask:
     # what the model calls
 
     def read_pages(self, call: ReadPages) -> Prompt:
-        views = []
         graph = self.draft.graph()
-        for asked in call.paths:
-            page = known_page(self.draft, asked)
-            self.shown[page.path] = page
-            views.append(PageView(page, graph.breadcrumb(page.path)))
+        pages = [known_page(self.draft, asked) for asked in dict.fromkeys(call.paths)]
+        self.seen.show(pages)
+        views = [
+            PageView(page, graph.breadcrumb(page.path), listed=listed_as(graph, page.path))
+            for page in dict.fromkeys(pages)
+        ]
         return Prompt("pages", {"views": views, "missing": []})
 
     def _place(self, call: Place) -> Prompt:
-        self._note_passage(call.page, call.after)
-        if call.after is None:
-            self._note_named(call.page)
-        page = self._target(call.page)
-        numbers = self._new(call.blocks)
+        self._check_asked_for(call.page)
+        page = self.seen.known(call.page) if call.after is None else self.seen.behind(call.page, call.after)
+        self._check_open(page)
+        numbers = self._new(call.blocks, page.path)
         after = self._after(page, len(page.blocks) if call.after is None else call.after)
         self._put_in(page, after, take_runs(self.brief.blocks, numbers))
         return self._note_placed(numbers, page.path)
 
     def _replace(self, call: Replace) -> Prompt:
-        page = self._target(call.page)
-        old = self._old(page, call.blocks)
+        page, old = self._old(call.page, call.blocks)
         if (call.new_blocks is None) == (call.text is None):
             raise ToolProblem("replace takes either new_blocks or text, and not both")
         if call.text is not None:
-            sources = [self.brief.text, *(page.blocks[n - 1].text for n in old)]
-            own = self._own_words(call.text, sources)
+            own = self._own_words(call.text, page)
             self._take_out(page, old, call.reason)
             self._note_own(page, own, old[0])
             self._put_in(page, old[0], [own])
             return Prompt("done", {"what": f"blocks {show_numbers(old)} of {page.path} are replaced"})
-        numbers = self._new(call.new_blocks or [])
+        numbers = self._new(call.new_blocks or [], page.path)
         self._take_out(page, old, call.reason)
         self._put_in(page, old[0], take_runs(self.brief.blocks, numbers))
         return self._note_placed(numbers, page.path)
 
     def _insert(self, call: Insert) -> Prompt:
-        page = self._target(call.page)
+        self._check_asked_for(call.page)
+        page = self.seen.behind(call.page, call.after)
+        self._check_open(page)
         after = self._after(page, call.after)
-        blocks = self._own_words(call.text, [self.brief.text, page.body])
+        blocks = self._own_words(call.text, page)
         self._note_own(page, blocks, after)
         self._put_in(page, after, [blocks])
         return Prompt("done", {"what": f"the text is inserted on {page.path}"})
 
     def _remove(self, call: Remove) -> Prompt:
-        page = self._target(call.page)
-        old = self._old(page, call.blocks)
+        page, old = self._old(call.page, call.blocks)
         if title := [n for n in page.fixed.intersection(old) if page.blocks[n - 1].kind == "heading"]:
             raise ToolProblem(f"block {title[0]} is the title of {page.path} and stays; replace it if it is wrong")
         self._take_out(page, old, call.reason)
@@ -192,28 +180,29 @@ class WriteTask:
         if self.brief.path is not None:
             raise ToolProblem(f"this text goes to the page {self.brief.path}; place it there")
         path = check_child(call.path)
-        self._note_named(call.parent)
-        parent = self._shown(call.parent)
+        parent = self.created[call.parent] if call.parent in self.created else self.seen.known(call.parent)
         if path in TakenPaths([*self.draft.paths(), *self.created]):
             raise ToolProblem(f"there is a page {path!r} already; place the blocks there, or choose another path")
-        numbers = self._new(call.blocks)
+        numbers = self._new(call.blocks, path)
         runs = take_runs(self.brief.blocks, numbers)
         sources = [block.text for run in runs for block in run]
         own = own_title(runs[0])
         title = own or check_title(call.title, [*sources, path])
-        near = [line for page in self.shown.values() for line in (page.title, *(child.line for child in page.children))]
-        description = check_description(call.description, [*sources, title, path, self.brief.text, *near])
-        self.created[path] = _CreatedPage(path, parent.path, title, description, runs)
+        description = check_description(call.description, [*sources, title, path, *self._around()])
+        self.created[path] = CreatedPage(path, parent.path, title, description, runs)
         return self._note_placed(numbers, path)
 
     def _rewrite_page(self, call: RewritePage) -> Prompt:
-        page = self._target(call.page)
+        self._check_asked_for(call.page)
+        page = self.seen.shown(call.page)
+        self._check_open(page)
+        self.seen.check_whole(page)
         if page.path in self.changes:
             raise ToolProblem(f"{page.path} is changed already; rewrite it in one call, or change it block by block")
         new = new_blocks(call.text)
         dropped: dict[int, str] = {}
         for drop in call.dropped:
-            dropped |= dict.fromkeys(self._old(page, drop.blocks), drop.reason)
+            dropped |= dict.fromkeys(numbers_on(page, drop.blocks), drop.reason)
         kept = [block.content for block in new]
         for number, block in enumerate(page.blocks, 1):
             if number not in dropped and block.content not in kept:
@@ -224,26 +213,30 @@ class WriteTask:
             if number not in dropped:
                 kept.remove(block.content)
         numbers, rest = self._taken_from_new(kept)
-        self._check_not_placed(numbers)
-        own = self._own_words("\n\n".join(rest), [self.brief.text, page.body]) if any(map(str.strip, rest)) else ()
+        self._check_not_placed(numbers, page.path)
+        own = self._own_words("\n\n".join(rest), page) if any(map(str.strip, rest)) else ()
         self._check_removal(page, dropped)
         if page.blocks and page.blocks[0].kind == "front matter" and new[0].content != page.blocks[0].content:
             raise ToolProblem(f"the front matter of {page.path} stays at the top")
-        self.changes[page.path] = _PageChanges(removed=dropped, rewritten=new)
+        self.changes[page.path] = PageChanges(removed=dropped, rewritten=new)
         self._note_own(page, own)
         self.placed |= dict.fromkeys(numbers, page.path)
         return Prompt("done", {"what": f"{page.path} is rewritten"})
 
     def _nothing_new(self, call: NothingNew) -> Prompt:
         numbers = self._new(call.blocks)
+        if not call.said_in:
+            return self._leave_out(numbers)
         named: list[tuple[Page, int]] = []
         for said in call.said_in:
-            page = self._shown(said.page)
-            old = self._old(page, said.blocks)
+            page = self.seen.known(said.page)
+            old = numbers_on(page, said.blocks)
             self._check_kept(page, old)
             named += ((page, n) for n in old)
         word_for_word = {normal(page.blocks[n - 1].content) for page, n in named}
         retold = [number for number in numbers if self._normals[number - 1] not in word_for_word]
+        for page, n in named if retold else ():
+            self.seen.check(page, [n])
         text = "\n".join(page.blocks[n - 1].text for page, n in named)
         above = "\n".join(words_above(page, n) for page, n in named) if retold else ""
         for number in retold:
@@ -256,29 +249,71 @@ class WriteTask:
         self.said_blocks |= {(page.path, n) for page, n in named}
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} stand in the tree already"})
 
+    def _leave_out(self, numbers: Sequence[int]) -> Prompt:
+        if text := next((n for n in numbers if self.brief.blocks[n - 1].kind != "heading"), None):
+            raise ToolProblem(f"n{text} is no heading; name the blocks that say it already under said_in, or place it")
+        self.left_out |= dict.fromkeys(numbers)
+        return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} will be left out"})
+
+    def _describe(self, call: Describe) -> Prompt:
+        if (made := self.created.get(call.page)) is not None:
+            sources = [block.text for run in made.runs for block in run]
+            description = check_description(call.description, [*sources, made.title, made.path, *self._around()])
+            self.created[made.path] = replace(made, description=description)
+        else:
+            self._check_asked_for(call.page)
+            page = self.seen.known(call.page)
+            if not self._lines(page.path):
+                raise ToolProblem(f"no page lists {page.path}, so it has no description; leave it")
+            description = check_description(call.description, [page.body, page.title, page.path, *self._around()])
+            shown = next((view.listed for view in self.brief.views if view.page.path == page.path), {})
+            self.described[page.path] = Described(shown or self._lines(page.path), description)
+        return Prompt("done", {"what": f"{call.page} will be listed as: {description}"})
+
     # the guard
 
     def objections(self) -> list[str]:
         """The new blocks that are neither placed nor covered by what the model wrote in its own words."""
         written, above = "\n".join(self.own_words), "\n".join(self.above_own)
+        written += f"\n{words_told(written, self.brief.said_on)}"
         found = []
         for number, block in enumerate(self.brief.blocks, 1):
-            if number not in self.placed and (missing := missing_from(block, written, above)):
+            if number in self.left_out:
+                found += lost_with_heading(number, self.brief.blocks, self.placed, self.left_out)
+            elif number not in self.placed and (missing := missing_from(block, written, above)):
                 found.append(f"n{number} is nowhere yet ({', '.join(missing[:5])}): place it, or say where it stands")
         if self.nothing_is_new and (made := [path for path in sorted(self.said_on) if not self.draft.before(path)]):
             found.append(f"the page {made[0]} is made for this text and says nothing yet: place the text there")
+        return found
+
+    def reminders(self) -> list[str]:
+        """The lines by which changed pages are listed that say what was just taken out."""
+        found = []
+        for path, changes in self.changes.items():
+            page = self.seen.pages[path]
+            before = "\n".join(page.blocks[n - 1].content for n in changes.removed)
+            now = changes.body(page).body
+            for parent, line in self._lines(path).items() if before else ():
+                told = self.described[path].description if path in self.described else line
+                if stale := stale_values(told, before, changes.written, now):
+                    found.append(
+                        f"on {parent}, {path} is still listed with {', '.join(stale[:5])}: change that line with "
+                        "describe, in words that stay true"
+                    )
         return found
 
     def checked(self) -> list[str]:
         """Where the new text went, and what was removed."""
         numbers, account = range(1, len(self.brief.blocks) + 1), Account(self.brief.blocks)
         there = [n for n in numbers if self.placed.get(n)]
-        told = [n for n in numbers if n not in self.placed]
+        told = [n for n in numbers if n not in self.placed and n not in self.left_out]
         return [
             *([f"in the tree to the letter: {show_numbers(there, 'n')}"] if there else ()),
             *map(account.said, self.said),
             *([account.retold(told)] if told else ()),
-            *(why for path, changes in self.changes.items() for why in taken_out(self.shown[path], changes.removed)),
+            *([account.left_out(list(self.left_out))] if self.left_out else ()),
+            *(why for path, each in self.changes.items() for why in taken_out(self.seen.pages[path], each.removed)),
+            *(redescribed(path, each.before, each.description) for path, each in self.described.items()),
             "nothing else was changed",
         ]
 
@@ -295,7 +330,11 @@ class WriteTask:
         for made in self.created.values():
             self.draft.put(new_page(made.path, made.title, made.runs).stamped(self.brief.now, split_from=made.parent))
             self.draft.put(self.draft.page(made.parent).with_child(made.path, made.description))
-        went = [path for _, path in sorted(self.placed.items()) if path] or [*self.changes, *self.created]
+        for path, described in self.described.items():
+            for parent in self._lines(path):
+                self.draft.put(self.draft.page(parent).with_description(path, described.description))
+        went = [path for _, path in sorted(self.placed.items()) if path]
+        went = went or [*self.changes, *self.created, *self.described]
         return went[0]
 
     @property
@@ -306,53 +345,59 @@ class WriteTask:
     @property
     def nothing_is_new(self) -> bool:
         """Whether all of the text is in the tree already, according to the decision."""
-        return not self.changes and not self.created
+        return not self.changes and not self.created and not self.described
 
     # helpers
 
-    def _note_passage(self, path: str, after: int | None) -> None:
-        """Counts a page as shown if the model places text behind a passage of it that it was shown."""
-        place = next((hit for hit in self.brief.places if (hit.path, hit.block) == (path, after) and after), None)
-        if place and path not in self.shown and (page := self.draft.find(path)) is not None:
-            block = page.blocks[place.block - 1] if place.block <= len(page.blocks) else None
-            if block and place.text.strip() in readable(block.text):
-                self.shown[path] = page
-
-    def _note_named(self, path: str) -> None:
-        """Counts a page as shown to whose end something is to be added: nothing of it has to be known for that."""
-        if path not in self.shown and (page := self.draft.find(path)) is not None:
-            self.shown[path] = page
-
-    def _shown(self, path: str) -> Page:
-        if path not in self.shown:
-            raise ToolProblem(f"the page {path[:80]!r} has not been shown; read it first")
-        return self.shown[path]
-
-    def _target(self, path: str) -> Page:
-        page = self._shown(path)
+    def _check_asked_for(self, path: str) -> None:
+        """Raises `ToolProblem` if the text has to go to another page."""
         if self.brief.path is not None and path != self.brief.path:
             raise ToolProblem(f"this text goes to the page {self.brief.path}; change only that one")
-        if page.piece is not None:
-            raise ToolProblem(f"{path} holds part of one large block; write on another page")
-        if (changes := self.changes.get(path)) and changes.rewritten is not None:
-            raise ToolProblem(f"{path} is rewritten already; leave it as it is")
-        return page
 
-    def _new(self, given: Numbers) -> list[int]:
+    def _check_open(self, page: Page) -> None:
+        """Raises `ToolProblem` if the page cannot be changed now."""
+        if page.piece is not None:
+            raise ToolProblem(f"{page.path} holds part of one large block; write on another page")
+        if (changes := self.changes.get(page.path)) and changes.rewritten is not None:
+            raise ToolProblem(f"{page.path} is rewritten already; leave it as it is")
+
+    def _old(self, path: str, given: Numbers) -> tuple[Page, list[int]]:
+        """A page that can be changed, and the numbers of its blocks that are to go."""
+        self._check_asked_for(path)
+        page, old = self.seen.blocks(path, given)
+        self._check_open(page)
+        return page, old
+
+    def _lines(self, path: str) -> dict[str, str]:
+        """How a page is described on the pages that list it and can be read, before this decision."""
+        unreadable = self.draft.context.index.unreadable
+        return {on: line for on, line in listed_as(self.draft.graph(), path).items() if on not in unreadable}
+
+    def _around(self) -> list[str]:
+        """The new text, and the titles and links that were shown: a description may use their words."""
+        pages = self.seen.pages.values()
+        return [self.brief.text, *(line for page in pages for line in (page.title, *(c.line for c in page.children)))]
+
+    def _new(self, given: Numbers, path: str = "") -> list[int]:
         numbers = parse_numbers(given, len(self.brief.blocks), "n")
-        self._check_not_placed(numbers)
+        self._check_not_placed(numbers, path)
         return numbers
 
-    def _check_not_placed(self, numbers: Sequence[int]) -> None:
-        """Raises `ToolProblem` if one of these new blocks is placed already, or stands in the model's own words."""
+    def _check_not_placed(self, numbers: Sequence[int], path: str) -> None:
+        """Raises `ToolProblem` if one of these new blocks is placed already, or stands in the model's own words. A
+        heading may stand over its parts on each page that they go to."""
         for number in numbers:
-            if number in self.placed:
+            repeats_heading = len(numbers) > 1 and path and self.brief.blocks[number - 1].kind == "heading"
+            if number in self.placed and not (repeats_heading and self._is_free(number, path)):
                 where = self.placed[number] or "the tree already"
                 raise ToolProblem(f"n{number} is in {where}; place each block once")
             told = self._normals[number - 1] if self.own_blocks else ""
             for path, own in self.own_blocks:
                 if repeats(own, told):
                     raise ToolProblem(f"n{number} is in your own words on {path}; leave it out, and place the others")
+
+    def _is_free(self, number: int, path: str) -> bool:
+        return self.placed[number] not in ("", path) and (number, path) not in self.repeated
 
     def _taken_from_new(self, contents: Sequence[str]) -> tuple[list[int], list[str]]:
         """The numbers of the new blocks that have these contents, each once; and the contents that none has."""
@@ -371,14 +416,11 @@ class WriteTask:
     def _normals(self) -> list[str]:
         return [normal(block.content) for block in self.brief.blocks]
 
-    def _old(self, page: Page, given: Numbers) -> list[int]:
-        if not page.blocks:
-            raise ToolProblem(f"{page.path} has no blocks")
-        return parse_numbers(given, len(page.blocks))
-
-    def _own_words(self, text: str, sources: Sequence[str]) -> tuple[Block, ...]:
-        """The blocks of a model's own words. Raises `ToolProblem` unless the sources support them and every link leads
-        to a page."""
+    def _own_words(self, text: str, page: Page) -> tuple[Block, ...]:
+        """The blocks of a model's own words for a page. Raises `ToolProblem` unless the new text, its source and day,
+        and the page support them, and every link leads to a page."""
+        moment = [self.brief.source.name, dates_meant(self.brief.text, self.brief.said_on)]
+        sources = [self.brief.text, page.body, page.title, page.path, *moment]
         blocks = new_blocks(check_own_words(text, sources, "the text"))
         self._check_not_told(blocks)
         taken = TakenPaths(self.draft.paths())
@@ -391,7 +433,7 @@ class WriteTask:
         """Raises `ToolProblem` if words of the model's own repeat a placed block, or what it has written before."""
         for own in (normal(block.content) for block in blocks if block.kind != "rule"):
             for number, where in self.placed.items():
-                if repeats(own, self._normals[number - 1]):
+                if self.brief.blocks[number - 1].kind != "heading" and repeats(own, self._normals[number - 1]):
                     where = where or "the tree already"
                     raise ToolProblem(f"n{number} is in {where} to the letter; leave it out of your own words")
             for path, before in self.own_blocks:
@@ -410,10 +452,10 @@ class WriteTask:
         return below_title(page, after)
 
     def _put_in(self, page: Page, after: int, runs: Sequence[Run]) -> None:
-        self.changes.setdefault(page.path, _PageChanges()).inserted.setdefault(after, []).extend(runs)
+        self.changes.setdefault(page.path, PageChanges()).inserted.setdefault(after, []).extend(runs)
 
     def _take_out(self, page: Page, numbers: Sequence[int], reason: str) -> None:
-        changes = self.changes.get(page.path, _PageChanges())
+        changes = self.changes.get(page.path, PageChanges())
         for number in numbers:
             if number in changes.removed:
                 raise ToolProblem(f"block {number} of {page.path} is removed already")
@@ -430,7 +472,7 @@ class WriteTask:
             raise ToolProblem(f"block {named} of {page.path} says what is nothing new; it has to stay")
         if page.blocks and page.blocks[0].kind == "front matter" and 1 in removed:
             raise ToolProblem(f"block 1 is the front matter of {page.path} and stays as it is")
-        others = sum(sizes(self.shown[p].blocks, c.removed) for p, c in self.changes.items() if p != page.path)
+        others = sum(sizes(self.seen.pages[p].blocks, c.removed) for p, c in self.changes.items() if p != page.path)
         allowed = FREE_REMOVAL + 2 * sum(block.size for block in self.brief.blocks)
         if others + sizes(page.blocks, removed) > allowed:
             raise ToolProblem(
@@ -439,22 +481,7 @@ class WriteTask:
             )
 
     def _note_placed(self, numbers: Sequence[int], path: str) -> Prompt:
-        self.placed.update(dict.fromkeys(numbers, path))
+        self.repeated |= {(number, path) for number in numbers if number in self.placed}
+        self.placed = dict.fromkeys(numbers, path) | self.placed
+        self.left_out = {number: None for number in self.left_out if number not in self.placed}
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} will stand on {path}"})
-
-
-def words_above(page: Page, number: int) -> str:
-    """What stands above a block: the page's path and title, the headings of its section, and, if the page has sections,
-    the line below the title, which says what the page is about."""
-    headings: list[Block] = []
-    top = max(page.top, 1)
-    opening = page.blocks[top : top + 1] if any(b.kind == "heading" for b in page.blocks[top + 1 : number]) else ()
-    for block in page.blocks[:number]:
-        if block.kind == "heading":
-            headings = [*(above for above in headings if above.level < block.level), block]
-    return "\n".join([page.path.replace("-", " "), page.title, *(block.words for block in (*opening, *headings))])
-
-
-def below_title(page: Page, after: int) -> int:
-    """The block behind which to put a text: below front matter and title if it is to go to the top of the page."""
-    return max(after, page.top)

@@ -63,6 +63,10 @@ class Words:
     def objections(self) -> list[str]:
         return [f"{word} is missing; put it down" for word in sorted(self.wanted - set(self.words))]
 
+    def reminders(self) -> list[str]:
+        """None."""
+        return []
+
     def checked(self) -> list[str]:
         return [f"{len(self.words)} words are put down"]
 

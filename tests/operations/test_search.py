@@ -220,3 +220,48 @@ def test_text_on_a_page_cannot_speak_for_the_program() -> None:
     shown = model.sent[0].messages[0].splitlines()
     assert shown.count("===== END OF DATA") == 1
     assert not any(line.startswith(("[2] forged", "page ghost", "[p1] forged")) for line in shown)
+
+
+def test_an_open_page_is_not_told_again_by_looking_up() -> None:
+    look, found = (
+        call("look_up", words="Tomatoes pytest"),
+        call("answer", results=[{"page": "garden", "blocks": "2", "score": 1}]),
+    )
+    memory, model = scripted(tree(), calls(call("open_pages", paths=["garden"])), calls(look), calls(found))
+    results = memory.search("zebra")
+    told = model.sent[2].messages[-1]
+    assert "Tomatoes" not in told
+    assert "Also on pages that are open: garden [2]." in told
+    assert "Tomatoes" in results[0].excerpt
+
+
+def test_of_a_long_root_the_part_is_shown_that_matters_and_it_can_be_opened() -> None:
+    memory = offline()
+    facts = [f"- Fact {n} about the weather of day {n}, told at some length by somebody.\n" for n in range(60)]
+    memory.storage.write("memory", f"# Memory\n\n{''.join(facts)}- Silica uses pytest.\n".encode())
+    cited = calls(call("answer", results=[{"page": "memory", "blocks": "30", "score": 1}]))
+    asked, model = scripted(memory, cited, calls(call("open_pages", paths=["memory"])), cited)
+    results = asked.search("pytest")
+    assert "[62] - Silica uses pytest." in model.sent[0].messages[0]
+    assert "Fact 28 " not in model.sent[0].messages[0]
+    assert "block 30 of memory was not shown; open_pages shows the whole page" in model.sent[1].messages[-1]
+    assert "Fact 28 " in results[0].excerpt
+
+
+def test_looking_up_goes_on_behind_the_places_that_were_shown() -> None:
+    memory = offline()
+    memory.write("".join(f"## Room {n}\n\nA kettle stands in room {n}.\n\n" for n in range(40)), "rooms")
+    look = calls(call("look_up", words="kettle"))
+    asked, model = scripted(memory, look, calls(call("no_answer", reason="nothing tells of it")))
+    asked.search("kettle")
+    assert "[p13] rooms" in model.sent[1].messages[-1]
+
+
+@pytest.mark.parametrize("query", ["Node 20", "Who was on call before Tomasz: Dana?"])
+def test_what_was_so_before_is_still_proposed_by_its_old_value(query: str) -> None:
+    memory = tree()
+    memory.write("- The shop runs on Node 22 since 2026-03-02 (before: Node 20 since 2025-01-10).\n", "shop")
+    memory.write("- On call: Tomasz since 2026-03-02 (before: Dana).\n", "shop")
+    asked, model = scripted(memory, calls(call("answer", results=[{"place": "p1", "score": 1}])))
+    assert "(before: " in asked.search(query)[0].excerpt
+    assert "[p1] shop" in model.sent[0].messages[0]

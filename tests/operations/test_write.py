@@ -310,7 +310,7 @@ MISDEEDS: dict[str, tuple[list[ToolCall], str]] = {
         "place each block once",
     ),
     "behind a block that there is not": ([call("place", blocks="n1", page="memory", after=99)], "none of them"),
-    "a page that was not shown": ([call("place", blocks="n1", page="projects/ghost")], "has not been shown"),
+    "a page that was not shown": ([call("place", blocks="n1", page="projects/ghost")], "there is no page"),
     "a page outside": ([call("read_pages", paths=["../../etc/passwd"])], "there is no page"),
     "a path outside": (
         [call("create_page", path="../x", parent="memory", title="Silica", description="Silica", blocks="n1")],
@@ -496,7 +496,8 @@ def test_no_model_empties_a_page_with_a_short_text(tmp_path: Path) -> None:
     memory = offline(traces_in=tmp_path)
     memory.write("".join(f"- Fact number {n} about many a thing that was said\n" for n in range(60)))
     remove = call("remove", page="memory", blocks="2-61", reason="all of it is old")
-    memory, _ = scripted(memory, calls(call("place", blocks="n1", page="memory"), remove))
+    read = calls(call("read_pages", paths=["memory"]))
+    memory, _ = scripted(memory, read, calls(call("place", blocks="n1", page="memory"), remove))
     result = memory.write("A short text.")
     assert "take out more than" in problems(memory, result)[0]
     assert all(f"Fact number {n} " in memory.read() for n in range(60))

@@ -1,0 +1,33 @@
+"""What new text says for the moment, and a model's own words say to last: `today` becomes a date, `forget that` a
+`(before: …)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from datetime import date, timedelta
+
+_DAYS = (
+    (0, "today now heute jetzt hoy ahora hoje agora aujourd'hui maintenant 今天 今日"),
+    (1, "yesterday gestern ayer ontem hier 昨天 昨日"),
+)
+"""How many days ago, and the words for it."""
+_TAKEN_BACK = (
+    "forget ignore disregard please instead anymore longer vergiss bitte statt anstatt olvida lugar esqueça oublie lieu"
+)
+"""The words with which something is taken back."""
+_FORMERLY = re.compile(r"[(（][^()（）]*\b(?:before|until|till)\b")
+
+
+def dates_meant(text: str, said_on: Collection[date]) -> str:
+    """The dates that own words about a text may hold though it does not: of the days on which it may have been said,
+    and of the days before if it says `yesterday`."""
+    said = text.casefold()
+    offsets = [days for days, names in _DAYS if not days or any(name in said for name in names.split())]
+    return " ".join(f"{day - timedelta(days)} {(day - timedelta(days)).day}" for day in said_on for days in offsets)
+
+
+def words_told(own: str, said_on: Collection[date]) -> str:
+    """The words of new text that own words tell in a lasting form."""
+    told = [names for days, names in _DAYS if any(f"{day - timedelta(days)}" in own for day in said_on)]
+    return " ".join([*told, _TAKEN_BACK] if _FORMERLY.search(own) else told)
