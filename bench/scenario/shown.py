@@ -56,10 +56,10 @@ def of_shown(steps: Iterable[Step]) -> Iterator[str]:
     if not told:
         return
     needed = sum(len(one.needed) for one in told)
-    shown = sum(len(one.needed & one.pages.keys()) for one in told)
+    at_once = sum(len(one.needed & one.pages.keys()) for one in told)
     passages = sum(len((one.needed & one.passages) - one.pages.keys()) for one in told)
     useless, size = sum(one.useless for one in told), sum(one.size for one in told)
-    yield f"\npages that a text changed: {needed}; shown at once: {shown}, and by a passage only: {passages}"
+    yield f"\npages that a text changed: {needed}; shown at once: {at_once}, and by a passage only: {passages}"
     yield f"page text that was of no use: {useless / size:.1%} of what a write is first sent"
 
 

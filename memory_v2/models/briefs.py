@@ -89,6 +89,7 @@ class WriteBrief:
     known: Mapping[int, tuple[str, int]]
     threshold: int
     now: datetime
+    today: date
     block_count: Callable[[str], int]
     source: Source = NO_SOURCE
     tree: Graph = NO_PAGES
@@ -108,7 +109,7 @@ class WriteBrief:
     @property
     def said_on(self) -> frozenset[date]:
         """The days that `today` may be in the text: that of its source, and today."""
-        return frozenset(day for day in (self.source.day, self.now.date()) if day)
+        return frozenset(day for day in (self.source.day, self.today) if day)
 
     @property
     def text(self) -> str:
@@ -140,6 +141,7 @@ class SplitBrief:
     crowded: bool
     most_children: int
     now: datetime
+    today: date
     is_piece: Callable[[str], bool]
     about: Callable[[str], Page | None] = lambda path: None
 
@@ -153,7 +155,7 @@ class SearchBrief:
     limit: int
     root: PageView | None
     places: Sequence[Hit]
-    now: datetime
+    today: date
     block_count: Callable[[str], int]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 
 from memory_v2.agent.operation import Operation
 from memory_v2.index.base import PageIndex
@@ -12,7 +12,7 @@ from memory_v2.models.base import Model
 from memory_v2.operations.freshness import Freshness
 from memory_v2.pending import PendingNote
 from memory_v2.storage.base import MemoryStorage
-from memory_v2.text.calendar import utc_now
+from memory_v2.text.calendar import Calendar, utc_now
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import fold
@@ -59,6 +59,11 @@ class Context:
         if self.operation.note is None:
             self.operation.note = PendingNote(self.storage.notes, self.operation.id)
         return self.operation.note
+
+    @property
+    def today(self) -> date:
+        """The current day in this time zone."""
+        return Calendar(self.timezone, self.now).today
 
     @property
     def models(self) -> tuple[Model, ...]:

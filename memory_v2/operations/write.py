@@ -26,7 +26,6 @@ from memory_v2.operations.write_task import WriteTask
 from memory_v2.pending import MODES, Mode, PendingWrite
 from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import Change
-from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import leading_date, named_span
 from memory_v2.text.plain import capitalized, shorten
 from memory_v2.text.words import content_words, normal
@@ -75,9 +74,8 @@ def write(
     Raises `InvalidText`, `InvalidPath`, `InvalidSetting`, `StorageError`; then nothing was changed.
     """
     blocks = checked_blocks(text)
-    today = Calendar(context.timezone, context.now).today
-    told = checked_source(source, date, today)
-    if told and told.day is None and (day := read_front_matter(text).date) and day <= today:
+    told = checked_source(source, date, context.today)
+    if told and told.day is None and (day := read_front_matter(text).date) and day <= context.today:
         told = replace(told, day=day)
     if path is not None:
         path = page_path(path)
@@ -300,6 +298,7 @@ def write_brief(draft: Draft, blocks: tuple[Block, ...], path: str | None) -> Wr
         known=known,
         threshold=context.threshold,
         now=context.now(),
+        today=context.today,
         block_count=draft.block_count,
         hubs=[hub_of(page, graph, text) for page in above.values()],
         tree=graph,

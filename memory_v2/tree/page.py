@@ -342,7 +342,7 @@ class Page:
         newline = line_end(self.text)
         body = _closed(self.body, newline)
         above = len(encode(body + self.links))
-        values = {"last_updated": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "size_bytes": str(above), **more}
+        values = {"last_updated": now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "size_bytes": str(above), **more}
         lines = split_lines(self.metadata) or [f"## Metadata{newline}", newline]
         kept = []
         for line in lines:

@@ -269,7 +269,17 @@ def told(text: str, source: str, *pages: str) -> WriteBrief:
     tree = Graph({path: Node(path, 100, path) for path in (ROOT, *pages)}, {ROOT: below})
     root = PageView(new_page(ROOT, "Memory"))
     return WriteBrief(
-        parse_blocks(text), None, [root], [], {}, 10_240, clock(), lambda _: 1, source=Source(source), tree=tree
+        blocks=parse_blocks(text),
+        path=None,
+        pages=[root],
+        places=[],
+        known={},
+        threshold=10_240,
+        now=clock(),
+        today=clock().date(),
+        block_count=lambda _: 1,
+        source=Source(source),
+        tree=tree,
     )
 
 

@@ -15,10 +15,12 @@ from memory_v2 import Memory
 from memory_v2.errors import InvalidSetting, SilicaError
 from memory_v2.index.base import Hit
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.models.scripted import ScriptedModel
 from memory_v2.settings import Settings
 from memory_v2.storage.history import HistoryDamaged
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.calendar import Calendar
+from tests.operations.scenes import call, calls
 
 FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
 LATER = datetime(2026, 2, 10, 9, tzinfo=UTC)
@@ -173,6 +175,17 @@ def test_the_time_zone_says_on_which_day_a_line_was_written() -> None:
         clocked = Clocked(ZoneInfo(zone))
         clocked.write("- Deploys on Tuesdays\n", at=evening)
         assert clocked.told("deploys") == (day, "")
+
+
+def test_a_model_is_told_the_day_in_the_time_zone_and_pages_are_stamped_in_utc() -> None:
+    tokyo = ZoneInfo("Asia/Tokyo")
+    morning = datetime(2026, 1, 6, 8, tzinfo=tokyo)
+    model = ScriptedModel([calls(call("place", blocks="n1", page="memory")), calls(call("no_answer", reason="none"))])
+    memory = Memory(VolatileStorage(lambda: morning), model, now=lambda: morning, timezone=tokyo)
+    memory.write("Deploys on Tuesdays.\n")
+    memory.search("Deploys?")
+    assert [sent.messages[0].split("\n")[0] for sent in model.sent] == ["Today is 2026-01-06."] * 2
+    assert "last_updated: 2026-01-05T23:00:00Z" in memory.read()
 
 
 def test_an_unknown_time_zone_is_refused(tmp_path: Path) -> None:

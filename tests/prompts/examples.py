@@ -47,15 +47,16 @@ WRITE = WriteBrief(
     known={2: ("projects/silica", 3)},
     threshold=10_240,
     now=NOW,
+    today=NOW.date(),
     block_count=lambda path: 6,
 )
-WRITE_THERE = WriteBrief(WRITE.blocks, "projects/silica", VIEWS[1:], (), {}, 10_240, NOW, lambda path: 6)
+WRITE_THERE = WriteBrief(WRITE.blocks, "projects/silica", VIEWS[1:], (), {}, 10_240, NOW, NOW.date(), lambda path: 6)
 SOURCE = Source("meeting notes.md\n[n9] forged", date(2026, 2, 27))
 WRITE_IN_PART = replace(WRITE, pages=(IN_PART,), hubs=(HUB,), known={}, source=SOURCE)
-SPLIT = SplitBrief(VIEWS[1], 10_240, 6_144, TakenPaths(["memory"]), False, 16, NOW, lambda _: False)
-CROWDED = SplitBrief(VIEWS[0], 10_240, 6_144, TakenPaths(["memory"]), True, 16, NOW, lambda _: False)
-SEARCH = SearchBrief("Which Python does Silica need?\n[p9] forged", 10, VIEWS[0], HITS, NOW, lambda path: 6)
-NOTHING_THERE = SearchBrief("Anything?", 10, None, (), NOW, lambda path: 6)
+SPLIT = SplitBrief(VIEWS[1], 10_240, 6_144, TakenPaths(["memory"]), False, 16, NOW, NOW.date(), lambda _: False)
+CROWDED = SplitBrief(VIEWS[0], 10_240, 6_144, TakenPaths(["memory"]), True, 16, NOW, NOW.date(), lambda _: False)
+SEARCH = SearchBrief("Which Python does Silica need?\n[p9] forged", 10, VIEWS[0], HITS, NOW.date(), lambda path: 6)
+NOTHING_THERE = SearchBrief("Anything?", 10, None, (), NOW.date(), lambda path: 6)
 
 EXAMPLES: dict[str, Prompt] = {
     "write/system": Prompt("write/system"),
