@@ -139,21 +139,26 @@ def main() -> None:
                 for how in ("plain", "told")
             ]
             print(f"\n{corpus}: {len(given)} documents, {len({document.folder for document in given})} folders")
-            missed += [f"{corpus}, {name}" for name in _shown(columns)]
+            print_figures(columns, ["this plain", "told", "other plain", "told"])
+            missed += [f"{corpus}, {name}" for name in _missed(columns)]
     if missed:
         print("\nmissed:\n  " + "\n  ".join(missed))
     raise SystemExit(bool(missed))
 
 
-def _shown(columns: Sequence[Figures]) -> Iterator[str]:
-    """Prints a row for each figure, and yields those of this version that miss their goal."""
-    heads = ["this plain", "told", "other plain", "told"][: len(columns)]
-    print(f"{'':24}{'goal':>12}" + "".join(f"{head:>13}" for head in heads))
+def print_figures(columns: Sequence[Figures], heads: Sequence[str]) -> None:
+    """Prints a row for each figure, with its goal."""
+    print(f"{'':24}{'goal':>12}" + "".join(f"{head:>13}" for head, _ in zip(heads, columns, strict=False)))
     for name in columns[0]:
         goal = GOALS[name][1] + (" / .90" if name == "kin" else "") if name in GOALS else ""
         print(f"{name:24}{goal:>12}" + "".join(f"{_number(column.get(name)):>13}" for column in columns))
-        for column, goals, how in zip(columns[:2], (GOALS, GOALS_TOLD), ("plain", "told"), strict=True):
-            if name in goals and name in column and not goals[name][0](float(column[name])):
+
+
+def _missed(columns: Sequence[Figures]) -> Iterator[str]:
+    """The figures of this version that miss their goal."""
+    for column, goals, how in zip(columns[:2], (GOALS, GOALS_TOLD), ("plain", "told"), strict=True):
+        for name in goals:
+            if name in column and not goals[name][0](float(column[name])):
                 yield f"{name}, {how}"
 
 
@@ -349,41 +354,47 @@ def _kin(placed: Iterable[tuple[str, str | None]]) -> float:
 
 
 def documents(corpus: str, seed: int | None = None) -> list[Document]:
-    """The documents of a corpus, by name, or in an order by chance; of equal texts only the first. Says so if it is
-    not there."""
+    """The documents of a corpus in order. Says so if it is not there."""
+    found = in_order(CORPORA[corpus](), seed)
+    if not found:
+        print(f"{corpus}: no documents here", file=sys.stderr)
+    return found
+
+
+def below(folder: Path, above: Path) -> list[tuple[str, Path]]:
+    """The files of a folder that are documents, with their names from the folder `above`."""
+    files = (file for file in folder.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+    return [(file.relative_to(above).as_posix(), file) for file in files]
+
+
+def in_order(files: Iterable[tuple[str, Path]], seed: int | None = None) -> list[Document]:
+    """The documents in these named files, by name, or in an order by chance; of equal texts only the first."""
     texts: dict[str, str] = {}
-    for name, file in sorted(CORPORA[corpus]()):
+    for name, file in sorted(files):
         if not file.stem.upper().startswith("LICENSE"):
             text = file.read_bytes().decode("utf-8", "replace")
             if text.strip():
                 texts.setdefault(text, name)
-    if not texts:
-        print(f"{corpus}: no documents here", file=sys.stderr)
     found = [Document(name, text) for text, name in texts.items()]
     if seed is not None:
         random.Random(seed).shuffle(found)
     return found
 
 
-def _below(folder: Path, above: Path) -> list[tuple[str, Path]]:
-    files = (file for file in folder.rglob("*") if file.suffix in SUFFIXES and file.is_file())
-    return [(file.relative_to(above).as_posix(), file) for file in files]
-
-
 def _notes() -> list[tuple[str, Path]]:
     folder = Path(os.environ.get(VARIABLE) or DEFAULT) / "notes"
-    return _below(folder, folder)
+    return below(folder, folder)
 
 
 def _own() -> list[tuple[str, Path]]:
     tops = [(file.name, file) for file in HERE.glob("*.md")]
-    return [*tops, *_below(HERE / "docs", HERE), *_below(HERE / "prompts", HERE)]
+    return [*tops, *below(HERE / "docs", HERE), *below(HERE / "prompts", HERE)]
 
 
 def _package() -> list[tuple[str, Path]]:
     """The documents of the installed package that has the most."""
     site = Path(sysconfig.get_path("purelib"))
-    packages = [_below(folder, folder) for folder in sorted(site.iterdir()) if (folder / "__init__.py").is_file()]
+    packages = [below(folder, folder) for folder in sorted(site.iterdir()) if (folder / "__init__.py").is_file()]
     return max(packages, key=len, default=[])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,8 +20,8 @@ _END = "\n====="
 @dataclass(frozen=True, slots=True)
 class Shown:
     """The first message for one text. `pages` gives the characters of each page in it, `passages` names the pages of
-    single places, `needed` the pages whose body the decision then changed, and `size` is all that was sent, in
-    characters."""
+    single places, `needed` the pages whose body the decision then changed, and `size` is all that was sent, with the
+    tools, in characters."""
 
     pages: dict[str, int]
     passages: frozenset[str]
@@ -46,7 +47,7 @@ def shown_to(step: Step) -> Shown | None:
     sizes = {found[1]: end - found.start() for found, end in zip(starts, ends, strict=True)}
     changed = (page for event in step.trace.of("commit")[:1] for page in event["pages"] if page["before"] is not None)
     needed = {page["path"] for page in changed if _body(page, "before") != _body(page, "after")}
-    size = len(text) + len(str(asked[0].get("system", "")))
+    size = len(text) + len(str(asked[0]["system"])) + len(json.dumps(asked[0]["tools"], ensure_ascii=False))
     return Shown(sizes, frozenset(_PASSAGE.findall(rest)), frozenset(needed), size)
 
 
@@ -60,7 +61,7 @@ def of_shown(steps: Iterable[Step]) -> Iterator[str]:
     passages = sum(len((one.needed & one.passages) - one.pages.keys()) for one in told)
     useless, size = sum(one.useless for one in told), sum(one.size for one in told)
     yield f"\npages that a text changed: {needed}; shown at once: {at_once}, and by a passage only: {passages}"
-    yield f"page text that was of no use: {useless / size:.1%} of what a write is first sent"
+    yield f"page text that was of no use: {useless / size:.1%} of what a write sends first"
 
 
 def _body(page: dict[str, str | None], when: str) -> str:
