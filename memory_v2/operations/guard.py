@@ -73,10 +73,10 @@ def denied_by(block: Block, said: str) -> list[str]:
 
 
 def _is_said(detail: str, said: str) -> bool:
-    """Whether a text contains a detail as a whole: port 8080 does not contain port 80."""
+    """Whether a text contains a detail as a whole, or as a plural or genitive: port 8080 does not contain port 80."""
     if _NUMBER.fullmatch(detail):
         return detail in {m[0] for m in _NUMBER.finditer(said)}
-    return re.search(rf"(?<!\w){re.escape(detail)}(?!\w)", said, re.IGNORECASE) is not None
+    return re.search(rf"(?<!\w){re.escape(detail)}(?:['’]?s)?(?!\w)", said, re.IGNORECASE) is not None
 
 
 def repeats(own: str, told: str) -> bool:

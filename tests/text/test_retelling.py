@@ -32,6 +32,7 @@ LOST = [
     ("古いノートはクラウドに保存した。", "古いノートは保存した。", "クラウド"),
 ]
 KEPT = [
+    ("The class is on a Thursday.", "The class: Thursdays."),
     ("Silica now runs on Python 3.12.", "- Silica uses Python 3.12 (before: 3.11)"),
     ("The tomatoes are planted in the greenhouse.", "Planting tomatoes: in the greenhouse"),
     ("The servers were connected within one week.", "Connecting the server: one week"),
