@@ -13,13 +13,13 @@ from memory_v2.tree.block import Block, readable
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
 
-LIKELY_PAGES = 4
+LIKELY_PAGES = 3
 """How many pages a model is shown because of similar places, best first, and how many because they contain the text."""
-LIKELY = 0.5
+LIKELY = 0.7
 """How much of what speaks for the likeliest page must speak for another that is shown."""
 WHOLE = 2_500
 """The largest body of the likeliest page that is shown whole, in bytes: about 600 tokens."""
-BRIEF = 800
+BRIEF = 600
 """The same for the other pages."""
 AROUND = 0.6
 """How much of that is shown of a longer body around what was found on it."""
