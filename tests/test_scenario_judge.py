@@ -34,7 +34,7 @@ def written(pages: dict[str, Page], number: int, *calls: str) -> Step:
 
 
 def verdicts(pages: Mapping[str, Page]) -> Counter[str]:
-    return Counter(one.verdict for one in standings(TEXTS, pages))
+    return Counter(one.verdict for one in standings(TEXTS, pages, {}))
 
 
 def test_forty_texts_have_known_subjects_and_their_answers_stand_in_them() -> None:
@@ -51,8 +51,8 @@ def test_forty_texts_have_known_subjects_and_their_answers_stand_in_them() -> No
 def test_a_page_for_each_subject_is_right_and_one_heap_is_not() -> None:
     right = verdicts(shelved({subject: subject for subject in SUBJECTS}))
     assert right["wrong"] <= 2 and right["right"] >= 40  # one text has three subjects, and stays whole here
-    assert verdicts(shelved(dict.fromkeys(SUBJECTS, "memory"))) == {"acceptable": len(standings(TEXTS, {}))}
-    assert verdicts(shelved(dict.fromkeys(SUBJECTS, "gazebo"))) == {"wrong": len(standings(TEXTS, {}))}
+    assert verdicts(shelved(dict.fromkeys(SUBJECTS, "memory"))) == {"acceptable": len(standings(TEXTS, {}, {}))}
+    assert verdicts(shelved(dict.fromkeys(SUBJECTS, "gazebo"))) == {"wrong": len(standings(TEXTS, {}, {}))}
 
 
 def test_every_sentence_is_found_where_it_stands() -> None:
@@ -69,6 +69,18 @@ def test_a_sentence_that_goes_missing_is_lost_unless_a_decision_took_it_out() ->
         assert not watch.lost and not watch.replaced
         watch.see(written(missing, 4, *calls))
         assert {one.text for one in getattr(watch, name)} == {3, 4}
+
+
+def test_a_part_that_was_told_otherwise_is_judged_by_the_page_on_which_that_was_done() -> None:
+    page_of = {subject: subject for subject in SUBJECTS}
+    before, missing = shelved(page_of, 3), shelved(page_of, 2)
+    for calls, verdict in ((("place",), "wrong"), (("place", "replace"), "right")):
+        watch = Watch(TEXTS)
+        watch.see(written(before, 3))
+        watch.see(written(missing, 4, *calls))
+        pages = {**missing, "lumen/deploys": before["lumen/deploys"].with_body([])}
+        stands = next(one for one in standings(TEXTS, pages, watch.retold) if one.text == 3)
+        assert (stands.verdict, stands.pages) == (verdict, ("lumen/deploys",) if verdict == "right" else ())
 
 
 def test_a_description_that_says_what_was_true_once_is_stale() -> None:

@@ -61,7 +61,7 @@ def main() -> None:
 
 def _told(steps: Sequence[Step], watch: Watch, is_offline: bool, with_tree: bool) -> bool:
     """Prints everything, and returns whether the goals are reached."""
-    stands, asked = standings(TEXTS, steps[-1].pages), list(_answers(steps))
+    stands, asked = standings(TEXTS, steps[-1].pages, watch.retold), list(_answers(steps))
     parts = [of_texts(stands), of_questions(asked)]
     parts += [of_tree(steps[-1].pages, stands)] if with_tree else []
     for lines in (*parts, of_watch(watch), of_costs(steps), of_shown(steps), of_figures(stands, watch, asked)):

@@ -39,9 +39,11 @@ class Stands:
 
 @dataclass
 class Watch:
-    """What is seen while the texts are written: sentences that went missing, and descriptions that are stale."""
+    """What is seen while the texts are written: sentences that went missing, and descriptions that are stale. `stood`
+    tells where each sentence stood last."""
 
     texts: Sequence[Text]
+    stood: dict[Sentence, str] = field(default_factory=dict)
     lost: dict[Sentence, int] = field(default_factory=dict)
     replaced: dict[Sentence, int] = field(default_factory=dict)
     stale: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -57,8 +59,15 @@ class Watch:
                 self.replaced.pop(one, None)
             elif one not in self.lost and one not in self.replaced:
                 (self.replaced if decided else self.lost)[one] = number
-        for path, told in self._stale(step.pages, places(written, tree), number):
+        found = places(written, tree)
+        self.stood |= found
+        for path, told in self._stale(step.pages, found, number):
             self.stale.setdefault((path, told), number)
+
+    @property
+    def retold(self) -> dict[Sentence, str]:
+        """The page on which each sentence stood that a decision then told otherwise."""
+        return {one: self.stood[one] for one in self.replaced if one in self.stood}
 
     def _stale(
         self, pages: Mapping[str, Page], found: Mapping[Sentence, str], number: int
@@ -79,17 +88,24 @@ def descriptions(pages: Mapping[str, Page]) -> list[tuple[str, str]]:
     return [(child.target, child.description) for page in pages.values() for child in page.children]
 
 
-def standings(texts: Sequence[Text], pages: Mapping[str, Page]) -> list[Stands]:
-    """Where each part of each text stands, in order."""
+def standings(texts: Sequence[Text], pages: Mapping[str, Page], retold: Mapping[Sentence, str]) -> list[Stands]:
+    """Where each part of each text stands, in order. `retold` gives the page of each sentence that was replaced there:
+    it counts for a part of which nothing else is left."""
     found = places(sentences_of(texts), tree_of(pages))
     shelf = _Shelf(pages, found)
-    sizes: dict[tuple[int, str], Counter[str]] = {}
-    for one in sentences_of(texts):
-        if one.subject:
-            part = sizes.setdefault((one.text, one.subject), Counter())
-            if one in found:
-                part[found[one]] += len(one.words)
-    return [_stands(shelf, text, subject, texts[text - 1].also, size) for (text, subject), size in sizes.items()]
+    left, replaced = (
+        defaultdict[tuple[int, str], Counter[str]](Counter),
+        defaultdict[tuple[int, str], Counter[str]](Counter),
+    )
+    parts = [one for one in sentences_of(texts) if one.subject]
+    for one in parts:
+        for sizes, paths in ((left, found), (replaced, retold)):
+            if paths.get(one) in pages:
+                sizes[one.text, one.subject][paths[one]] += len(one.words)
+    return [
+        _stands(shelf, text, subject, texts[text - 1].also, left[text, subject] or replaced[text, subject])
+        for text, subject in dict.fromkeys((one.text, one.subject) for one in parts)
+    ]
 
 
 def _stands(shelf: _Shelf, text: int, subject: str, also: str, size: Counter[str]) -> Stands:

@@ -13,8 +13,8 @@ _DAYS = (
 )
 """How many days ago, and the words for it."""
 _TAKEN_BACK = (
-    "forget ignore disregard please instead anymore longer vergiss bitte statt anstatt olvida lugar esqueça oublie lieu "
-    "change changes changed move moves moved switch switches switched postponed replaced ändert geändert verlegt "
+    "forget ignore disregard please instead anymore longer vergiss bitte statt anstatt olvida lugar esqueça oublie "
+    "lieu change changes changed move moves moved switch switches switched postponed replaced ändert geändert verlegt "
     "verschoben wechselt umgestellt cambia cambian cambió cambiado mueve movido change changé déplacé muda mudou mudado"
 )
 """The words with which something is taken back or changed."""
