@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from memory_v2.tree.page import Page
@@ -34,8 +35,19 @@ class Edge:
 MAX_OWN = 400
 """How many bytes besides its links a group has at most: its title and metadata."""
 _OF_PAGES = ("known", "taken")
-_OF_LINKS = ("sources", "parents", "children", "unreachable")
-"""What is computed from the paths of the pages only, and what from these and the links."""
+_OF_LINKS = ("sources", "parents", "children", "unreachable", "descriptions")
+_OF_TITLES = ("listing",)
+"""What is computed from the paths of the pages only, what from these and the links, and what from the titles too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A line for each of the `paths`, all in one `text`, which is searched much faster than one by one: its path, its
+    title, its description, in lower case and without hyphens. `starts` tells where each line begins, and the end."""
+
+    paths: list[str]
+    text: str
+    starts: list[int]
 
 
 @dataclass(frozen=True)
@@ -59,10 +71,10 @@ class Graph:
         new_links = {source: edges for source, edges in new_links.items() if edges != self.links.get(source, ())}
         graph = Graph(new_pages, {s: edges for s, edges in {**self.links, **new_links}.items() if edges})
         if self.pages.keys() == new_pages.keys():
-            kept = (
-                {"known", "taken"} if new_links else {"known", "taken", "sources", "parents", "children", "unreachable"}
-            )
-            graph.__dict__.update({name: value for name, value in self.__dict__.items() if name in kept})
+            kept = _OF_PAGES if new_links else _OF_PAGES + _OF_LINKS
+            if not new_links and all(node.title == self.pages[path].title for path, node in pages.items() if node):
+                kept += _OF_TITLES
+            graph.__dict__.update({name: self.__dict__[name] for name in kept if name in self.__dict__})
         return graph
 
     @cached_property
@@ -135,6 +147,20 @@ class Graph:
         for path, parent in self.parents.items():
             children.setdefault(parent, []).append(path)
         return children
+
+    @cached_property
+    def descriptions(self) -> dict[str, str]:
+        """The line by which each page is listed, where it has words."""
+        links = self.links.values()
+        return {edge.target: edge.label for edges in links for edge in edges if edge.child and edge.label}
+
+    @cached_property
+    def listing(self) -> Listing:
+        """What a reader of the links finds: a line for each page that can be reached, except the root."""
+        paths = [path for path in self.pages if path != ROOT and path in self.parents]
+        lines = "\n".join([f"  {path} {self.pages[path].title} {self.descriptions.get(path, '')}" for path in paths])
+        text = lines.casefold().replace("-", " ").replace("/", " ").replace("_", " ")
+        return Listing(paths, text, list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0)))
 
     def breadcrumb(self, path: str) -> tuple[str, ...]:
         """The way from the root to a page, both included; the page alone if it cannot be reached."""

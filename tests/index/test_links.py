@@ -27,7 +27,7 @@ CHANGES = st.lists(
 
 def page(path: str, links: list[tuple[str, bool]]) -> Page:
     mentioned = "".join(f"See [[{target}]].\n\n" for target, is_child in links if not is_child)
-    made = new_page(path, path.title(), [parse_blocks(mentioned)])
+    made = new_page(path, path.title() + " too" * (len(links) % 2), [parse_blocks(mentioned)])
     for target, is_child in links:
         made = made.with_child(target, f"all about {target}") if is_child else made
     return made
@@ -35,7 +35,8 @@ def page(path: str, links: list[tuple[str, bool]]) -> Page:
 
 def shown(graph: Graph) -> tuple[object, ...]:
     sources = {path: sorted(found) for path, found in graph.sources.items()}
-    return graph.nodes, graph.edges, graph.parents, graph.children, graph.unreachable, graph.known, sources
+    listed = sorted(graph.listing.text.split("\n"))
+    return graph.nodes, graph.edges, graph.parents, graph.children, graph.unreachable, graph.known, sources, listed
 
 
 @given(CHANGES, st.booleans())
@@ -53,4 +54,16 @@ def test_the_graph_is_that_of_the_pages_after_any_change(
         if is_asked_each_time:
             assert shown(index.graph()) == shown(build_graph(pages.values()))
     assert shown(index.graph()) == shown(build_graph(pages.values()))
+    index.close()
+
+
+def test_the_lines_of_all_pages_are_not_read_again_after_a_change_of_one_text() -> None:
+    index = FullTextIndex(VolatileStorage(), None)
+    index.refresh()
+    index.update([page("memory", [("tea", True)]), page("tea", [])], [])
+    before = index.graph().listing
+    index.update([page("tea", []).with_body([parse_blocks("# Tea\n\nIt is hot.\n")])], [])
+    assert index.graph().listing is before
+    index.update([new_page("tea", "Green tea")], [])
+    assert "green tea" in index.graph().listing.text
     index.close()
