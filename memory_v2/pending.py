@@ -196,6 +196,8 @@ def recorded_since(history: History, operation: str, head: str) -> tuple[str, ..
     """The pages that an operation has changed since the revision `head`; `None` if the operation is not recorded."""
     pages: dict[str, None] | None = None
     with suppress(HistoryDamaged):  # nothing can be read, and the next change begins a new history
+        if history.head == head:  # as a rule; then no revision has to be read
+            return None
         for revision in history.revisions():
             if revision.id == head:
                 break

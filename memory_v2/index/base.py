@@ -9,6 +9,7 @@ from typing import Protocol
 
 from memory_v2.errors import Unreadable
 from memory_v2.storage.base import Stamp, Stored
+from memory_v2.storage.history import Change
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
 
@@ -82,8 +83,9 @@ class PageIndex(Protocol):
         `on_change` gets the paths first. No lock is held then, so it may take the storage's lock. If it returns
         `False`, the next refresh passes it these pages again."""
 
-    def update(self, changed: Iterable[Page], removed: Iterable[str]) -> None:
-        """Indexes the pages that a commit has just stored."""
+    def update(self, changed: Iterable[Page], removed: Iterable[str], recorded: Change = ...) -> None:
+        """Indexes the pages that a commit has just stored. `recorded` is the change as the history has it: when its
+        lines were written is then known without reading it there."""
 
     def search(self, query: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
         """The best places for a query, best first; only on the pages `within`, if given."""

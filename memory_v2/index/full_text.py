@@ -26,6 +26,7 @@ from memory_v2.index.unindexed import find_same, find_words, list_rows, page_day
 from memory_v2.index.written import Past, WrittenLines
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import Stamp
+from memory_v2.storage.history import NO_CHANGE, Change
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.page import Page
@@ -105,13 +106,14 @@ class FullTextIndex:
 
         return self._or(work, look)
 
-    def update(self, changed: Iterable[Page], removed: Iterable[str]) -> None:
-        """Indexes the pages that a commit has just stored. The cost depends on these pages only."""
+    def update(self, changed: Iterable[Page], removed: Iterable[str], recorded: Change = NO_CHANGE) -> None:
+        """Indexes the pages that a commit has just stored, as `recorded`. The cost depends on these pages only."""
         # No stamp is asked for: it could be that of an edit made meanwhile. The next refresh reads these once.
         incoming = [IncomingPage(page, page.size, "", last_updated(self._source, page)) for page in changed]
         edits = Edits(incoming, list(removed))
         # Whether other pages are in the tables does not matter here: a commit costs no walk over them.
         self._store.run(lambda: self._write(edits))
+        self._store.run(lambda: self._written.add(recorded))
 
     def search(
         self, query: str, limit: int = 10, *, within: Collection[str] | None = None, child_links: bool = False

@@ -18,7 +18,7 @@ from memory_v2.errors import StorageError
 from memory_v2.index.lines import line_id
 from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.store import Store
-from memory_v2.storage.history import EXTERNAL, PageChange, Revision
+from memory_v2.storage.history import EXTERNAL, Change, PageChange, Revision
 from memory_v2.tree.block import decode, readable, split_lines
 from memory_v2.tree.page import read_page
 
@@ -35,6 +35,7 @@ class Past(Protocol):
 
     @property
     def head(self) -> str: ...
+    def before(self, revision: str) -> str: ...
     def revisions(self) -> Iterator[Revision]: ...
     def changed_by(self, revisions: Sequence[Revision]) -> Iterator[tuple[PageChange, ...]]: ...
 
@@ -85,6 +86,18 @@ class WrittenLines:
             self._failed_at = head
             logger.info("the history does not tell when lines were written: %s", error)
 
+    def add(self, change: Change) -> None:
+        """Adds a change that has just been recorded, without reading the history, if nothing else is to be added before
+        it. Else, or if that is not known, `follow` adds it."""
+        newest = change.revision.id
+        if self._history is None or not newest:
+            return
+        try:
+            if self._history.head == newest:
+                self._write(self._history.before(newest), newest, [_step(change.revision, change.pages)])
+        except StorageError as error:
+            logger.info("the history does not tell what came before %s: %s", newest[:12], error)
+
     def _is_behind(self, head: str) -> bool:
         with self._store.reading() as tables:
             return read_until(tables) != head
@@ -130,13 +143,11 @@ def unread(history: Past, read_until: str) -> tuple[list[Revision], bool]:
 def steps(history: Past, revisions: Sequence[Revision]) -> Iterator[Step]:
     """The steps of these revisions, which follow each other, oldest first."""
     for revision, changes in zip(revisions, history.changed_by(revisions), strict=True):
-        moment = int(revision.when.timestamp())
         if revision.is_first and revision.kind == EXTERNAL:
             for page in changes:
-                yield Step(_older(page, moment), _changed_lines([page]), was_there=True)
+                yield Step(_older(page, _moment(revision)), _changed_lines([page]), was_there=True)
         else:
-            brings_back = bool(revision.undoes) or revision.kind in (EXTERNAL, _RESTORE)
-            yield Step(moment, _changed_lines(changes), brings_back)
+            yield _step(revision, changes)
 
 
 def read_until(tables: sqlite3.Connection) -> str:
@@ -173,6 +184,15 @@ def read_lines(tables: sqlite3.Connection, lines: Iterable[int]) -> dict[int, Li
     source = "FROM written WHERE line IN (SELECT value FROM json_each(:lines))"
     rows = packed_rows(tables, ("line", *Line._fields), source, {"lines": packed(lines)})
     return {line: Line(*row) for line, *row in rows}
+
+
+def _step(revision: Revision, changes: Iterable[PageChange]) -> Step:
+    brings_back = bool(revision.undoes) or revision.kind in (EXTERNAL, _RESTORE)
+    return Step(_moment(revision), _changed_lines(changes), brings_back)
+
+
+def _moment(revision: Revision) -> int:
+    return max(int(revision.when.timestamp()), 0)  # not every history knows a time before 1970
 
 
 def _older(page: PageChange, moment: int) -> int:

@@ -82,7 +82,7 @@ def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be
         with context.freshness.committing(context.storage.history):
             with context.note.storing(context.storage, large), context.operation.cancellation.storing():
                 change = context.storage.apply(Change(_page_changes(draft, pages), revision_of(context, pages)))
-            _index(context, pages)
+            _index(context, pages, change)
         context.note.after_change(change.paths, large)
     pages_changed = [
         {"path": page.path, "before": _text(page.before), "after": _text(page.after)} for page in change.pages
@@ -98,9 +98,10 @@ def _page_changes(draft: Draft, pages: dict[str, Page | None]) -> tuple[PageChan
     )
 
 
-def _index(context: Context, pages: dict[str, Page | None]) -> None:
+def _index(context: Context, pages: dict[str, Page | None], change: Change) -> None:
+    removed = (path for path, page in pages.items() if page is None)
     try:
-        context.index.update((p for p in pages.values() if p), (path for path, p in pages.items() if p is None))
+        context.index.update((page for page in pages.values() if page), removed, change)
     except Exception:  # the pages are stored; the index catches up at the next refresh
         logger.exception("the index could not be updated after a change; the next refresh does it")
         context.freshness.expire()

@@ -159,6 +159,9 @@ class _Past:
     history: History
     head: str
 
+    def before(self, revision: str) -> str:
+        return self.history.before(revision)
+
     def revisions(self) -> Iterator[Revision]:
         return dropwhile(lambda revision: revision.id != self.head, self.history.revisions())
 

@@ -105,6 +105,9 @@ class Change:
         return {"changed_pages": self.paths, "changes": self.diff}
 
 
+NO_CHANGE = Change()
+
+
 def compared(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[PageChange, ...]:
     """The pages in which two states of all pages differ, sorted by path."""
     paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))

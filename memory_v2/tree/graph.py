@@ -61,8 +61,11 @@ class Graph:
     def changed(self, pages: Mapping[str, Node | None], links: Mapping[str, Iterable[Edge]]) -> Graph:
         """The graph with these pages, `None` for a removed one, and these edges from each source. What does not depend
         on the difference is not computed again."""
-        new_pages = {path: node for path, node in {**self.pages, **pages}.items() if node is not None}
-        removed = self.pages.keys() - new_pages.keys()
+        added = {path: node for path, node in pages.items() if node is not None}
+        removed = {path for path in pages if path in self.pages and path not in added}
+        new_pages = {**self.pages, **added}
+        for path in removed:
+            del new_pages[path]
         new_links = {source: tuple(edges) for source, edges in links.items()}
         for source in {source for path in removed for source in self.sources.get(path, ())}:
             edges = new_links.get(source, self.links.get(source, ()))
@@ -70,9 +73,9 @@ class Graph:
         new_links |= dict.fromkeys(removed, ())
         new_links = {source: edges for source, edges in new_links.items() if edges != self.links.get(source, ())}
         graph = Graph(new_pages, {s: edges for s, edges in {**self.links, **new_links}.items() if edges})
-        if self.pages.keys() == new_pages.keys():
-            kept = _OF_PAGES if new_links else _OF_PAGES + _OF_LINKS
-            if not new_links and all(node.title == self.pages[path].title for path, node in pages.items() if node):
+        if not removed and added.keys() <= self.pages.keys():
+            kept: tuple[str, ...] = _OF_PAGES if new_links else _OF_PAGES + _OF_LINKS
+            if not new_links and all(node.title == self.pages[path].title for path, node in added.items()):
                 kept += _OF_TITLES
             graph.__dict__.update({name: self.__dict__[name] for name in kept if name in self.__dict__})
         return graph

@@ -197,14 +197,25 @@ def test_an_unknown_time_zone_is_refused(tmp_path: Path) -> None:
     assert Settings.from_environment({}, tmp_path).timezone == UTC
 
 
+def damaged(*_: object) -> None:
+    raise HistoryDamaged("damaged")
+
+
+def test_the_history_is_not_read_for_what_this_memory_writes(clocked: Clocked, monkeypatch: pytest.MonkeyPatch) -> None:
+    clocked.write("- Deploys on Tuesdays\n")
+    monkeypatch.setattr(type(clocked.storage.history), "changed_by", damaged)
+    clocked.write("- Opens on Mondays\n", at=LATER)
+    clocked.write("- Closes on Sundays\n", at=LAST)
+    assert clocked.told("opens") == ("2026-02-10", "")
+    clocked.memory.undo()
+    assert clocked.told("deploys") == ("2026-01-05", "")
+
+
 def test_a_history_that_cannot_be_read_costs_only_the_days(clocked: Clocked, monkeypatch: pytest.MonkeyPatch) -> None:
     clocked.write("- Deploys on Tuesdays\n")
-
-    def damaged(*_: object) -> None:
-        raise HistoryDamaged("damaged")
-
     monkeypatch.setattr(type(clocked.storage.history), "changed_by", damaged)
     clocked.now = LATER
+    clocked.memory = Memory(clocked.storage, now=lambda: clocked.now)  # its index is made anew
     assert clocked.told("deploys") == ("2026-01-05", "")  # that of the page
 
 

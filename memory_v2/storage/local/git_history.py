@@ -64,6 +64,8 @@ class GitHistory:
         self._lock = threading.RLock()
         self._walked: dict[bytes, tuple[bytes | None, Revision]] = {}
         """Commits that were read before, each with its parent: they never change."""
+        self._recorded_last = ("", "")
+        """The commit that was recorded last, and its parent."""
 
     @property
     def begun(self) -> bool:
@@ -172,6 +174,9 @@ class GitHistory:
 
     def before(self, revision: str) -> str:
         """See `History`."""
+        commit_id, before = self._recorded_last
+        if revision == commit_id:
+            return before
         parents = self._ask(lambda: self._commit(revision.encode()).parents)
         return str(parents[0].decode()) if parents else ""
 
@@ -276,7 +281,8 @@ class GitHistory:
             except OSError:
                 raise StorageError(f"cannot flush the history in {self._place}; {COMPLETED_LATER}") from error
             raise
-        return str(commit.id.decode())
+        self._recorded_last = str(commit.id.decode()), (parent or b"").decode()
+        return self._recorded_last[0]
 
     @property
     def _repo(self) -> Any:
