@@ -5,7 +5,8 @@ It uses no code of the product. It reads the Markdown files, the log, and the hi
 1. that the text of every acknowledged write is in the history to the letter: on the pages of a commit of its operation,
    or in the message of one;
 2. that each line of those texts, and each line written by hand, is on a page, or was taken away by somebody: by the
-   user, as the log says, or by a decision whose message names the line and gives a reason;
+   user, as the log says, or by a decision whose message names the line and gives a reason; a section's heading may
+   have become the title of its page, and rules may have gone from the end of a page, if the page's metadata notes it;
 3. what stands on the pages that nobody gave: words of the model's own.
 
 The log has a JSON object per line for each operation: what was `did`, its arguments, whether it was `acknowledged`, and
@@ -24,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.commits import PIECES, Commit, Repository
+from bench.commits import PIECES, Commit, Repository, noted_lines
 from bench.commits import lines_of as lines
 
 Operation = dict[str, Any]
@@ -186,7 +187,7 @@ class _Auditor:
         )
 
     def _lines_in(self, text: str) -> set[str]:
-        return {line for line in _full(lines(text)) if line in self.tracked}
+        return {line for line in _all(text) if line in self.tracked}
 
     def _reason(self, line: str, paths: set[str], commit: Commit, operation: Operation) -> str:
         """Who accounts for a line that has left the tree in a commit; empty if nobody does."""
@@ -213,7 +214,7 @@ class _Auditor:
 
     def _without_links(self, commit: Commit) -> set[str]:
         changed = self.repository.documents_changed(commit)
-        return {_without_links(line) for _, _, after in changed for line in _full(lines(after))}
+        return {_without_links(line) for _, _, after in changed for line in _all(after)}
 
     # the text of a write
 
@@ -229,7 +230,7 @@ class _Auditor:
         elif any(_letters(commit.text) == text for commit in commits):
             self.found.quoted += 1
         else:
-            there = {line for page in pages for line in page.split("\n")}
+            there = {line for page in pages for line in (*page.split("\n"), *noted_lines(page))}
             lost = [line for line in text.split("\n") if line.strip() and line not in there]
             if lost:
                 self.wrong(f"operation {operation['n']}: not in the history: {lost[0][:120]!r}")
@@ -342,6 +343,11 @@ def _letters(text: str) -> str:
 
 def _full(found: Iterable[str]) -> list[str]:
     return [line.strip() for line in found if line.strip()]
+
+
+def _all(page: str) -> list[str]:
+    """The lines of a page, and those that its metadata stands for."""
+    return _full([*lines(page), *noted_lines(page)])
 
 
 def _without_links(line: str) -> str:

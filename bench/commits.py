@@ -1,7 +1,8 @@
 """The history of a memory as plain git has it: commits, their messages, and the documents that they change.
 
 It uses no code of the product. What it knows of the format is in `docs/format.md`: which files are pages, how a message
-is laid out, and that a block too large for a page is cut into pieces that say so below `## Metadata`.
+is laid out, that a block too large for a page is cut into pieces that say so below `## Metadata`, and that a page made
+of a section notes there what its heading was, and the rules at its end.
 """
 
 from __future__ import annotations
@@ -16,6 +17,11 @@ from pathlib import Path
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 PIECE = re.compile(r"^piece: (\d+) of (\d+), (\d+) bytes of \w+\s*$", re.M)
+NOTED = re.compile(r"^(title_level|rules_below): (.+)$", re.M)
+FRONT_MATTER = re.compile(r"\A---\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*\n")
+SIGNED = re.compile(r"#(?=[ \t]|$)")
+UNDERLINED = re.compile(r"(?:[ \t]*\S.*\n)+? {0,3}(=+)[ \t]*(?:\n|$)")
+"""The title of a page: a line with a number sign, or lines with a line of equals signs below them."""
 PIECES = "/part-*"
 """The end of the name of a document that stands on several pages."""
 TRAILER = re.compile(r"(Operation|Decided-by|Degraded|Undoes): (.*)")
@@ -24,6 +30,20 @@ TRAILER = re.compile(r"(Operation|Decided-by|Degraded|Undoes): (.*)")
 def lines_of(text: str) -> list[str]:
     """The lines of a text, without their ends."""
     return LINE_END.split(text)
+
+
+def noted_lines(page: str) -> list[str]:
+    """The lines of a section that became this page which its metadata stands for: the heading, where it is the title of
+    the page now, and the rules at its end."""
+    body, _, metadata = "\n".join(lines_of(page.removeprefix("\ufeff"))).rpartition("\n## Metadata\n")
+    notes: dict[str, str] = dict(NOTED.findall(metadata))
+    rules, level = notes.get("rules_below", "").split(", "), notes.get("title_level", "")
+    top = FRONT_MATTER.sub("", body).lstrip()
+    if SIGNED.match(top) and level in list("23456"):
+        return [SIGNED.sub("#" * int(level), lines_of(top)[0]), *rules]
+    if level == "2" and (found := UNDERLINED.match(top)):
+        return ["-" * len(found[1]), *rules]
+    return rules
 
 
 @dataclass(frozen=True)

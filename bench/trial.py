@@ -2,7 +2,8 @@
 
 The memory also holds dated lines, so that there is something to compare with. After the write
 
-- each block of the text stands in the tree to the letter, and each of its lines as often as before and once more;
+- each block of the text stands in the tree to the letter, and each of its lines as often as before and once more; a
+  section's heading may be the title of its page, and rules gone from the end of a page, as the page's metadata notes;
 - the tree is whole, and `check` finds no error;
 - a search for its rarest word, and one for the line with that word, quote the text within the first ten places;
 - undo restores every page byte for byte.
@@ -28,6 +29,7 @@ from memory_v2.settings import DEFAULT_THRESHOLD
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import BYTE_ORDER_MARK, is_blank, parse_blocks, split_lines
 from memory_v2.tree.page import Page
+from memory_v2.tree.titles import section_blocks
 from tests.properties.whole import clock, faults, joined_pieces, missing, pages_of, says, texts_of
 
 STANDING = 300
@@ -167,7 +169,9 @@ def smallest(text: str, fails: Callable[[str], bool], tries: int) -> str:
 
 
 def _bodies(pages: dict[str, Page]) -> list[str]:
-    return [*(page.body for page in pages.values() if page.piece is None), *joined_pieces(pages)]
+    """The text of all pages; of one that was a section, as it was there, and as a merge would bring it back."""
+    whole = [section_blocks(page) for page in pages.values() if page.piece is None]
+    return ["".join(block.text for block in blocks) for blocks in whole] + joined_pieces(pages)
 
 
 def _lines(texts: Iterable[str]) -> Counter[str]:

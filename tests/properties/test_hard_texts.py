@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from bench.hard_texts import STRUCTURES, dates, scripts, texts
 from bench.trial import Trial, is_refused, smallest
 from memory_v2 import Memory
+from memory_v2.storage.base import MemoryStorage
+from memory_v2.tree.page import Page
 from tests.effort import effort
+from tests.properties.whole import clock, pages_of
 
 KINDS = STRUCTURES | {"any script": scripts, "a day": dates, "surrogates": st.text(st.characters(categories=["Cs"]))}
 STANDING = 20
@@ -55,6 +58,33 @@ def test_what_is_not_kept_found_or_undone_is_told(
     trial = Trial(standing=3)
     monkeypatch.setattr(Memory, method, broken)
     assert trial.problem("# Tea\n\nAda likes  Assam.\n\nBob does too.").startswith(told)
+
+
+SECTIONS = "# Tea\n\n" + "".join(
+    f"## {name}\n\n{f'A line about {name} of Ada. ' * 200}\n\n---\n\n"
+    for name in ("Assam", "Ceylon", "Darjeeling", "Oolong")
+)
+
+
+def test_a_heading_that_became_a_title_and_the_rules_of_a_page_are_there() -> None:
+    assert not trial.problem(SECTIONS)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "lost"), [("title_level", "", "## "), ("title_level", "3", "## "), ("rules_below", "", "---")]
+)
+def test_a_heading_or_a_rule_that_no_page_notes_is_missing(
+    monkeypatch: pytest.MonkeyPatch, key: str, value: str, lost: str
+) -> None:
+    def tampered(storage: MemoryStorage) -> dict[str, Page]:
+        pages = pages_of(storage)
+        return {
+            p: page.stamped(clock(), **{key: value}) if key in page.properties else page for p, page in pages.items()
+        }
+
+    monkeypatch.setattr("bench.trial.pages_of", tampered)
+    monkeypatch.setattr("bench.trial.missing", lambda contents, texts: [])
+    assert trial.problem(SECTIONS).startswith(f"missing, or fewer than were written: '{lost}")
 
 
 def test_a_failing_text_is_reduced_to_what_fails() -> None:

@@ -35,11 +35,11 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="the audit r
 class Audited:
     """A memory with a fact, and ways to tamper with its past."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, text: str = TEXT) -> None:
         self.folder, self.log = folder / "memory", folder / "log.jsonl"
         self.logged = 0
         self.head = ""
-        self.write(TEXT)
+        self.write(text)
 
     def write(self, text: str) -> None:
         with Memory(LocalStorage(self.folder), now=clock) as memory:
@@ -59,10 +59,10 @@ class Audited:
         done = subprocess.run(command, input=given, capture_output=True, check=True, text=True, env=os.environ | env)
         return done.stdout.strip()
 
-    def take(self, line: str, message: str, instead: str = "") -> None:
+    def take(self, line: str, message: str, instead: str = "", noted: str = "") -> None:
         """Takes a line off the root, in a commit with this message; another one may stand there instead."""
         root = self.folder / "memory.md"
-        root.write_text(root.read_text("utf-8").replace(line, instead), "utf-8")
+        root.write_text(root.read_text("utf-8").replace(line, instead) + noted, "utf-8")
         blob = self.git("hash-object", "-w", str(root))
         tree = self.git("mktree", given=f"100644 blob {blob}\tmemory.md\n")
         self.git("update-ref", "refs/heads/main", self.git("commit-tree", tree, "-p", "main", given=message))
@@ -143,6 +143,39 @@ def test_a_sentence_that_goes_away_must_be_named_with_a_reason(message: str, is_
     audited.note(did="write", text="# Kettles", page=None, mode="update")
     assert bool(audited.violations) == is_wrong
     assert any("unnamed" in one and FACT in one for one in audited.violations) == is_wrong
+
+
+@pytest.mark.parametrize(
+    ("given", "line", "instead", "noted", "is_wrong"),
+    [
+        ("## Pots\n\nA pot.\n", "# Memory\n\n## Pots", "# Pots", "title_level: 2", False),
+        ("## Pots\n\nA pot.\n", "# Memory\n\n## Pots", "# Pots", "", True),
+        ("## Pots\n\nA pot.\n", "# Memory\n\n## Pots", "# Pots", "title_level: 3", True),
+        ("## Pots\n\nA pot.\n", "# Memory\n\n## Pots", "# Pans", "title_level: 2", True),
+        ("## Pots\n\nA pot.\n", "# Memory\n\n## Pots", "A line.\n\n# Pots", "title_level: 2", True),
+        ("## Pots\n\nA pot.\n", "# Memory\n\n## Pots", "```\n# Pots\n```", "title_level: 2", True),
+        ("---\ntitle: P\n---\n\n### Pots\n\nA pot.\n", "### Pots", "# Pots", "title_level: 3", False),
+        (
+            "Pots\nand pans\n---\n\nA pot.\n",
+            "# Memory\n\nPots\nand pans\n---",
+            "Pots\nand pans\n===",
+            "title_level: 2",
+            False,
+        ),
+        ("Pots\nand pans\n---\n\nA pot.\n", "# Memory\n\nPots\nand pans\n---", "Pots\nand pans\n===", "", True),
+        ("A pot.\n\n---\n", "---\n", "", "rules_below: ---", False),
+        ("A pot.\n\n* * *\n\n---\n", "* * *\n\n---\n", "", "rules_below: * * *, ---", False),
+        ("A pot.\n\n---\n", "---\n", "", "rules_below: ***", True),
+        ("A pot.\n\n---\n", "---\n", "", "", True),
+    ],
+)
+def test_only_a_title_and_the_rules_at_an_end_are_what_the_metadata_notes(
+    given: str, line: str, instead: str, noted: str, is_wrong: bool, tmp_path: Path
+) -> None:
+    audited = Audited(tmp_path, given)
+    audited.take(line, "split: x\n", instead, f"{noted}\n")
+    audited.note(did="split", page="memory")
+    assert ["unnamed" in one for one in audited.violations] == [True] * is_wrong
 
 
 @pytest.mark.parametrize(("number", "is_wrong"), [(31, False), (32, True)])
