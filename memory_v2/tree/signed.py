@@ -1,7 +1,8 @@
 """Source lines on a page that is changed: each says what it said before, of the same blocks, and new text gets its own.
 
 The lines are made again from what they say of each block. So a line moves with its text, does not take in other text,
-and goes away with the last block that it is for; where nothing changes, its bytes stay.
+and goes away with the last block that it is for; where nothing changes, its bytes stay. A line that is for no text is a
+person's, and stays too.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ from memory_v2.tree.sections import PROPERTY
 from memory_v2.tree.source import (
     DATE,
     NO_SOURCE,
+    NO_TEXT,
     SOURCE,
     Source,
     closing_lines,
     is_source_line,
     page_source,
     read_source_line,
+    text_lines,
 )
 
-_NO_TEXT = ("heading", "rule")
 _NEW = -2
 """The place of a line that is not on the page yet."""
 _APART = Block("# -\n\n", "heading", 1)
@@ -68,24 +70,25 @@ def of_one_source(page: Page) -> Page:
     if not page.metadata:
         return page
     blocks, lines = page.blocks, closing_lines(page.blocks)
-    closing = {lines[n] for n, block in enumerate(blocks) if not (block.kind in _NO_TEXT or is_source_line(block))}
-    sources = {read_source_line(blocks[line - 1]) for line in closing if line}
+    closing = {lines[n] for n, block in enumerate(blocks) if not (block.kind in NO_TEXT or is_source_line(block))}
+    sources = {_said(blocks, line) for line in closing}
     if len(sources) != 1 or 0 in closing:
         return page if 0 in closing else replace(page, metadata=_without_source(page))
     (source,) = sources
-    kept = [number for number, block in enumerate(blocks, 1) if not is_source_line(block)]
+    told = text_lines(blocks)
+    kept = [number for number in range(1, len(blocks) + 1) if number not in told]
     made = replace(page.with_body(take_runs(blocks, kept)), metadata=_without_source(page))
-    told = [f"{key}: {value}" for key, value in (source or NO_SOURCE).properties.items() if value]
-    return replace(made, metadata=made.metadata + "".join(f"{line}{line_end(page.text)}" for line in told))
+    added = [f"{key}: {value}" for key, value in source.properties.items() if value]
+    return replace(made, metadata=made.metadata + "".join(f"{line}{line_end(page.text)}" for line in added))
 
 
 def spelled_out(page: Page) -> list[Block]:
     """The blocks of the page, with lines that say what its metadata says of its source."""
-    source, lines = page_source(page), closing_lines(page.blocks)
+    source, lines, own = page_source(page), closing_lines(page.blocks), text_lines(page.blocks)
     told = (
-        _Told(block, place, (read_source_line(page.blocks[line - 1]) if line else None) or source, line)
+        _Told(block, place, NO_SOURCE if is_source_line(block) else _said(page.blocks, line) or source, line)
         for place, (block, line) in enumerate(zip(page.blocks, lines, strict=True))
-        if not is_source_line(block)
+        if place + 1 not in own
     )
     return [block for _, block in _placed(page, _texts(told), {})]
 
@@ -133,21 +136,28 @@ def _placed(page: Page, texts: Sequence[Sequence[_Told]], lines: Mapping[int, in
 
 def _told(page: Page, before: Sequence[Block], origins: Sequence[int], source: Source) -> Iterator[_Told]:
     """The blocks of the page without its lines, each with its source."""
-    known = closing_lines(before)
+    known, known_own = closing_lines(before), text_lines(before)
     for is_new, numbered in groupby(enumerate(origins), key=lambda one: not one[1]):
         run = list(numbered)
         around = [page.blocks[place] for place, _ in run] if is_new else before
-        lines = closing_lines(around) if is_new else known
+        lines, own = (closing_lines(around), text_lines(around)) if is_new else (known, known_own)
         for position, (place, origin) in enumerate(run, 1):
-            block = page.blocks[place]
-            line = lines[(position if is_new else origin) - 1]
-            if is_source_line(block):
+            block, number = page.blocks[place], position if is_new else origin
+            line = lines[number - 1]
+            if number in own:
                 continue
-            if line:
+            if is_source_line(block):
+                yield _Told(block, place)
+            elif line:
                 text = -(run[0][0] + line + 1) if is_new else line
-                yield _Told(block, place, read_source_line(around[line - 1]) or NO_SOURCE, text)
+                yield _Told(block, place, _said(around, line), text)
             else:
                 yield _Told(block, place, source, -1) if is_new and place >= page.top else _Told(block, place)
+
+
+def _said(blocks: Sequence[Block], line: int) -> Source:
+    """What the source line with this number says, or nothing if the number is 0."""
+    return (read_source_line(blocks[line - 1]) if line else None) or NO_SOURCE
 
 
 def _origins(before: Sequence[Block], now: Sequence[Block]) -> list[int]:
@@ -191,7 +201,7 @@ def _end(text: Sequence[_Told]) -> int:
     """How many blocks of a text its line stands behind: all but the headings at its end, unless they are all that is
     below its front matter."""
     kinds = [one.block.kind for one in text]
-    end = next((n for n in range(len(kinds), 0, -1) if kinds[n - 1] not in _NO_TEXT), 0)
+    end = next((n for n in range(len(kinds), 0, -1) if kinds[n - 1] not in NO_TEXT), 0)
     return len(kinds) if end and kinds[end - 1] == "front matter" else end
 
 

@@ -3,7 +3,8 @@
 On a page of its own they stand in `## Metadata`, as `source: NAME` and `date: 2026-02-03`. Among other text, a line of
 the program's stands behind the text: `*Source: NAME · 2026-02-03*`, `*Source: NAME*` or `*Said on 2026-02-03*`. The
 line is for the text above it, back to the line of another source or to the heading of its section, that one included.
-Where that would be too much or too little, the line says how many blocks it is for: `*Source: NAME* (2 blocks)`.
+Where that would be too much or too little, the line says how many blocks it is for: `*Source: NAME* (2 blocks)`. With
+no text above it a line is a person's, such as one below the title of an article, and stays as any other text.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
 SOURCE = "source"
 DATE = "date"
 """The keys in the metadata of a page."""
+NO_TEXT = ("heading", "rule")
+"""The kinds of blocks that have no source of their own."""
 
 _DAY = r"\d{4}-\d{2}-\d{2}"
 _LINE = re.compile(
     rf"\*(?:Source: (?P<name>\S.*?)(?: · (?P<day>{_DAY}))?|Said on (?P<said>{_DAY}))\*"
-    r"(?: \((?P<count>\d{1,4}) blocks?\))?"
+    r"(?: \((?P<count>[1-9]\d{0,3}) blocks?\))?"
 )
 _ESCAPED = re.compile(r"\\([\\*`<\[\]&])|&middot;")
 _SPECIAL = re.compile(r"[\\*`<\[\]]|&(?=middot;)")
@@ -73,8 +76,10 @@ def read_source_line(block: Block) -> Source | None:
     found = _matched(block)
     if found is None:
         return None
-    name = _ESCAPED.sub(lambda sign: sign[1] or "·", found["name"] or "")
-    return Source(name, iso_day(found["day"] or found["said"]))
+    day = iso_day(named := found["day"] or found["said"])
+    if named and not day:
+        return None
+    return Source(_ESCAPED.sub(lambda sign: sign[1] or "·", found["name"] or ""), day)
 
 
 def page_source(page: Page) -> Source:
@@ -132,6 +137,12 @@ def covered(blocks: Sequence[Block], line: int) -> range:
         if not count and blocks[start - 1].kind == "heading":
             break
     return range(start, line)
+
+
+def text_lines(blocks: Sequence[Block]) -> set[int]:
+    """The numbers of the source lines that are for some text, and not only for headings and rules or for nothing."""
+    lines = (number for number, block in enumerate(blocks, 1) if is_source_line(block))
+    return {line for line in lines if any(blocks[n - 1].kind not in NO_TEXT for n in covered(blocks, line))}
 
 
 def named_day(name: str) -> date | None:

@@ -261,6 +261,27 @@ def test_a_line_does_not_come_between_front_matter_and_its_heading() -> None:
     assert body(memory, "log").endswith(f"---\ntitle: Plan\n---\n\n## Plan\n\n{LINE} (2 blocks)")
 
 
+@pytest.mark.parametrize("line", ["*Source: https://example.org/kilns*", "*Said on 2025-02-03*"])
+@pytest.mark.parametrize("mode", ["append", "update"])
+def test_a_line_of_the_users_own_that_is_for_no_text_stays(line: str, mode: str) -> None:
+    memory = two_texts()
+    text = f"## Kilns\n\n{line}\n\nThe kiln is warm."
+    memory.write(text, "log", mode)  # type: ignore[arg-type]
+    assert text in body(memory, "log")
+    memory.write("It has two doors.", "log", "append", **STANDUP)
+    assert text in body(memory, "log")
+    offline(SMALL, memory.storage).split("log")
+    assert sum(line in one.body for one in pages_of(memory.storage).values()) == 1
+
+
+@pytest.mark.parametrize("line", ["*Source: x · 2025-02-30*", "*Said on 2025-02-30*", "*Source: x* (0 blocks)"])
+def test_a_line_that_is_not_quite_a_source_line_stays_to_the_letter(line: str) -> None:
+    memory = two_texts()
+    memory.write(f"The kiln is warm.\n\n{line}", "log", "append", **STANDUP)
+    memory.write("It has two doors.", "log", "append", source="visit.md")
+    assert f"The kiln is warm.\n\n{line}\n\n" in body(memory, "log")
+
+
 def test_the_day_in_the_front_matter_is_the_day_of_the_text() -> None:
     memory = two_texts()
     memory.write("---\ndate: 2025-02-03\n---\n\nThe kiln is warm.\n", "log", "append", source="standup.md")
