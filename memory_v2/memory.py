@@ -163,6 +163,11 @@ class Memory:
         )
 
     @property
+    def today(self) -> date:
+        """The current day, in the time zone of this memory."""
+        return self._parts.calendar.today
+
+    @property
     def _context(self) -> Context:
         """What operations work with, after interrupted operations are finished."""
         self._recover()
@@ -245,6 +250,8 @@ class Memory:
         it, a day in the name of the source counts. Raises `InvalidText`, `InvalidPath`, `InvalidSetting`,
         `StorageError`.
         """
+        if isinstance(date, datetime) and date.tzinfo:
+            date = self._parts.calendar.day(date)
         said = {"source": source, "date": date.isoformat()[:10] if isinstance(date, Day) else date}
         told = {key: value for key, value in said.items() if value is not None}
         return self._run(rows.WRITE, text=text, path=path, mode=mode, **told)

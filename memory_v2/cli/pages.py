@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -56,7 +55,8 @@ def write(
     """
     text = given_text(words, file)
     if date is None and source is None and file is not None:
-        date = _named_date(file)
+        day = named_day(file.name)
+        date = day.isoformat() if day and day <= memory.today else None
     with working("writing"):
         result = memory.write(text, to, mode, source=source, date=date)
     if as_json:
@@ -69,12 +69,6 @@ def write(
         told = [style(way, fg="cyan"), size(result.size_bytes), divided, price(result.cost)]
         out(" · ".join(filter(None, told)))
     admit(result)
-
-
-def _named_date(file: Path) -> str | None:
-    """The day in the name of a file, unless it is still to come."""
-    day = named_day(file.name)
-    return day.isoformat() if day and day <= datetime.now(UTC).date() else None
 
 
 @click.command(cls=Verb)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 
 from memory_v2.agent.operation import Operation
 from memory_v2.index.base import PageIndex
@@ -54,16 +54,16 @@ class Context:
     freshness: Freshness = field(default_factory=Freshness)
 
     @property
+    def calendar(self) -> Calendar:
+        """What day it is, and on which day a moment falls."""
+        return Calendar(self.timezone, self.now)
+
+    @property
     def note(self) -> PendingNote:
         """The operation's pending note."""
         if self.operation.note is None:
             self.operation.note = PendingNote(self.storage.notes, self.operation.id)
         return self.operation.note
-
-    @property
-    def today(self) -> date:
-        """The current day in this time zone."""
-        return Calendar(self.timezone, self.now).today
 
     @property
     def models(self) -> tuple[Model, ...]:

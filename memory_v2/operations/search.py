@@ -47,7 +47,7 @@ def search(context: Context, query: str, max_results: int = 10) -> SearchResults
         limit=max_results,
         root=view_of(root, graph, found_on(places, ROOT), query) if root else None,
         places=places,
-        today=context.today,
+        today=context.calendar.today,
         block_count=draft.block_count,
     )
     decision: Decision[SearchTask] = decide(lambda: SearchTask(brief, draft), context.models, context.operation)

@@ -13,7 +13,7 @@ def name_source(draft: Draft, source: Source, replaced: str = "") -> None:
     """Stages the source of a text on each staged page: in the metadata of a page that has nothing else, which is a new
     one or the one that is `replaced`; on the root, and on any other page, in a line behind the text. Text without a
     source gets the day on which it is written, if else it would seem to be from the source of its page."""
-    now = draft.context.now()
+    now, calendar = draft.context.now(), draft.context.calendar
     for path, page in list(draft.staged.items()):
         if page is None:
             continue
@@ -22,7 +22,7 @@ def name_source(draft: Draft, source: Source, replaced: str = "") -> None:
             if source or page_source(page):
                 draft.put(page.stamped(now, **source.properties))
             continue
-        told = source or (Source(day=now.date()) if page_source(page) else source)
+        told = source or (Source(day=calendar.day(now)) if page_source(page) else source)
         named = signed(page, before.blocks if before else page.blocks[: page.top], told)
         if named is not page:
             draft.put(named)

@@ -56,7 +56,7 @@ def split(context: Context, path: str, models: Sequence[Model] | None = None) ->
         crowded=loose or (page.size > context.threshold and len(encode(page.links)) > page.size / 2),
         most_children=MAX_CHILDREN,
         now=context.now(),
-        today=context.today,
+        today=context.calendar.today,
         is_piece=partial(_is_piece, draft),
         about=partial(_listed_page, draft),
     )

@@ -6,6 +6,7 @@ import unicodedata
 from datetime import date, datetime
 
 from memory_v2.errors import InvalidSetting, InvalidText
+from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import new_blocks
 from memory_v2.tree.source import NO_SOURCE, Source, iso_day, named_day
@@ -22,12 +23,12 @@ def checked_blocks(text: str) -> tuple[Block, ...]:
     return new_blocks(text)
 
 
-def checked_source(source: object, day: object, today: date) -> Source:
+def checked_source(source: object, day: object, calendar: Calendar) -> Source:
     """Returns where a text came from and the day it was said. If no day is given, a day in the name counts, unless it
     is still to come. Raises `InvalidSetting`."""
     if source is None and day is None:
         return NO_SOURCE
-    said = _checked_day(day, today)
+    said = _checked_day(day, calendar)
     if source is None:
         return Source(day=said)
     if not isinstance(source, str) or not source.strip():
@@ -38,17 +39,18 @@ def checked_source(source: object, day: object, today: date) -> Source:
     if len(name) > MAX_SOURCE:
         raise InvalidSetting(f"source must have at most {MAX_SOURCE} characters, not {len(name)}: {name[:40]!r}…")
     named = named_day(name)
-    return Source(name, said or (named if named and named <= today else None))
+    return Source(name, said or (named if named and named <= calendar.today else None))
 
 
-def _checked_day(day: object, today: date) -> date | None:
+def _checked_day(day: object, calendar: Calendar) -> date | None:
     if day is None:
         return None
     said = iso_day(day) if isinstance(day, str) else day.date() if isinstance(day, datetime) else day
     if not isinstance(said, date):
         raise InvalidSetting(f"date must be a day, such as 2026-02-03, not {day!r}")
-    if said > today:
-        raise InvalidSetting(f"date must be the day on which the text was said; {said} is after today, {today} (UTC)")
+    if said > (today := calendar.today):
+        told = f"{said} is after today, {today} ({calendar.zone})"
+        raise InvalidSetting(f"date must be the day on which the text was said; {told}")
     return said
 
 

@@ -74,8 +74,9 @@ def write(
     Raises `InvalidText`, `InvalidPath`, `InvalidSetting`, `StorageError`; then nothing was changed.
     """
     blocks = checked_blocks(text)
-    told = checked_source(source, date, context.today)
-    if told and told.day is None and (day := read_front_matter(text).date) and day <= context.today:
+    calendar = context.calendar
+    told = checked_source(source, date, calendar)
+    if told and told.day is None and (day := read_front_matter(text).date) and day <= calendar.today:
         told = replace(told, day=day)
     if path is not None:
         path = page_path(path)
@@ -298,7 +299,7 @@ def write_brief(draft: Draft, blocks: tuple[Block, ...], path: str | None) -> Wr
         known=known,
         threshold=context.threshold,
         now=context.now(),
-        today=context.today,
+        today=context.calendar.today,
         block_count=draft.block_count,
         hubs=[hub_of(page, graph, text) for page in above.values()],
         tree=graph,

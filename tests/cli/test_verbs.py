@@ -287,6 +287,16 @@ def test_a_day_in_the_name_of_a_file_counts(
     assert (f"\ndate: {day}\n" in page) if day else ("date:" not in page.replace("last_updated:", ""))
 
 
+def test_a_day_in_the_name_of_a_file_that_is_to_come_by_the_memorys_clock_does_not_count(
+    program: Program, tmp_path: Path
+) -> None:
+    (tmp_path / "2026-01-06.md").write_text("The kiln is warm.\n")
+    clock = {"SILICA_MEMORY_NOW": "2026-01-06T04:00:00Z", "SILICA_MEMORY_TIMEZONE": "America/Los_Angeles"}
+    done = program.silica("memory", "write", "--to", "kiln", "--file", str(tmp_path / "2026-01-06.md"), env=clock)
+    assert done.code == 0
+    assert "\ndate:" not in program.silica("memory", "read", "kiln").text
+
+
 @pytest.mark.parametrize("wrong", [["--date", "tomorrow"], ["--date", "2999-01-01"], ["--source", ""]])
 def test_a_wrong_source_or_day_is_a_wrong_use(program: Program, wrong: list[str]) -> None:
     done = program.silica("memory", "write", "Warm.", *wrong)

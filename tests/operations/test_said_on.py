@@ -294,3 +294,16 @@ def test_a_text_with_a_date_has_that_day_below_a_heading_of_another_day() -> Non
     assert days["- The kettle sings."] == "2026-02-03"
     assert days["- The mower rests."] == "2026-02-10"
     assert days["- The kiln is cold."] == "2026-02-01"
+
+
+def test_days_of_sources_and_dates_are_those_of_the_time_zone() -> None:
+    clocked = Clocked(ZoneInfo("America/Los_Angeles"))
+    evening = datetime(2026, 1, 6, 4, tzinfo=UTC)
+    clocked.now = evening
+    clocked.memory.write("The kiln was sold.", "shop", source="visit.md", date=evening)
+    clocked.write("The wheel was bought.", at=evening)
+    assert "*Said on 2026-01-05*" in clocked.memory.read("shop")
+    assert [clocked.told(words)[0] for words in ("kiln", "wheel")] == ["2026-01-05"] * 2
+    assert clocked.memory.today == date(2026, 1, 5)
+    with pytest.raises(InvalidSetting, match="after today, 2026-01-05"):
+        clocked.memory.write("The kiln is hot.", date="2026-01-06")
