@@ -37,7 +37,8 @@ class Edits:
 
 def is_stale(known: Mapping[str, Known], stamp: Stamp) -> bool:
     """Whether a page may have changed since it was indexed."""
-    return stamp.path not in known or known[stamp.path][:2] != (stamp.size, stamp.mark)
+    seen = known.get(stamp.path)
+    return seen is None or seen.mark != stamp.mark or seen.size != stamp.size
 
 
 def read_edits(source: PageSource, known: Mapping[str, Known], stamps: Iterable[Stamp]) -> Edits:

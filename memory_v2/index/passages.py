@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Literal, TypeAlias
 
@@ -28,6 +29,9 @@ PASSAGE_BYTES = 400
 """The approximate size of a passage of a block with many lines, in bytes."""
 LINE_BYTES = 1200
 """The size, in bytes, up to which a single line stays whole. A longer one is cut at the ends of sentences."""
+
+KEPT = 20_000
+"""Of how many texts the days are kept: a page is indexed again whenever a line of it changes or it is split."""
 
 _SENTENCE = re.compile(r".+?(?:[.!?…]+[\"'”’)\]]*[ \t]+|[。！？]+[」』”’）]*|\Z)", re.S)
 
@@ -214,21 +218,27 @@ def _sentences(line: str) -> Iterator[str]:
 
 
 def _described(part: Passage) -> Passage:
-    own = own_day(part.text, part.speaker is not None)
+    own, spoken_of, is_temporal = _days_in(part.text, part.speaker is not None)
     return replace(
         part,
-        date=_own_date(part.text, part.speaker),
+        date=spoken_of,
         named=(named_by(own), *part.named) if own else part.named,
-        temporal=looks_temporal(part.text),
+        temporal=is_temporal,
         question="?" in part.text or "？" in part.text,
     )
 
 
-def _own_date(text: str, said_by: str | None) -> Span | None:
+@lru_cache(KEPT)
+def _days_in(text: str, is_said: bool) -> tuple[Span | None, Span | None, bool]:
+    """The day of a text, the days that it speaks of, and whether it looks as if it were about a time."""
+    return own_day(text, is_said), _own_date(text, is_said), looks_temporal(text)
+
+
+def _own_date(text: str, is_said: bool) -> Span | None:
     """The date of a text: at its start, or as its last words (`… until 2026-02-03`). In a conversation, a date at the
     end is about something else. What it says was so before has no say."""
     newest = newest_part(text)
-    if (date := leading_date(unmarked(newest))) or said_by:
+    if (date := leading_date(unmarked(newest))) or is_said:
         return date
     found = last_date(newest)
     return found[0] if found else None

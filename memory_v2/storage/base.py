@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from memory_v2.errors import PageNotFound, StorageConflict
 
@@ -71,8 +71,7 @@ def conflict(path: str, expected: Expected) -> StorageConflict:
     return StorageConflict(f"the page {path!r} {happened}; read it and try again")
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """A page's size and a mark, without reading it. If two stamps of a path are equal, the page has not changed."""
 
     path: str

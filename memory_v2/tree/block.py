@@ -33,6 +33,8 @@ BYTE_ORDER_MARK = "\ufeff"
 """May be the first character of a file. It says how the file is encoded, and is no part of the text."""
 MAX_KEPT = 100_000
 """Limits the texts whose blocks are kept for a while, in characters: many times a page, and little memory."""
+MAX_KEPT_ALONE = 1_000_000
+"""The same for the one text that is kept if it is larger. Its blocks take some ten times as much memory."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")
 _NUMBER_SIGNS = re.compile(r" {0,3}#{1,6}(?=[ \t\r\n]|\Z)")
@@ -132,12 +134,20 @@ def line_end(text: str) -> str:
 
 def parse_blocks(text: str) -> tuple[Block, ...]:
     """The blocks of a text; joined, they are the text. Blank lines belong to the block before them."""
-    return _parsed_lately(text) if len(text) <= MAX_KEPT else _parsed(text)
+    if len(text) <= MAX_KEPT:
+        return _parsed_lately(text)
+    return _parsed_last(text) if len(text) <= MAX_KEPT_ALONE else _parsed(text)
 
 
 @lru_cache(maxsize=64)
 def _parsed_lately(text: str) -> tuple[Block, ...]:
     """The blocks of a text that an operation may parse several times: when a page is staged, stored, indexed, read."""
+    return _parsed(text)
+
+
+@lru_cache(maxsize=1)
+def _parsed_last(text: str) -> tuple[Block, ...]:
+    """The same for a large text, of which only one is kept: it is staged, indexed and split."""
     return _parsed(text)
 
 

@@ -47,12 +47,12 @@ def _look_into(root: Path, above: str, found: Walked) -> list[str]:
     entries = _entries(root / to_system(above))
     for entry in entries:
         name = above + _name(entry, entries)
-        if problem := _problem(name, entry):
+        if name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False) and name_problem(name) is None:
+            found.pages[name.removesuffix(SUFFIX)] = entry
+        elif problem := _problem(name, entry):
             found.ignored.append((name, problem))
         elif entry.is_dir(follow_symlinks=False):
             folders.append(f"{name}/")
-        elif name.endswith(SUFFIX):
-            found.pages[name.removesuffix(SUFFIX)] = entry
     return folders
 
 
