@@ -37,6 +37,7 @@ from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, new_page, own_title
 from memory_v2.tree.path import ROOT, fold, page_path
 from memory_v2.tree.source import DATE, Source
+from memory_v2.tree.titles import noted_heading
 
 logger = logging.getLogger(__name__)
 
@@ -176,7 +177,7 @@ def _verbatim(context: Context, text: NewText, mode: Mode, degraded: str = "") -
     def stage(draft: Draft) -> None:
         page = _ensure_page(draft, text.path or ROOT, text.blocks)
         if mode == "append":
-            draft.put(appended(page, [text.blocks]))
+            draft.put(appended(page, [_below_title(page, text.blocks)]))
             name_source(draft, text.source)
         else:
             draft.put(_page_of(page.path, page.title, text.blocks).with_sections_of(page))
@@ -185,6 +186,16 @@ def _verbatim(context: Context, text: NewText, mode: Mode, degraded: str = "") -
 
     _, revision = stage_and_commit(context, stage)
     return WriteResult(path=text.path or ROOT, revisions=(revision,) if revision else (), degraded=degraded)
+
+
+def _below_title(page: Page, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """The blocks to be put at the end of the page: without the page's own title above them, if that is the heading
+    there anyway, or if their next block is a heading."""
+    if len(blocks) < 2 or (blocks[1].kind != "heading" and any(b.kind == "heading" for b in page.blocks[page.top :])):
+        return blocks
+    titles = (page.blocks[page.top - 1] if page.top else None, noted_heading(page))
+    is_title = blocks[0].kind == "heading" and any(title and title.content == blocks[0].content for title in titles)
+    return blocks[1:] if is_title else blocks
 
 
 def _settled(context: Context, result: WriteResult, blocks: tuple[Block, ...]) -> WriteResult:

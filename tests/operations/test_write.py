@@ -684,3 +684,30 @@ def test_a_text_is_not_said_already_by_its_opposite(stored: str, new: str, tmp_p
     result = memory.write(new)
     assert (result.outcome, result.degraded) == ("written", "")
     assert "says what those blocks do not" in problems(memory, result)[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "after"),
+    [
+        ("# Kiln\n\nIt is hot.", "# Kiln\n\nIt has two doors.", "# Kiln\n\nIt is hot.\n\nIt has two doors."),
+        (
+            "# Kiln\n\nHot.\n\n## Doors\n\nTwo.",
+            "# Kiln\n\n## Cone\n\n9.",
+            "# Kiln\n\nHot.\n\n## Doors\n\nTwo.\n\n## Cone\n\n9.",
+        ),
+        (
+            "# Kiln\n\nHot.\n\n## Doors\n\nTwo.",
+            "# Kiln\n\nNew.",
+            "# Kiln\n\nHot.\n\n## Doors\n\nTwo.\n\n# Kiln\n\nNew.",
+        ),
+        ("# Kiln\n\nIt is hot.", "# Kilns\n\nThere are two.", "# Kiln\n\nIt is hot.\n\n# Kilns\n\nThere are two."),
+        ("# Kiln\n\nIt is hot.", "# Kiln", "# Kiln\n\nIt is hot.\n\n# Kiln"),
+        ("Kiln is hot.", "# Kiln\n\nIt has two doors.", "# Kiln\n\nKiln is hot.\n\nIt has two doors."),
+    ],
+)
+def test_a_text_that_is_appended_does_not_repeat_the_title_of_its_page(before: str, text: str, after: str) -> None:
+    memory = offline()
+    memory.write(before, "kiln")
+    memory.write(text, "kiln", "append")
+    assert body(memory, "kiln") == after
+    assert next(iter(memory.storage.history.revisions())).text == ""
