@@ -354,3 +354,27 @@ def test_a_file_with_two_endings_is_called_without_them() -> None:
     memory = offline()
     assert memory.write("That was done.", source="prompts/done.md.j2").path == "prompts/done"
     assert children(memory)["prompts/done"] == "Done"
+
+
+@pytest.mark.parametrize(
+    "note", ["The kiln room is locked at night.", "The kiln room is locked.\n\n- Ask Mara.\n- Or ask Jonas.\n"]
+)
+def test_a_note_does_not_come_between_the_parts_of_a_document(note: str) -> None:
+    document = (
+        "# The kiln room\n\nIt stands behind the barn.\n\n## Keys\n\n"
+        + "A key hangs there. " * 60
+        + "\n\n## Fire\n\nRun.\n"
+    )
+    memory = offline()
+    memory.write(document)
+    memory.write(note)
+    assert document.strip() in memory.read("the-kiln-room")
+    assert note.strip() in memory.read("the-kiln-room")
+
+
+def test_a_line_end_that_is_written_as_two_characters_ends_a_name() -> None:
+    memory = offline()
+    page = memory.write(
+        "# Web Sync Status: 2026-02-08\\n- **Started**: 2026-02-07 23:12\\n\n" + "It worked. " * 60
+    ).path
+    assert page == "web-sync-status-2026-02-08"

@@ -222,7 +222,7 @@ def _names(brief: WriteBrief, folders: Sequence[str], file_name: str, title: str
 def _name_of(title: str) -> str:
     """The title as a name. A date within it comes first, with its time, so that no number is read as part of it; a
     number at the end is one of the title's."""
-    bare = _BRACKETS.sub(" ", title)
+    bare = _BRACKETS.sub(" ", title.split("\\n")[0] or title)  # a line end that was written as two characters
     dates = [(span, start, end) for span, start, end in find_dates(bare) if span.granularity == "day"]
     if len(dates) == 1:
         (span, start, end), *_ = dates

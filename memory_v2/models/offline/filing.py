@@ -11,7 +11,14 @@ from typing import Any
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.offline.catalogue import Catalogue
-from memory_v2.models.offline.documents import SHORT_NOTE, Document, own_title, read_document, read_introduction
+from memory_v2.models.offline.documents import (
+    LONG_TEXT,
+    SHORT_NOTE,
+    Document,
+    own_title,
+    read_document,
+    read_introduction,
+)
 from memory_v2.models.offline.looks import Look, date_of, is_conversation
 from memory_v2.models.offline.subjects import Subject
 from memory_v2.text.dates import Span, named_span
@@ -219,7 +226,11 @@ def _has_headings(blocks: Iterable[Block]) -> bool:
 
 
 def _place_shown(brief: WriteBrief, path: str) -> int | None:
-    """The last of the blocks of a page that were shown as passages: next to it stands what is like the text."""
+    """The last of the blocks of a page that were shown as passages: next to it stands what is like the text. A text of
+    several blocks goes to the end, and so does any text on a long page, which may be a document: nothing comes between
+    its parts."""
+    if len(brief.blocks) > 1 or brief.tree.pages[path].size >= LONG_TEXT:
+        return None
     return max((hit.block for hit in brief.places if hit.path == path and hit.block), default=None)
 
 
@@ -245,14 +256,15 @@ def _position(brief: WriteBrief, page: Page) -> int | None:
     look = Look(page)
     if look.is_log or brief.blocks[0].kind == "heading" or date_of(brief.blocks) or is_conversation(brief.blocks):
         return None
-    if page.properties.get("source") or brief.size > SHORT_NOTE:
+    is_long = page.size >= LONG_TEXT and len(brief.blocks) > 1
+    if page.properties.get("source") or brief.size > SHORT_NOTE or is_long:
         return None  # nothing comes between the parts of a document, and a long text has subjects of its own
     wanted = set(content_words(readable(brief.text)))
     named = [(len(terms), number) for number, _, terms in look.headings if terms and terms <= wanted]
     if named:
         return _section_end(page, max(named)[1])
-    if not look.headings:
-        return None
+    if not look.headings or page.size >= LONG_TEXT:
+        return None  # a long page may be a document, whose beginning is not to be written into
     return look.headings[0][0] - 1
 
 
