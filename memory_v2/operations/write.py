@@ -19,6 +19,7 @@ from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.renamed import follow_renamed
 from memory_v2.operations.results import WriteResult
+from memory_v2.operations.retold import tell_groups_again
 from memory_v2.operations.sources import name_source
 from memory_v2.operations.texts import checked_blocks, checked_source
 from memory_v2.operations.views import BRIEF, LIKELY_PAGES, WHOLE, found_on, hub_of, likely_pages, view_of
@@ -132,11 +133,11 @@ def _carried_out(draft: Draft, decision: Decision[WriteTask], text: NewText) -> 
     def stage(current: Draft) -> tuple[WriteTask, str]:
         if current is draft:
             draft.expect_unchanged(task.said_on)
-            return task, _applied(task, draft)
+            return task, _applied(decision, task, draft)
         _ensure_page(current, text.path, text.blocks)
         carried = carry_over(task, current)
         trace.add("decided", reason="", checked=carried.checked(), carried_over=True)
-        return carried, _applied(carried, current)
+        return carried, _applied(decision, carried, current)
 
     (carried, went), revision = stage_and_commit(draft.context, stage, draft)
     return _result(decision, went, carried, revision)
@@ -147,7 +148,7 @@ def _decided_at_once(context: Context, text: NewText) -> WriteResult:
 
     def stage(draft: Draft) -> tuple[Decision[WriteTask], str]:
         decision = _decide(draft, text, [context.planner])
-        return decision, _applied(decision.task, draft)
+        return decision, _applied(decision, decision.task, draft)
 
     (decision, went), revision = stage_and_commit(context, stage)
     if context.model is not context.planner:
@@ -155,9 +156,13 @@ def _decided_at_once(context: Context, text: NewText) -> WriteResult:
     return _result(decision, went, decision.task, revision)
 
 
-def _applied(task: WriteTask, draft: Draft) -> str:
-    """Stages what was decided, with the source of the text; returns the path of the page with the first of it."""
+def _applied(decision: Decision[WriteTask], task: WriteTask, draft: Draft) -> str:
+    """Stages what was decided, with the source of the text; returns the path of the page with the first of it. If the
+    planner has decided, the groups that list a new page are told again; a model has said what it wants told."""
     went = task.apply()
+    if decision.decided_by == draft.context.planner.name:
+        for made in task.created.values():
+            tell_groups_again(draft, made.parent, made.title)
     name_source(draft, task.brief.source)
     return went
 

@@ -87,6 +87,15 @@ def words(text: str) -> list[str]:
     return list(filter(None, found))  # an apostrophe that counts as a letter, alone, leaves nothing
 
 
+def unbroken_words(text: str) -> list[str]:
+    """The words of `text` in order, as `words` gives them, but each run of a script without spaces as one word."""
+    plain = unicodedata.normalize("NFC", text)
+    if plain.isascii():
+        return words(plain)
+    parts = matcher(f"({_UNSPACED_RUN})").split(plain)
+    return [word for place, part in enumerate(parts) for word in ([folded(part)] if place % 2 else words(part))]
+
+
 def proper_words(text: str) -> list[str]:
     """The words with a digit, and the names: words with a capital after the first word. Where more than a third have
     one, as in German, capitals tell nothing."""

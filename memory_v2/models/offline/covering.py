@@ -6,17 +6,25 @@ that reach most titles that another line would win, until each title leads to it
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory_v2.models.offline.naming import common_stems
 from memory_v2.text.lists import fillers, stopwords
 
-MIN_GAIN = 0.15
-"""What a word must be worth: one title that leads astray without it is worth 1, words of other lines' titles less."""
-HARM = 0.2
-"""What a word costs for each title below other lines that has it too."""
+MIN_GAIN = 0.05
+"""What a word must be worth: one that brings a title that leads astray back to its line is worth 1."""
+HARM = 0.5
+"""What it costs that a word is that of a title below another line, relative to what it is worth to that title there."""
+_NEEDS = ((-1, 0.6), (0, 1.0), (1, 0.4), (2, 0.1))
+"""What another word is worth to a title, by its lead: by how many words it is closer to its line than to any other."""
+_FAR, _SAFE = 0.3, 0.02
+"""The same for a title that is farther behind, and for one that is farther ahead."""
+
+
+_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 @dataclass(frozen=True)
@@ -34,10 +42,10 @@ def covering_words(lines: Sequence[Line], fits: Callable[[int, Sequence[str]], b
     cover = _Cover(lines)
     open_lines = [number for number, line in enumerate(lines) if line.is_open]
     while open_lines:
-        rivals = cover.rivals()
+        needs = cover.needs()
         going = []
         for number in open_lines:
-            word = cover.best_word(number, rivals)
+            word = cover.best_word(number, needs)
             if word and fits(number, [*cover.chosen[number], word]):
                 cover.chosen[number].append(word)
                 going.append(number)
@@ -45,46 +53,65 @@ def covering_words(lines: Sequence[Line], fits: Callable[[int, Sequence[str]], b
     return cover.chosen
 
 
+def leads(lines: Sequence[Line]) -> bool:
+    """Whether the first of these lines has more words of each of its titles than any other line."""
+    having = _having([line.said for line in lines])
+    return all(_lead(0, title, having) > 0 for title in lines[0].titles)
+
+
 class _Cover:
     def __init__(self, lines: Sequence[Line]) -> None:
         self.lines = lines
         self.chosen: list[list[str]] = [[] for _ in lines]
         self._common, self._ignored = common_stems(), stopwords() | fillers()
-        self._inside = [Counter(word for title in line.titles for word in set(title)) for line in lines]
-        self._everywhere = sum(self._inside, Counter[str]())
+        self._titles = [Counter(frozenset(title) for title in line.titles) for line in lines]
 
-    def rivals(self) -> list[list[int]]:
-        """For each line, by how many words each of its titles is closer to it than to any other line."""
-        having: dict[str, list[int]] = {}
-        for number, line in enumerate(self.lines):
-            for word in line.said.union(self.chosen[number]):
-                having.setdefault(word, []).append(number)
-        leads = []
-        for number, line in enumerate(self.lines):
-            leads.append([self._lead(number, title, having) for title in line.titles])
-        return leads
+    def needs(self) -> list[Counter[str]]:
+        """For each line, what each word is worth to the titles that it leads to. Titles of the same words count less,
+        as a word brings a reader to one of them."""
+        having = _having([line.said.union(words) for line, words in zip(self.lines, self.chosen, strict=True)])
+        found = []
+        for number, titles in enumerate(self._titles):
+            worth: Counter[str] = Counter()
+            for title, count in titles.items():
+                need = _need(_lead(number, title, having)) * count**0.5
+                for word in title:
+                    worth[word] += need
+            found.append(worth)
+        return found
 
-    @staticmethod
-    def _lead(own: int, title: Sequence[str], having: dict[str, list[int]]) -> int:
-        shared = Counter(number for word in set(title) for number in having.get(word, ()))
-        return shared[own] - max((count for number, count in shared.items() if number != own), default=0)
-
-    def best_word(self, number: int, leads: Sequence[Sequence[int]]) -> str:
+    def best_word(self, number: int, needs: Sequence[Mapping[str, float]]) -> str:
         """The word that helps the titles of a line most; empty if none is worth its place."""
-        line = self.lines[number]
-        said = line.said.union(self.chosen[number])
-        gains: dict[str, float] = {}
-        for title, lead in zip(line.titles, leads[number], strict=True):
-            need = 1.0 if lead <= 0 else 0.2 if lead == 1 else 0.02
-            for word in set(title) - said:
-                gains[word] = gains.get(word, 0.0) + need * self._worth(word)
-        worth = {word: gain - HARM * self._abroad(number, word) for word, gain in gains.items()}
+        said = self.lines[number].said.union(self.chosen[number])
+        worth = {
+            word: need * self._worth(word)
+            - HARM * sum(other.get(word, 0.0) for n, other in enumerate(needs) if n != number)
+            for word, need in needs[number].items()
+            if word not in said
+        }
         word = min(worth, key=lambda word: (-worth[word], word), default="")
         return word if word and worth[word] >= MIN_GAIN else ""
 
     def _worth(self, word: str) -> float:
+        if word[0].isdigit() and not _YEAR.fullmatch(word):
+            return 0.0  # an amount is no subject
         return 0.3 if word in self._ignored or word.isdigit() else 0.6 if word in self._common else 1.0
 
-    def _abroad(self, number: int, word: str) -> float:
-        """How many titles of other lines have a word; many more are no worse than four."""
-        return min(self._everywhere[word] - self._inside[number][word], 4)
+
+def _having(lines: Sequence[Iterable[str]]) -> dict[str, list[int]]:
+    """The places of the lines that have each word."""
+    having: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        for word in line:
+            having.setdefault(word, []).append(number)
+    return having
+
+
+def _lead(own: int, title: Iterable[str], having: Mapping[str, Sequence[int]]) -> int:
+    """By how many words a title is closer to its own line than to any other."""
+    shared = Counter(number for word in title for number in having.get(word, ()))
+    return shared[own] - max((count for number, count in shared.items() if number != own), default=0)
+
+
+def _need(lead: int) -> float:
+    return dict(_NEEDS).get(lead, _FAR if lead < 0 else _SAFE)

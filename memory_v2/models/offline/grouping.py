@@ -16,7 +16,7 @@ from memory_v2.models.offline.clusters import Point, clusters, weighted
 from memory_v2.models.offline.folders import by_folder
 from memory_v2.models.offline.lines import describe_groups
 from memory_v2.models.offline.listed import Group, Listed, listed_on
-from memory_v2.models.offline.naming import MAX_DESCRIPTION, Names
+from memory_v2.models.offline.naming import Names
 from memory_v2.text.dates import covers, named_span
 from memory_v2.text.plain import capitalized, shorten
 from memory_v2.tree.block import encode
@@ -62,7 +62,7 @@ def group_links(brief: SplitBrief, names: Names, room: int, most: int) -> list[d
         if each >= SHORTEST or most == least:
             break
         most = max(least, most * 4 // 5)
-    lines = describe_groups(groups, listed, names, max(SHORTEST, min(MAX_DESCRIPTION, each)))
+    lines = describe_groups(groups, listed, names, max(SHORTEST, each))
     return [
         {
             "name": line.name,

@@ -8,12 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_v2.models.offline.covering import Line, covering_words
-from memory_v2.models.offline.listed import Group, Listed, stems_of
-from memory_v2.models.offline.naming import Names, Term, joined, name_for, name_of_subject, surfaces_of, terms_of
+from memory_v2.models.offline.listed import Group, Listed, looked_for, said_in, stems_of
+from memory_v2.models.offline.naming import (
+    MAX_DESCRIPTION,
+    Names,
+    Term,
+    joined,
+    name_for,
+    name_of_subject,
+    surfaces_of,
+    terms_of,
+)
 from memory_v2.text.lists import general, labels
 from memory_v2.text.plain import capitalized, plain, shorten
-from memory_v2.text.words import has_cjk, stem, words
+from memory_v2.text.words import has_cjk, stem
 from memory_v2.tree.block import encode
+from memory_v2.tree.page import ChildLink
 
 MAX_TITLE = 60
 """Limits the title of a group, in characters: it leads the line, which has other words to say."""
@@ -36,6 +46,7 @@ def describe_groups(groups: Sequence[Group], listed: Sequence[Listed], names: Na
     """The names, titles and descriptions of the groups, told apart from each other and from what else the page lists.
     Each description takes at most `room` bytes."""
     spelled = surfaces_of([text for each in listed for text in (each.title, *each.below, each.text)])
+    spelled |= surfaces_of([text for each in listed for text in (each.title, *each.below)])
     subjects = _Subjects([each for each in listed if not each.is_group], spelled)
     named = [_named(group, subjects, names) for group in groups]
     titles = [_titles(group) for group in groups]
@@ -46,7 +57,8 @@ def describe_groups(groups: Sequence[Group], listed: Sequence[Listed], names: Na
     spellings = [_Spelling(below, spelled) for below in titles]
 
     def fits(number: int, chosen: Sequence[str]) -> bool:
-        return len(encode(_text(named[number][1], spellings[number].spelled(chosen)))) <= room
+        text = _text(named[number][1], spellings[number].spelled(chosen))
+        return len(text) <= MAX_DESCRIPTION and len(encode(text)) <= room
 
     chosen = covering_words([*lines, *_others(groups, listed)], lambda n, told: fits(n, told))
     return [
@@ -55,13 +67,23 @@ def describe_groups(groups: Sequence[Group], listed: Sequence[Listed], names: Na
     ]
 
 
+def told_line(title: str, link: ChildLink, below: Sequence[str], others: Sequence[Line]) -> str:
+    """The description of a group that a page lists beside others: its title, and words of the titles below it."""
+    spelling = _Spelling(below, surfaces_of(below))
+    said = _said(f"{link.target.rsplit('/', 1)[-1].replace('-', ' ')} {title}")
+    line = Line(said, tuple(map(stems_of, below)))
+
+    def fits(_: int, chosen: Sequence[str]) -> bool:
+        return len(_text(title, spelling.spelled(chosen))) <= MAX_DESCRIPTION
+
+    return _text(title, spelling.spelled(covering_words([line, *others], fits)[0]))
+
+
 def _others(groups: Sequence[Group], listed: Sequence[Listed]) -> list[Line]:
     """The lines that stay as they are."""
     changed = {each.number for group in groups for each in (*group.members, *([group.home] if group.home else []))}
     return [
-        Line(_said(f"{each.link.description} {each.name.replace('-', ' ')}"), (each.title_stems,), is_open=False)
-        for each in listed
-        if each.number not in changed
+        Line(said_in(each.link), (each.title_stems,), is_open=False) for each in listed if each.number not in changed
     ]
 
 
@@ -75,7 +97,7 @@ def _below(each: Listed) -> tuple[str, ...]:
 
 
 def _said(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in words(plain(text)))
+    return frozenset(stems_of(plain(text)))
 
 
 def _named(group: Group, subjects: _Subjects, names: Names) -> tuple[str, str]:
@@ -146,8 +168,7 @@ class _Spelling:
     """Stems as the titles spell them, in the order of the titles; neighbours in a title stay together."""
 
     def __init__(self, titles: Sequence[str], spelled: dict[str, str]) -> None:
-        self._plain = titles
-        self._titles = [[stem(word) for word in words(title)] for title in titles]
+        self._titles = [[stem(word) for word in looked_for(title)] for title in titles]
         self._spelled = spelled
 
     def spelled(self, chosen: Sequence[str]) -> list[str]:
@@ -165,7 +186,7 @@ class _Spelling:
                 else:
                     before = ""
         shown = [joined([self._spelled.get(word, word) for word in phrase]) for phrase in found]
-        return list(dict.fromkeys(in_full(each, self._plain) if has_cjk(each) else each for each in shown))
+        return list(dict.fromkeys(shown))
 
 
 def in_full(part: str, titles: Sequence[str]) -> str:

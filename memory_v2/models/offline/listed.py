@@ -12,7 +12,7 @@ from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.naming import common_stems, terms_of
 from memory_v2.text.dates import find_dates, named_span
 from memory_v2.text.plain import plain
-from memory_v2.text.words import has_cjk, stem, words
+from memory_v2.text.words import has_cjk, stem, unbroken_words, words
 from memory_v2.tree.block import readable
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.link import link_key
@@ -25,6 +25,8 @@ MAX_TEXT = 4_000
 """How much of a page is read for what it is about, in characters: the beginning says it, and pages are many."""
 MAX_ASKED = 3
 """How many of the pages that a group lists are asked for their folder: they were put together by it or not."""
+MAX_RUN = 16
+"""Up to how many characters a run without spaces is one word to look for; a longer one is a sentence."""
 _NOT_PROSE = frozenset(["fence", "code", "html", "front matter"])
 _DAY = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 
@@ -88,8 +90,20 @@ class Group:
 
 
 def stems_of(title: str) -> tuple[str, ...]:
-    """The stems of the words of a title that somebody may look for, in order."""
-    return tuple(dict.fromkeys(stem(word) for word in words(title) if len(word) > 2 or has_cjk(word)))
+    """The stems of the words of a title that somebody may look for, in order, each once."""
+    return tuple(dict.fromkeys(stem(word) for word in looked_for(title)))
+
+
+def looked_for(title: str) -> list[str]:
+    """The words of a title that somebody may look for, in order. In a script without spaces that is what stands between
+    two marks, unless that is long."""
+    found = []
+    for word in unbroken_words(title):
+        if not has_cjk(word):
+            found += [word] if len(word) > 2 else []
+        else:
+            found += [word] if len(word) <= MAX_RUN else words(word)
+    return found
 
 
 _SAYS_LITTLE = frozenset(
@@ -130,6 +144,11 @@ def title_in(link: ChildLink) -> str:
     """The title of a page in the line by which it is listed: what stands before the last colon."""
     told = plain(link.description)
     return told.rpartition(": ")[0] or told or link.target.rsplit("/", 1)[-1].replace("-", " ")
+
+
+def said_in(link: ChildLink) -> frozenset[str]:
+    """The stems of the words of a line: of the name and the description."""
+    return frozenset(stems_of(f"{link.target.rsplit('/', 1)[-1].replace('-', ' ')} {plain(link.description)}"))
 
 
 def _is_group(brief: SplitBrief, link: ChildLink, page: Page) -> bool:
