@@ -10,7 +10,7 @@ from memory_v2.text.dates import Span, find_dates, named_span
 from memory_v2.text.own_day import heading_day
 from memory_v2.tree.block import split_lines
 from memory_v2.tree.page import Page
-from memory_v2.tree.source import covered, named_day, read_source_line
+from memory_v2.tree.source import Source, named_day
 
 
 class Named(NamedTuple):
@@ -27,14 +27,10 @@ def named_by(span: Span, line: int | None = None) -> Named:
     return Named(span.start.toordinal(), span.end.toordinal(), line)
 
 
-def days_of_sources(page: Page) -> dict[int, tuple[Named, ...]]:
-    """The day of the source of each block for which a line of the program's stands behind it."""
-    found: dict[int, tuple[Named, ...]] = {}
-    for number, block in enumerate(page.blocks, 1):
-        if (source := read_source_line(block)) and (day := source.day or named_day(source.name)):
-            for one in (*covered(page.blocks, number), number):
-                found[one] = (named_by(Span(day, day)),)
-    return found
+def day_of_source(source: Source) -> tuple[Named, ...]:
+    """The day of a source, or the one in its name; none if it has neither."""
+    day = source.day or named_day(source.name)
+    return (named_by(Span(day, day)),) if day else ()
 
 
 def days_of_page(page: Page) -> tuple[Named, ...]:

@@ -14,14 +14,14 @@ from itertools import groupby, pairwise
 from typing import Literal, TypeAlias
 
 from memory_v2.index.lines import line_ids
-from memory_v2.index.named import Named, days_of_page, days_of_sources, named_by
+from memory_v2.index.named import Named, day_of_source, days_of_page, named_by
 from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal
 from memory_v2.text.own_day import heading_day, last_date, newest_part, own_day, unmarked
 from memory_v2.text.speakers import speaker, speakers
 from memory_v2.tree.block import Block, encode, is_blank, readable, split_lines
 from memory_v2.tree.page import Page
 from memory_v2.tree.sections import CHILD_LINK, OURS, PROPERTY
-from memory_v2.tree.source import DATE, SOURCE, is_source_line, source_names
+from memory_v2.tree.source import DATE, SOURCE, is_source_line, page_source, told_sources
 
 Kind: TypeAlias = Literal["text", "heading", "child link"]
 
@@ -79,11 +79,12 @@ def passages(page: Page) -> list[Passage]:
     run: list[Passage] = []
     above: list[_Heading] = []
     line, runs = 1, 1
-    sourced, page_days, sources = days_of_sources(page), days_of_page(page), source_names(page)
+    told, of_page, page_days = told_sources(page.blocks), page_source(page), days_of_page(page)
+    sourced = {number: day_of_source(source) for number, source in told.items()}
     apart = _program_lines(page)
     page_date = inherited = _date_in(page.path.rsplit("/", 1)[-1]) or _date_in(page.title)
     for number, block in enumerate(page.blocks, 1):
-        lines, source = _readable_lines(block), readable(sources.get(number, ""))
+        lines, source = _readable_lines(block), readable(told.get(number, of_page).name)
         if line in apart and block.kind == "heading":
             pass
         elif block.kind == "heading":

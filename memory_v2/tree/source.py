@@ -102,13 +102,13 @@ def source_at(page: Page, line: int) -> Source:
     return source_of(page, sum(place <= start for place, _ in page.placed_blocks()))
 
 
-def source_names(page: Page) -> dict[int, str]:
-    """The name of the source of each block that has one of its own or that of its page, by the block's number."""
-    names = dict.fromkeys(range(1, len(page.blocks) + 1), page_source(page).name)
-    for number, line in enumerate(closing_lines(page.blocks), 1):
-        if line and (said := read_source_line(page.blocks[line - 1])):
-            names[number] = said.name
-    return {number: name for number, name in names.items() if name}
+def told_sources(blocks: Sequence[Block]) -> dict[int, Source]:
+    """What the source line that is for a block says, by the number of each block that has one."""
+    told: dict[int, Source] = {}
+    for line, block in enumerate(blocks, 1):
+        if said := read_source_line(block):
+            told |= dict.fromkeys((*covered(blocks, line), line), said)
+    return told
 
 
 def closing_line(blocks: Sequence[Block], number: int) -> int:
