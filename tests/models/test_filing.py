@@ -378,3 +378,12 @@ def test_a_line_end_that_is_written_as_two_characters_ends_a_name() -> None:
         "# Web Sync Status: 2026-02-08\\n- **Started**: 2026-02-07 23:12\\n\n" + "It worked. " * 60
     ).path
     assert page == "web-sync-status-2026-02-08"
+
+
+def test_a_readme_is_listed_by_the_folder_that_it_is_about() -> None:
+    memory = offline()
+    memory.write("How requests are cached.\n\n## Context caching\n\nIt is on.\n", source="llms/gemini/README.md")
+    memory.write("# A title of its own\n\nAnd a text.\n", source="llms/azure/README.md")
+    listed = children(memory)
+    assert listed["llms/gemini/readme"].startswith("Gemini README — Context caching")
+    assert [told for told in listed.values() if told.startswith("A title of its own")]

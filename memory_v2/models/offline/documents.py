@@ -34,6 +34,7 @@ LEAST_ITEMS = 3
 """How many items at least a list has that is a document by the line that introduces it."""
 MAX_TITLE = 110
 """Limits a title, in characters, that is made from other words than the text's own title."""
+_IN_EACH_FOLDER = frozenset(["readme", "index", "agents", "overview", "introduction"])
 _SEPARATOR = re.compile(r"[/\\]+")
 _EXTENSION = re.compile(r"(?:\.(?:md|markdown|rst|txt|html?))?\.[A-Za-z]\w{0,4}$")
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.I)
@@ -64,6 +65,7 @@ def read_document(brief: WriteBrief) -> Document | None:
     path = next(_free_paths(brief, folders, file_name, title), None)
     if path is None:
         return None
+    title = _of_its_folder(title, path)
     parent = shelf_for(brief, title, path.rpartition("/")[0] if folders else "")
     return Document(path, parent, title, describe_document(title, brief.blocks))
 
@@ -181,6 +183,12 @@ def _title(brief: WriteBrief, file_name: str) -> str:
         return _shortened(capitalized(" ".join(telling.split(", ")[:1])))
     first = next((block.words for block in brief.blocks if plain(block.words)), "")
     return _shortened(plain(readable(first)))
+
+
+def _of_its_folder(title: str, path: str) -> str:
+    """The title; that of a file which each folder has, such as `README`, begins with the folder that the path names."""
+    folder = path.rpartition("/")[0].rpartition("/")[2].replace("-", " ")
+    return capitalized(f"{folder} {title}") if folder and title.casefold() in _IN_EACH_FOLDER else title
 
 
 def _shortened(title: str) -> str:

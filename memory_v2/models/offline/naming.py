@@ -145,8 +145,8 @@ def describe(lead: str, terms: Sequence[str]) -> str:
 
 
 def describe_document(title: str, blocks: Sequence[Block]) -> str:
-    """The line by which a document is listed: its title as it is written, its first heading if that says something
-    else, and the most telling terms of its headings and text."""
+    """The line by which a document is listed: its title as it is written, with its first heading behind a dash if that
+    says something else, and the most telling terms of its headings and text."""
     told = [block for block in blocks if block.kind not in _NOT_PROSE]
     first = shorten(next((found for b in told if b.kind == "heading" and (found := plain(b.words))), ""), MAX_HEADING)
     lead = [first] if title and set(words(first)) - set(words(title)) else []
@@ -158,7 +158,9 @@ def describe_document(title: str, blocks: Sequence[Block]) -> str:
             if not names.intersection(term):
                 counts[term] += HEADING_WEIGHT if block.kind == "heading" else 1
     ranked = sorted((term for term in counts if counts[term] > 1), key=lambda term: (-counts[term] * len(term), term))
-    return _followed(shorten(title, MAX_LISTED_TITLE), [*lead, *_distinct(ranked, surfaces_of(texts), MAX_TERMS)])
+    return _followed(
+        shorten(" — ".join([title, *lead]), MAX_LISTED_TITLE), _distinct(ranked, surfaces_of(texts), MAX_TERMS)
+    )
 
 
 def _followed(line: str, terms: Sequence[str]) -> str:
