@@ -387,3 +387,11 @@ def test_a_readme_is_listed_by_the_folder_that_it_is_about() -> None:
     listed = children(memory)
     assert listed["llms/gemini/readme"].startswith("Gemini README — Context caching")
     assert [told for told in listed.values() if told.startswith("A title of its own")]
+
+
+def test_a_namesake_of_a_day_keeps_the_day_first() -> None:
+    memory = offline()
+    for told in ("The portal was rebuilt. The portal is up again. ", "The cables were laid. The cables are new. "):
+        memory.write("# Web Sync Status: 2026-02-08\n\n" + told * 20)
+    (second,) = children(memory).keys() - {"web-sync-status-2026-02-08"}
+    assert second.startswith("2026-02-08-web-sync-status-")

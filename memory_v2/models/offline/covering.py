@@ -43,9 +43,10 @@ def covering_words(lines: Sequence[Line], fits: Callable[[int, Sequence[str]], b
     open_lines = [number for number, line in enumerate(lines) if line.is_open]
     while open_lines:
         needs = cover.needs()
+        everywhere = sum(needs, Counter[str]())
         going = []
         for number in open_lines:
-            word = cover.best_word(number, needs)
+            word = cover.best_word(number, needs[number], everywhere)
             if word and fits(number, [*cover.chosen[number], word]):
                 cover.chosen[number].append(word)
                 going.append(number)
@@ -80,13 +81,12 @@ class _Cover:
             found.append(worth)
         return found
 
-    def best_word(self, number: int, needs: Sequence[Mapping[str, float]]) -> str:
+    def best_word(self, number: int, needs: Mapping[str, float], everywhere: Mapping[str, float]) -> str:
         """The word that helps the titles of a line most; empty if none is worth its place."""
         said = self.lines[number].said.union(self.chosen[number])
         worth = {
-            word: need * self._worth(word)
-            - HARM * sum(other.get(word, 0.0) for n, other in enumerate(needs) if n != number)
-            for word, need in needs[number].items()
+            word: need * self._worth(word) - HARM * (everywhere[word] - need)
+            for word, need in needs.items()
             if word not in said
         }
         word = min(worth, key=lambda word: (-worth[word], word), default="")

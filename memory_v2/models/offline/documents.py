@@ -208,6 +208,7 @@ def _free_paths(brief: WriteBrief, folders: Sequence[str], file_name: str, title
 
 def _names(brief: WriteBrief, folders: Sequence[str], file_name: str, title: str) -> Iterator[str]:
     """Names as the text writes them: the subject of the title, then with more of what tells it from its namesakes."""
+    title = title.split("\\n")[0] or title  # a line end that was written as two characters
     of_file = slug(_MARKS.sub(" ", file_name))
     short = _name_of(title)
     if of_file and is_meaningful(of_file) and (_share(of_file, title) or not own_title(brief.blocks)):
@@ -222,15 +223,16 @@ def _names(brief: WriteBrief, folders: Sequence[str], file_name: str, title: str
     headings = [heading_name(readable(block.words)) for block in brief.blocks[1:] if block.kind == "heading"]
     telling = Terms(texts_of(brief.blocks)).telling(range(len(brief.blocks)), 4)
     for word in [*telling, *headings]:
-        if not set(slug(word).split("-")) <= set(short.split("-")):
-            yield slug(f"{short} {word}", 60)
+        more = slug(word)
+        if not set(more.split("-")) <= set(short.split("-")) and not _NUMBERED.search(f"{short}-{more}"):
+            yield _name_of(f"{title} {word}") if find_dates(title) else slug(f"{short} {word}", 60)
     yield from (f"{short}-{number}" for number in range(2, 1_000))
 
 
 def _name_of(title: str) -> str:
     """The title as a name. A date within it comes first, with its time, so that no number is read as part of it; a
     number at the end is one of the title's."""
-    bare = _BRACKETS.sub(" ", title.split("\\n")[0] or title)  # a line end that was written as two characters
+    bare = _BRACKETS.sub(" ", title)
     dates = [(span, start, end) for span, start, end in find_dates(bare) if span.granularity == "day"]
     if len(dates) == 1:
         (span, start, end), *_ = dates
