@@ -24,7 +24,7 @@ MAX_DESCRIPTION = 240
 """The longest description, in characters."""
 GROUNDED_SHARE = 0.7
 """The least share of the words in each sentence of a model's own that must occur in its sources."""
-DESCRIBED_SHARE = 0.3
+DESCRIBED_SHARE = 0.2
 """The same for a description, which may use more general words."""
 BEGINNING = 5
 """How many characters the forms of a word have in common in a title or description: `deploys`, `deployed`."""

@@ -7,6 +7,8 @@ import re
 from collections.abc import Collection
 from datetime import date, timedelta
 
+from memory_v2.text.words import content_words
+
 _DAYS = (
     (0, "today now heute jetzt hoy ahora hoje agora aujourd'hui maintenant 今天 今日"),
     (1, "yesterday gestern ayer ontem hier 昨天 昨日"),
@@ -19,6 +21,14 @@ _TAKEN_BACK = (
 )
 """The words with which something is taken back or changed."""
 _FORMERLY = re.compile(r"[(（][^()（）]*\b(?:before|until|till)\b")
+_BEFORE = re.compile(
+    r"[(（]\s*(?:before|previously|formerly|vorher|bisher|antes|avant)\b[^:()（）]{0,30}:([^()（）]+)", re.I
+)
+_NO_LONGER = re.compile(
+    r"\b(?:no longer|no more|not \w+ any ?more|nicht mehr|kein\w* mehr|ya no|já não|não mais|ne \w+ plus)\b",
+    re.I,
+)
+_CLAUSE_END = re.compile(r"[,;:.!?]\s|[，；：。！？]|\s[-–—]\s|\n\s*\n")
 
 
 def dates_meant(text: str, said_on: Collection[date]) -> str:
@@ -29,7 +39,11 @@ def dates_meant(text: str, said_on: Collection[date]) -> str:
     return " ".join(f"{day - timedelta(days)} {(day - timedelta(days)).day}" for day in said_on for days in offsets)
 
 
-def words_told(own: str, said_on: Collection[date]) -> str:
-    """The words of new text that own words tell in a lasting form."""
+def words_told(own: str, said_on: Collection[date], text: str) -> str:
+    """What own words tell of a new text in a lasting form: words such as `today`; and where they tell something as what
+    was before, what the text says of it with `no longer`."""
     told = [names for days, names in _DAYS if any(f"{day - timedelta(days)}" in own for day in said_on)]
-    return " ".join([*told, _TAKEN_BACK] if _FORMERLY.search(own) else told)
+    told += [_TAKEN_BACK] if _FORMERLY.search(own) else []
+    before = set(content_words(" ".join(_BEFORE.findall(own))))
+    clauses = (clause for clause in _CLAUSE_END.split(text) if _NO_LONGER.search(clause))
+    return ". ".join([" ".join(told), *(clause for clause in clauses if before.intersection(content_words(clause)))])

@@ -275,7 +275,7 @@ class WriteTask:
     def objections(self) -> list[str]:
         """The new blocks that are neither placed nor covered by what the model wrote in its own words."""
         written, above = "\n".join(self.own_words), "\n".join(self.above_own)
-        written += f"\n{words_told(written, self.brief.said_on)}"
+        written += f"\n{words_told(written, self.brief.said_on, self.brief.text)}"
         found = []
         for number, block in enumerate(self.brief.blocks, 1):
             if number in self.left_out:

@@ -195,6 +195,7 @@ def test_own_words_may_hold_the_date_of_today_and_what_stands_on_the_page(tmp_pa
         ("We no longer use Redis.", "- Redis is no longer used since {today} (before: since 2025-01-10, by Dana)."),
         ("Please forget that we use Redis.", "- Redis is not used since {today} (before: since 2025-01-10, by Dana)."),
         ("Tomasz now looks after Redis instead of Dana.", "- Tomasz looks after Redis since {today} (before: Dana)."),
+        ("Tomasz looks after Redis, no longer young Dana.", "- Tomasz looks after Redis since {today} (before: Dana)."),
         ("Redis moves from Dana to Tomasz.", "- Tomasz looks after Redis since {today} (before: Dana)."),
         ("Yesterday Tomasz took Redis over.", "- Tomasz took Redis over on {yesterday} (before: Dana, 2025-01-10)."),
     ],
@@ -275,4 +276,4 @@ def test_today_is_the_day_on_which_a_text_was_said_or_the_present_one(text: str,
     said_on = {date(2026, 2, 27), date(2026, 3, 1)}
     assert (own.rstrip(".").split()[-1] in dates_meant(text, said_on).split()) == told
     if told:
-        assert {"today", "yesterday"} & set(text.casefold().split()) <= set(words_told(own, said_on).split())
+        assert {"today", "yesterday"} & set(text.casefold().split()) <= set(words_told(own, said_on, text).split())
