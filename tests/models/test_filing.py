@@ -289,6 +289,10 @@ def told(text: str, source: str, *pages: str) -> WriteBrief:
         ("# Writing plugins\n\nHooks.\n", "docs/internals/plugins.md", "docs/internals/plugins", "Writing plugins"),
         ("Hooks are called in order.\n", "docs/internals/plugins.md", "docs/internals/plugins", "Plugins"),
         ("# Configuration\n\nHooks.\n", "docs/cfg.md", "docs/configuration", "Configuration"),
+        ("# TODAY.md\n\nHooks.\n", "TODAY.md", "today", "TODAY.md"),
+        ("# MEMORY.md — What lasts\n\nHooks.\n", "MEMORY.md", "what-lasts", "MEMORY.md — What lasts"),
+        ("# {{title}}\n\nHooks.\n", "templates/person.md", "templates/person", "{{title}}"),
+        ("# Decision: {{title}}\n\nHooks.\n", "templates/decision.md", "templates/decision", "Decision: {{title}}"),
         ("# Garden\n\nBeds.\n", "/home/ana/notes/home/garden.md", "notes/home/garden", "Garden"),
     ],
 )
