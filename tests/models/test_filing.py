@@ -289,6 +289,7 @@ def told(text: str, source: str, *pages: str) -> WriteBrief:
         ("# Writing plugins\n\nHooks.\n", "docs/internals/plugins.md", "docs/internals/plugins", "Writing plugins"),
         ("Hooks are called in order.\n", "docs/internals/plugins.md", "docs/internals/plugins", "Plugins"),
         ("# Configuration\n\nHooks.\n", "docs/cfg.md", "docs/configuration", "Configuration"),
+        ("Hooks.\n", "log/2026-02-06.md", "log/2026-02-06", "2026-02-06"),
         ("# TODAY.md\n\nHooks.\n", "TODAY.md", "today", "TODAY.md"),
         ("# MEMORY.md — What lasts\n\nHooks.\n", "MEMORY.md", "what-lasts", "MEMORY.md — What lasts"),
         ("# {{title}}\n\nHooks.\n", "templates/person.md", "templates/person", "{{title}}"),

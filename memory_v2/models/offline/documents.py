@@ -45,6 +45,8 @@ _A_FILE = re.compile(r"(?<!\S)([\w-]+)\.(?:md|markdown|rst|txt)(?!\w)", re.I)
 _CLOCK = re.compile(r"\W{0,3}(\d{1,2}:\d{2}(?::\d{2})?)")
 _NUMBERED = re.compile(r"\D-\d{1,2}$")
 _MARKS = re.compile(r"[-_\s]+")
+_APART = re.compile(r"(?<!\d)[-_\s]+|[-_\s]+(?!\d)")
+"""What stands between the words of a file's name, and not between the numbers of a date."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,7 @@ def _title(brief: WriteBrief, file_name: str) -> str:
     if label := label_of(brief.blocks):
         return _shortened(capitalized(label))
     if slug(file_name) and is_meaningful(slug(file_name)):
-        return _shortened(capitalized(plain(_MARKS.sub(" ", file_name).strip())))
+        return _shortened(capitalized(plain(_APART.sub(" ", file_name).strip())))
     headings = [block for block in brief.blocks if block.kind == "heading" and plain(block.words)]
     if headings and sum(1 for block in headings if block.level <= headings[0].level) == 1:
         return _shortened(plain(readable(headings[0].words)))
