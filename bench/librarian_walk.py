@@ -1,7 +1,8 @@
 """Whether a reader finds a document by the links alone: `python -m bench.librarian_walk --model <model>`.
 
 The documents of each corpus of `bench.librarian` are written into a memory without a model. Then a model of Anthropic's
-is told the title of a document, or the beginning of its text if it has no heading, and is shown the root; and then, one
+is told the title of a document (or the beginning of its text if it has no heading; and the name of its file if those
+were told to the memory), and is shown the root; and then, one
 at a time, the pages that it opens, until it says that it is at the document or has opened twelve. Needs the extra
 `anthropic` and a key; `ANTHROPIC_BASE_URL` may name another endpoint.
 """
@@ -50,16 +51,17 @@ def main() -> None:
     parser.add_argument("--model", required=True, help="the name of a model of Anthropic's")
     parser.add_argument("--each", type=int, default=10, help="documents of each corpus")
     parser.add_argument("--at-once", type=int, default=1, help="walks at the same time")
+    parser.add_argument("--told", action="store_true", help="write each with the name of its file, and tell it")
     given = parser.parse_args()
     arrived = total = 0
     for corpus in CORPORA:
         found = documents(corpus)
         with tempfile.TemporaryDirectory() as place, Memory(LocalStorage(Path(place)), now=lambda: NOW) as memory:
             for document in found:
-                memory.write(document.text)
+                memory.write(document.text, source=document.name if given.told else None)
             tree = Tree(memory)
             homes = tree.homes(found)
-            walker = _Walker(memory, tree, given.model)
+            walker = _Walker(memory, tree, given.model, given.told)
             chosen = random.Random(1).sample(found, min(given.each, len(found)))
             with ThreadPoolExecutor(given.at_once) as pool:
                 for document, way in zip(chosen, pool.map(walker.way, chosen), strict=True):
@@ -72,15 +74,18 @@ def main() -> None:
 
 
 class _Walker:
-    def __init__(self, memory: Memory, tree: Tree, model: str) -> None:
+    def __init__(self, memory: Memory, tree: Tree, model: str, told: bool) -> None:
         self._memory = memory
         self._tree = tree
         self._model = model
+        self._told = told
         self._client = Anthropic(timeout=3_600, max_retries=0)
 
     def way(self, document: Document) -> list[str]:
         """The pages that the model opens on its way to a document, in order."""
-        asked = f"The document: {document.heading or document.text.strip()[:80]}\n\n{self._shown(ROOT)}"
+        known = document.heading or document.text.strip()[:80]
+        told = f", from the file {document.name}" if self._told else ""
+        asked = f"The document: {known}{told}\n\n{self._shown(ROOT)}"
         messages: list[Any] = [{"role": "user", "content": asked}]
         way = [ROOT]
         while len(way) <= MOST_PAGES:
