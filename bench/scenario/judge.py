@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from bench.scenario.key import SUBJECTS, Question, Text, broader, named, related
 from bench.scenario.play import Step
 from bench.scenario.sentences import Sentence, normal, places, retold, sentences_of, tree_of, verbatim
-from memory_v2.operations.results import SearchResults
+from memory_v2.operations.results import SearchResults, WriteResult
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
@@ -40,7 +40,7 @@ class Stands:
 @dataclass
 class Watch:
     """What is seen while the texts are written: sentences that went missing, and descriptions that are stale. `stood`
-    tells where each sentence stood last."""
+    tells where each sentence stood last, or was told in other words from the beginning."""
 
     texts: Sequence[Text]
     stood: dict[Sentence, str] = field(default_factory=dict)
@@ -59,6 +59,7 @@ class Watch:
                 self.replaced.pop(one, None)
             elif one not in self.lost and one not in self.replaced:
                 (self.replaced if decided else self.lost)[one] = number
+                self.stood.setdefault(one, step.result.path if isinstance(step.result, WriteResult) else "")
         found = places(written, tree)
         self.stood |= found
         for path, told in self._stale(step.pages, found, number):

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from memory_v2.errors import ToolProblem
+from memory_v2.operations.spoken import SAYING
 from memory_v2.text.dates import find_dates, is_month
 from memory_v2.text.lists import general
 from memory_v2.text.negation import affirmed, denied
@@ -92,7 +93,7 @@ def check_own_words(text: str, sources: Iterable[str], what: str) -> str:
     if invented := sorted({m[0] for m in _NUMBER.finditer(text)} - _numbers_said(joined)):
         raise ToolProblem(f"{what} holds {', '.join(invented[:5])}, which the text does not; use its own numbers only")
     told = _terms(joined)
-    sentences = [own for sentence in _SENTENCE_END.split(text) if (own := _terms(sentence))]
+    sentences = [own for sentence in _SENTENCE_END.split(text) if (own := _terms(sentence) - SAYING)]
     if not sentences or any(len(own & told) < GROUNDED_SHARE * len(own) for own in sentences):
         raise ToolProblem(
             f"{what} says what the text does not; say only what it says, in its own terms, or place its blocks"

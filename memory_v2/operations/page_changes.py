@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memory_v2.tree.block import Block
@@ -64,3 +64,17 @@ def words_above(page: Page, number: int) -> str:
 def below_title(page: Page, after: int) -> int:
     """The block behind which to put a text: below front matter and title if it is to go to the top of the page."""
     return max(after, page.top)
+
+
+def found_among(blocks: Sequence[Block], contents: Sequence[str]) -> tuple[list[int], list[str]]:
+    """The numbers of the blocks that have these contents, each once; and the contents that none has."""
+    free: dict[str, list[int]] = {}
+    for number, block in enumerate(blocks, 1):
+        free.setdefault(block.content, []).append(number)
+    numbers, rest = [], []
+    for content in contents:
+        if same := free.get(content):
+            numbers.append(same.pop(0))
+        else:
+            rest.append(content)
+    return numbers, rest

@@ -43,10 +43,10 @@ class Seen:
             raise ToolProblem(_not_shown(path))
         return self.known(path)
 
-    def behind(self, path: str, after: int) -> Page:
-        """A page on which a text may be placed behind this block. Raises `ToolProblem`."""
+    def behind(self, path: str, after: int, advice: str = "") -> Page:
+        """A page on which a text may be placed behind this block. Raises `ToolProblem`, with this advice."""
         if path not in self._blocks and not self._in_passage(path, after, whole=False):
-            raise ToolProblem(f"{_not_shown(path)}, or leave `after` out to place at its end")
+            raise ToolProblem(f"{_not_shown(path)}{advice}")
         return self.known(path)
 
     def blocks(self, path: str, given: Numbers) -> tuple[Page, list[int]]:

@@ -24,7 +24,7 @@ from memory_v2.operations.guard import (
     repeats,
     sizes,
 )
-from memory_v2.operations.page_changes import CreatedPage, Described, PageChanges, below_title, words_above
+from memory_v2.operations.page_changes import CreatedPage, Described, PageChanges, below_title, found_among, words_above
 from memory_v2.operations.seen import Seen, numbers_on
 from memory_v2.operations.spoken import dates_meant, words_told
 from memory_v2.operations.stale import stale_values
@@ -51,6 +51,9 @@ from memory_v2.tree.path import TakenPaths
 
 FREE_REMOVAL = 1_000
 """How many bytes any write may remove in addition to twice the length of its text. More would be a deletion."""
+
+
+PLACE_AT_END = ", or leave `after` out to place at its end"
 
 
 class WriteTask:
@@ -137,7 +140,9 @@ class WriteTask:
 
     def _place(self, call: Place) -> Prompt:
         self._check_asked_for(call.page)
-        page = self.seen.known(call.page) if call.after is None else self.seen.behind(call.page, call.after)
+        page = (
+            self.seen.known(call.page) if call.after is None else self.seen.behind(call.page, call.after, PLACE_AT_END)
+        )
         self._check_open(page)
         numbers = self._new(call.blocks, page.path)
         after = self._after(page, len(page.blocks) if call.after is None else call.after)
@@ -146,6 +151,8 @@ class WriteTask:
 
     def _replace(self, call: Replace) -> Prompt:
         page, old = self._old(call.page, call.blocks)
+        if call.text is not None and (before := self._told_before(page, old)) is not None:
+            return self._amend(before, call)
         if (call.new_blocks is None) == (call.text is None):
             raise ToolProblem("replace takes either new_blocks or text, and not both")
         if call.text is not None:
@@ -158,6 +165,22 @@ class WriteTask:
         self._take_out(page, old, call.reason)
         self._put_in(page, old[0], take_runs(self.brief.blocks, numbers))
         return self._note_placed(numbers, page.path)
+
+    def _told_before(self, page: Page, numbers: Sequence[int]) -> Replace | None:
+        """The call by which just these blocks are replaced in words of the model's own already."""
+        told = (one for one in self.calls if isinstance(one, Replace) and one.text is not None)
+        return next((one for one in told if one.page == page.path and numbers_on(page, one.blocks) == numbers), None)
+
+    def _amend(self, before: Replace, call: Replace) -> Prompt:
+        """Puts a call in the place of an earlier one. Raises `ToolProblem`; then nothing has changed."""
+        again = WriteTask(self.brief, self.draft)
+        again.seen = self.seen
+        for other in self.calls:
+            if other is not before:
+                again.take(other)
+        done = again._replace(call)
+        self.__dict__.update(again.__dict__)
+        return done
 
     def _insert(self, call: Insert) -> Prompt:
         self._check_asked_for(call.page)
@@ -212,7 +235,7 @@ class WriteTask:
                 )
             if number not in dropped:
                 kept.remove(block.content)
-        numbers, rest = self._taken_from_new(kept)
+        numbers, rest = found_among(self.brief.blocks, kept)
         self._check_not_placed(numbers, page.path)
         own = self._own_words("\n\n".join(rest), page) if any(map(str.strip, rest)) else ()
         self._check_removal(page, dropped)
@@ -398,19 +421,6 @@ class WriteTask:
 
     def _is_free(self, number: int, path: str) -> bool:
         return self.placed[number] not in ("", path) and (number, path) not in self.repeated
-
-    def _taken_from_new(self, contents: Sequence[str]) -> tuple[list[int], list[str]]:
-        """The numbers of the new blocks that have these contents, each once; and the contents that none has."""
-        free: dict[str, list[int]] = {}
-        for number, block in enumerate(self.brief.blocks, 1):
-            free.setdefault(block.content, []).append(number)
-        numbers, rest = [], []
-        for content in contents:
-            if same := free.get(content):
-                numbers.append(same.pop(0))
-            else:
-                rest.append(content)
-        return numbers, rest
 
     @cached_property
     def _normals(self) -> list[str]:
