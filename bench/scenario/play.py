@@ -25,6 +25,8 @@ from memory_v2.tree.page import Page, parse_page
 
 TEXTS: tuple[Text, ...] = SPRING + SUMMER
 THRESHOLD = 4_096
+RECORDED = Path(__file__).parents[2] / "cassettes" / "scenario"
+"""The traces of a live play."""
 PATIENT = Limits(turns=16, tokens=1_000_000, seconds=36_000, money=100)
 
 

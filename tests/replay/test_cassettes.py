@@ -20,8 +20,8 @@ from tests.replay.scenarios import SCENARIOS
 from tests.replay.small import recorded
 
 README = "README.md"
-SESSION = "session"
-"""Traces that were recorded for the demo: no cassettes, and played by it alone."""
+TRACES = ("session", "scenario")
+"""Folders of traces, which are no cassettes: of the demo, and of the half year of notes."""
 
 CASSETTES = sorted(FOLDER.rglob("*.yaml"))
 FILES = sorted(file for file in FOLDER.rglob("*") if file.is_file())
@@ -37,7 +37,7 @@ def unrecorded(folder: Path) -> list[str]:
 
 def orphans(folder: Path) -> list[str]:
     """The files that no scenario plays."""
-    traces = set((folder / SESSION).glob("*.jsonl"))
+    traces = {file for name in TRACES for file in (folder / name).glob("*.jsonl")}
     files = {file for file in folder.rglob("*") if not file.is_dir()}
     return sorted(str(file.relative_to(folder)) for file in files - traces - wanted(folder) - {folder / README})
 
@@ -86,7 +86,7 @@ def test_no_cassette_tells_of_the_machine_on_which_it_was_recorded() -> None:
 @pytest.fixture
 def complete(tmp_path: Path) -> Path:
     """A folder in which nothing is missing."""
-    for file in [*wanted(tmp_path), tmp_path / README, tmp_path / SESSION / "1.jsonl"]:
+    for file in [*wanted(tmp_path), tmp_path / README, *(tmp_path / one / "1.jsonl" for one in TRACES)]:
         file.parent.mkdir(exist_ok=True)
         file.touch()
     assert unrecorded(tmp_path) == orphans(tmp_path) == []
@@ -107,8 +107,8 @@ def test_a_missing_recording_is_noticed(complete: Path) -> None:
         f"anthropic/{SCENARIOS[0].name}.yml",
         f"anthropic/{SCENARIOS[0].name}.partial",
         f"{SCENARIOS[0].name}.yaml",
-        f"{SESSION}/1.yaml",
-        f"{SESSION}/more/1.jsonl",
+        f"{TRACES[0]}/1.yaml",
+        f"{TRACES[0]}/more/1.jsonl",
         f"anthropic/{README}",
     ],
 )
