@@ -242,7 +242,7 @@ def test_a_key_that_a_model_repeats_is_in_no_record_and_no_message(
     with opened(folder, adapter(provider.url)) as memory:
         result = memory.write(TEXT)
         assert KEY not in str(result)
-        assert "the page '…' has not been shown" in result.degraded
+        assert "there is no page '…'" in result.degraded
         assert len(memory.trace().of("reply")) == 4
     assert_nothing_leaked(folder)
 
