@@ -173,6 +173,11 @@ class Memory:
         self._recover()
         return self._parts
 
+    @property
+    def threshold(self) -> int:
+        """The maximum size of a page, in bytes."""
+        return self._threshold
+
     def recover(self) -> list[Recovered]:
         """Finishes interrupted operations and returns those finished since this memory was opened. Every method does
         this first. What cannot be finished now is tried again later and does not block other operations. Raises

@@ -24,6 +24,7 @@ FLOORS = (
     {"documents", "table", "recovery"},
     {"memory", "functions"},
     {"__init__"},
+    {"tools"},
     {"__main__", "cli", "mcp", "service", "migrate"},
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -1,0 +1,121 @@
+"""The arguments of the tools, as an agent is told about them. `null` is the same as leaving one out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from memory_v2.agent.tools import Argument
+
+MOST_RESULTS = 50
+"""Limits what one call of search_memory or memory_history lists: more than a model needs, and less than a page."""
+
+Page = Annotated[str, Argument("the path of the page, such as projects/silica, without .md")]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What to read."""
+
+    path: Annotated[
+        str | None, Argument("the path of the page, such as projects/silica, without .md; default: the root page")
+    ] = None
+    from_line: Annotated[
+        int | None, Argument("the line to begin with, from 1, to read on in a long page; default: 1", ge=1)
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What to write, and where."""
+
+    content: Annotated[str, Argument("the text to remember, in Markdown")]
+    path: Annotated[
+        str | None,
+        Argument("the page to write to, such as projects/silica, created if missing; default: where the text belongs"),
+    ] = None
+    mode: Annotated[
+        Literal["update", "append", "replace"] | None,
+        Argument(
+            "update (default) works the text into the page; append adds it at the end; replace replaces the page's text"
+        ),
+    ] = None
+    source: Annotated[
+        str | None,
+        Argument(
+            "where the text comes from, at most 200 characters: a file, a URL, a session, a person; "
+            "default: not recorded"
+        ),
+    ] = None
+    date: Annotated[
+        str | None,
+        Argument("the day on which it was said, such as 2026-02-03, if that was not today; default: today"),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What to look for."""
+
+    query: Annotated[str, Argument("the question, or the words to look for")]
+    max_results: Annotated[
+        int | None, Argument(f"how many answers at most, 1 to {MOST_RESULTS}; default: 10", ge=1, le=MOST_RESULTS)
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListFiles:
+    """Which pages to list."""
+
+    folder: Annotated[
+        str | None, Argument("list only the pages below this path, such as projects; default: all pages")
+    ] = None
+    after: Annotated[
+        str | None, Argument("continue behind this path, as the last line of a list that was cut says")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """What to divide."""
+
+    path: Annotated[
+        str | None, Argument("the path of the page, such as projects/silica, without .md; default: the root page")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Which links to show."""
+
+    path: Annotated[
+        str | None, Argument("show only links from and to this page, such as projects/silica; default: all links")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """What to delete."""
+
+    path: Page
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Which changes to list."""
+
+    path: Annotated[
+        str | None, Argument("list only changes of this page, such as projects/silica; default: all changes")
+    ] = None
+    max_results: Annotated[
+        int | None, Argument(f"how many changes at most, 1 to {MOST_RESULTS}; default: 10", ge=1, le=MOST_RESULTS)
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """What to undo."""
+
+    revision: Annotated[
+        str | None, Argument("the id of the change, or its first characters, at least 4; default: the newest change")
+    ] = None
