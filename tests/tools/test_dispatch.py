@@ -1,0 +1,387 @@
+"""A tool call gives a short answer that says what happened and what to do next, whatever the model has sent."""
+
+from __future__ import annotations
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_v2.errors import StorageError
+from memory_v2.memory import Memory
+from memory_v2.models.base import Conversation, Reply
+from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.tools import TOOLS, ToolResult, dispatch
+from memory_v2.tools.answers import LONGEST
+from tests.effort import effort
+from tests.operations.scenes import call, calls, offline
+from tests.properties.whole import clock, faults, pages_of
+
+NAMES = [tool.name for tool in TOOLS]
+ROOM = 1_000
+"""What an answer may have beside the text that is limited, in characters: where it is from, and how to read on."""
+TRICKS = (
+    "../outside",
+    "/etc/passwd",
+    "a/../../b",
+    ".metadata/history",
+    "C:\\windows",
+    "CON",
+    "a\0b",
+    "a\nb",
+    "[[memory]]",
+    "memory.md",
+    "x" * 5_000,
+    "a/" * 200,
+    "\u202ecilis",
+    " ",
+)
+
+
+@pytest.fixture
+def memory() -> Memory:
+    memory = offline()
+    memory.write("# Silica\n\n- Silica uses pytest (2026-02-03)\n- Ines pays the boat\n", "projects/silica")
+    memory.write("The garden has leeks.", "garden")
+    return memory
+
+
+def told(memory: Memory, name: str, **arguments: Any) -> str:
+    """The text of an answer that is no error."""
+    result = dispatch(memory, name, arguments)
+    assert not result.is_error, result.text
+    return result.text
+
+
+def refused(memory: Memory, name: Any, arguments: Any) -> ToolResult:
+    """The answer to a call that is wrong: an error that changed nothing."""
+    before = pages_of(memory.storage), [one.id for one in memory.history()]
+    result = dispatch(memory, name, arguments)
+    assert result.is_error, result.text
+    assert (pages_of(memory.storage), [one.id for one in memory.history()]) == before
+    assert result.document["error"]["message"] == result.text
+    assert len(result.text) < 1_500
+    return result
+
+
+# what the tools do
+
+
+def test_a_fact_is_written_found_read_deleted_and_brought_back() -> None:
+    memory = offline()
+    assert "write_memory begins it" in refused(memory, "read_memory", {}).text
+    assert "'memory'" in told(memory, "write_memory", content="Silica uses pytest 8.3.")
+    assert "pytest 8.3" in told(memory, "search_memory", query="What tests Silica?")
+    assert told(memory, "read_memory") == memory.read()
+    told(memory, "write_memory", content="Ines pays the boat.", path="people/ines")
+    deleted = dispatch(memory, "delete_memory", {"path": "people/ines"})
+    assert deleted.document["revision"] in deleted.text
+    assert "people/ines" in told(memory, "undo_memory", revision=deleted.document["revision"])
+    assert "Ines pays the boat." in memory.read("people/ines")
+
+
+def test_a_text_has_its_source_and_its_day(memory: Memory) -> None:
+    told(memory, "write_memory", content="The kiln is at 1,240 degrees.", source="standup", date="2026-01-15")
+    hit = memory.search("How hot is the kiln?")[0]
+    assert (hit.source, hit.date) == ("standup", date(2026, 1, 15))
+    assert "said on 2026-01-15; from standup" in told(memory, "search_memory", query="How hot is the kiln?")
+
+
+def test_what_is_said_twice_is_told_with_its_page(memory: Memory) -> None:
+    assert "on 'garden'" in told(memory, "write_memory", content="The garden has leeks.")
+
+
+def test_each_change_names_the_id_that_takes_it_back(memory: Memory) -> None:
+    before = pages_of(memory.storage)
+    calls_made: list[tuple[str, dict[str, Any]]] = [
+        ("write_memory", {"content": "Leeks are planted in March.", "path": "garden", "mode": "append"}),
+        ("delete_memory", {"path": "garden"}),
+    ]
+    for name, arguments in calls_made:
+        result = dispatch(memory, name, arguments)
+        assert repr(result.document["revision"]) in result.text
+        undone = dispatch(memory, "undo_memory", {"revision": result.document["revision"]})
+        assert not undone.is_error
+        assert pages_of(memory.storage) == before
+
+
+def test_the_history_lists_the_ids(memory: Memory) -> None:
+    listed = told(memory, "memory_history", path="garden")
+    assert listed.splitlines()[0].startswith(memory.history("garden")[0].id)
+    assert "1 older change" in told(memory, "memory_history", max_results=1)
+
+
+def test_the_graph_of_a_page_has_its_links_only(memory: Memory) -> None:
+    assert set(told(memory, "get_memory_graph").splitlines()) == {
+        "memory → projects/silica, garden",
+        "garden",
+        "projects/silica",
+    }
+    assert told(memory, "get_memory_graph", path="garden").splitlines() == ["memory → garden", "garden"]
+
+
+def test_a_page_is_divided_on_request() -> None:
+    memory = offline()
+    sections = "".join(f"## {n} harbour\n\n" + f"- Ines pays berth {n} in Porto.\n" * 20 + "\n" for n in range(9))
+    memory.write(sections, "harbour", "replace")
+    result = dispatch(memory, "split_memory", {"path": "harbour"})
+    assert result.document["new_files"]
+    assert all(repr(path) in result.text for path in result.document["new_files"])
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=NAMES)
+def test_null_is_the_same_as_leaving_an_argument_out(tool: Any, memory: Memory) -> None:
+    required = tool.schema.get("required", ())
+    given = dict.fromkeys(required, "garden")
+    nulls = dict.fromkeys(set(tool.schema["properties"]) - set(required))
+    assert not dispatch(memory, tool.name, {**given, **nulls}).is_error
+
+
+def test_arguments_may_be_the_text_that_openai_sends(memory: Memory) -> None:
+    assert "leeks" in dispatch(memory, "read_memory", '{"path": "garden", "from_line": null}').text
+    assert dispatch(memory, "list_memory_files", "").text == dispatch(memory, "list_memory_files", None).text
+
+
+def test_every_document_is_json(memory: Memory) -> None:
+    for tool in TOOLS:
+        result = dispatch(memory, tool.name, {"path": "garden"} if tool.name == "delete_memory" else {"query": "leeks"})
+        assert json.loads(json.dumps(result.document)) == result.document
+
+
+# bounded in size
+
+
+def test_a_long_page_is_cut_at_a_line_and_can_be_read_to_its_end(tmp_path: Path) -> None:
+    lines = [f"- Fact {number} of the harbour is paid by Ines in Porto.\n" for number in range(2_000)]
+    (tmp_path / "memory.md").write_text("".join(lines))
+    memory = Memory.open(tmp_path)
+    read, line = "", 1
+    for _ in range(20):
+        result = dispatch(memory, "read_memory", {"from_line": line})
+        assert len(result.text) < LONGEST + ROOM
+        assert result.document["text"].endswith("\n")
+        read += result.document["text"]
+        if result.document["next_line"] is None:
+            break
+        line = result.document["next_line"]
+        assert f"from_line {line}]" in result.text
+    assert read == "".join(lines)
+
+
+def test_a_line_that_is_too_long_is_cut_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "memory.md").write_text("x" * 100_000 + "\nlast\n")
+    memory = Memory.open(tmp_path)
+    first = told(memory, "read_memory")
+    assert len(first) < LONGEST + ROOM
+    assert "line 1 is cut" in first
+    assert "from_line 2]" in first
+    assert "last" in told(memory, "read_memory", from_line=2)
+
+
+def test_a_line_behind_the_end_is_an_error(memory: Memory) -> None:
+    assert "from_line" in refused(memory, "read_memory", {"path": "garden", "from_line": 500}).text
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    folder = tmp_path_factory.mktemp("crowded")
+    for number in range(250):
+        name = f"harbour-{number:03}-" + "berth-" * 10
+        (folder / f"{name}.md").write_text(f"# Berth {number}\n\n" + f"Ines pays for berth {number}. " * 60)
+    return Memory.open(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("list_memory_files", {}),
+        ("get_memory_graph", {}),
+        ("search_memory", {"query": "Who pays for the berth?", "max_results": 50}),
+        ("memory_history", {"max_results": 50}),
+        ("write_memory", {"content": "- Ines pays the boat in Porto.\n" * 900, "path": "boat", "mode": "append"}),
+        ("undo_memory", {}),
+    ],
+)
+def test_an_answer_is_bounded_in_size(name: str, arguments: dict[str, Any], crowded: Memory) -> None:
+    result = dispatch(crowded, name, arguments)
+    assert not result.is_error, result.text
+    assert len(result.text) < LONGEST + ROOM
+    assert len(json.dumps(result.document)) < 8 * LONGEST
+
+
+def test_a_list_that_is_cut_can_be_read_to_its_end(crowded: Memory) -> None:
+    every, seen, after = {page.path for page in crowded.list_files()}, set[str](), None
+    for _ in range(20):
+        result = dispatch(crowded, "list_memory_files", {"after": after})
+        pages = [page["path"] for page in result.document["pages"]]
+        assert not seen.intersection(pages)
+        seen.update(pages)
+        if not result.document["left_out"]:
+            break
+        after = pages[-1]
+        assert repr(after) in result.text
+    assert seen == every
+
+
+def test_a_list_may_be_of_one_folder(memory: Memory) -> None:
+    assert told(memory, "list_memory_files", folder="projects/").startswith("projects/silica · ")
+    assert "leave folder out" in refused(memory, "list_memory_files", {"folder": "nowhere"}).text
+
+
+# bad input
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("arguments", [[], 7, "[1]", "{", '"x"', '{"path": ', "[" * 100_000, True, b"\xff"])
+def test_arguments_that_are_no_object_are_refused(name: str, arguments: Any, memory: Memory) -> None:
+    assert name in refused(memory, name, arguments).text
+
+
+@pytest.mark.parametrize("name", ["", "read", "READ_MEMORY", "rm -rf", "x" * 100_000, None, 7, ["read_memory"]])
+def test_a_tool_that_does_not_exist_is_refused_with_those_that_do(name: Any, memory: Memory) -> None:
+    assert all(known in refused(memory, name, {}).text for known in NAMES)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=NAMES)
+def test_wrong_types_missing_and_unknown_arguments_are_refused_by_name(tool: Any, memory: Memory) -> None:
+    fitting = {"path": "garden", "content": "x", "query": "x"}
+    for name in tool.schema["properties"]:
+        for wrong in ({"a": 1}, [1], b"\xff\xfe", object(), float("nan"), "\ud800"):
+            arguments = {**{n: v for n, v in fitting.items() if n in tool.schema["properties"]}, name: wrong}
+            assert name in refused(memory, tool.name, arguments).text
+    for name in tool.schema.get("required", ()):
+        assert name in refused(memory, tool.name, {}).text
+    given = {n: v for n, v in fitting.items() if n in tool.schema["properties"]}
+    assert "surprise" in refused(memory, tool.name, {**given, "surprise": 1}).text
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+@pytest.mark.parametrize(
+    "name", ["read_memory", "write_memory", "split_memory", "delete_memory", "get_memory_graph", "memory_history"]
+)
+def test_a_path_that_leaves_the_memory_is_refused(name: str, trick: str, memory: Memory) -> None:
+    content = {"content": "x"} if name == "write_memory" else {}
+    refused(memory, name, {"path": trick, **content})
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("write_memory", {"content": "x" * 1_000_000}),
+        ("search_memory", {"query": "x" * 1_000_000}),
+        ("read_memory", {"path": "x" * 1_000_000}),
+        ("read_memory", {"x" * 1_000_000: 1}),
+        ("undo_memory", {"revision": "f" * 1_000_000}),
+        ("read_memory", {"from_line": 10**30}),
+        ("search_memory", {"query": "x", "max_results": 10**30}),
+        ("write_memory", {"content": " \n"}),
+        ("search_memory", {"query": ""}),
+        ("write_memory", {"content": "x", "mode": "delete"}),
+        ("write_memory", {"content": "x", "date": "2026-13-40"}),
+        ("write_memory", {"content": "x", "date": "2999-01-01"}),
+        ("write_memory", {"content": "x", "source": "a\nb"}),
+        ("delete_memory", {"path": "memory"}),
+        ("delete_memory", {"path": ""}),
+        ("undo_memory", {"revision": "ffffffff"}),
+        ("undo_memory", {"revision": "'; drop table"}),
+    ],
+)
+def test_huge_empty_and_impossible_values_are_refused(name: str, arguments: dict[str, Any], memory: Memory) -> None:
+    refused(memory, name, arguments)
+
+
+def test_a_wrong_path_is_refused_with_those_that_are_like_it(memory: Memory) -> None:
+    for path in ("Projects/Silica", "projects/silca", "work/silica"):
+        assert "projects/silica" in refused(memory, "read_memory", {"path": path}).text
+
+
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+WORDS = st.sampled_from(["boat", "garden", "memory", "Who pays?", "- Ines pays.", "update", "2026-01-01", "a/b"])
+CALLS = st.sampled_from(TOOLS).flatmap(
+    lambda tool: st.tuples(
+        st.just(tool.name), st.dictionaries(st.sampled_from(sorted(tool.schema["properties"])), WORDS | JSON)
+    )
+)
+
+
+@settings(max_examples=effort(60, 2_000))
+@given(st.lists(CALLS, max_size=6))
+def test_no_call_raises_or_breaks_the_tree(made: list[tuple[str, dict[str, Any]]]) -> None:
+    memory = offline()
+    memory.write("Ines pays the boat.", "boat")
+    for name, arguments in made:
+        before = pages_of(memory.storage)
+        result = dispatch(memory, name, arguments)
+        assert result.text
+        assert not result.is_error or pages_of(memory.storage) == before
+    assert not faults(pages_of(memory.storage), memory.threshold)
+
+
+# what goes wrong besides
+
+
+class Broken(VolatileStorage):
+    """A storage whose disk is full."""
+
+    is_full = False
+
+    def apply(self, change: Any) -> Any:
+        """Fails while the disk is full."""
+        if self.is_full:
+            raise StorageError("there is no space left on the device")
+        return super().apply(change)
+
+
+def test_a_storage_that_fails_is_an_error_that_says_so() -> None:
+    storage = Broken(clock)
+    memory = offline(storage=storage)
+    memory.write("Ines pays the boat.", "boat")
+    storage.is_full = True
+    result = dispatch(memory, "delete_memory", {"path": "boat"})
+    assert result.is_error
+    assert "no space left" in result.text
+    assert result.document["error"]["kind"] == "StorageError"
+    storage.is_full = False
+    assert "Ines pays the boat." in memory.read("boat")
+
+
+class Thinking:
+    """A model that never answers in time."""
+
+    name = "thinking"
+
+    def __init__(self) -> None:
+        self.is_asked, self.may_answer = threading.Event(), threading.Event()
+
+    def respond(self, conversation: Conversation) -> Reply:
+        """An answer, if it is still wanted."""
+        self.is_asked.set()
+        self.may_answer.wait(60)
+        return calls(call("place", blocks="n1", page="memory"))
+
+
+def test_a_call_that_is_cancelled_halfway_changes_nothing() -> None:
+    model = Thinking()
+    memory = Memory(VolatileStorage(clock), model, now=clock)
+    with ThreadPoolExecutor() as threads:
+        try:
+            future = threads.submit(dispatch, memory, "write_memory", {"content": "Ines pays the boat."})
+            assert model.is_asked.wait(60)
+            (running,) = memory.running()
+            assert memory.cancel(running.id)
+            result = future.result(60)
+        finally:
+            model.may_answer.set()
+    assert result.is_error
+    assert result.document["error"]["kind"] == "Cancelled"
+    assert not memory.storage.list_files()
