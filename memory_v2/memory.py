@@ -289,6 +289,29 @@ class Memory:
         """Deletes a page. Its children move to its parent. Raises `PageNotFound`, `NotAllowed`."""
         return self._run(rows.DELETE, path=path)
 
+    def create(self, path: str, text: str) -> Result:
+        """Creates a page with exactly this text; no model is asked. Raises `PageExists`, `InvalidText`."""
+        return self._run(rows.CREATE, path=path, text=text)
+
+    def insert(self, path: str, line: int, text: str) -> Result:
+        """Inserts a text after so many lines of a page, 0 for the top; no model is asked. The sections that the program
+        writes are not counted. Raises `PageNotFound`, `NotAllowed`."""
+        return self._run(rows.INSERT, path=path, line=line, text=text)
+
+    def replace_text(self, path: str, old: str, new: str) -> Result:
+        """Replaces a part of a page's text, to the character; no model is asked. Raises `PageNotFound`, and
+        `NotAllowed` unless the part occurs exactly once."""
+        return self._run(rows.REPLACE_TEXT, path=path, old=old, new=new)
+
+    def delete_folder(self, path: str) -> Result:
+        """Deletes all pages below a path; the page of this path stays. Raises `PageNotFound` if there are none."""
+        return self._run(rows.DELETE_FOLDER, path=path)
+
+    def rename_folder(self, old: str, new: str) -> Result:
+        """Moves all pages below a path to another path; links follow. Raises `PageNotFound` if there are none,
+        `PageExists`, `NotAllowed`."""
+        return self._run(rows.RENAME_FOLDER, old=old, new=new)
+
     def check(self) -> list[Finding]:
         """Lists the problems of the tree with page and line, errors first; empty if there are none."""
         return list(self.checkup().findings)

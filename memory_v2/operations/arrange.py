@@ -27,13 +27,13 @@ def merge(context: Context, path: str) -> Result:
     exceed the threshold.
     """
     path = page_path(path)
-    return _committed(context, lambda draft: _merge(draft, path))
+    return committed(context, lambda draft: _merge(draft, path))
 
 
 def rename(context: Context, old: str, new: str) -> Result:
     """Moves a page and the pages below it to another path. Raises `PageNotFound`, `PageExists`, `NotAllowed`."""
     old, new = page_path(old), page_path(new)
-    return _committed(context, lambda draft: _rename(draft, old, new))
+    return committed(context, lambda draft: _rename(draft, old, new))
 
 
 def delete(context: Context, path: str) -> DeleteResult:
@@ -45,13 +45,13 @@ def delete(context: Context, path: str) -> DeleteResult:
         children[:] = draft.graph().children.get(path, [])
         return _delete(draft, path)
 
-    result = _committed(context, stage)
+    result = committed(context, stage)
     parents = graph(context).parents if children else {}
     moved = tuple(MovedPage(child, parents.get(child)) for child in children)
     return DeleteResult(result.path, result.revisions, result.decided_by, result.degraded, moved=moved)
 
 
-def _committed(context: Context, stage: Callable[[Draft], str]) -> Result:
+def committed(context: Context, stage: Callable[[Draft], str]) -> Result:
     """Stages and commits, then splits overgrown pages."""
     path, revision = stage_and_commit(context, stage)
     splits, problem = split_overgrown(context)

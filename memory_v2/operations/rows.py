@@ -195,6 +195,64 @@ PACK_HISTORY: Row[Packed] = Row(
     changes="store",
 )
 
+CREATE: Row[Result] = Row(
+    "create",
+    "operations.exact:create",
+    "Create a page with exactly this text.",
+    (Argument("path", "str", "The page."), Argument("text", "str", "The text, in Markdown.")),
+    changes="tree",
+    is_recorded=True,
+    is_replayable=True,
+)
+
+INSERT: Row[Result] = Row(
+    "insert",
+    "operations.exact:insert",
+    "Insert a text after a line of a page.",
+    (
+        Argument("path", "str", "The page."),
+        Argument("line", "int", "The number of lines before the text; 0 is the top of the page."),
+        Argument("text", "str", "The text, in Markdown."),
+    ),
+    changes="tree",
+    is_recorded=True,
+    is_replayable=True,
+)
+
+REPLACE_TEXT: Row[Result] = Row(
+    "replace_text",
+    "operations.exact:replace_text",
+    "Replace a part of a page's text.",
+    (
+        Argument("path", "str", "The page."),
+        Argument("old", "str", "The part, which occurs exactly once."),
+        Argument("new", "str", "What stands there instead."),
+    ),
+    changes="tree",
+    is_recorded=True,
+    is_replayable=True,
+)
+
+DELETE_FOLDER: Row[Result] = Row(
+    "delete_folder",
+    "operations.exact:delete_folder",
+    "Delete all pages below a path.",
+    (Argument("path", "str", "The path; the page of this path stays."),),
+    changes="tree",
+    is_recorded=True,
+    is_replayable=True,
+)
+
+RENAME_FOLDER: Row[Result] = Row(
+    "rename_folder",
+    "operations.exact:rename_folder",
+    "Move all pages below a path to another path; links follow.",
+    (Argument("old", "str", "The path."), Argument("new", "str", "The other path.")),
+    changes="tree",
+    is_recorded=True,
+    is_replayable=True,
+)
+
 ROWS: tuple[Row[Any], ...] = (
     WRITE,
     READ,
@@ -213,4 +271,9 @@ ROWS: tuple[Row[Any], ...] = (
     UNDO,
     RESTORE,
     PACK_HISTORY,
+    CREATE,
+    INSERT,
+    REPLACE_TEXT,
+    DELETE_FOLDER,
+    RENAME_FOLDER,
 )

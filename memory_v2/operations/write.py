@@ -120,7 +120,7 @@ def _updated(context: Context, text: NewText) -> WriteResult:
 
 
 def _decide(draft: Draft, text: NewText, models: Sequence[Model]) -> Decision[WriteTask]:
-    _ensure_page(draft, text.path, text.blocks)
+    ensure_page(draft, text.path, text.blocks)
     brief = replace(write_brief(draft, text.blocks, text.path), source=text.source)
     return decide(lambda: WriteTask(brief, draft), models, draft.context.operation)
 
@@ -134,7 +134,7 @@ def _carried_out(draft: Draft, decision: Decision[WriteTask], text: NewText) -> 
         if current is draft:
             draft.expect_unchanged(task.said_on)
             return task, _applied(decision, task, draft)
-        _ensure_page(current, text.path, text.blocks)
+        ensure_page(current, text.path, text.blocks)
         carried = carry_over(task, current)
         trace.add("decided", reason="", checked=carried.checked(), carried_over=True)
         return carried, _applied(decision, carried, current)
@@ -180,14 +180,14 @@ def _result(decision: Decision[WriteTask], path: str, task: WriteTask, revision:
 
 def _verbatim(context: Context, text: NewText, mode: Mode, degraded: str = "") -> WriteResult:
     def stage(draft: Draft) -> None:
-        page = _ensure_page(draft, text.path or ROOT, text.blocks)
+        page = ensure_page(draft, text.path or ROOT, text.blocks)
         if mode == "append":
             draft.put(appended(page, [_below_title(page, text.blocks)]))
             name_source(draft, text.source)
         else:
             draft.put(_page_of(page.path, page.title, text.blocks).with_sections_of(page))
             name_source(draft, text.source, replaced=page.path)
-            _describe_again(draft, page, text.blocks)
+            describe_again(draft, page, text.blocks)
 
     _, revision = stage_and_commit(context, stage)
     return WriteResult(path=text.path or ROOT, revisions=(revision,) if revision else (), degraded=degraded)
@@ -229,7 +229,7 @@ def _holder(
     return (paths[0], len(pages[paths[0]] or b"")) if paths else (result.path, 0)
 
 
-def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Page:
+def ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Page:
     """Returns the page. If it does not exist, it is created and linked from the nearest page above it; so is the root.
     If the text begins with a title or a front matter, so does the new page."""
     titled = _is_titled(blocks)
@@ -253,7 +253,7 @@ def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Pag
     return draft.page(path)
 
 
-def _describe_again(draft: Draft, old: Page, blocks: Sequence[Block]) -> None:
+def describe_again(draft: Draft, old: Page, blocks: Sequence[Block]) -> None:
     """Stages the opening of a new text where the page is described by words of which most are no longer on it."""
     index, path = draft.context.index, old.path
     was, now = (set(content_words(body)) for body in (readable(old.body), readable(draft.page(path).body)))
@@ -271,12 +271,12 @@ def _describe_again(draft: Draft, old: Page, blocks: Sequence[Block]) -> None:
 def _opening(blocks: Sequence[Block]) -> str:
     """The beginning of a text, to describe its page by."""
     texts = (b.words for b in blocks if b.kind not in ("heading", "front matter") and b.content.strip())
-    return shorten(next(texts, own_title(blocks) or blocks[0].words), MAX_OPENING)
+    return shorten(next(texts, own_title(blocks) or "".join(block.words for block in blocks[:1])), MAX_OPENING)
 
 
 def _is_titled(blocks: Sequence[Block]) -> bool:
     """Whether a text begins with a title or a front matter."""
-    return blocks[0].kind == "front matter" or bool(own_title(blocks))
+    return any(block.kind == "front matter" for block in blocks[:1]) or bool(own_title(blocks))
 
 
 def _page_of(path: str, title: str, blocks: Sequence[Block]) -> Page:

@@ -1,0 +1,111 @@
+"""Exact changes, as an editor and a file manager make them: no model is asked where a text goes.
+
+A page that grows too large is split as always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from memory_v2.errors import NotAllowed, PageExists, PageNotFound
+from memory_v2.operations.arrange import committed
+from memory_v2.operations.context import Context
+from memory_v2.operations.draft import Draft, unlinked
+from memory_v2.operations.moving import linking, move_pages
+from memory_v2.operations.renamed import follow_renamed
+from memory_v2.operations.results import Result
+from memory_v2.operations.texts import check_text
+from memory_v2.operations.write import describe_again, ensure_page
+from memory_v2.tree.block import BYTE_ORDER_MARK
+from memory_v2.tree.edit import new_blocks
+from memory_v2.tree.exact import inserted, is_bare, replaced, text_of, with_text
+from memory_v2.tree.path import ROOT, TakenPaths, fold, page_path
+
+
+def create(context: Context, path: str, text: str) -> Result:
+    """Creates a page with exactly this text, linked from the nearest page above it. A root without a text of its own
+    may be created too. Raises `PageExists`, `InvalidText`."""
+    path = page_path(path)
+    check_text(text, "a text")
+    text = text.removeprefix(BYTE_ORDER_MARK)
+
+    def stage(draft: Draft) -> str:
+        there = draft.find(path)
+        if there is not None and not (path == ROOT and is_bare(there)):
+            raise PageExists(f"there is a page {path!r} already")
+        draft.put(with_text(ensure_page(draft, path, new_blocks(text)), text))
+        return path
+
+    return committed(context, stage)
+
+
+def insert(context: Context, path: str, line: int, text: str) -> Result:
+    """Inserts a text after so many lines of a page's text; 0 is the top. Raises `PageNotFound`, `NotAllowed`."""
+    check_text(text, "a text")
+    return _changed(context, path, lambda now: inserted(now, line, text))
+
+
+def replace_text(context: Context, path: str, old: str, new: str) -> Result:
+    """Replaces a part of a page's text. Raises `PageNotFound`, and `NotAllowed` unless it occurs exactly once."""
+    check_text(old, "a text")
+    check_text(new, "a text")
+    return _changed(context, path, lambda now: replaced(now, old, new))
+
+
+def delete_folder(context: Context, path: str) -> Result:
+    """Deletes all pages below a path; the page of that path stays. Links to them become plain words. Raises
+    `PageNotFound` if there are none."""
+    path = page_path(path)
+
+    def stage(draft: Draft) -> str:
+        gone = _below(draft, path)
+        keys = frozenset(fold(one) for one in gone)
+        for source in linking(draft, gone) - gone:
+            draft.put(unlinked(draft.page(source), keys))
+        for one in sorted(gone):
+            draft.remove(one)
+        return path
+
+    return committed(context, stage)
+
+
+def rename_folder(context: Context, old: str, new: str) -> Result:
+    """Moves all pages below a path to another path; links follow. Raises `PageNotFound` if there are none, `PageExists`
+    if there are pages below the other one, and `NotAllowed` if one path is below the other."""
+    old, new = page_path(old), page_path(new)
+
+    def stage(draft: Draft) -> str:
+        if new.startswith(f"{old}/"):
+            raise NotAllowed(f"the pages below {old!r} cannot move below themselves")
+        moved = {path: page_path(new + path[len(old) :]) for path in sorted(_below(draft, old))}
+        others = TakenPaths(draft.paths() - moved.keys())
+        if taken := next((path for path in moved.values() if path in others), None):
+            raise PageExists(f"there is a page {others.page(taken) or others.clash(taken)!r} already")
+        if any(path.startswith(f"{new}/") for path in draft.paths()):
+            raise PageExists(f"there are pages below {new!r} already")
+        move_pages(draft, moved)
+        return new
+
+    return committed(context, stage)
+
+
+def _below(draft: Draft, path: str) -> set[str]:
+    found = {one for one in draft.paths() if one.startswith(f"{path}/")}
+    if not found:
+        raise PageNotFound(path)
+    return found
+
+
+def _changed(context: Context, path: str, change: Callable[[str], str]) -> Result:
+    path = page_path(path)
+
+    def stage(draft: Draft) -> str:
+        follow_renamed(draft, path)
+        page = draft.page(path)
+        if page.piece is not None:
+            raise NotAllowed(f"{path!r} holds part of a block too large for one page; it cannot be edited alone")
+        draft.put(with_text(page, change(text_of(page))))
+        describe_again(draft, page, draft.page(path).blocks)
+        return path
+
+    return committed(context, stage)
