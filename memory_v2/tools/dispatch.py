@@ -59,7 +59,7 @@ def dispatch(memory: Memory, name: str, arguments: Mapping[str, Any] | str | Non
     try:
         answer = _run(memory, name, arguments)
     except SilicaError as error:
-        return refusal(error, _advice(memory, error))
+        return refusal(error, _where_else(memory, error.path) if isinstance(error, PageNotFound) else next_move(error))
     return ToolResult(answer.text, answer.document)
 
 
@@ -98,9 +98,8 @@ def as_object(tool: str, arguments: Mapping[str, Any] | str | None) -> Mapping[s
     return given
 
 
-def _advice(memory: Memory, error: SilicaError) -> str:
-    if isinstance(error, PageNotFound):
-        return _where_else(memory, error.path)
+def next_move(error: SilicaError) -> str:
+    """What a model is to do about an error; empty if the error says it itself."""
     return next((advice for kind, advice in _NEXT if isinstance(error, kind)), "")
 
 
