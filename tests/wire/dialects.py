@@ -273,6 +273,78 @@ class OpenAI:
                     yield f"messages.{number}: arguments have to be an object in JSON"
 
 
+class Responses:
+    """OpenAI's Responses API, as a client uses it that keeps the conversation itself."""
+
+    path = "/v1/responses"
+
+    def key(self, headers: Mapping[str, str]) -> str | None:
+        return _bearer(headers)
+
+    def answer(self, says: Says) -> Body:
+        output: list[Body] = []
+        if says.text:
+            part = {"type": "output_text", "text": says.text, "annotations": []}
+            output.append(
+                {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [part]}
+            )
+        for call in says.calls:
+            output.append(
+                {
+                    "type": "function_call",
+                    "id": f"fc_{call.id}",
+                    "call_id": call.id,
+                    "name": call.name,
+                    "arguments": json.dumps(call.arguments),
+                    "status": "completed",
+                }
+            )
+        return {
+            "id": "resp_1",
+            "object": "response",
+            "created_at": 1,
+            "model": "some-model",
+            "status": "completed",
+            "output": output,
+            "parallel_tool_calls": True,
+            "tool_choice": "auto",
+            "tools": [],
+        }
+
+    def refusal(self, status: int, message: str) -> Body:
+        return {"error": {"message": message, "type": "some_error", "param": None, "code": None}}
+
+    def system(self, body: Body) -> str:
+        return str(body.get("instructions", ""))
+
+    def tools(self, body: Body) -> list[tuple[str, str, Body]]:
+        return [(tool["name"], tool["description"], tool["parameters"]) for tool in body["tools"]]
+
+    def turns(self, body: Body) -> Iterator[Turn]:
+        for item in body["input"]:
+            match item.get("type", "message"):
+                case "message":
+                    yield (item["role"], _text(item["content"]))
+                case "function_call":
+                    yield ("call", item["call_id"], item["name"], json.loads(item["arguments"]))
+                case "function_call_output":
+                    yield ("result", item["call_id"], item["output"])
+
+    def rules(self, body: Body) -> Iterator[str]:
+        yield from _sampling(body)
+        open_calls: list[str] = []
+        for number, item in enumerate(body["input"]):
+            match item.get("type", "message"):
+                case "function_call":
+                    open_calls.append(item["call_id"])
+                case "function_call_output" if item["call_id"] in open_calls:
+                    open_calls.remove(item["call_id"])
+                case "function_call_output":
+                    yield f"input.{number}: no call has the id {item['call_id']}"
+        if open_calls:
+            yield f"there is no result for {open_calls}"
+
+
 def _bearer(headers: Mapping[str, str]) -> str | None:
     kind, _, key = headers.get("authorization", "").partition(" ")
     return key if kind == "Bearer" else None

@@ -1,4 +1,4 @@
-"""A provider on this machine: Anthropic's Messages and OpenAI's chat completions over HTTP, answered from a script.
+"""A provider on this machine: Anthropic's Messages, OpenAI's chat completions and responses, answered from a script.
 
 It keeps what it was sent, and is as strict as a provider is: a request against the rules of its API is answered with
 status 400, and the broken rule is noted in `complaints`.
@@ -19,10 +19,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
-from .dialects import Anthropic, Body, Call, Dialect, OpenAI, Says, Turn
+from .dialects import Anthropic, Body, Call, Dialect, OpenAI, Responses, Says, Turn
 
 HOST = "127.0.0.1"
-DIALECTS: tuple[Dialect, ...] = (Anthropic(), OpenAI())
+DIALECTS: tuple[Dialect, ...] = (Anthropic(), OpenAI(), Responses())
 PATIENCE = 60.0
 """Seconds after which a thread of the server that does not end fails the test."""
 
@@ -169,7 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_POST(self) -> None:
-        dialect = next((one for one in DIALECTS if one.path == self.path), None)
+        dialect = next((one for one in DIALECTS if one.path == self.path.partition("?")[0]), None)
         data = self.rfile.read(int(self.headers["content-length"]))
         if dialect is None:
             self.server.provider.complaints.append(f"nothing is spoken at {self.path}")
