@@ -35,8 +35,11 @@ class Place:
         return not self.given.rstrip("/").endswith(_ENDING)
 
     def is_folder(self, pages: Collection[str]) -> bool:
-        """Whether it is a folder, if these are the pages: some are below it."""
-        return self.is_top or (self.may_be_folder and any(page.startswith(f"{self.page}/") for page in pages))
+        """Whether it is a folder, if these are the pages: some are below it, and the path is not that of a file."""
+        is_file = self.page in pages and self.given.endswith(file_name(self.page))
+        return self.is_top or (
+            self.may_be_folder and not is_file and any(page.startswith(f"{self.page}/") for page in pages)
+        )
 
 
 def place(path: str) -> Place:

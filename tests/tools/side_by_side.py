@@ -29,6 +29,7 @@ BELOW = "A page may have pages below it: the tree grows that way."
 NAMES = "A path must work in links and on every file system; hidden files are the program's own."
 PREFIX = "The helper compares only the beginning, and makes `X/b.md`."
 CLEAR = "An error says what to do next; the helper raises an exception that the runner sends as its `repr`."
+BLANK = "An insert changes nothing else; the helper drops a blank last line."
 FURTHER = "A page names the pages below it, where a split has moved what it held."
 EMPTY = "A folder is there as long as there is a page in it."
 
@@ -165,6 +166,9 @@ SCENES: dict[str, list[Step]] = {
         create("/memories/empty.md", ""),
         insert("/memories/empty.md", 0, "first"),
         view("/memories/empty.md"),
+        create("/memories/blank.md", "one\n\n"),
+        insert("/memories/blank.md", 0, "zero"),
+        view("/memories/blank.md", why=BLANK),
     ],
     "deleting": [
         create("/memories/notes.md", "one\n"),

@@ -88,9 +88,9 @@ def test_the_asynchronous_tool_answers_as_the_other() -> None:
 FILES = st.sampled_from([f"/memories/{name}" for name in ("a.md", "b.md", "d/a.md", "d/e/c.md", "d/e/plan.txt")])
 FOLDERS = st.sampled_from([f"/memories/{name}" for name in ("d", "d/e", "x", "x/y")])
 TEXTS = st.lists(st.sampled_from(["one", "two", "", "- x", "# T", "one two"]), max_size=4).map(
-    lambda lines: "".join(f"{line}\n" for line in lines)
+    lambda lines: "".join(f"{line}\n" for line in lines + ["end"] * (lines[-1:] == [""]))
 )
-WORDS = st.sampled_from(["one", "two", "x", "e\nt", "\n"])
+WORDS = st.sampled_from(["one", "two", "x", "e\nt", "d"])
 STEPS = st.one_of(
     st.builds(view_step, FILES | FOLDERS | st.just("/memories")),
     st.builds(create_step, FILES, TEXTS),
@@ -164,6 +164,20 @@ def test_a_file_that_grows_too_large_is_divided_and_says_where_its_text_is() -> 
     error = refused(memory, "str_replace", path="/memories/harbour.md", old_str=moved, new_str="x")
     (path,) = (path for path in below if f"It is in {path} now." in error)
     told(memory, "str_replace", path=path, old_str=moved, new_str="- Nobody pays.")
+    assert not faults(pages_of(memory.storage), SMALL)
+
+
+@pytest.mark.parametrize("name", ["plan.txt", "plan.md"])
+def test_a_file_with_an_ending_stays_a_file_when_it_is_divided(name: str) -> None:
+    memory = offline(threshold=SMALL)
+    facts = "".join(f"- Fact {number} of the harbour is paid by Ines in Porto.\n" for number in range(60))
+    told(memory, "create", path=f"/memories/{name}", file_text=f"# Harbour\n\n{facts}")
+    assert told(memory, "view", path=f"/memories/{name}").startswith("Here's the content of")
+    told(memory, "insert", path=f"/memories/{name}", insert_line=1, insert_text="Ines lives in Porto.")
+    folder = name.removesuffix(".md") + "/"
+    assert told(memory, "view", path=f"/memories/{folder}").startswith("Here're the files")
+    refused(memory, "create", path=f"/memories/{name}", file_text="x")
+    told(memory, "rename", old_path=f"/memories/{name}", new_path="/memories/harbour.txt")
     assert not faults(pages_of(memory.storage), SMALL)
 
 
