@@ -47,7 +47,7 @@ def read(memory: Memory, asked: arguments.Read) -> Answer:
     if first > max(len(lines), 1):
         raise ToolProblem(f"{path!r} has {counted(len(lines), 'line')}; from_line must be one of them, not {first}")
     rest = lines[first - 1 :]
-    shown = rest[: _fitting(rest)]
+    shown = rest[: how_many_fit(rest)]
     last = first - 1 + len(shown)
     told = "".join(shown)
     if is_torn := len(told) > LONGEST:
@@ -87,7 +87,7 @@ def search(memory: Memory, asked: arguments.Search) -> Answer:
     results = memory.search(asked.query, asked.max_results or 10)
     document = result_document(rows.SEARCH, results, {"query": asked.query})
     hits = [_hit(number, result) for number, result in enumerate(results, 1)]
-    fitting = _fitting(hits)
+    fitting = how_many_fit(hits)
     document["results"] = [
         {**one, "excerpt": _excerpt(hit)} for one, hit in zip(document["results"][:fitting], results, strict=False)
     ]
@@ -114,7 +114,7 @@ def list_files(memory: Memory, asked: arguments.ListFiles) -> Answer:
     if asked.after:
         pages = [page for page in pages if page.path != ROOT and page.path > asked.after]
     lines = [_listed(page) for page in pages]
-    fitting = _fitting(lines)
+    fitting = how_many_fit(lines)
     shown = pages[:fitting]
     document = result_document(rows.LIST_FILES, shown) | {"page_count": len(listed), "left_out": len(pages) - fitting}
     if not lines:
@@ -151,7 +151,7 @@ def graph(memory: Memory, asked: arguments.Graph) -> Answer:
     for edge in edges:
         targets[edge.source].append(edge.target)
     lines = [f"{source} → {', '.join(linked)}" if linked else source for source, linked in targets.items()]
-    fitting = _fitting(lines)
+    fitting = how_many_fit(lines)
     shown = {node.path for node in nodes[:fitting]}
     document = {
         "nodes": [{"id": n.path, "size": n.size, "label": n.title} for n in nodes[:fitting]],
@@ -183,7 +183,7 @@ def history(memory: Memory, asked: arguments.History) -> Answer:
     operations = memory.history(asked.path or None)
     most = asked.max_results or 10
     lines = [_past(one) for one in operations[:most]]
-    fitting = _fitting(lines)
+    fitting = how_many_fit(lines)
     document = result_document(rows.HISTORY, operations[:fitting]) | {"left_out": len(operations) - fitting}
     if not lines:
         return Answer(f"No change of {asked.path!r} yet." if asked.path else "Nothing was changed yet.", document)
@@ -208,7 +208,7 @@ def undo(memory: Memory, asked: arguments.Undo) -> Answer:
     return Answer(_with_notes(said, result), _changed(result_document(rows.UNDO, result)))
 
 
-def _fitting(parts: Sequence[str]) -> int:
+def how_many_fit(parts: Sequence[str]) -> int:
     """How many of the parts fit into an answer: at least one, if there is one."""
     total = 0
     for number, part in enumerate(parts):
@@ -229,7 +229,7 @@ def _changed(document: dict[str, Any]) -> dict[str, Any]:
     """The document of a change, with a long diff cut at a line."""
     lines = split_lines(document["changes"])
     if len(document["changes"]) > LONGEST:
-        kept = "".join(lines[: _fitting(lines)])[:LONGEST]
+        kept = "".join(lines[: how_many_fit(lines)])[:LONGEST]
         document = {**document, "changes": f"{kept}[the diff is cut here; 'silica memory show' shows all of it]\n"}
     return document
 

@@ -15,23 +15,19 @@ from memory_v2.errors import InvalidPath, NotAllowed, PageExists, PageNotFound, 
 from memory_v2.memory import Memory
 from memory_v2.tools.answers import LONGEST
 from memory_v2.tools.dispatch import ToolResult, as_object, next_move, refusal
-from memory_v2.tools.memory_paths import Place, file_path, listed, place
-from memory_v2.tree.exact import is_bare, text_lines, text_of
-from memory_v2.tree.page import Page, parse_page
-from memory_v2.tree.path import ROOT
+from memory_v2.tools.memory_paths import file_path, place
+from memory_v2.tools.memory_views import existing, files, is_folder, named_file, numbered, page_at, text_at, view
+from memory_v2.tree.exact import text_lines, text_of
+from memory_v2.tree.page import parse_page
 
 CLAUDE_MEMORY_TOOL = {"type": "memory_20250818", "name": "memory"}
 """Claude's memory tool for the `tools` of the Messages API."""
-MOST_LISTED = 500
-"""Limits the files and folders of one listing."""
 MOST_SEARCHED = 200
 """Limits the pages below a page in which a text is looked for that the page itself does not have."""
 LONGEST_NAMED = 1_000
 """Limits the part of `old_str` that an error repeats, in characters."""
 MOST_LINES = 50
 """Limits the lines that an error lists."""
-_NUMBER_WIDTH = 6
-_CHOOSE = ". Please provide a valid path."
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,54 +108,9 @@ def _answer(memory: Memory, given: Mapping[str, Any] | str) -> str:
     return run(memory, kind(**asked))
 
 
-def _view(memory: Memory, asked: View) -> str:
-    at = _existing(asked.path, hint=_CHOOSE)
-    if _is_folder(memory, at):
-        return _listing(memory, at, _files(memory))
-    page = _page(memory, at)
-    lines = text_of(page).split("\n")
-    first, last = 1, len(lines)
-    if asked.view_range and len(asked.view_range) == 2:
-        first = max(1, asked.view_range[0])
-        last = last if asked.view_range[1] == -1 else min(last, asked.view_range[1])
-    shown: list[str] = []
-    size = 0
-    for number in range(first, last + 1):
-        line = f"{number:>{_NUMBER_WIDTH}}\t{lines[number - 1]}"
-        size += len(line) + 1
-        if shown and size > LONGEST:
-            shown.append(f"[cut here; to read on: view with view_range [{number}, -1]]")
-            break
-        shown.append(line if len(line) <= LONGEST else f"{line[:LONGEST]}[the line is cut here]")
-    else:
-        if last == len(lines):
-            shown += _further(page)
-    return f"Here's the content of {asked.path} with line numbers:\n" + "\n".join(shown)
-
-
-def _further(page: Page) -> list[str]:
-    """The pages that a page lists, so that a reader finds what a split has moved."""
-    children = page.children[:MOST_LISTED]
-    described = [f"{file_path(one.target)}" + (f" - {one.description}" if one.description else "") for one in children]
-    return ["[more about this is in]", *described] if children else []
-
-
-def _listing(memory: Memory, at: Place, pages: Mapping[str, int]) -> str:
-    lines = [f"{_size(sum(_inside(pages, f'{at.page}/' if at.page else '')))}\t{at.given}"]
-    entries = list(listed(pages.keys(), at.page))
-    for path, where in entries[:MOST_LISTED]:
-        is_folder = path.endswith("/")
-        size = sum(_inside(pages, where)) if is_folder else len(_text(memory, where).encode())
-        lines.append(f"{_size(size)}\t{at.given.rstrip('/')}/{path}")
-    if len(entries) > MOST_LISTED:
-        lines.append(f"[{len(entries) - MOST_LISTED:,} more; view a folder to see what is in it]")
-    told = f"Here're the files and directories up to 2 levels deep in {at.given}, excluding hidden items:"
-    return "\n".join([told, *lines])
-
-
 def _create(memory: Memory, asked: Create) -> str:
     at = place(asked.path)
-    if _is_folder(memory, at):
+    if is_folder(memory, at):
         raise ToolProblem(f"File {asked.path} already exists")
     try:
         memory.create(at.page, asked.file_text)
@@ -169,8 +120,8 @@ def _create(memory: Memory, asked: Create) -> str:
 
 
 def _str_replace(memory: Memory, asked: StrReplace) -> str:
-    at = _file(memory, asked.path)
-    page = _page(memory, at)
+    at = named_file(memory, asked.path)
+    page = page_at(memory, at)
     text, old = text_of(page), asked.old_str
     named = f"old_str `{old if len(old) <= LONGEST_NAMED else old[:LONGEST_NAMED] + '…'}`"
     if (found := text.count(old)) == 0:
@@ -188,14 +139,14 @@ def _str_replace(memory: Memory, asked: StrReplace) -> str:
     now = text_of(parse_page(at.page, (stored[0].after or b"").decode("utf-8", "replace"))) if stored else text
     lines_now, changed = now.split("\n"), text.count("\n", 0, text.find(old))
     first, last = max(0, changed - 2), min(len(lines_now), changed + 3)
-    snippet = [f"{number + 1:>{_NUMBER_WIDTH}}\t{lines_now[number]}" for number in range(first, last)]
+    snippet = [numbered(number + 1, lines_now[number]) for number in range(first, last)]
     told = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
     return _cut("\n".join([told, *snippet]))
 
 
 def _insert(memory: Memory, asked: Insert) -> str:
-    at = _file(memory, asked.path)
-    page = _page(memory, at)
+    at = named_file(memory, asked.path)
+    page = page_at(memory, at)
     lines = len(text_lines(text_of(page)))
     if not 0 <= asked.insert_line <= lines:
         raise ToolProblem(
@@ -206,11 +157,11 @@ def _insert(memory: Memory, asked: Insert) -> str:
 
 
 def _delete(memory: Memory, asked: Delete) -> str:
-    at = _existing(asked.path)
+    at = existing(asked.path)
     if at.is_top:
         raise ToolProblem("Cannot delete the /memories directory itself")
     try:
-        if _is_folder(memory, at):
+        if is_folder(memory, at):
             memory.delete_folder(at.page)
         else:
             memory.delete(at.page)
@@ -222,10 +173,10 @@ def _delete(memory: Memory, asked: Delete) -> str:
 
 
 def _rename(memory: Memory, asked: Rename) -> str:
-    old, new = _existing(asked.old_path), place(asked.new_path)
+    old, new = existing(asked.old_path), place(asked.new_path)
     if old.is_top:
         raise ToolProblem("Cannot rename the /memories directory itself")
-    pages = _files(memory)
+    pages = files(memory)
     if new.is_folder(pages) or new.page in pages:
         raise ToolProblem(f"The destination {asked.new_path} already exists")
     try:
@@ -242,6 +193,10 @@ def _rename(memory: Memory, asked: Rename) -> str:
     return f"Successfully renamed {asked.old_path} to {asked.new_path}"
 
 
+def _view(memory: Memory, asked: View) -> str:
+    return view(memory, asked.path, asked.view_range)
+
+
 _COMMANDS: Mapping[str, tuple[type[Any], Callable[[Memory, Any], str]]] = {
     "view": (View, _view),
     "create": (Create, _create),
@@ -250,56 +205,6 @@ _COMMANDS: Mapping[str, tuple[type[Any], Callable[[Memory, Any], str]]] = {
     "delete": (Delete, _delete),
     "rename": (Rename, _rename),
 }
-
-
-def _files(memory: Memory) -> dict[str, int]:
-    """The pages that are shown as files, with their sizes: all but a root that has no text of its own."""
-    files = {page.path: page.size_bytes for page in memory.list_files()}
-    if ROOT in files and is_bare(parse_page(ROOT, memory.read(ROOT))):
-        del files[ROOT]
-    return files
-
-
-def _is_folder(memory: Memory, at: Place) -> bool:
-    return at.is_top or (at.may_be_folder and at.is_folder(_files(memory)))
-
-
-def _existing(path: str, hint: str = "") -> Place:
-    """What a path names. Raises `ToolProblem` if nothing can have it."""
-    try:
-        return place(path)
-    except InvalidPath as error:
-        raise ToolProblem(f"The path {path} does not exist{hint}") from error
-
-
-def _file(memory: Memory, path: str) -> Place:
-    """The file that a command names. Raises `ToolProblem` if it is a folder."""
-    at = _existing(path, hint=_CHOOSE)
-    if at.is_top or (_is_folder(memory, at) and at.page not in _files(memory)):
-        raise ToolProblem(f"The path {path} is not a file.")
-    return at
-
-
-def _page(memory: Memory, at: Place) -> Page:
-    try:
-        return parse_page(at.page, memory.read(at.page)).gathered()
-    except PageNotFound as error:
-        raise ToolProblem(f"The path {at.given} does not exist{_CHOOSE}") from error
-
-
-def _text(memory: Memory, path: str) -> str:
-    return text_of(parse_page(path, memory.read(path)).gathered())
-
-
-def _inside(pages: Mapping[str, int], folder: str) -> list[int]:
-    return [size for page, size in pages.items() if page.startswith(folder)]
-
-
-def _size(count: int) -> str:
-    """`0B`, `512B`, `1.5K`, `3M`."""
-    power = min(max(count.bit_length() - 1, 0) // 10, 3)
-    size = count / 1024**power
-    return f"{size:.0f}{'BKMG'[power]}" if size == int(size) else f"{size:.1f}{'BKMG'[power]}"
 
 
 def _lines_with(text: str, part: str) -> Iterator[int]:
@@ -319,7 +224,7 @@ def _elsewhere(memory: Memory, page: str, text: str) -> str:
     children = memory.graph().children
     queue = list(children.get(page, ())) if text.strip() else []
     for path in queue:
-        if text in _text(memory, path):
+        if text in text_at(memory, path):
             return f" It is in {file_path(path)} now."
         if len(queue) < MOST_SEARCHED:
             queue += children.get(path, ())

@@ -14,6 +14,8 @@ from memory_v2.errors import ToolProblem
 from memory_v2.tree.path import page_path
 
 ROOT_FOLDER = "/memories"
+LONGEST_PATH = 1_000
+"""Limits a path, in characters: answers repeat it."""
 _ENDING = ".md"
 
 
@@ -45,6 +47,8 @@ class Place:
 def place(path: str) -> Place:
     """What a path names. Raises `ToolProblem` if it is outside of `/memories`, and `InvalidPath` if no page can have
     it."""
+    if len(path) > LONGEST_PATH:
+        raise ToolProblem(f"The path {path[:80]}… is longer than {LONGEST_PATH:,} characters. Choose a shorter path.")
     if path != ROOT_FOLDER and not path.startswith(f"{ROOT_FOLDER}/"):
         raise ToolProblem(f"Path must start with {ROOT_FOLDER}, got: {path}")
     inside = posixpath.normpath(path[len(ROOT_FOLDER) :].lstrip("/") or ".")
