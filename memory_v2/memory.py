@@ -9,6 +9,8 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property, partial
 from pathlib import Path
@@ -231,6 +233,15 @@ class Memory:
 
         folder = self.storage.cache_folder
         return Traces(folder / "traces", self._traces) if folder and self._traces else None
+
+    def with_model(self, model: Model, seconds: float) -> Memory:
+        """The same memory, where another model decides, with so many seconds for one operation. Index and running
+        operations are shared."""
+        other = copy(self)
+        other.__dict__.pop("_runner", None)
+        other._model, other._limits = model, replace(self._limits or Limits(), seconds=seconds)
+        other.__dict__["_parts"] = replace(self._context, model=model)
+        return other
 
     def read(self, path: str = ROOT) -> str:
         """Returns a page as it is stored. Raises `PageNotFound`, `InvalidPath`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memory_v2 import __version__
-from memory_v2.cli import history, inspect, pages, search, traces, undo
+from memory_v2.cli import history, inspect, mcp, pages, search, traces, undo
 from memory_v2.cli.edge import Program
 from memory_v2.cli.verb import ChosenMemory, MemoryVerbs
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
@@ -74,6 +74,7 @@ def memory(context: click.Context, path: str | None, model: str | None) -> None:
       SILICA_MEMORY_S3_ENDPOINT      the address of another S3 server
       SILICA_MEMORY_S3_CACHE_TTL     seconds to use a cached page without asking
                                      the bucket (300; 0: always ask)
+      SILICA_MEMORY_MCP_TOKEN        what clients of 'mcp --http' must send
       NO_COLOR                       no colours on a terminal
 
     \b
@@ -108,5 +109,6 @@ for verb in (
     traces.trace,
     traces.replay,
     inspect.graph,
+    mcp.mcp,
 ):
     memory.add_command(verb)

@@ -28,7 +28,7 @@ FLOORS = (
     {"__main__", "cli", "mcp", "service", "migrate"},
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-WITHIN_A_FLOOR = {("functions", "memory"), ("__main__", "cli")}
+WITHIN_A_FLOOR = {("functions", "memory"), ("__main__", "cli"), ("cli", "mcp")}  # the last: its verb starts the server
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts)
 
 

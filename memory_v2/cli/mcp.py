@@ -1,0 +1,80 @@
+"""The verb that serves the memory to agents: mcp."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from memory_v2.cli.show import tell
+from memory_v2.cli.verb import ChosenMemory, Verb
+from memory_v2.mcp.start import (
+    DEFAULT_HOST,
+    DEFAULT_PORT,
+    DEFAULT_WAIT,
+    TOKEN,
+    WAYS,
+    Way,
+    open_served,
+    serve_http,
+    serve_stdio,
+)
+
+
+@click.command(cls=Verb)
+@click.option(
+    "--decide",
+    "way",
+    type=click.Choice(WAYS),
+    default="model",
+    show_default=True,
+    help="Who decides where texts go and how pages are divided.",
+)
+@click.option(
+    "--wait",
+    type=click.FloatRange(min=1, max=86_400),
+    default=DEFAULT_WAIT,
+    show_default=True,
+    help="Seconds that a text waits for the agent's decision; then it is filed without.",
+)
+@click.option("--http", is_flag=True, help="Serve over HTTP instead of standard input and output.")
+@click.option("--host", default=DEFAULT_HOST, show_default=True, help="The address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), default=DEFAULT_PORT, show_default=True, help="The port; 0: any free one."
+)
+@click.option("--origin", "origins", multiple=True, metavar="URL", help="Also answer web pages of this origin.")
+@click.pass_obj
+def mcp(
+    chosen: ChosenMemory, way: Way, wait: float, http: bool, host: str, port: int, origins: tuple[str, ...]
+) -> None:
+    """Serve the memory to agents by the Model Context Protocol.
+
+    An agent's host starts this command and talks to it over standard input and output. With --http it serves any number
+    of agents. It needs the extra: pip install 'silica-memory[mcp]'.
+
+    \b
+    Who decides (--decide):
+      model     the model of the memory, as in all other commands (offline, if
+                none is configured)
+      planner   the offline planner, whatever is configured
+      host      the connected agent: write_memory shows it the text and the
+                pages, and it answers with decide_memory
+      sampling  the model of the connected client, if it offers MCP sampling
+                with tools
+
+    Other machines can connect only if SILICA_MEMORY_MCP_TOKEN is set to a long random string, which clients then send
+    as 'Authorization: Bearer …'.
+
+    \b
+    Examples:
+      silica memory mcp
+      silica memory mcp --decide host
+      silica memory --path ./notes mcp --http --port 8787
+    """
+    with open_served(chosen.path, chosen.model, way) as memory:
+        if not http:
+            serve_stdio(memory, way, wait)
+            return
+        token = os.environ.get(TOKEN, "")
+        announce = lambda address: tell(f"serving {address} until Ctrl-C")  # noqa: E731
+        serve_http(memory, way, wait, host=host, port=port, token=token, origins=origins, told=announce)

@@ -1,0 +1,54 @@
+"""Who decides for a call: the configured model, the planner, the connected agent, or the client's model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memory_v2.errors import ModelError
+from memory_v2.mcp.calls import Call
+from memory_v2.mcp.host import DECIDED_BY_HOST
+from memory_v2.mcp.start import Way
+from memory_v2.memory import Memory
+from memory_v2.models.asked import AskedModel, Question
+
+MAX_QUESTIONS = 24
+"""How many questions may wait at once: fewer than the requests to models that a process has at work, so that agents
+that never decide keep no other model waiting."""
+NO_SAMPLING = "the client offers no sampling with tools: start the server with --decide host, or with --model"
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """The connected client, as it calls itself, and whether its model can be asked."""
+
+    name: str
+    offers_sampling: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """The way of deciding, and how many seconds to `wait` for somebody else. `waiting` tells how many questions wait
+    now."""
+
+    way: Way
+    wait: float
+    waiting: Callable[[], int]
+
+    def memory_for(self, memory: Memory, tool: str, call: Call, client: Client) -> Memory:
+        """The memory with the model that decides for this call."""
+        if self.way == "host" and tool in DECIDED_BY_HOST:
+            name = f"host:{client.name}" if client.name else "host"
+        elif self.way == "sampling":
+            name = "sampling"
+        else:
+            return memory
+
+        def ask(question: Question) -> None:
+            if self.way == "sampling" and not client.offers_sampling:
+                raise ModelError(NO_SAMPLING)
+            if self.waiting() >= MAX_QUESTIONS:
+                raise ModelError(f"{MAX_QUESTIONS} operations wait for a decision already")
+            call.ask(question)
+
+        return memory.with_model(AskedModel(name, ask, self.wait), self.wait)

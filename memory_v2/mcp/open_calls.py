@@ -1,0 +1,82 @@
+"""The calls that are being carried out, and those that wait for somebody's decision."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Hashable
+
+from memory_v2.errors import ModelError
+from memory_v2.mcp.calls import Call
+
+MOST_KEPT = 256
+"""How many calls are kept whose result nobody has fetched, because the planner has decided meanwhile."""
+GONE = ModelError("whoever was asked has gone")
+
+
+class OpenCalls:
+    """All calls of one server. Used in its event loop, except where it says otherwise."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[Call, Hashable]] = {}
+        self._at_work: dict[Hashable, Call] = {}
+        self._left: dict[Hashable, Call] = {}
+        """Calls whose answer nobody waits for any more. Whether they are cancelled is told later."""
+
+    def keep(self, call: Call, peer: Hashable) -> None:
+        """Keeps a call that waits for the decision of this peer."""
+        self._kept[call.operation] = call, peer
+        ended = [operation for operation, (one, _) in self._kept.items() if one.has_ended]
+        for operation in ended[:-MOST_KEPT]:
+            del self._kept[operation]
+
+    def find(self, operation: object) -> Call | None:
+        """The kept call of this operation."""
+        return self._kept[operation][0] if isinstance(operation, str) and operation in self._kept else None
+
+    def drop(self, call: Call) -> None:
+        """Forgets a call whose result was told."""
+        self._kept.pop(call.operation, None)
+
+    def waiting(self) -> list[str]:
+        """The operations that wait for a decision. From any thread."""
+        return [operation for operation, (call, _) in list(self._kept.items()) if call.question is not None]
+
+    def begin(self, request: Hashable, call: Call) -> None:
+        """A request is carried out by this call."""
+        self._at_work[request] = call
+        self._left = {left: one for left, one in self._left.items() if not one.has_ended}
+
+    def end(self, request: Hashable) -> None:
+        """The request is answered."""
+        self._at_work.pop(request, None)
+
+    def leave(self, request: Hashable) -> None:
+        """Nobody waits for the answer to the request any more."""
+        if (call := self._at_work.pop(request, None)) is not None:
+            self._left[request] = call
+
+    def is_followed(self, call: Call) -> bool:
+        """Whether a request is carried out by this call."""
+        return call in self._at_work.values()
+
+    def cancel(self, request: Hashable) -> None:
+        """Cancels the call of a request, if it is still carried out, without waiting for it."""
+        if (call := self._at_work.get(request) or self._left.get(request)) is not None:
+            threading.Thread(target=call.cancel, name="cancelling a tool call", daemon=True).start()
+
+    def give_up(self, peer: Hashable) -> None:
+        """A peer has gone: the planner decides what it was asked."""
+        for call, asked in self._kept.values():
+            if asked == peer:
+                call.answer(GONE)
+
+    def close(self, seconds: float) -> None:
+        """The server ends: the planner decides what is open, and so many seconds are left to finish it. It waits, so
+        another thread runs it when the loop has nothing left to do."""
+        calls = [*(call for call, _ in self._kept.values()), *self._at_work.values(), *self._left.values()]
+        for call in calls:
+            call.answer(GONE)
+        until = time.monotonic() + seconds
+        for call in calls:
+            call.join(until - time.monotonic())

@@ -1,0 +1,164 @@
+"""The MCP server: what it offers, and what it does when a client asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import ListenHandler
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+
+from memory_v2 import __version__
+from memory_v2.errors import SilicaError, UsageError
+from memory_v2.mcp import prompts, resources
+from memory_v2.mcp.changes import Changes
+from memory_v2.mcp.deciding import Deciding
+from memory_v2.mcp.host import DECIDE, DECIDE_SCHEMA
+from memory_v2.mcp.open_calls import OpenCalls
+from memory_v2.mcp.peers import Context, Peers
+from memory_v2.mcp.start import Way
+from memory_v2.mcp.tool_calls import ToolCalls
+from memory_v2.memory import Memory
+from memory_v2.models.base import Prompt
+from memory_v2.tools import TOOLS
+
+T = TypeVar("T")
+CLOSING_SECONDS = 10.0
+"""How long a server that ends waits for what is being written, in seconds. What takes longer is noted, and written when
+the memory is next used."""
+_DESTRUCTIVE = ("delete_memory", "undo_memory")
+"""The tools that take something away."""
+
+_OUTPUT = {
+    "type": "object",
+    "properties": {"answer": {"type": "string", "description": "the answer in words"}},
+    "required": ["answer"],
+}
+"""What every tool returns as structured content, besides the facts of its own."""
+
+
+class _Server(Server[None]):
+    """Announces that the list of pages changes, to clients of every age."""
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *args: Any, **extra: Any
+    ) -> InitializationOptions:
+        chosen = notification_options or NotificationOptions(resources_changed=True)
+        return super().create_initialization_options(chosen, *args, **extra)
+
+
+class MemoryServer:
+    """A memory, served. `way` says who decides, and `wait` how many seconds an operation waits for somebody else."""
+
+    def __init__(self, memory: Memory, way: Way, wait: float) -> None:
+        self._memory = memory
+        self._way = way
+        self._open = OpenCalls()
+        self._changes = Changes()
+        deciding = Deciding(way, wait, lambda: len(self._open.waiting()))
+        self._calls = ToolCalls(memory, deciding, self._open, self._changes)
+
+    def server(self) -> Server[None]:
+        """The server of the SDK."""
+        server = _Server(
+            "silica-memory",
+            version=__version__,
+            title="Silica Memory",
+            description="A memory that starts as one Markdown file and grows into a tree by itself.",
+            instructions=Prompt("mcp/instructions", {"host": self._way == "host"}).text,
+            lifespan=self._lifespan,
+            get_tool_input_schema=lambda name: None,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._calls.call,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_subscriptions_listen=ListenHandler(self._changes.bus),
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+            on_completion=self._complete,
+        )
+        server.middleware.append(Peers(self._changes, self._open))
+        return server
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Server[None]) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._open.close, CLOSING_SECONDS)
+
+    async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=tools(self._memory, self._way))
+
+    async def _list_resources(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        return await _in_thread(resources.list_pages, self._memory, params.cursor if params else None)
+
+    async def _list_templates(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return resources.list_templates()
+
+    async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        return await _in_thread(resources.read_page, self._memory, params.uri)
+
+    async def _list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=prompts.list_prompts())
+
+    async def _get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        return await _in_thread(prompts.get_prompt, self._memory, params.name, params.arguments or {})
+
+    async def _complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        return types.CompleteResult(
+            completion=await _in_thread(resources.complete_path, self._memory, params.argument.value)
+        )
+
+
+def tools(memory: Memory, way: Way) -> list[types.Tool]:
+    """The tools; if the connected agent decides, also the one with which it does."""
+    listed = [
+        types.Tool(
+            name=tool.name,
+            description=tool.about(memory),
+            input_schema=dict(tool.schema),
+            output_schema=_OUTPUT,
+            annotations=types.ToolAnnotations(
+                read_only_hint=tool.is_read_only,
+                destructive_hint=tool.name in _DESTRUCTIVE,
+                open_world_hint=False,
+            ),
+        )
+        for tool in TOOLS
+    ]
+    if way == "host":
+        about = Prompt("mcp/decide_memory").text
+        hints = types.ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
+        listed.append(
+            types.Tool(
+                name=DECIDE,
+                description=about,
+                input_schema=dict(DECIDE_SCHEMA),
+                output_schema=_OUTPUT,
+                annotations=hints,
+            )
+        )
+    return listed
+
+
+async def _in_thread(read: Callable[..., T], *arguments: Any) -> T:
+    """Runs what reads the memory in a thread; its errors become those of the protocol."""
+    try:
+        return await anyio.to_thread.run_sync(partial(read, *arguments), abandon_on_cancel=True)
+    except SilicaError as error:
+        code = INVALID_PARAMS if isinstance(error, UsageError) else INTERNAL_ERROR
+        raise MCPError(code, str(error)) from error

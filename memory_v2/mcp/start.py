@@ -1,0 +1,70 @@
+"""Starting the server. This module can be imported without the extra `mcp`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import Literal, TypeAlias, get_args
+
+from memory_v2.errors import InvalidSetting
+from memory_v2.memory import Memory
+
+Way: TypeAlias = Literal["model", "planner", "host", "sampling"]
+"""Who decides where texts go: the configured model, the offline planner, the connected agent, the client's model."""
+WAYS: tuple[Way, ...] = get_args(Way)
+DEFAULT_WAIT = 300.0
+"""Seconds that an operation waits for the agent or the client before the planner finishes it: an agent answers within
+one, a person who is asked to approve within five minutes."""
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8787
+TOKEN = "SILICA_MEMORY_MCP_TOKEN"
+"""The environment variable with the token: on a command line, other users of the machine could read it."""
+INSTALL = "pip install 'silica-memory[mcp]'"
+
+
+def open_served(path: str | None, model: str | None, way: Way) -> Memory:
+    """The memory to serve. Raises `InvalidSetting`, also if the extra is missing."""
+    missing = [package for package in ("mcp", "mcp_types", "uvicorn") if find_spec(package) is None]
+    if missing:
+        raise InvalidSetting(f"the MCP server needs the package {missing[0]}, which is not installed: {INSTALL}")
+    from memory_v2.mcp.calls import note_operation
+
+    return Memory.open(path, "offline" if way == "planner" else model, on_event=note_operation)
+
+
+def serve_stdio(memory: Memory, way: Way, wait: float) -> None:
+    """Serves the process that has started this one, until it closes standard input."""
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    from memory_v2.mcp.server import MemoryServer
+
+    async def run() -> None:
+        server = MemoryServer(memory, way, wait).server()
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    anyio.run(run)
+
+
+def serve_http(
+    memory: Memory,
+    way: Way,
+    wait: float,
+    *,
+    host: str,
+    port: int,
+    token: str,
+    origins: Sequence[str],
+    told: Callable[[str], object],
+) -> None:
+    """Serves over HTTP until the process is told to stop. `told` gets the address as soon as clients can connect.
+    Raises `InvalidSetting` for an address that others can reach without a token."""
+    from memory_v2.mcp.http import PATH, check_access, listen, serve
+    from memory_v2.mcp.server import MemoryServer
+
+    check_access(host, token)
+    with listen(host, port) as listening:
+        at = listening.getsockname()[1]
+        told(f"http://{f'[{host}]' if ':' in host else host}:{at}{PATH}")
+        serve(MemoryServer(memory, way, wait).server(), listening, host, token, origins)
