@@ -1,0 +1,114 @@
+"""The server as a host starts it: a process that speaks the protocol on its standard streams, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from memory_v2 import Memory
+from memory_v2.storage.base import PENDING
+from tests.mcp.scenes import AGES, Mode, operation_of, pages, play, words
+
+PROJECT = Path(__file__).parents[2]
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
+}
+
+
+def started(folder: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "memory_v2.cli", "memory", "--path", str(folder), "mcp", *options]
+
+
+def environment() -> dict[str, str]:
+    return {"PYTHONPATH": str(PROJECT), "PATH": os.environ["PATH"]}
+
+
+@asynccontextmanager
+async def hosted(folder: Path, *options: str, mode: Mode = "auto") -> AsyncIterator[Client]:
+    command, *arguments = started(folder, *options)
+    parameters = StdioServerParameters(command=command, args=arguments, env=environment())
+    async with Client(stdio_client(parameters), mode=mode) as client:
+        yield client
+
+
+@pytest.mark.parametrize("mode", AGES)
+def test_a_host_starts_it_and_everything_works(tmp_path: Path, mode: Mode) -> None:
+    async def scene() -> None:
+        async with hosted(tmp_path, mode=mode) as client:
+            await client.call_tool("write_memory", {"content": "Leeks are planted in March."})
+            assert "March" in words(await client.call_tool("search_memory", {"query": "When are leeks planted?"}))
+            assert "Leeks" in words(await client.call_tool("read_memory", {}))
+            assert not (await client.call_tool("split_memory", {})).is_error
+            await client.call_tool("undo_memory", {})
+
+    play(scene)
+    assert "Leeks" not in "".join(pages(Memory.open(tmp_path)).values())
+
+
+def test_a_host_that_is_killed_loses_no_text_that_waits_for_its_decision(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path)
+    memory.write("# Garden\n\nTwo beds.", "garden")
+    process = subprocess.Popen(
+        started(tmp_path, "--decide", "host"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    write = {"name": "write_memory", "arguments": {"content": "Leeks are planted in March."}}
+    for message in (
+        INITIALIZE,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": write},
+    ):
+        process.stdin.write(json.dumps(message).encode() + b"\n")
+        process.stdin.flush()
+    answers = [json.loads(process.stdout.readline()) for _ in range(2)]
+    assert operation_of(answers[1]["result"]["content"][0]["text"])
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert memory.storage.notes.names(PENDING)
+    assert "March" in Memory.open(tmp_path).search("When are leeks planted?")[0].excerpt
+
+
+def test_nothing_but_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
+    lines = b"this is no message\n" + json.dumps(INITIALIZE).encode() + b"\n"
+    done = subprocess.run(started(tmp_path), input=lines, capture_output=True, timeout=60, env=environment())
+    (answer,) = [json.loads(line) for line in done.stdout.splitlines()]
+    assert answer["result"]["serverInfo"]["name"] == "silica-memory"
+    assert answer["result"]["protocolVersion"] == "2025-06-18"
+    assert done.returncode == 0
+
+
+def test_a_write_that_is_under_way_when_the_host_leaves_is_finished(tmp_path: Path) -> None:
+    write = {"name": "write_memory", "arguments": {"content": "Leeks are planted in March."}}
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": write}
+    lines = "".join(json.dumps(message) + "\n" for message in (INITIALIZE, call))
+    subprocess.run(started(tmp_path), input=lines.encode(), capture_output=True, timeout=60, env=environment())
+    folder = Memory.open(tmp_path)
+    assert not folder.storage.notes.names(PENDING)
+    assert "Leeks" in "".join(pages(folder).values())
+
+
+def test_without_the_extra_an_error_says_how_to_install_it(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['mcp'] = None; from memory_v2.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "memory", "--path", str(tmp_path), "mcp"],
+        capture_output=True,
+        text=True,
+        env=environment(),
+    )
+    assert done.returncode == 2
+    assert "pip install 'silica-memory[mcp]'" in done.stderr
+    assert not done.stdout
