@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import click
 
@@ -73,6 +74,8 @@ def mcp(
     """
     with open_served(chosen.path, chosen.model, way) as memory:
         if not http:
+            if sys.stdin is not None and sys.stdin.isatty():
+                tell("an agent's host starts this and talks to it; to try it by hand use --http. Ctrl-C ends it")
             serve_stdio(memory, way, wait)
             return
         token = os.environ.get(TOKEN, "")

@@ -28,27 +28,24 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Deciding:
-    """The way of deciding, and how many seconds to `wait` for somebody else. `waiting` tells how many questions wait
-    now."""
+    """The way of deciding, and how many seconds to `wait` for somebody else. `questions` tells how many wait for an
+    answer now."""
 
     way: Way
     wait: float
-    waiting: Callable[[], int]
+    questions: Callable[[], int]
 
     def memory_for(self, memory: Memory, tool: str, call: Call, client: Client) -> Memory:
         """The memory with the model that decides for this call."""
-        if self.way == "host" and tool in DECIDED_BY_HOST:
-            name = f"host:{client.name}" if client.name else "host"
-        elif self.way == "sampling":
-            name = "sampling"
-        else:
+        if self.way != "sampling" and not (self.way == "host" and tool in DECIDED_BY_HOST):
             return memory
 
         def ask(question: Question) -> None:
             if self.way == "sampling" and not client.offers_sampling:
                 raise ModelError(NO_SAMPLING)
-            if self.waiting() >= MAX_QUESTIONS:
+            if self.questions() >= MAX_QUESTIONS:
                 raise ModelError(f"{MAX_QUESTIONS} operations wait for a decision already")
             call.ask(question)
 
+        name = f"{self.way}:{client.name}" if client.name else self.way
         return memory.with_model(AskedModel(name, ask, self.wait), self.wait)

@@ -39,8 +39,13 @@ class OpenCalls:
         self._kept.pop(call.operation, None)
 
     def waiting(self) -> list[str]:
-        """The operations that wait for a decision. From any thread."""
-        return [operation for operation, (call, _) in list(self._kept.items()) if call.question is not None]
+        """The operations that wait for a decision, which another request brings."""
+        return [operation for operation, (call, _) in self._kept.items() if call.question is not None]
+
+    def questions(self) -> int:
+        """How many questions wait for an answer. From any thread."""
+        calls = [*(call for call, _ in list(self._kept.values())), *list(self._at_work.values())]
+        return sum(call.question is not None for call in calls)
 
     def begin(self, request: Hashable, call: Call) -> None:
         """A request is carried out by this call."""

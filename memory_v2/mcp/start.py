@@ -44,7 +44,10 @@ def serve_stdio(memory: Memory, way: Way, wait: float) -> None:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    anyio.run(run)
+    try:
+        anyio.run(run)
+    except* BrokenPipeError:
+        pass  # the host has gone without closing standard input first
 
 
 def serve_http(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -13,7 +14,9 @@ from memory_v2.mcp import deciding
 from memory_v2.memory import Memory
 from memory_v2.settings import MIN_THRESHOLD
 from memory_v2.storage.base import PENDING
+from memory_v2.storage.volatile import VolatileStorage
 from tests.mcp.scenes import AGES, Mode, connected, make, operation_of, pages, play, refused, served, words
+from tests.properties.whole import clock
 
 ages = pytest.mark.parametrize("mode", AGES)
 LEEKS = "Leeks are planted in March.\n\n- Chard is sown in April."
@@ -271,3 +274,16 @@ def test_only_a_server_whose_agent_decides_offers_the_tool_for_it() -> None:
         assert await names("host") - await names("model") == {"decide_memory"}
 
     play(scene)
+
+
+def test_a_decision_of_an_agent_can_be_replayed(tmp_path: Path) -> None:
+    memory = served(VolatileStorage(clock, tmp_path))
+
+    async def scene() -> None:
+        async with connected(memory, "host") as client:
+            operation = await asked(client)
+            await decide(client, operation, make("place", blocks="n9", page="memory"))
+            await decide(client, operation, make("place", blocks="n1-n2", page="memory"))
+
+    play(scene)
+    assert memory.replay("last").agrees

@@ -69,7 +69,7 @@ def wrote(mode: Mode, options: dict[str, Any], check: Callable[[Any], object]) -
 @ages
 def test_the_model_of_the_client_is_shown_what_a_model_is_shown_and_decides(mode: Mode) -> None:
     seen, options = sampling([use(("place", {"blocks": "n1", "page": "memory"}))])
-    written = wrote(mode, options, lambda facts: facts["decided_by"] == "sampling" or pytest.fail(str(facts)))
+    written = wrote(mode, options, lambda facts: facts["decided_by"] == "sampling:an-agent" or pytest.fail(str(facts)))
     assert TEXT in written["memory"]
     (asked,) = seen
     assert "You keep the memory" in (asked.system_prompt or "")
@@ -113,7 +113,7 @@ def test_a_client_that_does_not_decide_is_helped_out_by_the_planner(
 
     def check(facts: Any) -> None:
         assert facts["decided_by"] == "offline"
-        assert facts["degraded"].startswith("sampling: ")
+        assert facts["degraded"].startswith("sampling:an-agent: ")
         assert reason in facts["degraded"]
 
     assert TEXT in "".join(wrote(mode, options, check).values())

@@ -112,3 +112,19 @@ def test_without_the_extra_an_error_says_how_to_install_it(tmp_path: Path) -> No
     assert done.returncode == 2
     assert "pip install 'silica-memory[mcp]'" in done.stderr
     assert not done.stdout
+
+
+def test_a_host_that_hears_nothing_any_more_is_no_fault(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        started(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+    process.stdin.flush()
+    process.stdin.close()
+    assert process.stderr is not None
+    with process.stderr as said:
+        assert b"Traceback" not in said.read()
+    assert process.wait(60) == 0
