@@ -80,9 +80,12 @@ def _split_at_once(context: Context, path: str) -> SplitResult | None:
     """Splits a page by the planner's decision, which needs no model request, under the lock. `None` if it is not
     overgrown."""
     with context.storage.lock():
-        if not _overgrown_size(context, path):
-            return None
-        result = split(context, path, [context.planner])
+        return _split_by_the_planner(context, path) if _overgrown_size(context, path) else None
+
+
+def _split_by_the_planner(context: Context, path: str) -> SplitResult:
+    """Splits a page by the planner's decision; under the lock, nobody can be faster."""
+    result = split(context, path, [context.planner])
     return result if context.model is context.planner else replace(result, degraded="others kept changing the page")
 
 
@@ -94,8 +97,19 @@ def _overgrown_size(context: Context, path: str) -> int:
 
 
 def split_now(context: Context, path: str = ROOT) -> SplitResult:
-    """Splits a page on request, then the pages that are overgrown after that. Raises as `split` does."""
-    result = split(context, ROOT if path in (None, "") else path)
+    """Splits a page on request, then the pages that are overgrown after that. Raises as `split` does, but not because
+    others change the page meanwhile."""
+    result = _split_among_others(context, ROOT if path in (None, "") else path)
     further, problem = split_overgrown(context)
     new_files = result.new_files + tuple(path for split in further for path in split.new_files)
     return replace(result.with_splits(further, problem), new_files=new_files)
+
+
+def _split_among_others(context: Context, path: str) -> SplitResult:
+    for _ in range(MAX_DECISIONS):
+        try:
+            return split(context, path)
+        except StorageConflict as error:
+            context.operation.trace.add("conflict", error=str(error))
+    with context.storage.lock():
+        return _split_by_the_planner(context, path)

@@ -308,6 +308,24 @@ def test_a_page_that_others_keep_changing_is_divided_by_the_planner() -> None:
     assert missing(said, texts_of(pages_of(storage))) == []
 
 
+def test_a_split_that_was_asked_for_does_not_fail_because_others_change_the_page() -> None:
+    storage = VolatileStorage(clock)
+    said: list[str] = []
+
+    def answer(conversation: Conversation) -> Reply:
+        said.append(f"Rival fact {len(said)}.")
+        storage.write("memory", storage.read("memory").data.replace(b"# ", f"# {said[-1]} ".encode(), 1))
+        return OfflinePlanner().respond(conversation)
+
+    Memory(storage, now=clock).write(SECTIONS, "memory", "replace")
+    result = Memory(storage, ScriptedModel(answer), now=clock).split()
+    assert len(said) == MAX_DECISIONS
+    assert result.new_files
+    assert (result.decided_by, result.degraded) == ("offline", "others kept changing the page")
+    whole(Memory(storage, now=clock), SECTIONS, DEFAULT_THRESHOLD)
+    assert missing(said, texts_of(pages_of(storage))) == []
+
+
 def test_a_page_that_somebody_else_has_divided_is_not_asked_about_again() -> None:
     storage = VolatileStorage(clock)
     rival = Memory(storage, threshold=SMALL, now=clock)
