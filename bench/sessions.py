@@ -201,10 +201,13 @@ def main() -> int:
         with serving(Path(folder)) as address:
             log = anyio.run(play, address, chosen.sessions, chosen.calls)
         took = time.perf_counter() - began
+        busy = sum(os.times()[2:4])  # of the server, which has ended
         wrong = problems(log, Path(folder))
     print(table(log))
     kept = len(log.written) - len(log.undone)
-    print(f"\n{chosen.sessions} sessions, {took:.0f} s; {kept} texts written and kept, {len(log.undone)} undone")
+    made = sum(map(len, log.seconds.values()))
+    print(f"\n{chosen.sessions} sessions, {took:.0f} s; the server used {1000 * busy / made:.0f} ms of CPU a call")
+    print(f"{kept} texts written and kept, {len(log.undone)} undone")
     print("\n".join(wrong[:MAX_SHOWN]) or "no error, and nothing lost")
     return 1 if wrong else 0
 

@@ -88,13 +88,17 @@ class MemoryServer:
         server.middleware.append(Peers(self._changes, self._open))
         return server
 
+    def close(self) -> None:
+        """Has the planner decide what is open, and waits until it is written."""
+        self._open.close(CLOSING_SECONDS)
+
     @asynccontextmanager
     async def _lifespan(self, _: Server[None]) -> AsyncIterator[None]:
         try:
             yield
         finally:
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(self._open.close, CLOSING_SECONDS)
+                await anyio.to_thread.run_sync(self.close)
 
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=tools(self._memory, self._way))

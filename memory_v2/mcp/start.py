@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Literal, TypeAlias, get_args
@@ -40,14 +43,30 @@ def serve_stdio(memory: Memory, way: Way, wait: float) -> None:
     from memory_v2.mcp.server import MemoryServer
 
     async def run() -> None:
-        server = MemoryServer(memory, way, wait).server()
-        async with stdio_server() as (incoming, outgoing):
+        served = MemoryServer(memory, way, wait)
+        server = served.server()
+        async with anyio.create_task_group() as tasks, stdio_server() as (incoming, outgoing):
+            if sys.platform != "win32":
+                tasks.start_soon(_die_by_signal, served.close)
             await server.run(incoming, outgoing, server.create_initialization_options())
+            tasks.cancel_scope.cancel()
 
     try:
         anyio.run(run)
     except* BrokenPipeError:
         pass  # the host has gone without closing standard input first
+
+
+async def _die_by_signal(close: Callable[[], None]) -> None:
+    """Finishes what is open when the host or a person stops the process. Reading standard input cannot be interrupted,
+    so the process then has the end that the signal gives it."""
+    import anyio
+
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for number in signals:
+            await anyio.to_thread.run_sync(close)
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
 
 
 def serve_http(

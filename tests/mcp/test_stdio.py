@@ -7,8 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,6 +25,13 @@ INITIALIZE = {
     "id": 1,
     "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
+}
+
+WRITE = {
+    "jsonrpc": "2.0",
+    "id": 2,
+    "method": "tools/call",
+    "params": {"name": "write_memory", "arguments": {"content": "Leeks are planted in March."}},
 }
 
 
@@ -58,28 +65,38 @@ def test_a_host_starts_it_and_everything_works(tmp_path: Path, mode: Mode) -> No
     assert "Leeks" not in "".join(pages(Memory.open(tmp_path)).values())
 
 
-def test_a_host_that_is_killed_loses_no_text_that_waits_for_its_decision(tmp_path: Path) -> None:
+@contextmanager
+def a_text_waits(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A server whose agent was asked about a text, and has not answered yet."""
+    Memory.open(folder).write("# Garden\n\nTwo beds.", "garden")
+    command = started(folder, "--decide", "host")
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for message in (INITIALIZE, WRITE):
+            process.stdin.write(json.dumps(message).encode() + b"\n")
+            process.stdin.flush()
+            answer = json.loads(process.stdout.readline())
+        assert operation_of(answer["result"]["content"][0]["text"])
+        yield process
+
+
+def test_a_server_that_is_killed_loses_no_text_that_waits_for_a_decision(tmp_path: Path) -> None:
+    with a_text_waits(tmp_path) as process:
+        process.kill()
     memory = Memory.open(tmp_path)
-    memory.write("# Garden\n\nTwo beds.", "garden")
-    process = subprocess.Popen(
-        started(tmp_path, "--decide", "host"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    write = {"name": "write_memory", "arguments": {"content": "Leeks are planted in March."}}
-    for message in (
-        INITIALIZE,
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": write},
-    ):
-        process.stdin.write(json.dumps(message).encode() + b"\n")
-        process.stdin.flush()
-    answers = [json.loads(process.stdout.readline()) for _ in range(2)]
-    assert operation_of(answers[1]["result"]["content"][0]["text"])
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
     assert memory.storage.notes.names(PENDING)
-    assert "March" in Memory.open(tmp_path).search("When are leeks planted?")[0].excerpt
+    assert "March" in memory.search("When are leeks planted?")[0].excerpt
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_that_is_stopped_files_the_text_first(tmp_path: Path, by: signal.Signals) -> None:
+    with a_text_waits(tmp_path) as process:
+        process.send_signal(by)
+        assert process.wait(60) == -by
+    memory = Memory.open(tmp_path)
+    assert not memory.storage.notes.names(PENDING)
+    assert "March" in memory.search("When are leeks planted?")[0].excerpt
 
 
 def test_nothing_but_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
@@ -92,9 +109,7 @@ def test_nothing_but_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
 
 
 def test_a_write_that_is_under_way_when_the_host_leaves_is_finished(tmp_path: Path) -> None:
-    write = {"name": "write_memory", "arguments": {"content": "Leeks are planted in March."}}
-    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": write}
-    lines = "".join(json.dumps(message) + "\n" for message in (INITIALIZE, call))
+    lines = "".join(json.dumps(message) + "\n" for message in (INITIALIZE, WRITE))
     subprocess.run(started(tmp_path), input=lines.encode(), capture_output=True, timeout=60, env=environment())
     folder = Memory.open(tmp_path)
     assert not folder.storage.notes.names(PENDING)
