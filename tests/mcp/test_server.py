@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from typing import Any
 
@@ -16,7 +15,7 @@ from mcp_types import ResourceListChangedNotification, ResourceTemplateReference
 from memory_v2.mcp.resources import PAGES_AT_ONCE, path_of, uri_of
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.storage.base import PENDING
-from memory_v2.tools import TOOLS, dispatch
+from memory_v2.tools import TOOLS
 from tests.mcp.scenes import AGES, Mode, connected, pages, play, refused, served, words
 
 ages = pytest.mark.parametrize("mode", AGES)
@@ -295,31 +294,3 @@ def test_a_call_that_is_cancelled_halfway_changes_nothing() -> None:
     model.is_over.set()
     assert pages(memory) == before
     assert not memory.storage.notes.names(PENDING)
-
-
-@ages
-def test_the_same_conversation_leaves_the_same_tree_as_without_mcp(mode: Mode) -> None:
-    conversation: list[tuple[str, dict[str, Any]]] = [
-        (
-            "write_memory",
-            {"content": "# Garden\n\nLeeks are planted in March.", "source": "Ines", "date": "2026-02-03"},
-        ),
-        ("write_memory", {"content": "- two beds\n- a rake\n", "path": "garden", "mode": "append"}),
-        ("write_memory", {"content": "The leeks get mulch.", "date": None}),
-        ("split_memory", {"path": "garden"}),
-        ("write_memory", {"content": "A mistake.", "path": "drafts"}),
-        ("delete_memory", {"path": "drafts"}),
-        ("undo_memory", {}),
-    ]
-    here, there = served(), served()
-
-    async def scene() -> None:
-        async with connected(there, mode=mode) as client:
-            for name, arguments in conversation:
-                assert dispatch(here, name, arguments).is_error is bool(
-                    (await client.call_tool(name, arguments)).is_error
-                )
-
-    play(scene)
-    undated = {path: re.sub(r"last_updated: .*", "", text) for path, text in pages(here).items()}
-    assert undated == {path: re.sub(r"last_updated: .*", "", text) for path, text in pages(there).items()}

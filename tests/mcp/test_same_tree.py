@@ -1,0 +1,32 @@
+"""A conversation over MCP leaves the tree that it leaves through the other tools, byte for byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_v2.mcp.start import open_served
+from tests.mcp.scenes import AGES, Mode, connected, play
+from tests.tools.test_examples import CONVERSATION, NOW, Runner
+from tests.wire.server import HOST
+
+pytestmark = pytest.mark.allow_hosts([HOST])
+
+
+@pytest.mark.parametrize("mode", AGES)
+def test_the_same_conversation_leaves_the_same_tree_over_mcp(
+    mode: Mode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = Runner(monkeypatch, capsys).run("anthropic_loop", CONVERSATION, tmp_path / "loop").tree
+    monkeypatch.setenv("SILICA_MEMORY_NOW", NOW)  # the run has put the environment back
+    folder = tmp_path / "mcp"
+
+    async def scene() -> None:
+        with open_served(str(folder), None, "planner") as memory:
+            async with connected(memory, mode=mode) as client:
+                for name, arguments in CONVERSATION:
+                    await client.call_tool(name, arguments)
+
+    play(scene)
+    assert {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*.md")} == expected
