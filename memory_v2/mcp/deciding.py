@@ -12,9 +12,6 @@ from memory_v2.mcp.start import Way
 from memory_v2.memory import Memory
 from memory_v2.models.asked import AskedModel, Question
 
-MAX_QUESTIONS = 24
-"""How many questions may wait at once: fewer than the requests to models that a process has at work, so that agents
-that never decide keep no other model waiting."""
 NO_SAMPLING = "the client offers no sampling with tools: start the server with --decide host, or with --model"
 
 
@@ -28,12 +25,12 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Deciding:
-    """The way of deciding, and how many seconds to `wait` for somebody else. `questions` tells how many wait for an
-    answer now."""
+    """The way of deciding, and how many seconds to `wait` for somebody else. `check_free` raises `ModelError` if nobody
+    can be asked now."""
 
     way: Way
     wait: float
-    questions: Callable[[], int]
+    check_free: Callable[[], object]
 
     def memory_for(self, memory: Memory, tool: str, call: Call, client: Client) -> Memory:
         """The memory with the model that decides for this call."""
@@ -43,8 +40,7 @@ class Deciding:
         def ask(question: Question) -> None:
             if self.way == "sampling" and not client.offers_sampling:
                 raise ModelError(NO_SAMPLING)
-            if self.questions() >= MAX_QUESTIONS:
-                raise ModelError(f"{MAX_QUESTIONS} operations wait for a decision already")
+            self.check_free()
             call.ask(question)
 
         name = f"{self.way}:{client.name}" if client.name else self.way

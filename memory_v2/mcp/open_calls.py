@@ -11,6 +11,9 @@ from memory_v2.mcp.calls import Call
 
 MOST_KEPT = 256
 """How many calls are kept whose result nobody has fetched, because the planner has decided meanwhile."""
+MAX_QUESTIONS = 24
+"""How many questions may wait at once: fewer than the requests to models that a process has at work, so that agents
+that never decide keep no other model waiting."""
 GONE = ModelError("whoever was asked has gone")
 
 
@@ -22,6 +25,7 @@ class OpenCalls:
         self._at_work: dict[Hashable, Call] = {}
         self._left: dict[Hashable, Call] = {}
         """Calls whose answer nobody waits for any more. Whether they are cancelled is told later."""
+        self._is_closed = False
 
     def keep(self, call: Call, peer: Hashable) -> None:
         """Keeps a call that waits for the decision of this peer."""
@@ -42,10 +46,16 @@ class OpenCalls:
         """The operations that wait for a decision, which another request brings."""
         return [operation for operation, (call, _) in self._kept.items() if call.question is not None]
 
-    def questions(self) -> int:
-        """How many questions wait for an answer. From any thread."""
-        calls = [*(call for call, _ in list(self._kept.values())), *list(self._at_work.values())]
-        return sum(call.question is not None for call in calls)
+    def check_free(self) -> None:
+        """Raises `ModelError` if nobody can be asked: the server ends, or too many questions wait. From any thread."""
+        if self._is_closed:
+            raise GONE
+        if sum(call.question is not None for call in self._all()) >= MAX_QUESTIONS:
+            raise ModelError(f"{MAX_QUESTIONS} operations wait for a decision already")
+
+    def _all(self) -> list[Call]:
+        kept = [call for call, _ in list(self._kept.values())]
+        return [*kept, *list(self._at_work.values()), *list(self._left.values())]
 
     def begin(self, request: Hashable, call: Call) -> None:
         """A request is carried out by this call."""
@@ -77,9 +87,10 @@ class OpenCalls:
                 call.answer(GONE)
 
     def close(self, seconds: float) -> None:
-        """The server ends: the planner decides what is open, and so many seconds are left to finish it. It waits, so
-        another thread runs it when the loop has nothing left to do."""
-        calls = [*(call for call, _ in self._kept.values()), *self._at_work.values(), *self._left.values()]
+        """The server ends: the planner decides what is open, and so many seconds are left to finish it. From any
+        thread; it waits."""
+        self._is_closed = True
+        calls = self._all()
         for call in calls:
             call.answer(GONE)
         until = time.monotonic() + seconds

@@ -62,7 +62,7 @@ class MemoryServer:
         self._way = way
         self._open = OpenCalls()
         self._changes = Changes()
-        deciding = Deciding(way, wait, self._open.questions)
+        deciding = Deciding(way, wait, self._open.check_free)
         self._calls = ToolCalls(memory, deciding, self._open, self._changes)
 
     def server(self) -> Server[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from memory_v2.errors import ModelError, ToolProblem
+from memory_v2.errors import ModelError, SilicaError, StorageError, ToolProblem
 from memory_v2.mcp.calls import Call, Progress
 from memory_v2.mcp.changes import Changes
 from memory_v2.mcp.deciding import Client, Deciding
@@ -69,31 +70,39 @@ class ToolCalls:
             return await self._followed(ctx, params.name, call)
 
     def _begun(self, name: str, arguments: Mapping[str, Any] | None, client: Client) -> Call:
-        call = Call(self._memory, lambda: self._carried_out(call, name, arguments, client))
+        def act() -> ToolResult:
+            try:
+                return self._carried_out(call, name, arguments, client)
+            except SilicaError as error:  # before the tool was called, or after
+                return refusal(error)
+
+        call = Call(self._memory, act)
         return call
 
     def _carried_out(self, call: Call, name: str, arguments: Mapping[str, Any] | None, client: Client) -> ToolResult:
         """Runs in the thread of the call."""
+        memory = self._deciding.memory_for(self._memory, name, call, client)
         if name in _READING:
-            return dispatch(self._deciding.memory_for(self._memory, name, call, client), name, arguments)
-        storage = self._memory.storage
-        self._changes.before(storage.list_files)
-        result = dispatch(self._deciding.memory_for(self._memory, name, call, client), name, arguments)
+            return dispatch(memory, name, arguments)
+        self._changes.before(memory.storage.list_files)
+        result = dispatch(memory, name, arguments)
         if not result.is_error:
-            changed = result.document.get("changed_pages", ())
-            call.in_loop(partial(self._changes.after, storage.list_files(), changed))
+            with suppress(StorageError):  # what was done is done, whoever hears of it
+                changed = result.document.get("changed_pages", ())
+                call.in_loop(partial(self._changes.after, memory.storage.list_files(), changed))
         return result
 
     async def _followed(self, ctx: Context, name: str, call: Call) -> CallToolResult | InputRequiredResult:
         """Tells what the call tells, until it has a result or somebody else has to decide."""
-        request = request_of(ctx, ctx.request_id)
+        # the agent was told that its text is saved: who takes a decision back does not take back the text
+        request = object() if name == DECIDE else request_of(ctx, ctx.request_id)
         self._calls.begin(request, call)
         call.start()
         try:
             return await self._answer_of(ctx, name, call)
         except asyncio.CancelledError:
             self._calls.leave(request)
-            if not shook_hands(ctx) and ctx.request is not None:
+            if name != DECIDE and not shook_hands(ctx) and ctx.request is not None:
                 self._calls.cancel(request)  # newer clients cancel by closing the connection
             raise
         finally:

@@ -10,7 +10,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from memory_v2.mcp import deciding
+from memory_v2.mcp import open_calls
 from memory_v2.memory import Memory
 from memory_v2.settings import MIN_THRESHOLD
 from memory_v2.storage.base import PENDING
@@ -206,6 +206,25 @@ def test_when_the_agent_has_gone_the_planner_files_what_is_open_at_once(mode: Mo
     assert "".join(pages(memory).values()).count("Chard is sown") == 1
 
 
+def test_who_takes_a_decision_back_does_not_take_back_the_text() -> None:
+    memory = garden()
+
+    async def scene() -> None:
+        async with connected(memory, "host", "legacy") as client:
+            operation = await asked(client)
+            with memory.storage.lock():  # so that the decision cannot be carried out at once
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(decide, client, operation, PLACE)
+                    await anyio.sleep(0.3)
+                    tasks.cancel_scope.cancel()
+                await anyio.sleep(0.1)
+            result = await decide(client, operation, PLACE)
+            assert result.structured_content["decided_by"] == "host:an-agent"
+
+    play(scene)
+    assert memory.read("garden").count("Leeks") == 1
+
+
 def test_several_texts_may_wait_at_once() -> None:
     memory = garden()
 
@@ -221,7 +240,7 @@ def test_several_texts_may_wait_at_once() -> None:
 
 
 def test_an_agent_that_never_decides_does_not_keep_others_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deciding, "MAX_QUESTIONS", 2)
+    monkeypatch.setattr(open_calls, "MAX_QUESTIONS", 2)
     memory = garden()
 
     async def scene() -> None:

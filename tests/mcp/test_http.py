@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx2
@@ -24,6 +25,7 @@ from memory_v2.errors import InvalidSetting
 from memory_v2.mcp.http import check_access, is_loopback
 from memory_v2.storage.base import PENDING
 from tests.mcp.scenes import AGES, Mode, operation_of, pages, play, words
+from tests.mcp.test_sampling import sampling, use
 from tests.mcp.test_stdio import environment, started
 from tests.wire.server import Hangs, Provider
 from tests.wire.server import serving as provider_at_work
@@ -92,11 +94,11 @@ def slow_provider() -> Iterator[Provider]:
 
 
 @asynccontextmanager
-async def client_of(running: Running, mode: Mode = "auto", token: str = "") -> AsyncIterator[Client]:
+async def client_of(running: Running, mode: Mode = "auto", token: str = "", **options: Any) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=60) as web,
-        Client(streamable_http_client(running.url, http_client=web), mode=mode) as client,
+        Client(streamable_http_client(running.url, http_client=web), mode=mode, **options) as client,
     ):
         yield client
 
@@ -109,6 +111,20 @@ def test_agents_write_and_find_over_http(protected: Running, mode: Mode) -> None
             assert mode in words(await other.call_tool("search_memory", {"query": "When are leeks planted?"}))
 
     play(scene)
+
+
+@pytest.mark.parametrize("mode", AGES)
+def test_the_model_of_a_client_decides_over_http(tmp_path: Path, mode: Mode) -> None:
+    seen, options = sampling([use(("place", {"blocks": "n1", "page": "memory"}))])
+
+    async def scene(running: Running) -> None:
+        async with client_of(running, mode, **options) as client:
+            result = await client.call_tool("write_memory", {"content": "Leeks are planted in March."})
+            assert result.structured_content["decided_by"] == "sampling:mcp"
+
+    with serving(tmp_path, "--decide", "sampling") as running:
+        play(lambda: scene(running))
+    assert len(seen) == 1
 
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}

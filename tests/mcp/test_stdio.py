@@ -108,9 +108,12 @@ def test_nothing_but_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
-def test_a_write_that_is_under_way_when_the_host_leaves_is_finished(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["model", "host"])
+def test_a_write_that_is_under_way_when_the_host_leaves_is_finished(tmp_path: Path, way: str) -> None:
+    Memory.open(tmp_path).write("# Garden\n\nTwo beds.", "garden")
     lines = "".join(json.dumps(message) + "\n" for message in (INITIALIZE, WRITE))
-    subprocess.run(started(tmp_path), input=lines.encode(), capture_output=True, timeout=60, env=environment())
+    command = started(tmp_path, "--decide", way)
+    subprocess.run(command, input=lines.encode(), capture_output=True, timeout=60, env=environment())
     folder = Memory.open(tmp_path)
     assert not folder.storage.notes.names(PENDING)
     assert "Leeks" in "".join(pages(folder).values())
