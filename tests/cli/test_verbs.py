@@ -29,6 +29,7 @@ VERBS = [
     "trace",
     "replay",
     "graph",
+    "mcp",
 ]
 
 
