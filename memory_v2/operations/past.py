@@ -277,7 +277,7 @@ def _find(recorded: History, revision: str) -> PastOperation:
     ]
     if len(found) != 1:
         there = f"there are {len(found)} operations" if found else "there is no operation"
-        raise NotAllowed(f"{there} whose id begins with {revision!r}; the history lists those there are")
+        raise NotAllowed(f"{there} whose id begins with {revision!r}; 'silica memory history' lists them")
     return found[0]
 
 

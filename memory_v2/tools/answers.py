@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.documents import read_document, result_document
-from memory_v2.errors import ToolProblem
+from memory_v2.errors import NotAllowed, ToolProblem
 from memory_v2.memory import Memory
 from memory_v2.operations import rows
 from memory_v2.text.amounts import counted, size
@@ -26,6 +26,8 @@ LONGEST_EXCERPT = 4_000
 """Limits one excerpt, in characters, so that several fit into an answer."""
 LONGEST_TITLE = 100
 """Limits a title or a summary in a list, in characters."""
+SHORTEST_ID = 4
+"""How many characters of an id must be given."""
 MOST_NAMED = 20
 """Limits the pages that a sentence names."""
 
@@ -195,9 +197,14 @@ def history(memory: Memory, asked: arguments.History) -> Answer:
 
 def undo(memory: Memory, asked: arguments.Undo) -> Answer:
     """Undoes the change, and says how to undo that."""
+    past = memory.history()
+    named = [one for one in past if asked.revision and _has_id(one, asked.revision)]
+    if asked.revision and len(named) != 1:
+        count = "more than one change" if named else "no change"
+        raise NotAllowed(f"there is {count} whose id begins with {shorten(asked.revision, LONGEST_TITLE)!r}")
     result = memory.undo(asked.revision or None)
     of = next((one.revision.undoes for one in result.revisions if one.revision.undoes), "")
-    undone = next((one for one in memory.history() if of in (one.first.operation, one.first.id)), None)
+    undone = next((one for one in past if of in (one.first.operation, one.first.id)), None)
     what = f"{undone.first.kind}: {shorten(undone.first.summary, LONGEST_TITLE)}" if undone else of[:12]
     after = {change.path: change.after for revision in result.revisions for change in revision.pages}
     kept = sorted(path for path, data in after.items() if data is not None)
@@ -206,6 +213,11 @@ def undo(memory: Memory, asked: arguments.Undo) -> Answer:
     said += f" As before: {_named(kept)}." if kept else ""
     said += f" Removed: {_named(gone)}." if gone else ""
     return Answer(_with_notes(said, result), _changed(result_document(rows.UNDO, result)))
+
+
+def _has_id(operation: PastOperation, begins: str) -> bool:
+    wanted = begins.strip().lower()
+    return len(wanted) >= SHORTEST_ID and any(one.id.startswith(wanted) for one in operation.revisions)
 
 
 def how_many_fit(parts: Sequence[str]) -> int:

@@ -19,6 +19,7 @@ from memory_v2.tools.memory_paths import file_path, place
 from memory_v2.tools.memory_views import existing, files, is_folder, named_file, numbered, page_at, text_at, view
 from memory_v2.tree.exact import text_lines, text_of
 from memory_v2.tree.page import parse_page
+from memory_v2.tree.path import ROOT
 
 CLAUDE_MEMORY_TOOL = {"type": "memory_20250818", "name": "memory"}
 """Claude's memory tool for the `tools` of the Messages API."""
@@ -160,6 +161,8 @@ def _delete(memory: Memory, asked: Delete) -> str:
     at = existing(asked.path)
     if at.is_top:
         raise ToolProblem("Cannot delete the /memories directory itself")
+    if at.page == ROOT:
+        raise ToolProblem(f"Cannot delete {asked.path}: all files hang on it. Use str_replace to remove text from it.")
     try:
         if is_folder(memory, at):
             memory.delete_folder(at.page)

@@ -111,6 +111,13 @@ def test_each_change_names_the_id_that_takes_it_back(memory: Memory) -> None:
         assert pages_of(memory.storage) == before
 
 
+def test_an_id_that_names_nothing_is_refused_with_where_ids_are(memory: Memory) -> None:
+    for wrong in ("ffffffff", "xyz", memory.history()[0].id[:3]):
+        error = refused(memory, "undo_memory", {"revision": wrong}).text
+        assert "memory_history" in error
+        assert "silica memory history" not in error
+
+
 def test_the_history_lists_the_ids(memory: Memory) -> None:
     listed = told(memory, "memory_history", path="garden")
     assert listed.splitlines()[0].startswith(memory.history("garden")[0].id)
