@@ -57,7 +57,7 @@ def read(memory: Memory, asked: arguments.Read) -> Answer:
     document = read_document(path, text, memory.storage.get_size(path))
     next_line = last + 1 if last < len(lines) else None
     document |= {"text": told, "lines": [first, last], "line_count": len(lines), "next_line": next_line}
-    if not told.strip():
+    if not text.strip():
         return Answer(f"The page {path!r} is empty.", document)
     if first == 1 and next_line is None and not is_torn:
         return Answer(told, document)
@@ -191,7 +191,7 @@ def history(memory: Memory, asked: arguments.History) -> Answer:
         return Answer(f"No change of {asked.path!r} yet." if asked.path else "Nothing was changed yet.", document)
     told = lines[:fitting]
     if left := len(operations) - fitting:
-        told.append(f"[{counted(left, 'older change')}; a greater max_results lists more]")
+        told.append(f"[{counted(left, 'older change')}; a greater max_results or a path shows others]")
     return Answer("\n".join(told), document)
 
 

@@ -191,6 +191,14 @@ def test_a_line_that_is_too_long_is_cut_and_says_so(tmp_path: Path) -> None:
     assert "last" in told(memory, "read_memory", from_line=2)
 
 
+def test_blank_lines_at_the_end_of_a_page_do_not_make_it_empty(tmp_path: Path) -> None:
+    (tmp_path / "memory.md").write_text("one\n\n\n")
+    (tmp_path / "blank.md").write_text("\n\n")
+    memory = Memory.open(tmp_path)
+    assert "empty" not in told(memory, "read_memory", from_line=2)
+    assert "empty" in told(memory, "read_memory", path="blank")
+
+
 def test_a_line_behind_the_end_is_an_error(memory: Memory) -> None:
     assert "from_line" in refused(memory, "read_memory", {"path": "garden", "from_line": 500}).text
 
