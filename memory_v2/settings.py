@@ -1,4 +1,4 @@
-"""Settings, from arguments or from the environment. Faces read the environment once, at their entry."""
+"""Settings, from arguments, the environment and `silica.toml`. Faces read them once, at their entry."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
+from memory_v2 import configuration
+from memory_v2.configuration import Configuration, Given
 from memory_v2.errors import InvalidSetting
 
-DEFAULT_FOLDER = "~/.silica/memory_v2"
-DEFAULT_MODEL = "offline"
-DEFAULT_THRESHOLD = 10_240
+DEFAULT_FOLDER = configuration.PATH.default
+DEFAULT_MODEL = configuration.MODEL.default
+DEFAULT_THRESHOLD = int(configuration.THRESHOLD.default)
 """Bytes of the largest page, about 2,500 tokens: a model reads a few such pages in one turn."""
 MIN_THRESHOLD = 2_048
 """Bytes: a smaller page would have no room for a full list of children."""
-DEFAULT_TRACES = 200
+DEFAULT_TRACES = int(configuration.TRACES.default)
 """Traces that are kept: enough to look back over the last sessions, in a few megabytes."""
-DEFAULT_S3_PREFIX = "memory"
-DEFAULT_CACHE_TTL = 300
+DEFAULT_S3_PREFIX = configuration.S3_PREFIX.default
+DEFAULT_CACHE_TTL = int(configuration.S3_CACHE_TTL.default)
 """Seconds: changes from other machines are seen within five minutes at most."""
 BACKENDS = ("local", "s3")
 
@@ -80,23 +82,49 @@ class Settings:
         cls, environment: Mapping[str, str], path: str | Path | None = None, model: str | None = None
     ) -> Settings:
         """Reads the arguments, else `SILICA_MEMORY_PATH`, `_MODEL`, `_SIZE_THRESHOLD`, `_LIMITS`, `_TRACES`, `_PRICES`,
-        `_NOW`, `_TIMEZONE`, `_BACKEND` and `_S3_…`, else the defaults. A `path` argument is a folder, whatever the
-        environment's backend. An empty variable counts as unset. Raises `InvalidSetting`."""
-        if path is not None and not isinstance(path, str | Path):
-            raise InvalidSetting(f"the memory's folder must be a string or a Path, not {type(path).__name__}")
-        folder = str(path) if path is not None else environment.get("SILICA_MEMORY_PATH") or DEFAULT_FOLDER
-        prices = environment.get("SILICA_MEMORY_PRICES")
+        `_NOW`, `_TIMEZONE`, `_BACKEND` and `_S3_…`, else `silica.toml` in the memory's folder, then the user's, else
+        the defaults. A `path` argument is a folder, whatever the backend. An empty variable counts as unset. Raises
+        `InvalidSetting`."""
+        return cls.from_configuration(configured(environment, path, model), environment)
+
+    @classmethod
+    def from_configuration(cls, chosen: Configuration, environment: Mapping[str, str]) -> Settings:
+        """The settings that a configuration chooses; the clock and the cache are the environment's. Raises
+        `InvalidSetting`."""
+        prices = chosen.find(configuration.PRICES)
         return cls(
-            path=file_path(folder, "the memory's folder"),
-            model=model or environment.get("SILICA_MEMORY_MODEL") or DEFAULT_MODEL,
-            threshold=_count(environment, "SILICA_MEMORY_SIZE_THRESHOLD", DEFAULT_THRESHOLD, MIN_THRESHOLD, "bytes"),
-            limits=_limits(environment.get("SILICA_MEMORY_LIMITS") or ""),
-            traces=_count(environment, "SILICA_MEMORY_TRACES", DEFAULT_TRACES, 0, "traces to keep"),
-            prices=file_path(prices, "the file of prices") if prices else None,
+            path=_folder(chosen),
+            model=chosen.find(configuration.MODEL).text or DEFAULT_MODEL,
+            threshold=_count(chosen.find(configuration.THRESHOLD), MIN_THRESHOLD, "bytes"),
+            limits=_limits(chosen.find(configuration.LIMITS)),
+            traces=_count(chosen.find(configuration.TRACES), 0, "traces to keep"),
+            prices=file_path(prices.text, "the file of prices") if prices.text else None,
             now=_moment(environment.get("SILICA_MEMORY_NOW") or ""),
-            timezone=_timezone(environment.get("SILICA_MEMORY_TIMEZONE") or "UTC"),
-            s3=_s3(environment) if path is None and _backend(environment) == "s3" else None,
+            timezone=_timezone(chosen.find(configuration.TIMEZONE)),
+            s3=_s3(chosen, environment) if _is_bucket(chosen) else None,
         )
+
+
+def configured(
+    environment: Mapping[str, str], path: str | Path | None = None, model: str | None = None
+) -> Configuration:
+    """The configuration for these arguments, the memory's file included. Raises `InvalidSetting`."""
+    if path is not None and not isinstance(path, str | Path):
+        raise InvalidSetting(f"the memory's folder must be a string or a Path, not {type(path).__name__}")
+    arguments = {configuration.PATH: None if path is None else str(path), configuration.MODEL: model or None}
+    chosen = Configuration(arguments, environment)
+    if not _is_bucket(chosen):
+        chosen.add_memory(_folder(chosen))
+    return chosen
+
+
+def _folder(chosen: Configuration) -> Path:
+    return file_path(chosen.find(configuration.PATH).text, "the memory's folder")
+
+
+def _is_bucket(chosen: Configuration) -> bool:
+    """A folder that is given as an argument is used, whatever the backend."""
+    return not chosen.find(configuration.PATH).origin.startswith("--") and _backend(chosen) == "s3"
 
 
 def file_path(text: str, what: str) -> Path:
@@ -117,42 +145,43 @@ def is_count(value: object, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-def _count(environment: Mapping[str, str], variable: str, default: int, least: int, unit: str) -> int:
-    text = environment.get(variable) or str(default)
+def _count(given: Given, least: int, unit: str) -> int:
     try:
-        count = int(text)
+        count = int(given.text)
     except ValueError as error:
-        raise InvalidSetting(f"{variable} must be a number of {unit}, not {text!r}") from error
+        raise InvalidSetting(f"{given.name} must be a number of {unit}, not {given.text!r}") from error
     if count < least:
-        raise InvalidSetting(f"{variable} must be at least {least} {unit}, not {count}")
+        raise InvalidSetting(f"{given.name} must be at least {least} {unit}, not {count}")
     return count
 
 
-def _backend(environment: Mapping[str, str]) -> str:
-    backend = environment.get("SILICA_MEMORY_BACKEND") or BACKENDS[0]
-    if backend not in BACKENDS:
-        raise InvalidSetting(f"SILICA_MEMORY_BACKEND must be {' or '.join(BACKENDS)}, not {backend!r}")
-    return backend
+def _backend(chosen: Configuration) -> str:
+    given = chosen.find(configuration.BACKEND)
+    if given.text not in BACKENDS:
+        raise InvalidSetting(f"{given.name} must be {' or '.join(BACKENDS)}, not {given.text!r}")
+    return given.text
 
 
-def _s3(environment: Mapping[str, str]) -> S3Settings:
-    bucket = environment.get("SILICA_MEMORY_S3_BUCKET")
+def _s3(chosen: Configuration, environment: Mapping[str, str]) -> S3Settings:
+    bucket = chosen.find(configuration.S3_BUCKET).text
     if not bucket:
         raise InvalidSetting("the s3 backend needs a bucket: set SILICA_MEMORY_S3_BUCKET to its name")
-    prefix = environment.get("SILICA_MEMORY_S3_PREFIX") or DEFAULT_S3_PREFIX
+    given = chosen.find(configuration.S3_PREFIX)
+    prefix = given.text
     if not prefix.isprintable() or ({"", ".", ".."}.intersection(prefix.strip("/").split("/")) and prefix != "/"):
-        raise InvalidSetting(f"SILICA_MEMORY_S3_PREFIX must be a key prefix such as 'team/memory', not {prefix!r}")
+        raise InvalidSetting(f"{given.name} must be a key prefix such as 'team/memory', not {prefix!r}")
     return S3Settings(
         bucket=bucket,
         cache=_cache_folder(environment),
         prefix=prefix.strip("/"),
-        region=environment.get("SILICA_MEMORY_S3_REGION") or None,
-        endpoint=_endpoint(environment.get("SILICA_MEMORY_S3_ENDPOINT") or ""),
-        cache_ttl=_count(environment, "SILICA_MEMORY_S3_CACHE_TTL", DEFAULT_CACHE_TTL, 0, "seconds"),
+        region=chosen.find(configuration.S3_REGION).text or None,
+        endpoint=_endpoint(chosen.find(configuration.S3_ENDPOINT)),
+        cache_ttl=_count(chosen.find(configuration.S3_CACHE_TTL), 0, "seconds"),
     )
 
 
-def _endpoint(text: str) -> str | None:
+def _endpoint(given: Given) -> str | None:
+    text = given.text
     if not text:
         return None
     from urllib.parse import urlsplit  # imported here: a memory in a folder does not need it
@@ -163,9 +192,7 @@ def _endpoint(text: str) -> str | None:
     except ValueError:
         is_address = False
     if not is_address or not text.isprintable() or " " in text:
-        raise InvalidSetting(
-            f"SILICA_MEMORY_S3_ENDPOINT must be an address such as http://127.0.0.1:9000, not {text!r}"
-        )
+        raise InvalidSetting(f"{given.name} must be an address such as http://127.0.0.1:9000, not {text!r}")
     return text.rstrip("/")
 
 
@@ -186,7 +213,8 @@ def _moment(text: str) -> datetime | None:
         raise InvalidSetting(f"SILICA_MEMORY_NOW must be a time such as 2026-05-04T09:30:00Z, not {text!r}") from error
 
 
-def _timezone(name: str) -> tzinfo:
+def _timezone(given: Given) -> tzinfo:
+    name = given.text
     if name.upper() == "UTC":
         return UTC
     from zoneinfo import ZoneInfo  # imported here: most memories do not need it
@@ -195,24 +223,23 @@ def _timezone(name: str) -> tzinfo:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:  # unknown, not a name at all, or a folder of zones
         raise InvalidSetting(
-            f"SILICA_MEMORY_TIMEZONE must be the name of a time zone such as Europe/Madrid, not {name!r}"
+            f"{given.name} must be the name of a time zone such as Europe/Madrid, not {name!r}"
         ) from error
 
 
-def _limits(text: str) -> Limits:
+def _limits(chosen: Given) -> Limits:
     """`turns=8,money=0.05`; limits that are not named keep their defaults."""
     known = {limit.name: limit.default for limit in fields(Limits)}
     given: dict[str, Any] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
+    for part in filter(None, (part.strip() for part in chosen.text.split(","))):
         name, _, amount = (piece.strip() for piece in part.partition("="))
         try:
             value = float(amount) if isinstance(known[name], float) else int(amount)
         except (KeyError, ValueError) as error:
             raise InvalidSetting(
-                f"SILICA_MEMORY_LIMITS must be a list such as "
-                f"'turns=8,tokens=50000,seconds=60,money=0.05', not {part!r}"
+                f"{chosen.name} must be a list such as 'turns=8,tokens=50000,seconds=60,money=0.05', not {part!r}"
             ) from error
         if not value >= 0 or math.isinf(value):
-            raise InvalidSetting(f"SILICA_MEMORY_LIMITS: a limit must be 0 or more, not {part!r}")
+            raise InvalidSetting(f"{chosen.name}: a limit must be 0 or more, not {part!r}")
         given[name] = value
     return Limits(**given)

@@ -36,6 +36,14 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 @pytest.fixture(scope="session", autouse=True)
+def own_settings_do_not_count() -> Iterator[None]:
+    """Whoever runs the tests may have a `silica.toml`; it is not read."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_CONFIG_HOME", os.path.join(os.sep, "nowhere"))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def no_time_is_wasted() -> Iterator[None]:
     """Leaves out what takes time and makes no difference here: `fsync` matters only if the power fails, and
     certificates, which every client of a provider loads, only on encrypted connections."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import click
 
 from memory_v2 import __version__
-from memory_v2.cli import history, inspect, mcp, pages, search, traces, undo
+from memory_v2.cli import config, history, inspect, mcp, pages, search, traces, undo
 from memory_v2.cli.edge import Program
 from memory_v2.cli.verb import ChosenMemory, MemoryVerbs
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
@@ -40,12 +43,25 @@ def silica(context: click.Context) -> None:
     help=f"The memory's folder, created by the first write. Default: SILICA_MEMORY_PATH, else {DEFAULT_FOLDER}.",
 )
 @click.option(
+    "--project",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="FOLDER",
+    help="The memory of the project in this folder: .silica/memory in its git repository, whatever the worktree.",
+)
+@click.option(
+    "--persona",
+    metavar="NAME",
+    help="The memory of a persona, in ~/.silica/personas. SILICA_MEMORY_PATH goes before --project and --persona.",
+)
+@click.option(
     "--model",
     metavar="NAME",
     help=f"The model. Default: SILICA_MEMORY_MODEL, else '{DEFAULT_MODEL}', which needs no key and no network.",
 )
 @click.pass_context
-def memory(context: click.Context, path: str | None, model: str | None) -> None:
+def memory(
+    context: click.Context, path: str | None, project: Path | None, persona: str | None, model: str | None
+) -> None:
     """Write, read, search and manage a memory: a tree of Markdown pages.
 
     The options below choose the memory and go before the verb; a verb's own options go after it. With --json, every
@@ -77,13 +93,15 @@ def memory(context: click.Context, path: str | None, model: str | None) -> None:
       SILICA_MEMORY_MCP_TOKEN        what clients of 'mcp --http' must send
       NO_COLOR                       no colours on a terminal
 
+    All of them but NO_COLOR can also stand in a file, silica.toml: 'silica memory config' shows where.
+
     \b
     Exit codes:
       0 success · 1 errors found by 'check --fail'; a replay that differs
       2 usage error · 3 not found, or conflict · 4 storage failed
       5 model failed
     """
-    context.obj = ChosenMemory(path, model)
+    context.obj = ChosenMemory.from_options(path, model, project, persona, os.environ)
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -110,5 +128,6 @@ for verb in (
     traces.replay,
     inspect.graph,
     mcp.mcp,
+    config.config,
 ):
     memory.add_command(verb)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -12,9 +12,10 @@ from typing import Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 import click
 
 from memory_v2.cli.show import tell
-from memory_v2.errors import InvalidText
+from memory_v2.errors import InvalidText, UsageError
 from memory_v2.memory import Memory
 from memory_v2.operations.row import Row
+from memory_v2.scope import PROJECT_MEMORY, persona_memory, project_folder
 
 P = ParamSpec("P")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -23,14 +24,42 @@ _SHIELD = "\0"
 """Marks an argument that is text although it begins like an option; no argument can contain it by itself."""
 
 _WHICH_MEMORY = "Choose the memory before the verb: silica memory [--path FOLDER] [--model NAME] {verb} …"
+_BEFORE_THE_VERB = ("--path", "--project", "--persona", "--model")
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenMemory:
-    """The options before the verb."""
+    """The options before the verb. `path` is the folder that they choose, if any; `project` is the project's folder."""
 
     path: str | None
     model: str | None
+    project: Path | None = None
+    persona: str | None = None
+
+    @classmethod
+    def from_options(
+        cls,
+        path: str | None,
+        model: str | None,
+        project: Path | None,
+        persona: str | None,
+        environment: Mapping[str, str],
+    ) -> ChosenMemory:
+        """The memory of the one option that is given. `SILICA_MEMORY_PATH` goes before a project and a persona. Raises
+        `UsageError`, `InvalidSetting`."""
+        given = [
+            name for name, one in (("--path", path), ("--project", project), ("--persona", persona)) if one is not None
+        ]
+        if len(given) > 1:
+            raise UsageError(f"give {' or '.join(given)}: each of them chooses the memory")
+        if project is not None:
+            project = project_folder(project)
+        folder = project and project / PROJECT_MEMORY
+        if persona is not None:
+            folder = persona_memory(persona)
+        if folder and not environment.get("SILICA_MEMORY_PATH"):
+            path = str(folder)
+        return cls(path, model, project, persona)
 
 
 class Verb(click.Command):
@@ -45,7 +74,7 @@ class Verb(click.Command):
         try:
             return super().parse_args(ctx, self._shielded(args))
         except click.NoSuchOption as error:
-            if error.option_name not in ("--path", "--model"):
+            if error.option_name not in _BEFORE_THE_VERB:
                 raise
             page = "; to name a page use --to" if error.option_name == "--path" and self.name == "write" else ""
             rule = f"{error.option_name} goes before the verb: silica memory {error.option_name} … {self.name}{page}"

@@ -30,6 +30,7 @@ VERBS = [
     "replay",
     "graph",
     "mcp",
+    "config",
 ]
 
 

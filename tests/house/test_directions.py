@@ -13,6 +13,7 @@ import memory_v2
 PACKAGE = Path(memory_v2.__file__).parent
 FLOORS = (
     {"errors"},
+    {"configuration", "scope"},
     {"settings", "progress", "text", "prompts"},
     {"tree"},
     {"storage"},

@@ -1,0 +1,59 @@
+"""Whose memory it is: the user's, a project's or a persona's, and in which folder each is."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from memory_v2.errors import InvalidSetting
+
+PROJECT_MEMORY = Path(".silica") / "memory"
+"""The memory of a project, below the project's folder."""
+PERSONAS = "~/.silica/personas"
+_PERSONA = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,47}")
+
+
+def persona_memory(name: str) -> Path:
+    """The memory of a persona. Raises `InvalidSetting` for a name that could lead out of the folder of personas."""
+    if not _PERSONA.fullmatch(name):
+        raise InvalidSetting(f"a persona's name is letters, digits, '-' and '_', at most 48, not {name!r}")
+    return Path(PERSONAS).expanduser() / name / "memory_v2"
+
+
+def project_memory(folder: Path) -> Path:
+    """The memory of the project that a folder belongs to. All worktrees of a git repository share one."""
+    return project_folder(folder) / PROJECT_MEMORY
+
+
+def project_folder(folder: Path) -> Path:
+    """The folder of a project: that of its git repository, for a worktree the repository's first one; without a
+    repository, the folder itself."""
+    start = folder.expanduser().absolute()
+    for above in (start, *start.parents):
+        git = above / ".git"
+        with suppress(OSError):
+            if git.is_dir():
+                return above
+            if git.is_file():
+                return _main_worktree(git) or above
+    return start
+
+
+def _main_worktree(git: Path) -> Path | None:
+    """The first worktree of the repository that a worktree's `.git` file names; `None` if it is a submodule, or the
+    repository does not know this worktree."""
+    with suppress(OSError, ValueError):
+        own = _path_in(git, git.parent, "gitdir:")
+        if _path_in(own / "gitdir", own).resolve() != git.resolve():
+            return None
+        shared = _path_in(own / "commondir", own).resolve()
+        return shared.parent if shared.name == ".git" else shared
+    return None
+
+
+def _path_in(file: Path, base: Path, prefix: str = "") -> Path:
+    line = file.read_text("utf-8").strip()
+    if not line.startswith(prefix) or not line:
+        raise ValueError(file)
+    return base / line.removeprefix(prefix).strip()
