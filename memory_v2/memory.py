@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from memory_v2.operations.row import Row
     from memory_v2.operations.run import Runner
+    from memory_v2.operations.session_start import SessionContext
     from memory_v2.recovery import Recovered
     from memory_v2.storage.base import MemoryStorage
     from memory_v2.storage.history import Change
@@ -362,6 +363,11 @@ class Memory:
         """Packs the many small files of the history into one; nothing is lost. Raises `NotAllowed` for a bucket, and
         where no history is kept."""
         return self._run(rows.PACK_HISTORY)
+
+    def context(self, max_tokens: int = 2_000, project: str | None = None) -> SessionContext:
+        """Returns what a session begins with: the root page and the pages about a project, framed as data and cut to
+        `max_tokens`. Interrupted operations are left alone, for finishing them may take a model."""
+        return rows.CONTEXT.load()(self.storage, max_tokens=max_tokens, project=project)
 
     def running(self) -> list[RunningOperation]:
         """Lists the operations of this object that are running now in any thread, oldest first: those that leave a

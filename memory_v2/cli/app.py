@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from memory_v2 import __version__
-from memory_v2.cli import config, history, inspect, mcp, pages, search, traces, undo
+from memory_v2.cli import config, context, history, init, inspect, mcp, pages, search, traces, undo
 from memory_v2.cli.edge import Program
 from memory_v2.cli.verb import ChosenMemory, MemoryVerbs
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
@@ -59,9 +59,7 @@ def silica(context: click.Context) -> None:
     help=f"The model. Default: SILICA_MEMORY_MODEL, else '{DEFAULT_MODEL}', which needs no key and no network.",
 )
 @click.pass_context
-def memory(
-    context: click.Context, path: str | None, project: Path | None, persona: str | None, model: str | None
-) -> None:
+def memory(ctx: click.Context, path: str | None, project: Path | None, persona: str | None, model: str | None) -> None:
     """Write, read, search and manage a memory: a tree of Markdown pages.
 
     The options below choose the memory and go before the verb; a verb's own options go after it. With --json, every
@@ -101,9 +99,9 @@ def memory(
       2 usage error · 3 not found, or conflict · 4 storage failed
       5 model failed
     """
-    context.obj = ChosenMemory.from_options(path, model, project, persona, os.environ)
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+    ctx.obj = ChosenMemory.from_options(path, model, project, persona, os.environ)
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 for verb in (
@@ -128,6 +126,8 @@ for verb in (
     traces.replay,
     inspect.graph,
     mcp.mcp,
+    init.init,
+    context.context,
     config.config,
 ):
     memory.add_command(verb)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         SplitResult,
         WriteResult,
     )
+    from memory_v2.operations.session_start import SessionContext
     from memory_v2.storage.history import Change
     from memory_v2.tree.graph import Graph
 
@@ -253,6 +254,17 @@ RENAME_FOLDER: Row[Result] = Row(
     is_replayable=True,
 )
 
+CONTEXT: Row[SessionContext] = Row(
+    "context",
+    "operations.session_start:context",
+    "Get what a session begins with: the root page and the pages about a project.",
+    (
+        Argument("max_tokens", "int", "The maximum number of tokens, by an estimate.", 2_000),
+        Argument("project", "str | None", "The name of the project.", None),
+    ),
+    works_on="storage",
+)
+
 ROWS: tuple[Row[Any], ...] = (
     WRITE,
     READ,
@@ -276,4 +288,5 @@ ROWS: tuple[Row[Any], ...] = (
     REPLACE_TEXT,
     DELETE_FOLDER,
     RENAME_FOLDER,
+    CONTEXT,
 )

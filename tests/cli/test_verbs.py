@@ -30,6 +30,8 @@ VERBS = [
     "replay",
     "graph",
     "mcp",
+    "init",
+    "context",
     "config",
 ]
 

@@ -17,7 +17,7 @@ FLOORS = (
     {"settings", "progress", "text", "prompts"},
     {"tree"},
     {"storage"},
-    {"pending", "index"},
+    {"pending", "index", "hosts"},
     {"models"},
     {"trace"},
     {"agent"},

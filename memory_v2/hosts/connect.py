@@ -1,0 +1,277 @@
+"""Connecting hosts: what would change, changing it, and taking it back."""
+
+from __future__ import annotations
+
+import base64
+import difflib
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from memory_v2.errors import StorageError
+from memory_v2.hosts.claude_code import CLAUDE_CODE
+from memory_v2.hosts.claude_desktop import CLAUDE_DESKTOP
+from memory_v2.hosts.codex import CODEX
+from memory_v2.hosts.cursor import CURSOR
+from memory_v2.hosts.edit import Edit, whole_file
+from memory_v2.hosts.gemini_cli import GEMINI_CLI
+from memory_v2.hosts.host import Host
+from memory_v2.hosts.place import Launch, Place
+from memory_v2.hosts.unclear import Unclear
+from memory_v2.hosts.vscode import VSCODE
+from memory_v2.scope import PROJECT_MEMORY
+from memory_v2.storage.local.disk import (
+    advice,
+    explained,
+    lstat,
+    make_folder,
+    new_temporary,
+    read_bytes,
+    replace_bytes,
+    store_bytes,
+    sync_folder,
+)
+
+HOSTS = (CLAUDE_CODE, CLAUDE_DESKTOP, CODEX, CURSOR, VSCODE, GEMINI_CLI)
+RECORDS = Path(".silica") / "connections"
+"""Below the home folder: what was there before each `--apply`. It may hold keys: only its owner can read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file of one or more hosts, with its bytes before and after; `None` means that there is no such file. With a
+    `problem`, the file is left as it is, and the problem says why."""
+
+    file: Path
+    hosts: tuple[str, ...] = ()
+    purposes: tuple[str, ...] = ()
+    before: bytes | None = None
+    after: bytes | None = None
+    problem: str = ""
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the file becomes another."""
+        return not self.problem and self.before != self.after
+
+    def diff(self) -> list[str]:
+        """The lines that go and come. Lines around them are not shown: they may hold the keys of others."""
+        old, new = ((data or b"").decode("utf-8", "replace").splitlines() for data in (self.before, self.after))
+        lines = difflib.unified_diff(old, new, lineterm="", n=0)
+        return [line for number, line in enumerate(lines) if number > 1] if self.is_change else []
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of the change."""
+        state = "left alone" if self.problem else "changed" if self.is_change else "unchanged"
+        shared = {"path": str(self.file), "hosts": list(self.hosts), "purposes": list(self.purposes)}
+        return {**shared, "state": state, "diff": self.diff(), "problem": self.problem}
+
+
+@dataclass(slots=True)
+class _Draft:
+    before: bytes | None
+    text: str
+    hosts: list[str] = field(default_factory=list)
+    purposes: list[str] = field(default_factory=list)
+    problem: str = ""
+
+
+def plan(place: Place, launch: Launch, hosts: Iterable[Host]) -> list[FileChange]:
+    """What connecting these hosts changes, file by file. Nothing is written."""
+    drafts: dict[Path, _Draft] = {}
+    for title, edit in _edits(place, launch, hosts):
+        draft = drafts.get(edit.file) or drafts.setdefault(edit.file, _draft(edit.file))
+        draft.hosts += [title] if title not in draft.hosts else []
+        draft.purposes += [edit.about] if edit.about not in draft.purposes else []
+        if not draft.problem:
+            try:
+                draft.text = edit.put(draft.text)
+            except Unclear as error:
+                draft.problem = str(error)
+    return [_change(file, draft) for file, draft in drafts.items()]
+
+
+def apply(place: Place, launch: Launch, hosts: Sequence[Host], changes: Sequence[FileChange]) -> list[FileChange]:
+    """Writes the changes, each file atomically, after noting what is there now; returns them with the problems that
+    came up. Raises `StorageError` if it cannot be noted."""
+    wanted = [change for change in changes if change.is_change]
+    if wanted:
+        _note(place, launch, hosts, wanted)
+    return [_written(change) if change.is_change else change for change in changes]
+
+
+def undo(place: Place) -> list[FileChange] | None:
+    """Takes the newest `apply` back: every file that is as it was left gets its old bytes; from a file that was changed
+    since, only our part is taken out. `None` if there is nothing to take back. Raises `StorageError`."""
+    folder = place.home / RECORDS
+    with explained("read", folder):
+        records = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    if not records:
+        return None
+    with explained("read", records[-1]):
+        record = json.loads(read_bytes(records[-1]))
+    project = record["project"]
+    place = replace(place, project=Path(project) if project else None)
+    launch = Launch(tuple(record["program"]), tuple(record["options"]), record["name"], place.platform)
+    hosts = [host for host in HOSTS if host.name in record["hosts"]]
+    edits: dict[str, list[Edit]] = {}
+    for _, edit in _edits(place, launch, hosts):
+        edits.setdefault(str(edit.file), []).append(edit)
+    back = [_taken_back(noted, edits.get(noted["path"], [])) for noted in record["files"]]
+    if not any(change.problem for change in back):
+        for noted in record["files"]:
+            for made in noted["made"]:
+                with suppress(OSError):  # others have put something into it
+                    Path(made).rmdir()
+        with explained("delete", records[-1]):
+            records[-1].unlink()
+        for empty in (folder, folder.parent):
+            with suppress(OSError):  # other records, or the memory, are in it
+                empty.rmdir()
+    return back
+
+
+def _edits(place: Place, launch: Launch, hosts: Iterable[Host]) -> Iterable[tuple[str, Edit]]:
+    for host in hosts:
+        yield from ((host.title, edit) for edit in host.edits(place, launch))
+    if place.project:  # what an agent notes is not committed by accident
+        ignore = place.project / PROJECT_MEMORY.parent / ".gitignore"
+        yield "git", whole_file(ignore, "keeps the memory out of the repository", "*\n")
+
+
+def _draft(file: Path) -> _Draft:
+    try:
+        before = _bytes(file)
+        return _Draft(before, (before or b"").decode("utf-8"))
+    except Unclear as error:
+        return _Draft(None, "", problem=str(error))
+    except UnicodeDecodeError:
+        return _Draft(None, "", problem="it is not UTF-8")
+    except OSError as error:
+        return _Draft(None, "", problem=f"it cannot be read: {advice(error)}")
+
+
+def _change(file: Path, draft: _Draft) -> FileChange:
+    after = draft.text.encode("utf-8")
+    if after == (draft.before or b""):
+        after_bytes = draft.before
+    else:
+        after_bytes = after
+        draft.problem = draft.problem or _unwritable(file)
+    told = (file, tuple(draft.hosts), tuple(draft.purposes), draft.before)
+    return FileChange(*told, draft.before if draft.problem else after_bytes, draft.problem)
+
+
+def _bytes(file: Path) -> bytes | None:
+    """What is in a file, through symbolic links; `None` if it does not exist."""
+    real = Path(os.path.realpath(file))
+    found = lstat(real)
+    if found is None:
+        return None
+    if stat.S_ISLNK(found.st_mode):
+        raise Unclear("it is a symbolic link to itself")
+    if not stat.S_ISREG(found.st_mode):
+        raise Unclear("it is not a file")
+    return read_bytes(real)
+
+
+def _unwritable(file: Path) -> str:
+    """Why a file must not be replaced, although its folder might allow it."""
+    found = lstat(Path(os.path.realpath(file)))
+    return "it is read-only" if found and not found.st_mode & 0o222 else ""
+
+
+def _write(file: Path, data: bytes | None) -> None:
+    """Replaces the bytes of a file, through symbolic links, keeping its mode; or deletes it."""
+    real = Path(os.path.realpath(file))
+    if data is None:
+        real.unlink(missing_ok=True)
+        return
+    make_folder(real.parent)
+    temporary = new_temporary(real.parent)
+    try:
+        store_bytes(temporary, data, lstat(real))
+        temporary.replace(real)
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+    sync_folder(real.parent)
+
+
+def _written(change: FileChange) -> FileChange:
+    problem = "it was changed in the meantime; run this again"
+    try:
+        if _bytes(change.file) == change.before:
+            _write(change.file, change.after)
+            return change
+    except Unclear as error:
+        problem = str(error)
+    except OSError as error:
+        problem = f"it cannot be written: {advice(error)}"
+    return replace(change, after=change.before, problem=problem)
+
+
+def _note(place: Place, launch: Launch, hosts: Sequence[Host], changes: Sequence[FileChange]) -> None:
+    """Writes down what is needed to take the changes back, before any of them is made."""
+    folder = place.home / RECORDS
+    names = [file.stem for file in folder.glob("*.json")] if folder.is_dir() else []
+    number = max((int(name) for name in names if name.isdecimal()), default=0) + 1
+    record = {
+        "program": launch.program,
+        "options": launch.options,
+        "name": launch.name,
+        "project": str(place.project) if place.project else None,
+        "hosts": [host.name for host in hosts],
+        "files": [
+            {
+                "path": str(change.file),
+                "before": None if change.before is None else base64.b64encode(change.before).decode(),
+                "after": _digest(change.after),
+                "made": [str(above) for above in change.file.parents if not above.exists()],
+            }
+            for change in changes
+        ],
+    }
+    with explained("note what is there in", folder):
+        replace_bytes(folder / f"{number:06}.json", json.dumps(record, indent=1).encode())
+
+
+def _digest(data: bytes | None) -> str:
+    return hashlib.sha256(data or b"").hexdigest()
+
+
+def _taken_back(noted: dict[str, Any], edits: Sequence[Edit]) -> FileChange:
+    file = Path(noted["path"])
+    before = None if noted["before"] is None else base64.b64decode(noted["before"])
+    told = FileChange(file, purposes=tuple(edit.about for edit in edits))
+    try:
+        now = _bytes(file)
+        after = before
+        if now not in (None, before) and _digest(now) != noted["after"]:
+            after = _without_ours(now or b"", before or b"", edits)
+        if now is None:
+            after = None  # somebody has deleted it
+        if now != after:
+            if problem := _unwritable(file):
+                raise Unclear(problem)
+            _write(file, after)
+        return replace(told, before=now, after=after)
+    except (Unclear, UnicodeDecodeError) as error:
+        return replace(told, problem=str(error))
+    except (OSError, StorageError) as error:
+        return replace(told, problem=f"it cannot be written: {error}")
+
+
+def _without_ours(now: bytes, before: bytes, edits: Sequence[Edit]) -> bytes:
+    text, old = now.decode("utf-8"), before.decode("utf-8")
+    for edit in edits:
+        if old and edit.take_out(old) != old:
+            raise Unclear("it was changed since, and was connected before too: change it yourself")
+        text = edit.take_out(text)
+    return text.encode("utf-8")

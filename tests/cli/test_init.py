@@ -1,0 +1,111 @@
+"""Connecting hosts from the shell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .program import Ended, Program
+
+
+@pytest.fixture
+def hosts(program: Program) -> Program:
+    """A home in which Claude Code and Codex are used."""
+    (program.home / ".codex").mkdir()
+    (program.home / ".claude.json").write_text('{\n  "mcpServers": {} // none\n}\n')
+    (program.home / ".codex" / "config.toml").write_text('model = "some" # mine\n')
+    return program
+
+
+def init(program: Program, *args: str, options: tuple[str, ...] = (), **env: str) -> Ended:
+    return program.silica("memory", *options, "init", *args, env=env)
+
+
+def files(home: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(home)): file.read_bytes() for file in home.rglob("*") if file.is_file()}
+
+
+def test_it_shows_the_change_and_writes_nothing_until_it_is_told_to(hosts: Program) -> None:
+    before = files(hosts.home)
+    shown = init(hosts)
+    assert shown.code == 0
+    assert '    +    "silica-memory": {' in shown.text
+    assert "nothing was written" in shown.err
+    assert files(hosts.home) == before
+    applied = init(hosts, "--apply", "--json")
+    assert applied.json["applied"] is True
+    assert applied.json["hosts"] == ["claude-code", "codex"]
+    assert {file["state"] for file in applied.json["files"]} == {"changed"}
+    assert "/hooks" in applied.err  # Codex wants a hook to be trusted
+    assert {file["state"] for file in init(hosts, "--apply", "--json").json["files"]} == {"unchanged"}
+    assert init(hosts, "--undo").code == 0
+    assert files(hosts.home) == before
+    assert init(hosts, "--undo", "--json").json == {"undone": False, "files": []}
+
+
+def test_the_command_that_is_written_can_be_started_from_anywhere(hosts: Program) -> None:
+    server = init(hosts, "--json").json["server"]
+    assert Path(server[0]).is_absolute()
+    assert Path(server[0]).is_file()
+    assert server[-2:] == ["memory", "mcp"]
+
+
+def test_the_hook_that_is_written_works(hosts: Program) -> None:
+    memory = hosts.home / ".silica" / "memory_v2"
+    memory.mkdir(parents=True)
+    (memory / "memory.md").write_text("# Memory\n\nAda keeps the books.\n")
+    init(hosts, "--apply")
+    hooks = json.loads((hosts.home / ".claude" / "settings.json").read_text())["hooks"]["SessionStart"]
+    words = hooks[0]["hooks"][0]["command"].partition(" memory ")[2].split()
+    ended = hosts.silica("memory", *words, stdin=b'{"cwd": "/"}')
+    assert "Ada keeps the books." in ended.json["hookSpecificOutput"]["additionalContext"]
+
+
+def test_only_the_hosts_that_are_named_are_connected_even_if_they_were_not_found(hosts: Program) -> None:
+    init(hosts, "--apply", "--host", "cursor")
+    assert (hosts.home / ".cursor" / "mcp.json").is_file()
+    assert "silica" not in (hosts.home / ".claude.json").read_text()
+
+
+def test_without_a_host_it_says_how_to_name_one(program: Program) -> None:
+    ended = init(program, "--apply")
+    assert ended.code == 0
+    assert "--host" in ended.err
+
+
+def test_a_folder_that_only_this_shell_knows_is_written_down(hosts: Program) -> None:
+    server = init(hosts, "--json", SILICA_MEMORY_PATH="notes").json["server"]
+    assert server[1:] == ["memory", "--path", str(hosts.home / "notes"), "mcp"] or server[-3:-1] == [
+        "--path",
+        str(hosts.home / "notes"),
+    ]
+    assert init(hosts, "--json", options=("--persona", "work")).json["server"][-3:] == ["--persona", "work", "mcp"]
+    assert init(hosts, "--json", options=("--project", ".")).json["server"][-3:] == [
+        "--project",
+        str(hosts.home),
+        "mcp",
+    ]
+
+
+def test_a_file_that_is_not_understood_is_left_alone_and_the_exit_code_says_so(hosts: Program) -> None:
+    (hosts.home / ".claude.json").write_text("{ broken")
+    shown = init(hosts)
+    assert shown.code == 0
+    assert ".claude.json is left alone: it is not JSON" in shown.err
+    applied = init(hosts, "--apply", "--json")
+    assert applied.code == 4
+    states = {Path(file["path"]).name: file["state"] for file in applied.json["files"]}
+    assert (states[".claude.json"], states["config.toml"]) == ("left alone", "changed")
+    assert (hosts.home / ".claude.json").read_text() == "{ broken"
+
+
+def test_the_keys_of_others_are_not_shown(hosts: Program) -> None:
+    theirs = {"mcpServers": {"theirs": {"command": "x", "env": {"API_KEY": "sk-secret"}}}}
+    (hosts.home / ".claude.json").write_text(json.dumps(theirs, indent=2))
+    assert "sk-secret" not in init(hosts).text
+
+
+def test_to_apply_and_to_undo_at_once_is_a_usage_error(hosts: Program) -> None:
+    assert init(hosts, "--apply", "--undo").code == 2

@@ -1,0 +1,347 @@
+"""Made-up homes with existing configuration of each host: what is added, what stays, and what is taken back."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_v2.hosts.connect import HOSTS, RECORDS, FileChange, apply, plan, undo
+from memory_v2.hosts.host import Host, skill_text
+from memory_v2.hosts.place import Launch, Place
+
+PROGRAM = ("/opt/silica/bin/silica",)
+LAUNCH = Launch(PROGRAM, (), "silica-memory", "linux")
+SERVER = {"command": PROGRAM[0], "args": ["memory", "mcp"]}
+CONTEXT = f"{PROGRAM[0]} memory context --max-tokens 2000 --hook"
+
+FILES = {
+    ".claude.json": (
+        '{\n  "numStartups": 12,\n  "mcpServers": {\n    "github": {\n      "command": "gh"\n    }\n  }\n}\n'
+    ),
+    ".claude/settings.json": (
+        '{\n  "permissions": {"allow": ["Bash(ls)"]},\n  "hooks": {\n    "SessionStart": [\n'
+        '      {"hooks": [{"type": "command", "command": "date"}]}\n    ]\n  }\n}\n'
+    ),
+    ".config/Claude/claude_desktop_config.json": '{"mcpServers": {"files": {"command": "npx"}}}',
+    ".codex/config.toml": '# mine\nmodel = "some"\n\n[mcp_servers.docs] # of the team\ncommand = "docs"\n',
+    ".cursor/mcp.json": '// commented\n{\n\t"mcpServers": {\n\t\t"a": {"url": "http://127.0.0.1"}, // here\n\t},\n}\n',
+    ".cursor/hooks.json": (
+        '{\r\n  "version": 1,\r\n  "hooks": {\r\n    "stop": [{"command": "say done"}]\r\n  }\r\n}\r\n'
+    ),
+    ".config/Code/User/mcp.json": '{\n    "servers": {},\n    "inputs": [] // none\n}',
+    ".gemini/settings.json": '{\n  "theme": "dark",\n  "hooks": {"enabled": true}\n}\n',
+}
+
+
+def place_of(home: Path, platform: str = "linux", **more: Any) -> Place:
+    return Place(home, more.pop("environment", {}), platform, **more)
+
+
+def lay(home: Path, files: Mapping[str, str] = FILES) -> None:
+    for name, text in files.items():
+        file = home / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode())
+
+
+def found(home: Path) -> dict[str, bytes]:
+    return {
+        str(file.relative_to(home)): file.read_bytes()
+        for file in home.rglob("*")
+        if file.is_file() and RECORDS not in file.relative_to(home).parents
+    }
+
+
+def folders(home: Path) -> set[Path]:
+    return {path for path in home.rglob("*") if path.is_dir()}
+
+
+def here(place: Place) -> list[Host]:
+    return [host for host in HOSTS if host.is_here(place)]
+
+
+def connected(place: Place, launch: Launch = LAUNCH, hosts: list[Host] | None = None) -> list[FileChange]:
+    chosen = here(place) if hosts is None else hosts
+    return apply(place, launch, chosen, plan(place, launch, chosen))
+
+
+def without_comments(text: str) -> Any:
+    from memory_v2.hosts.json_text import parse
+
+    return parse(text).value
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    lay(tmp_path)
+    return tmp_path
+
+
+def test_every_host_that_is_there_is_found_and_no_other(home: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    assert here(place_of(home)) == list(HOSTS)
+    assert here(place_of(tmp_path_factory.mktemp("empty"))) == []
+
+
+def test_to_plan_writes_nothing(home: Path) -> None:
+    before = found(home)
+    assert all(change.diff() for change in plan(place_of(home), LAUNCH, HOSTS))
+    assert found(home) == before
+
+
+def test_each_host_gets_the_server_and_where_it_has_them_the_hook_and_the_skill(home: Path) -> None:
+    connected(place_of(home))
+    read = {name: data.decode() for name, data in found(home).items()}
+    claude = json.loads(read[".claude.json"])
+    assert claude["mcpServers"]["silica-memory"] == {"type": "stdio", **SERVER}
+    assert claude["mcpServers"]["github"] == {"command": "gh"}
+    groups = json.loads(read[".claude/settings.json"])["hooks"]["SessionStart"]
+    assert groups[0]["hooks"][0]["command"] == "date"
+    assert groups[1]["hooks"][0]["command"] == f"{CONTEXT} session-start"
+    desktop = json.loads(read[".config/Claude/claude_desktop_config.json"])
+    assert desktop["mcpServers"] == {"files": {"command": "npx"}, "silica-memory": SERVER}
+    codex = tomllib.loads(read[".codex/config.toml"])
+    assert codex["mcp_servers"] == {"docs": {"command": "docs"}, "silica-memory": SERVER}
+    assert "SessionStart" in json.loads(read[".codex/hooks.json"])["hooks"]
+    assert without_comments(read[".cursor/mcp.json"])["mcpServers"]["silica-memory"] == SERVER
+    cursor = json.loads(read[".cursor/hooks.json"])
+    assert cursor["version"] == 1
+    assert cursor["hooks"]["sessionStart"] == [{"command": f"{CONTEXT} cursor", "timeout": 10}]
+    vscode = without_comments(read[".config/Code/User/mcp.json"])
+    assert vscode["servers"] == {"silica-memory": {"type": "stdio", **SERVER}}
+    gemini = json.loads(read[".gemini/settings.json"])
+    assert gemini["mcpServers"] == {"silica-memory": SERVER}
+    assert gemini["hooks"]["SessionStart"][0]["hooks"][0]["timeout"] == 10_000
+    for folder in (".claude", ".agents", ".cursor"):
+        assert read[f"{folder}/skills/silica-memory/SKILL.md"] == skill_text()
+
+
+def test_what_was_there_stays_to_the_byte(home: Path) -> None:
+    before = found(home)
+    connected(place_of(home))
+    after = found(home)
+    for name, data in before.items():
+        rest = iter(after[name])
+        assert all(byte in rest for byte in data if byte not in b" \n"), name
+
+
+def test_to_apply_again_changes_nothing(home: Path) -> None:
+    connected(place_of(home))
+    before = found(home)
+    assert not any(change.is_change or change.problem for change in connected(place_of(home)))
+    assert found(home) == before
+    assert len(list((home / RECORDS).iterdir())) == 1
+
+
+def test_to_undo_brings_every_byte_and_every_folder_back(home: Path) -> None:
+    before, were = found(home), folders(home)
+    modes = {name: (home / name).stat().st_mode for name in before}
+    connected(place_of(home))
+    assert {name: (home / name).stat().st_mode for name in before} == modes
+    back = undo(place_of(home))
+    assert back is not None
+    assert not any(change.problem for change in back)
+    assert (found(home), folders(home)) == (before, were)
+    assert undo(place_of(home)) is None
+
+
+def test_what_a_host_has_written_since_stays_when_it_is_undone(home: Path) -> None:
+    connected(place_of(home))
+    claude = home / ".claude.json"
+    claude.write_text(claude.read_text().replace('"numStartups": 12', '"numStartups": 13'))
+    settings = home / ".claude/settings.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"model": "opus"}))
+    codex = home / ".codex/config.toml"
+    codex.write_text(codex.read_text() + '\n[projects."/work"]\ntrust_level = "trusted"\n')
+    undo(place_of(home))
+    assert claude.read_text() == FILES[".claude.json"].replace("12", "13")
+    assert json.loads(settings.read_text()) == json.loads(FILES[".claude/settings.json"]) | {"model": "opus"}
+    assert codex.read_text() == FILES[".codex/config.toml"] + '\n[projects."/work"]\ntrust_level = "trusted"\n'
+
+
+def test_a_file_that_was_deleted_since_stays_deleted(home: Path) -> None:
+    connected(place_of(home))
+    (home / ".cursor/mcp.json").unlink()
+    back = undo(place_of(home))
+    assert back is not None
+    assert not any(change.problem for change in back)
+    assert not (home / ".cursor/mcp.json").exists()
+
+
+def test_a_skill_that_a_person_has_changed_is_neither_overwritten_nor_deleted(home: Path) -> None:
+    connected(place_of(home))
+    skill = home / ".claude/skills/silica-memory/SKILL.md"
+    skill.write_text("mine")
+    connected(place_of(home))
+    assert skill.read_text() == "mine"
+    back = undo(place_of(home))
+    assert back is not None
+    assert [change.file for change in back if change.problem] == [skill]
+    assert skill.read_text() == "mine"
+
+
+def test_an_installation_in_another_folder_takes_the_place_of_the_old_one(home: Path) -> None:
+    connected(place_of(home))
+    connected(place_of(home), Launch(("/new env/python", "-m", "memory_v2.cli"), (), "silica-memory", "linux"))
+    read = {name: data.decode() for name, data in found(home).items()}
+    assert not [name for name, text in read.items() if "/opt/silica" in text]
+    assert len(json.loads(read[".claude/settings.json"])["hooks"]["SessionStart"]) == 2
+    undo(place_of(home))
+    assert json.loads((home / ".claude.json").read_text())["mcpServers"]["silica-memory"]["command"] == PROGRAM[0]
+    undo(place_of(home))
+    assert found(home) == {name: text.encode() for name, text in FILES.items()}
+
+
+def test_two_memories_stand_side_by_side(home: Path) -> None:
+    work = Launch(PROGRAM, ("--persona", "work"), "silica-memory-work", "linux")
+    connected(place_of(home))
+    connected(place_of(home), work)
+    settings = json.loads((home / ".claude/settings.json").read_text())
+    commands = [group["hooks"][0]["command"] for group in settings["hooks"]["SessionStart"]]
+    assert commands[1:] == [
+        f"{CONTEXT} session-start",
+        f"{PROGRAM[0]} memory --persona work {CONTEXT[30:]} session-start",
+    ]
+    servers = json.loads((home / ".claude.json").read_text())["mcpServers"]
+    assert servers["silica-memory-work"]["args"] == ["memory", "--persona", "work", "mcp"]
+    assert "name: silica-memory-work\n" in (home / ".claude/skills/silica-memory-work/SKILL.md").read_text()
+
+
+# files that cannot be changed
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".claude.json", b'{"mcpServers": {'),
+        (".claude/settings.json", b'{"hooks": []}'),
+        (".config/Claude/claude_desktop_config.json", b"\xff\xfe{\x00}\x00"),
+        (".codex/config.toml", b"model = "),
+        (".cursor/hooks.json", b'{"hooks": {"sessionStart": "x"}}'),
+        (".gemini/settings.json", b"[]"),
+    ],
+)
+def test_a_file_that_is_not_understood_is_left_alone_and_the_others_are_not(home: Path, name: str, text: bytes) -> None:
+    (home / name).write_bytes(text)
+    changes = connected(place_of(home))
+    alone = [change for change in changes if change.problem]
+    assert [change.file for change in alone] == [home / name]
+    assert not alone[0].diff()
+    assert (home / name).read_bytes() == text
+    assert sum(change.is_change for change in changes) == len(changes) - 1
+    undo(place_of(home))
+    assert found(home) == {one: data.encode() for one, data in FILES.items()} | {name: text}
+
+
+def test_a_file_that_is_read_only_is_left_alone(home: Path) -> None:
+    (home / ".claude.json").chmod(0o444)
+    problems = {change.file.name: change.problem for change in connected(place_of(home)) if change.problem}
+    assert problems == {".claude.json": "it is read-only"}
+
+
+def test_a_link_stays_a_link_and_the_file_behind_it_is_changed(home: Path) -> None:
+    dotfiles = home / "dotfiles"
+    dotfiles.mkdir()
+    (home / ".claude.json").rename(dotfiles / "claude.json")
+    (home / ".claude.json").symlink_to(dotfiles / "claude.json")
+    connected(place_of(home))
+    assert (home / ".claude.json").is_symlink()
+    assert "silica-memory" in (dotfiles / "claude.json").read_text()
+    undo(place_of(home))
+    assert (dotfiles / "claude.json").read_text() == FILES[".claude.json"]
+
+
+def test_what_is_no_file_is_left_alone(home: Path) -> None:
+    (home / ".claude.json").unlink()
+    (home / ".claude.json").symlink_to(home / ".claude.json")
+    (home / ".cursor/mcp.json").unlink()
+    (home / ".cursor/mcp.json").mkdir()
+    (home / ".gemini/settings.json").unlink()
+    os.mkfifo(home / ".gemini/settings.json")
+    alone = {change.file.name for change in connected(place_of(home)) if change.problem}
+    assert alone == {".claude.json", "mcp.json", "settings.json"}
+
+
+def test_a_file_that_changes_while_the_change_is_looked_at_is_left_alone(home: Path) -> None:
+    place = place_of(home)
+    changes = plan(place, LAUNCH, HOSTS)
+    (home / ".claude.json").write_text("{}")
+    alone = [change for change in apply(place, LAUNCH, HOSTS, changes) if change.problem]
+    assert [change.file.name for change in alone] == [".claude.json"]
+    assert (home / ".claude.json").read_text() == "{}"
+
+
+def test_what_was_there_is_noted_for_its_owner_only(home: Path) -> None:
+    connected(place_of(home))
+    [record] = (home / RECORDS).iterdir()
+    assert record.stat().st_mode & 0o777 == 0o600
+
+
+# where the files are
+
+
+def test_on_windows_the_files_are_where_its_variables_say(tmp_path: Path) -> None:
+    roaming = tmp_path / "Roaming"
+    lay(roaming, {"Claude/claude_desktop_config.json": "{}", "Code/User/mcp.json": "{}"})
+    place = place_of(tmp_path, "win32", environment={"APPDATA": str(roaming)})
+    launch = Launch(("C:\\Program Files\\Silica\\silica.exe",), (), "silica-memory", "win32")
+    assert [host.name for host in here(place)] == ["claude-desktop", "vscode"]
+    connected(place, launch)
+    servers = json.loads((roaming / "Claude/claude_desktop_config.json").read_text())["mcpServers"]
+    assert servers["silica-memory"]["command"] == "C:\\Program Files\\Silica\\silica.exe"
+    hook = json.loads((tmp_path / ".copilot/hooks/silica-memory.json").read_text())["hooks"]["SessionStart"][0]
+    assert hook["command"].startswith('"C:/Program Files/Silica/silica.exe" memory context ')
+    assert launch.is_hook(hook["command"])
+    undo(place)
+    assert not (tmp_path / ".copilot").exists()
+
+
+def test_on_a_mac_the_files_are_in_the_library(tmp_path: Path) -> None:
+    lay(tmp_path, {"Library/Application Support/Claude/claude_desktop_config.json": "{}"})
+    assert [host.name for host in here(place_of(tmp_path, "darwin"))] == ["claude-desktop"]
+    assert here(place_of(tmp_path)) == []
+
+
+def test_folders_that_a_user_has_moved_are_found(tmp_path: Path) -> None:
+    lay(tmp_path, {"cc/.claude.json": "{}", "cc/settings.json": "{}", "cx/config.toml": ""})
+    moved = {"CLAUDE_CONFIG_DIR": str(tmp_path / "cc"), "CODEX_HOME": str(tmp_path / "cx")}
+    connected(place_of(tmp_path, environment=moved))
+    assert "silica-memory" in (tmp_path / "cc/.claude.json").read_text()
+    assert "SessionStart" in (tmp_path / "cc/settings.json").read_text()
+    assert "silica-memory" in (tmp_path / "cx/config.toml").read_text()
+
+
+def test_a_project_gets_files_of_its_own_and_its_memory_stays_out_of_the_repository(home: Path) -> None:
+    project = home / "boats"
+    project.mkdir()
+    before = found(home)
+    launch = Launch(PROGRAM, ("--project", str(project)), "silica-memory-project", "linux")
+    place = place_of(home, project=project)
+    connected(place, launch)
+    added = {name for name in found(home) if name not in before}
+    assert added == {
+        f"boats/{name}"
+        for name in (
+            ".mcp.json",
+            ".claude/settings.local.json",
+            ".claude/skills/silica-memory-project/SKILL.md",
+            ".codex/config.toml",
+            ".codex/hooks.json",
+            ".agents/skills/silica-memory-project/SKILL.md",
+            ".cursor/mcp.json",
+            ".cursor/hooks.json",
+            ".cursor/skills/silica-memory-project/SKILL.md",
+            ".vscode/mcp.json",
+            ".gemini/settings.json",
+            ".silica/.gitignore",
+        )
+    }
+    assert (project / ".silica/.gitignore").read_text() == "*\n"
+    undo(place_of(home))
+    assert found(home) == before
+    assert list(project.iterdir()) == []
