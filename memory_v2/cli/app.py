@@ -91,7 +91,7 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
       SILICA_MEMORY_MCP_TOKEN        what clients of 'mcp --http' must send
       NO_COLOR                       no colours on a terminal
 
-    All of them but NO_COLOR can also stand in a file, silica.toml: 'silica memory config' shows where.
+    'silica memory config' shows which of them can stand in a file, silica.toml, and what each is now.
 
     \b
     Exit codes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from memory_v2.hosts.place import Launch, Place
 
 HOST_NAMES = ("claude-code", "claude-desktop", "codex", "cursor", "vscode", "gemini-cli")
+WAYS = ("model", "planner", "host", "sampling")
 NAME = "silica-memory"
 LINE_WIDTH = 160
 """Columns of a line of a diff that are shown: a file may be one line of a megabyte."""
@@ -35,9 +37,21 @@ LINE_WIDTH = 160
 @click.option(
     "--host", "names", type=click.Choice(HOST_NAMES), multiple=True, help="Only this host; can be given several times."
 )
+@click.option(
+    "--decide",
+    type=click.Choice(WAYS),
+    help="Who decides where texts go: see 'silica memory mcp --help'. With host, the connected agent does.",
+)
 @json_option
 @click.pass_context
-def init(context: click.Context, is_applied: bool, is_undone: bool, names: tuple[str, ...], as_json: bool) -> None:
+def init(
+    context: click.Context,
+    is_applied: bool,
+    is_undone: bool,
+    names: tuple[str, ...],
+    decide: str | None,
+    as_json: bool,
+) -> None:
     """Connect the agents on this machine to the memory.
 
     Finds Claude Code, Claude Desktop, Codex, Cursor, VS Code and Gemini CLI, and shows what would be added to their
@@ -52,6 +66,7 @@ def init(context: click.Context, is_applied: bool, is_undone: bool, names: tuple
       silica memory init                         (shows what would change)
       silica memory init --apply
       silica memory init --undo
+      silica memory init --apply --decide host   (the agent decides: no key)
       silica memory --project . init --apply     (a memory of this project)
       silica memory --persona work init --apply  (a memory of a persona)
     """
@@ -67,7 +82,8 @@ def init(context: click.Context, is_applied: bool, is_undone: bool, names: tuple
         if undone is None:
             tell("there is nothing to take back: nothing was applied")
         context.exit(STORAGE if _is_left_alone(undone or []) else 0)
-    launch, hosts = _launch(chosen), _hosts(place, names)
+    hosts = _hosts(place, names)
+    launch = replace(_launch(chosen), serving=("--decide", decide) if decide else ())
     changes = plan(place, launch, hosts)
     if is_applied:
         changes = apply(place, launch, hosts, changes)
@@ -75,6 +91,8 @@ def init(context: click.Context, is_applied: bool, is_undone: bool, names: tuple
     server = [launch.server[0], *launch.server[1]]
     told = {"applied": is_applied, "hosts": [host.name for host in hosts], "path": str(memory.path), "server": server}
     _report(changes, as_json, told)
+    if chosen.path is None and (chosen.project or chosen.persona):
+        tell(f"{PATH.variable} is set in this shell and goes before the memory that was chosen; hosts do not see it")
     _tell_what_next(changes, hosts, is_applied)
     context.exit(STORAGE if is_applied and _is_left_alone(changes) else 0)
 
@@ -141,7 +159,7 @@ def _tell_what_next(changes: Sequence[FileChange], hosts: Sequence[Host], is_app
         tell(f"no host was found; name one with --host: {', '.join(HOST_NAMES)}")
         return
     if find_spec("mcp") is None:
-        tell("the hosts cannot start the server yet: install silica with its extra 'mcp', as README.md says")
+        tell("the hosts cannot start the server yet: pip install 'silica-memory[mcp]'")
     if os.environ.get("SILICA_MEMORY_BACKEND"):
         tell("hosts do not see SILICA_MEMORY_BACKEND of this shell: set it in silica.toml ('silica memory config')")
     if not any(change.is_change for change in changes):

@@ -42,18 +42,20 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How a host starts the memory: the program with its options, and the name under which the host lists it."""
+    """How a host starts the memory: the program, the options that choose the memory, the name under which the host
+    lists it, and the options of the server."""
 
     program: tuple[str, ...]
     options: tuple[str, ...]
     name: str
     platform: str = sys.platform
+    serving: tuple[str, ...] = ()
 
     @property
     def server(self) -> tuple[str, list[str]]:
         """The command of the MCP server and its arguments."""
         command, *more = self.program
-        return command, [*more, "memory", *self.options, "mcp"]
+        return command, [*more, "memory", *self.options, "mcp", *self.serving]
 
     def hook(self, form: str) -> str:
         """The command line that prints what a session begins with, in the form that the host reads."""

@@ -76,17 +76,16 @@ def test_without_a_host_it_says_how_to_name_one(program: Program) -> None:
 
 
 def test_a_folder_that_only_this_shell_knows_is_written_down(hosts: Program) -> None:
-    server = init(hosts, "--json", SILICA_MEMORY_PATH="notes").json["server"]
-    assert server[1:] == ["memory", "--path", str(hosts.home / "notes"), "mcp"] or server[-3:-1] == [
-        "--path",
-        str(hosts.home / "notes"),
-    ]
+    where = str(hosts.home / "notes")
+    assert init(hosts, "--json", SILICA_MEMORY_PATH="notes").json["server"][-3:] == ["--path", where, "mcp"]
     assert init(hosts, "--json", options=("--persona", "work")).json["server"][-3:] == ["--persona", "work", "mcp"]
-    assert init(hosts, "--json", options=("--project", ".")).json["server"][-3:] == [
-        "--project",
-        str(hosts.home),
-        "mcp",
-    ]
+    project = init(hosts, "--json", options=("--project", ".")).json["server"]
+    assert project[-3:] == ["--project", str(hosts.home), "mcp"]
+    assert "SILICA_MEMORY_PATH" in init(hosts, options=("--project", "."), SILICA_MEMORY_PATH=where).err
+
+
+def test_who_decides_is_written_down(hosts: Program) -> None:
+    assert init(hosts, "--json", "--decide", "host").json["server"][-3:] == ["mcp", "--decide", "host"]
 
 
 def test_a_file_that_is_not_understood_is_left_alone_and_the_exit_code_says_so(hosts: Program) -> None:

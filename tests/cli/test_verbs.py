@@ -54,6 +54,13 @@ def test_the_version_is_that_of_the_package(program: Program) -> None:
     assert program.silica("--version").text == f"silica {__version__}\n"
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_can_complete_verbs_and_options(program: Program, shell: str) -> None:
+    asked = {"_SILICA_COMPLETE": f"{shell}_complete", "COMP_CWORD": "2" if shell != "fish" else "wri"}
+    assert "write" in program.silica(env={**asked, "COMP_WORDS": "silica memory wri"}).text
+    assert "_SILICA_COMPLETE" in program.silica(env={"_SILICA_COMPLETE": f"{shell}_source"}).text
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help_with_an_example_and_says_where_the_memory_is_chosen(program: Program, verb: str) -> None:
     help_text = program.done(verb, "--help")

@@ -55,6 +55,24 @@ def test_every_python_example_runs(document: Path, tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_file_of_settings_can_be_read(document: Path, tmp_path: Path) -> None:
+    from memory_v2.settings import Settings
+
+    file = tmp_path / "silica" / "silica.toml"
+    file.parent.mkdir()
+    for block in fences(document, "toml"):
+        file.write_text(block, "utf-8")
+        assert Settings.from_environment({"XDG_CONFIG_HOME": str(tmp_path)}) != Settings.from_environment({})
+
+
+def test_the_files_of_hosts_are_those_that_are_told() -> None:
+    from memory_v2.hosts.connect import HOSTS
+
+    told = (HOME / "docs" / "agents.md").read_text("utf-8")
+    assert all(f"| {host.title} |" in told for host in HOSTS)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_link_leads_somewhere(document: Path) -> None:
     for target in LINK.findall(document.read_text("utf-8")):
         assert (document.parent / target).exists(), target
