@@ -125,9 +125,10 @@ class Memory:
         *,
         on_event: Callable[[str, Event], object] | None = None,
     ) -> Memory:
-        """Opens the memory in a folder. `path` defaults to `SILICA_MEMORY_PATH`, then `~/.silica/memory_v2`; `model` to
-        `SILICA_MEMORY_MODEL`, then the offline planner. The first write creates the folder. Without a `path`,
-        `SILICA_MEMORY_BACKEND=s3` selects a bucket instead. `on_event` is as for a memory on any storage."""
+        """Opens the memory in a folder. `path` defaults to `SILICA_MEMORY_PATH`, then `silica.toml`, then
+        `~/.silica/memory_v2`; `model` to `SILICA_MEMORY_MODEL`, then `silica.toml`, then the offline planner. The first
+        write creates the folder. Without a `path`, `SILICA_MEMORY_BACKEND=s3` selects a bucket instead. `on_event` is
+        as for a memory on any storage."""
         name = model if isinstance(model, str) else None
         settings = Settings.from_environment(os.environ, path, name)
         chosen = settings.model if model is None or isinstance(model, str) else model

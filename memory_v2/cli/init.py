@@ -124,6 +124,8 @@ def _launch(chosen: ChosenMemory) -> Launch:
         return Launch(installed_program(), ("--persona", chosen.persona, *model), f"{NAME}-{chosen.persona.lower()}")
     found = configured(os.environ, chosen.path, chosen.model)
     folder = found.find(PATH)
+    if not folder.text.isprintable():  # also of bytes that are not UTF-8
+        raise UsageError("the files of hosts cannot hold the name of this folder")
     is_told = folder.origin in ("--path", PATH.variable)
     path = ("--path", str(Path(folder.text).expanduser().absolute())) if is_told else ()
     return Launch(installed_program(), (*path, *model), NAME)

@@ -6,8 +6,6 @@ import base64
 import difflib
 import hashlib
 import json
-import os
-import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -22,21 +20,12 @@ from memory_v2.hosts.cursor import CURSOR
 from memory_v2.hosts.edit import Edit, whole_file
 from memory_v2.hosts.gemini_cli import GEMINI_CLI
 from memory_v2.hosts.host import Host
+from memory_v2.hosts.host_files import bytes_of, why_unwritable, write
 from memory_v2.hosts.place import Launch, Place
 from memory_v2.hosts.unclear import Unclear
 from memory_v2.hosts.vscode import VSCODE
 from memory_v2.scope import PROJECT_MEMORY
-from memory_v2.storage.local.disk import (
-    advice,
-    explained,
-    lstat,
-    make_folder,
-    new_temporary,
-    read_bytes,
-    replace_bytes,
-    store_bytes,
-    sync_folder,
-)
+from memory_v2.storage.local.disk import advice, explained, read_bytes, replace_bytes
 
 HOSTS = (CLAUDE_CODE, CLAUDE_DESKTOP, CODEX, CURSOR, VSCODE, GEMINI_CLI)
 RECORDS = Path(".silica") / "connections"
@@ -115,15 +104,13 @@ def undo(place: Place) -> list[FileChange] | None:
     if not records:
         return None
     with explained("read", records[-1]):
-        record = json.loads(read_bytes(records[-1]))
-    project = record["project"]
-    place = replace(place, project=Path(project) if project else None)
-    launch = Launch(tuple(record["program"]), tuple(record["options"]), record["name"], place.platform)
-    hosts = [host for host in HOSTS if host.name in record["hosts"]]
-    edits: dict[str, list[Edit]] = {}
-    for _, edit in _edits(place, launch, hosts):
-        edits.setdefault(str(edit.file), []).append(edit)
-    back = [_taken_back(noted, edits.get(noted["path"], [])) for noted in record["files"]]
+        data = read_bytes(records[-1])
+    try:
+        record = json.loads(data)
+        edits = _noted_edits(place, record)
+        back = [_taken_back(noted, edits.get(noted["path"], [])) for noted in record["files"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise StorageError(f"{records[-1]} does not say what was there before; move it away") from error
     if not any(change.problem for change in back):
         for noted in record["files"]:
             for made in noted["made"]:
@@ -145,9 +132,20 @@ def _edits(place: Place, launch: Launch, hosts: Iterable[Host]) -> Iterable[tupl
         yield "git", whole_file(ignore, "keeps the memory out of the repository", "*\n")
 
 
+def _noted_edits(place: Place, record: dict[str, Any]) -> dict[str, list[Edit]]:
+    """The edits that were applied, by file."""
+    project = record["project"]
+    place = replace(place, project=Path(project) if project else None)
+    launch = Launch(tuple(record["program"]), tuple(record["options"]), record["name"], place.platform)
+    edits: dict[str, list[Edit]] = {}
+    for _, edit in _edits(place, launch, [host for host in HOSTS if host.name in record["hosts"]]):
+        edits.setdefault(str(edit.file), []).append(edit)
+    return edits
+
+
 def _draft(file: Path) -> _Draft:
     try:
-        before = _bytes(file)
+        before = bytes_of(file)
         return _Draft(before, (before or b"").decode("utf-8"))
     except Unclear as error:
         return _Draft(None, "", problem=str(error))
@@ -163,52 +161,16 @@ def _change(file: Path, draft: _Draft) -> FileChange:
         after_bytes = draft.before
     else:
         after_bytes = after
-        draft.problem = draft.problem or _unwritable(file)
+        draft.problem = draft.problem or why_unwritable(file)
     told = (file, tuple(draft.hosts), tuple(draft.purposes), draft.before)
     return FileChange(*told, draft.before if draft.problem else after_bytes, draft.problem)
-
-
-def _bytes(file: Path) -> bytes | None:
-    """What is in a file, through symbolic links; `None` if it does not exist."""
-    real = Path(os.path.realpath(file))
-    found = lstat(real)
-    if found is None:
-        return None
-    if stat.S_ISLNK(found.st_mode):
-        raise Unclear("it is a symbolic link to itself")
-    if not stat.S_ISREG(found.st_mode):
-        raise Unclear("it is not a file")
-    return read_bytes(real)
-
-
-def _unwritable(file: Path) -> str:
-    """Why a file must not be replaced, although its folder might allow it."""
-    found = lstat(Path(os.path.realpath(file)))
-    return "it is read-only" if found and not found.st_mode & 0o222 else ""
-
-
-def _write(file: Path, data: bytes | None) -> None:
-    """Replaces the bytes of a file, through symbolic links, keeping its mode; or deletes it."""
-    real = Path(os.path.realpath(file))
-    if data is None:
-        real.unlink(missing_ok=True)
-        return
-    make_folder(real.parent)
-    temporary = new_temporary(real.parent)
-    try:
-        store_bytes(temporary, data, lstat(real))
-        temporary.replace(real)
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
-    sync_folder(real.parent)
 
 
 def _written(change: FileChange) -> FileChange:
     problem = "it was changed in the meantime; run this again"
     try:
-        if _bytes(change.file) == change.before:
-            _write(change.file, change.after)
+        if bytes_of(change.file) == change.before:
+            write(change.file, change.after)
             return change
     except Unclear as error:
         problem = str(error)
@@ -251,16 +213,16 @@ def _taken_back(noted: dict[str, Any], edits: Sequence[Edit]) -> FileChange:
     before = None if noted["before"] is None else base64.b64decode(noted["before"])
     told = FileChange(file, purposes=tuple(edit.about for edit in edits))
     try:
-        now = _bytes(file)
+        now = bytes_of(file)
         after = before
         if now not in (None, before) and _digest(now) != noted["after"]:
             after = _without_ours(now or b"", before or b"", edits)
         if now is None:
             after = None  # somebody has deleted it
         if now != after:
-            if problem := _unwritable(file):
+            if problem := why_unwritable(file):
                 raise Unclear(problem)
-            _write(file, after)
+            write(file, after)
         return replace(told, before=now, after=after)
     except (Unclear, UnicodeDecodeError) as error:
         return replace(told, problem=str(error))

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from dataclasses import astuple, replace
 
 from memory_v2.models.base import AssistantMessage, Conversation, Reply, Usage
-
-CHARACTERS = 4
-"""ASCII characters of English text per token. Any other character counts as a token, as in Chinese."""
+from memory_v2.text.tokens import tokens
 
 
 def with_usage(reply: Reply, conversation: Conversation, price: Callable[[Usage], float | None]) -> Reply:
@@ -23,12 +21,6 @@ def with_usage(reply: Reply, conversation: Conversation, price: Callable[[Usage]
     )
     usage = Usage(sum(map(tokens, (conversation.system.text, *tools, *said))), tokens(_words(reply)))
     return replace(reply, usage=usage, money=price(usage), is_estimate=True)
-
-
-def tokens(text: str) -> int:
-    """About how many tokens a text has."""
-    plain = sum(map(str.isascii, text))
-    return len(text) - plain + -(-plain // CHARACTERS)
 
 
 def _words(reply: Reply) -> str:

@@ -12,11 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from memory_v2.errors import InvalidSetting, PageNotFound, StorageError
-from memory_v2.models.estimate import tokens
 from memory_v2.operations.read import read
 from memory_v2.settings import is_count
 from memory_v2.storage.base import MemoryStorage
+from memory_v2.text.tokens import tokens
 from memory_v2.tree.path import ROOT
+from memory_v2.tree.sections import CHILD_LINK, part
 
 LEAST_TOKENS = 200
 """Tokens: with fewer, there is room for the frame and nothing in it."""
@@ -33,8 +34,6 @@ _FRAME = (
 )
 _TAG = re.compile(r"<(?=/?\s*silica-memory)", re.I)
 _CUT = "(cut here; read_memory shows the rest)\n"
-_METADATA = re.compile(r"\n## Metadata[ \t]*\r?\n(?:[ \t]*\r?\n|\w+:[^\n]*(?:\n|\Z))*\Z")
-_LISTED = re.compile(r"\s*[-*+] \[\[([^\[\]|#\r\n]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +51,28 @@ def context(storage: MemoryStorage, max_tokens: int = 2_000, project: str | None
     if not is_count(max_tokens, LEAST_TOKENS):
         raise InvalidSetting(f"max_tokens must be at least {LEAST_TOKENS}, not {max_tokens!r}")
     try:
-        root = _text(storage, ROOT)
+        root = read(storage, ROOT)
     except PageNotFound:
         return SessionContext("")
     pages = {ROOT: root}
     for path in _about(project or "", storage, root):
         with suppress(PageNotFound, StorageError):  # one page that cannot be read keeps nobody from the others
-            pages[path] = _text(storage, path)
+            pages[path] = read(storage, path)
     room = max_tokens - tokens("".join(_FRAME))
     shown: dict[str, str] = {}
     for path, text in pages.items():
         share = int(room * ROOTS_SHARE) if path == ROOT and len(pages) > 1 else room
-        if part := _cut(f"\n--- page {path}\n{text.strip()}\n", share):
-            shown[path] = part
-            room -= tokens(part)
+        if lines := _cut(_shown(path, text), share):
+            shown[path] = lines
+            room -= tokens(lines)
     framed = "".join([_FRAME[0], *shown.values(), _FRAME[1]])
     return SessionContext(framed, tuple(shown), tokens(framed))
 
 
-def _text(storage: MemoryStorage, path: str) -> str:
-    """A page without its metadata, in which nothing looks like the end of the frame."""
-    return _TAG.sub("‹", _METADATA.sub("\n", read(storage, path)))
+def _shown(path: str, text: str) -> str:
+    """A page below a line that names it, without its metadata; nothing in it looks like the end of the frame."""
+    body, links, _ = part(text)
+    return _TAG.sub("‹", f"\n--- page {path}\n{(body + links).strip()}\n")
 
 
 def _words(text: str) -> set[str]:
@@ -92,8 +92,8 @@ def _about(project: str, storage: MemoryStorage, root: str) -> list[str]:
 
 
 def _described(root: str, wanted: set[str]) -> Iterator[str]:
-    for line in root.splitlines():
-        if (listed := _LISTED.match(line)) and wanted <= _words(line):
+    for line in part(root)[1].splitlines():
+        if (listed := CHILD_LINK.match(line)) and wanted <= _words(line):
             yield listed[1].strip()
 
 

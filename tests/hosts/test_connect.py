@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from memory_v2.errors import StorageError
 from memory_v2.hosts.connect import HOSTS, RECORDS, FileChange, apply, plan, undo
 from memory_v2.hosts.host import Host, skill_text
 from memory_v2.hosts.place import Launch, Place
@@ -280,6 +281,17 @@ def test_what_was_there_is_noted_for_its_owner_only(home: Path) -> None:
     connected(place_of(home))
     [record] = (home / RECORDS).iterdir()
     assert record.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("record", ["", "{", "[]", "{}", '{"project": null, "files": [{}]}'])
+def test_a_record_that_is_damaged_is_named_and_changes_nothing(home: Path, record: str) -> None:
+    connected(place_of(home))
+    before = found(home)
+    [file] = (home / RECORDS).iterdir()
+    file.write_text(record)
+    with pytest.raises(StorageError, match=file.name):
+        undo(place_of(home))
+    assert found(home) == before
 
 
 # where the files are
