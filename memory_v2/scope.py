@@ -29,7 +29,7 @@ def project_memory(folder: Path) -> Path:
 def project_folder(folder: Path) -> Path:
     """The folder of a project: that of its git repository, for a worktree the repository's first one; without a
     repository, the folder itself."""
-    start = folder.expanduser().absolute()
+    start = folder.absolute()
     for above in (start, *start.parents):
         git = above / ".git"
         with suppress(OSError):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import click
 
 from memory_v2.cli.columns import Column, table
 from memory_v2.cli.show import out, out_json, plain
 from memory_v2.cli.verb import ChosenMemory, Verb, json_option
-from memory_v2.configuration import SETTINGS, user_file
+from memory_v2.configuration import PATH, SETTINGS, user_file
 from memory_v2.settings import Settings, configured
 
 COLUMNS = (Column("setting"), Column("value"), Column("from", is_long=True), Column("variable", drop=1))
@@ -41,6 +42,8 @@ def config(chosen: ChosenMemory, as_json: bool) -> None:
     settings = Settings.from_configuration(found, os.environ)  # a value that means nothing is told before any is shown
     own = user_file(os.environ)
     rows = [(setting, found.find(setting)) for setting in SETTINGS]
+    if rows[0][1].origin == "--path":
+        rows[0] = (PATH, replace(rows[0][1], origin=chosen.option))
     if as_json:
         values = [
             {"setting": setting.key, "value": given.text, "from": given.origin, "variable": setting.variable}

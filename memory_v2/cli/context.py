@@ -52,7 +52,7 @@ def context(chosen: ChosenMemory, max_tokens: int, project: str | None, hook: st
         out_json(_hook_document(hook, _text_for_hook(chosen, max_tokens, project)))
         return
     with Memory.open(chosen.path, chosen.model) as memory:
-        found = memory.context(max_tokens, project or _project(Path.cwd()))
+        found = memory.context(max_tokens, project or _project(_present_folder()))
         if as_json:
             out_result(rows.CONTEXT, found)
         else:
@@ -79,24 +79,35 @@ def _hook_document(hook: str, text: str) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
 
 
-def _project(folder: Path) -> str | None:
+def _project(folder: Path | None) -> str | None:
     """The name of the project in a folder; a home folder and the root of the disk are none."""
+    if folder is None:
+        return None
     found = project_folder(folder)
-    return None if found in (Path.home(), Path(found.anchor)) else found.name
+    no_project = [Path(found.anchor)]
+    with suppress(RuntimeError):  # the home folder is not known
+        no_project.append(Path.home())
+    return None if found in no_project else found.name
 
 
-def _folder_of_session() -> Path:
+def _present_folder() -> Path | None:
+    with suppress(OSError):  # it was deleted
+        return Path.cwd()
+    return None
+
+
+def _folder_of_session() -> Path | None:
     """The folder that the host names on standard input, else the present one."""
     try:
         told = json.loads(_input())
-    except ValueError:
+    except (ValueError, RecursionError):
         told = None
     if isinstance(told, dict):
         roots = told.get("workspace_roots")
         named = roots[0] if isinstance(roots, list) and roots else told.get("cwd")
-        if isinstance(named, str) and named and "\0" not in named:
+        if isinstance(named, str) and Path(named).is_absolute() and "\0" not in named:
             return Path(named)
-    return Path.cwd()
+    return _present_folder()
 
 
 def _input() -> bytes:

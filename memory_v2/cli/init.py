@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 HOST_NAMES = ("claude-code", "claude-desktop", "codex", "cursor", "vscode", "gemini-cli")
 WAYS = ("model", "planner", "host", "sampling")
-NAME = "silica-memory"
+NAME, PROJECT_NAME = "silica-memory", "silica-project-memory"
+"""What hosts call the server. A persona's name is added to the first."""
 LINE_WIDTH = 160
 """Columns of a line of a diff that are shown: a file may be one line of a megabyte."""
 
@@ -82,12 +83,13 @@ def init(
         if undone is None:
             tell("there is nothing to take back: nothing was applied")
         context.exit(STORAGE if _is_left_alone(undone or []) else 0)
+    memory = Settings.from_configuration(configured(os.environ, chosen.path, chosen.model), os.environ)
     hosts = _hosts(place, names)
-    launch = replace(_launch(chosen), serving=("--decide", decide) if decide else ())
+    model, serving = (("--model", chosen.model) if chosen.model else ()), (("--decide", decide) if decide else ())
+    launch = replace(_launch(chosen), model=model, serving=serving)
     changes = plan(place, launch, hosts)
     if is_applied:
         changes = apply(place, launch, hosts, changes)
-    memory = Settings.from_configuration(configured(os.environ, chosen.path, chosen.model), os.environ)
     server = [launch.server[0], *launch.server[1]]
     told = {"applied": is_applied, "hosts": [host.name for host in hosts], "path": str(memory.path), "server": server}
     _report(changes, as_json, told)
@@ -117,18 +119,17 @@ def _launch(chosen: ChosenMemory) -> Launch:
     them names is told as an option."""
     from memory_v2.hosts.place import Launch, installed_program
 
-    model = ("--model", chosen.model) if chosen.model else ()
     if chosen.project:
-        return Launch(installed_program(), ("--project", str(chosen.project), *model), f"{NAME}-project")
+        return Launch(installed_program(), ("--project", str(chosen.project)), PROJECT_NAME)
     if chosen.persona:
-        return Launch(installed_program(), ("--persona", chosen.persona, *model), f"{NAME}-{chosen.persona.lower()}")
+        return Launch(installed_program(), ("--persona", chosen.persona), f"{NAME}-{chosen.persona}")
     found = configured(os.environ, chosen.path, chosen.model)
     folder = found.find(PATH)
     if not folder.text.isprintable():  # also of bytes that are not UTF-8
         raise UsageError("the files of hosts cannot hold the name of this folder")
     is_told = folder.origin in ("--path", PATH.variable)
     path = ("--path", str(Path(folder.text).expanduser().absolute())) if is_told else ()
-    return Launch(installed_program(), (*path, *model), NAME)
+    return Launch(installed_program(), path, NAME)
 
 
 def _is_left_alone(changes: Sequence[FileChange]) -> bool:

@@ -36,6 +36,11 @@ class ChosenMemory:
     project: Path | None = None
     persona: str | None = None
 
+    @property
+    def option(self) -> str:
+        """The option that chose the folder."""
+        return "--project" if self.project else "--persona" if self.persona else "--path"
+
     @classmethod
     def from_options(
         cls,

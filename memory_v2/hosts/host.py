@@ -36,7 +36,8 @@ def stdio_server(launch: Launch) -> dict[str, Any]:
 
 def skill(folder: Path, launch: Launch) -> Edit:
     """The instructions for agents, as a skill in a host's folder of skills."""
-    return whole_file(folder / launch.name / "SKILL.md", "skill", skill_text().replace("silica-memory", launch.name))
+    name = launch.name.lower().replace("_", "-")  # all that the names of skills may have
+    return whole_file(folder / name / "SKILL.md", "skill", skill_text().replace("silica-memory", name))
 
 
 @cache

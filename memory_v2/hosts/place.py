@@ -43,19 +43,20 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Launch:
     """How a host starts the memory: the program, the options that choose the memory, the name under which the host
-    lists it, and the options of the server."""
+    lists it, and the options before and after the verb that only the server needs."""
 
     program: tuple[str, ...]
     options: tuple[str, ...]
     name: str
     platform: str = sys.platform
+    model: tuple[str, ...] = ()
     serving: tuple[str, ...] = ()
 
     @property
     def server(self) -> tuple[str, list[str]]:
         """The command of the MCP server and its arguments."""
         command, *more = self.program
-        return command, [*more, "memory", *self.options, "mcp", *self.serving]
+        return command, [*more, "memory", *self.options, *self.model, "mcp", *self.serving]
 
     def hook(self, form: str) -> str:
         """The command line that prints what a session begins with, in the form that the host reads."""
@@ -65,13 +66,12 @@ class Launch:
         return shlex.join(words)
 
     def is_hook(self, command: object) -> bool:
-        """Whether a hook's command is this one, also as an installation in another folder wrote it."""
-        if not isinstance(command, str):
+        """Whether a hook's command is the one of this name, whatever program or folder it was written for."""
+        if not isinstance(command, str) or " --hook " not in command:
             return False
-        unquoted, options = (
-            re.sub(r"[\"']", "", text.replace("\\", "/")) for text in (command, " ".join(self.options))
-        )
-        return " --hook " in unquoted and f" memory {options} context ".replace("  ", " ") in unquoted
+        kind = self.options[0] if self.options else "--path"
+        named = {"--path": "(?:--path .+ )?", "--project": "--project .+ "}.get(kind, f"{' '.join(self.options)} ")
+        return re.search(f" memory {named}context ", command) is not None
 
 
 def installed_program() -> tuple[str, ...]:

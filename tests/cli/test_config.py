@@ -53,8 +53,9 @@ def test_the_variable_goes_before_a_project_and_a_persona(program: Program, opti
     there = {"SILICA_MEMORY_PATH": str(program.home / "there")}
     config = program.silica("memory", *option, "config", "--json", env=there)
     assert config.json["path"] == str(program.home / "there")
-    chosen = program.silica("memory", *option, "config", "--json").json["path"]
-    assert chosen.startswith(str(program.home / ".silica"))
+    chosen = program.silica("memory", *option, "config", "--json").json
+    assert chosen["path"].startswith(str(program.home / ".silica"))
+    assert origins(chosen)["path"] == option[0]
 
 
 def test_a_project_and_a_persona_have_memories_of_their_own(program: Program) -> None:

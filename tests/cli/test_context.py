@@ -59,6 +59,13 @@ def test_a_home_folder_is_no_project(program: Program, boats: Path) -> None:
     assert program.home.name not in said(program.run("context", "--hook", "session-start"))
 
 
+def test_a_folder_that_was_deleted_is_no_project(program: Program, boats: Path) -> None:
+    command = f'cd {boats} && rm -r {boats} && exec "$@"'
+    run = [*PROGRAM, "memory", "--path", str(program.folder), "context", "--hook", "session-start"]
+    done = subprocess.run(["sh", "-c", command, "sh", *run], stdin=subprocess.DEVNULL, capture_output=True)
+    assert "Ada keeps the books." in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+
+
 def test_an_empty_memory_adds_nothing_to_a_session(program: Program) -> None:
     ended = program.run("context", "--hook", "session-start")
     assert (ended.code, ended.json, ended.err) == (0, {}, "")

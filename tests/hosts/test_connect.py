@@ -198,6 +198,16 @@ def test_an_installation_in_another_folder_takes_the_place_of_the_old_one(home: 
     assert found(home) == {name: text.encode() for name, text in FILES.items()}
 
 
+def test_another_folder_or_model_takes_the_place_of_the_old_one_too(home: Path) -> None:
+    connected(place_of(home))
+    elsewhere = Launch(PROGRAM, ("--path", "/my notes"), "silica-memory", "linux", ("--model", "some:model"))
+    connected(place_of(home), elsewhere)
+    groups = json.loads((home / ".claude/settings.json").read_text())["hooks"]["SessionStart"]
+    assert [group["hooks"][0]["command"] for group in groups[1:]] == [elsewhere.hook("session-start")]
+    servers = json.loads((home / ".claude.json").read_text())["mcpServers"]
+    assert servers["silica-memory"]["args"] == ["memory", "--path", "/my notes", "--model", "some:model", "mcp"]
+
+
 def test_two_memories_stand_side_by_side(home: Path) -> None:
     work = Launch(PROGRAM, ("--persona", "work"), "silica-memory-work", "linux")
     connected(place_of(home))
@@ -332,7 +342,7 @@ def test_a_project_gets_files_of_its_own_and_its_memory_stays_out_of_the_reposit
     project = home / "boats"
     project.mkdir()
     before = found(home)
-    launch = Launch(PROGRAM, ("--project", str(project)), "silica-memory-project", "linux")
+    launch = Launch(PROGRAM, ("--project", str(project)), "silica-project-memory", "linux")
     place = place_of(home, project=project)
     connected(place, launch)
     added = {name for name in found(home) if name not in before}
@@ -341,13 +351,13 @@ def test_a_project_gets_files_of_its_own_and_its_memory_stays_out_of_the_reposit
         for name in (
             ".mcp.json",
             ".claude/settings.local.json",
-            ".claude/skills/silica-memory-project/SKILL.md",
+            ".claude/skills/silica-project-memory/SKILL.md",
             ".codex/config.toml",
             ".codex/hooks.json",
-            ".agents/skills/silica-memory-project/SKILL.md",
+            ".agents/skills/silica-project-memory/SKILL.md",
             ".cursor/mcp.json",
             ".cursor/hooks.json",
-            ".cursor/skills/silica-memory-project/SKILL.md",
+            ".cursor/skills/silica-project-memory/SKILL.md",
             ".vscode/mcp.json",
             ".gemini/settings.json",
             ".silica/.gitignore",
@@ -357,3 +367,21 @@ def test_a_project_gets_files_of_its_own_and_its_memory_stays_out_of_the_reposit
     undo(place_of(home))
     assert found(home) == before
     assert list(project.iterdir()) == []
+
+
+# the skill
+
+
+def test_the_skill_is_half_a_page_that_every_host_can_read() -> None:
+    from ruamel.yaml import YAML
+
+    _, front, text = skill_text().split("---\n", 2)
+    told = YAML(typ="safe").load(front)
+    assert told["name"] == "silica-memory"
+    assert len(told["description"]) <= 1_024  # what hosts read of a description
+    assert len(text.split()) < 350
+
+
+def test_the_skill_of_a_persona_has_a_name_that_hosts_accept(home: Path) -> None:
+    connected(place_of(home), Launch(PROGRAM, ("--persona", "My_Work"), "silica-memory-My_Work", "linux"))
+    assert "\nname: silica-memory-my-work\n" in (home / ".claude/skills/silica-memory-my-work/SKILL.md").read_text()
