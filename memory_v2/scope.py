@@ -29,14 +29,20 @@ def project_memory(folder: Path) -> Path:
 def project_folder(folder: Path) -> Path:
     """The folder of a project: that of its git repository, for a worktree the repository's first one; without a
     repository, the folder itself."""
+    own = worktree(folder)
+    with suppress(OSError):
+        if (own / ".git").is_file():
+            return _main_worktree(own / ".git") or own
+    return own
+
+
+def worktree(folder: Path) -> Path:
+    """The worktree that a folder is in; without a repository, the folder itself."""
     start = folder.absolute()
     for above in (start, *start.parents):
-        git = above / ".git"
         with suppress(OSError):
-            if git.is_dir():
+            if (above / ".git").exists():
                 return above
-            if git.is_file():
-                return _main_worktree(git) or above
     return start
 
 

@@ -171,7 +171,7 @@ def test_a_folder_of_a_project_belongs_to_its_repository(tmp_path: Path) -> None
     assert project_folder(alone) == alone
 
 
-def worktree(tmp_path: Path, back: Path | None = None) -> Path:
+def linked_worktree(tmp_path: Path, back: Path | None = None) -> Path:
     """A worktree of the repository `boats`, as git makes it."""
     own = tmp_path / "boats" / ".git" / "worktrees" / "fix"
     own.mkdir(parents=True)
@@ -184,11 +184,11 @@ def worktree(tmp_path: Path, back: Path | None = None) -> Path:
 
 
 def test_the_worktrees_of_a_repository_share_one_memory(tmp_path: Path) -> None:
-    assert project_memory(worktree(tmp_path)) == project_memory(tmp_path / "boats")
+    assert project_memory(linked_worktree(tmp_path)) == project_memory(tmp_path / "boats")
 
 
 def test_a_folder_that_claims_to_be_a_worktree_of_another_repository_does_not_get_its_memory(tmp_path: Path) -> None:
-    tree = worktree(tmp_path, back=tmp_path / "another" / ".git")
+    tree = linked_worktree(tmp_path, back=tmp_path / "another" / ".git")
     assert project_folder(tree) == tree
 
 

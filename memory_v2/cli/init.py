@@ -60,7 +60,8 @@ def init(
     project, and a skill that says when to use the memory. Everything else in the files stays as it is, to the byte.
     A file that cannot be understood is left alone.
 
-    With --project before the verb, the files of that project are changed, and the memory is the project's.
+    With --project before the verb, the files of that project are changed, and the memory is the project's. Run it in
+    each git worktree in which agents work: all of them share the memory.
 
     \b
     Examples:
@@ -103,7 +104,7 @@ def _place(chosen: ChosenMemory) -> Place:
     from memory_v2.hosts.place import Place
 
     try:
-        return Place(Path.home(), os.environ, sys.platform, chosen.project)
+        return Place(Path.home(), os.environ, sys.platform, chosen.checkout)
     except RuntimeError as error:
         raise UsageError("your home folder is not known: set HOME") from error
 

@@ -15,7 +15,7 @@ from memory_v2.cli.show import tell
 from memory_v2.errors import InvalidText, UsageError
 from memory_v2.memory import Memory
 from memory_v2.operations.row import Row
-from memory_v2.scope import PROJECT_MEMORY, persona_memory, project_folder
+from memory_v2.scope import PROJECT_MEMORY, persona_memory, project_folder, worktree
 
 P = ParamSpec("P")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -29,12 +29,14 @@ _BEFORE_THE_VERB = ("--path", "--project", "--persona", "--model")
 
 @dataclass(frozen=True, slots=True)
 class ChosenMemory:
-    """The options before the verb. `path` is the folder that they choose, if any; `project` is the project's folder."""
+    """The options before the verb. `path` is the folder that they choose, if any; `project` is the project's folder,
+    and `checkout` the worktree of it that was named."""
 
     path: str | None
     model: str | None
     project: Path | None = None
     persona: str | None = None
+    checkout: Path | None = None
 
     @property
     def option(self) -> str:
@@ -57,14 +59,14 @@ class ChosenMemory:
         ]
         if len(given) > 1:
             raise UsageError(f"give {' or '.join(given)}: each of them chooses the memory")
-        if project is not None:
-            project = project_folder(project)
+        checkout = project and worktree(project)
+        project = project and project_folder(project)
         folder = project and project / PROJECT_MEMORY
         if persona is not None:
             folder = persona_memory(persona)
         if folder and not environment.get("SILICA_MEMORY_PATH"):
             path = str(folder)
-        return cls(path, model, project, persona)
+        return cls(path, model, project, persona, checkout)
 
 
 class Verb(click.Command):

@@ -128,7 +128,7 @@ def _edits(place: Place, launch: Launch, hosts: Iterable[Host]) -> Iterable[tupl
     for host in hosts:
         yield from ((host.title, edit) for edit in host.edits(place, launch))
     if place.project:  # what an agent notes is not committed by accident
-        ignore = place.project / PROJECT_MEMORY.parent / ".gitignore"
+        ignore = Path(launch.options[-1]) / PROJECT_MEMORY.parent / ".gitignore"
         yield "git", whole_file(ignore, "keeps the memory out of the repository", "*\n")
 
 

@@ -19,7 +19,8 @@ HOOK_SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A user's home folder, environment and platform. With `project`, a project's own files are meant."""
+    """A user's home folder, environment and platform. With `project`, the files in that worktree of a project are
+    meant."""
 
     home: Path
     environment: Mapping[str, str]

@@ -97,6 +97,20 @@ def test_a_folder_that_only_this_shell_knows_is_written_down(hosts: Program) -> 
     assert "SILICA_MEMORY_PATH" in init(hosts, options=("--project", "."), SILICA_MEMORY_PATH=where).err
 
 
+def test_the_agents_of_a_worktree_get_files_there_and_the_memory_of_the_repository(hosts: Program) -> None:
+    from tests.test_configuration import linked_worktree
+
+    tree = linked_worktree(hosts.home)
+    applied = init(hosts, "--apply", "--json", options=("--project", str(tree)))
+    repository = str(hosts.home / "boats")
+    assert applied.json["server"][-3:] == ["--project", repository, "mcp"]
+    assert (tree / ".mcp.json").is_file()
+    assert not (hosts.home / "boats" / ".mcp.json").exists()
+    assert (hosts.home / "boats" / ".silica" / ".gitignore").read_text() == "*\n"
+    assert init(hosts, "--undo").code == 0
+    assert [file.name for file in tree.iterdir()] == [".git"]
+
+
 def test_who_decides_is_written_down(hosts: Program) -> None:
     assert init(hosts, "--json", "--decide", "host").json["server"][-3:] == ["mcp", "--decide", "host"]
 
