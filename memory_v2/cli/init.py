@@ -20,7 +20,7 @@ from memory_v2.errors import UsageError
 from memory_v2.settings import Settings, configured
 
 if TYPE_CHECKING:
-    from memory_v2.hosts.connect import FileChange
+    from memory_v2.hosts.file_change import FileChange
     from memory_v2.hosts.host import Host
     from memory_v2.hosts.place import Launch, Place
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import difflib
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
@@ -18,6 +17,7 @@ from memory_v2.hosts.claude_desktop import CLAUDE_DESKTOP
 from memory_v2.hosts.codex import CODEX
 from memory_v2.hosts.cursor import CURSOR
 from memory_v2.hosts.edit import Edit, whole_file
+from memory_v2.hosts.file_change import FileChange
 from memory_v2.hosts.gemini_cli import GEMINI_CLI
 from memory_v2.hosts.host import Host
 from memory_v2.hosts.host_files import bytes_of, why_unwritable, write
@@ -30,36 +30,6 @@ from memory_v2.storage.local.disk import advice, explained, read_bytes, replace_
 HOSTS = (CLAUDE_CODE, CLAUDE_DESKTOP, CODEX, CURSOR, VSCODE, GEMINI_CLI)
 RECORDS = Path(".silica") / "connections"
 """Below the home folder: what was there before each `--apply`. It may hold keys: only its owner can read it."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileChange:
-    """One file of one or more hosts, with its bytes before and after; `None` means that there is no such file. With a
-    `problem`, the file is left as it is, and the problem says why."""
-
-    file: Path
-    hosts: tuple[str, ...] = ()
-    purposes: tuple[str, ...] = ()
-    before: bytes | None = None
-    after: bytes | None = None
-    problem: str = ""
-
-    @property
-    def is_change(self) -> bool:
-        """Whether the file becomes another."""
-        return not self.problem and self.before != self.after
-
-    def diff(self) -> list[str]:
-        """The lines that go and come. Lines around them are not shown: they may hold the keys of others."""
-        old, new = ((data or b"").decode("utf-8", "replace").splitlines() for data in (self.before, self.after))
-        lines = difflib.unified_diff(old, new, lineterm="", n=0)
-        return [line for number, line in enumerate(lines) if number > 1] if self.is_change else []
-
-    def to_dict(self) -> dict[str, Any]:
-        """The document of the change."""
-        state = "left alone" if self.problem else "changed" if self.is_change else "unchanged"
-        shared = {"path": str(self.file), "hosts": list(self.hosts), "purposes": list(self.purposes)}
-        return {**shared, "state": state, "diff": self.diff(), "problem": self.problem}
 
 
 @dataclass(slots=True)

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from memory_v2.errors import StorageError
-from memory_v2.hosts.connect import HOSTS, RECORDS, FileChange, apply, plan, undo
+from memory_v2.hosts.connect import HOSTS, RECORDS, apply, plan, undo
+from memory_v2.hosts.file_change import FileChange
 from memory_v2.hosts.host import Host, skill_text
 from memory_v2.hosts.place import Launch, Place
 

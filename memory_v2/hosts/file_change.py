@@ -1,0 +1,62 @@
+"""A file of a host before and after a change, and how the change is shown."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file of one or more hosts, with its bytes before and after; `None` means that there is no such file. With a
+    `problem`, the file is left as it is, and the problem says why."""
+
+    file: Path
+    hosts: tuple[str, ...] = ()
+    purposes: tuple[str, ...] = ()
+    before: bytes | None = None
+    after: bytes | None = None
+    problem: str = ""
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the file becomes another."""
+        return not self.problem and self.before != self.after
+
+    def diff(self) -> list[str]:
+        """What goes and what comes, by line. Nothing else is shown, also not the rest of a line that is changed: it may
+        hold the keys of others."""
+        if not self.is_change:
+            return []
+        old, new = ((data or b"").decode("utf-8", "replace").splitlines() for data in (self.before, self.after))
+        shown: list[str] = []
+        for tag, i, i_end, j, j_end in difflib.SequenceMatcher(None, old, new).get_opcodes():
+            if tag != "equal":
+                gone, come = _apart("\n".join(old[i:i_end]), "\n".join(new[j:j_end]))
+                shown += [f"@@ line {j + 1}", *(f"-{line}" for line in gone), *(f"+{line}" for line in come)]
+        return shown
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of the change."""
+        state = "left alone" if self.problem else "changed" if self.is_change else "unchanged"
+        shared = {"path": str(self.file), "hosts": list(self.hosts), "purposes": list(self.purposes)}
+        return {**shared, "state": state, "diff": self.diff(), "problem": self.problem}
+
+
+def _apart(old: str, new: str) -> tuple[list[str], list[str]]:
+    """The lines in which two texts differ, without what both have before and after it."""
+    start = _alike(old, new)
+    end = _alike(old[start:][::-1], new[start:][::-1])
+    before = "…" if old[:start].rpartition("\n")[2] else ""
+    after = "…" if end and old[len(old) - end] != "\n" else ""
+    middles = (text[start : len(text) - end] for text in (old, new))
+    gone, come = (f"{before}{middle}{after}".split("\n") if middle else [] for middle in middles)
+    return gone, come
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two texts have in common from their beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
