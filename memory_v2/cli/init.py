@@ -138,24 +138,30 @@ def _is_left_alone(changes: Sequence[FileChange]) -> bool:
 
 
 def _report(changes: Sequence[FileChange], as_json: bool, told: dict[str, object]) -> None:
+    """Tells what was done to each file, or would be: with the lines that come and go, unless they were taken back."""
     if as_json:
         out_json({**told, "files": [change.to_dict() for change in changes]})
         return
     shown: set[bytes | None] = set()
     for change in changes:
         what = f"{', '.join(change.hosts)}: " if change.hosts else ""
-        state = "left alone" if change.problem else "" if change.is_change else "nothing to do"
-        purposes = ", ".join(change.purposes)
-        out(style(plain(str(change.file)), fg="cyan") + f"  {what}{purposes}" + (f" ({state})" if state else ""))
+        done = "taken back" if "undone" in told else ""
+        state = "left alone" if change.problem else done if change.is_change else "nothing to do"
+        head = f"  {what}{', '.join(change.purposes)}" + (f" ({state})" if state else "")
+        out(style(plain(str(change.file)), fg="cyan") + head)
         if change.problem:
             tell(f"{change.file} is left alone: {change.problem}")
-        if change.before is None and change.after in shown:  # the same skill for several hosts
+        elif change.before is None and change.after in shown:  # the same skill for several hosts
             out("    the same text as above")
-            continue
+        elif not done:
+            _show_lines(change.diff())
         shown.add(change.after)
-        for line in change.diff():
-            colour = {"+": "green", "-": "red"}.get(line[0])
-            out("    " + style(cut(plain(line), LINE_WIDTH), fg=colour))
+
+
+def _show_lines(diff: Sequence[str]) -> None:
+    for line in diff:
+        colour = {"+": "green", "-": "red"}.get(line[0])
+        out("    " + style(cut(plain(line), LINE_WIDTH), fg=colour))
 
 
 def _tell_what_next(changes: Sequence[FileChange], hosts: Sequence[Host], is_applied: bool) -> None:

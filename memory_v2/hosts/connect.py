@@ -181,7 +181,7 @@ def _digest(data: bytes | None) -> str:
 def _taken_back(noted: dict[str, Any], edits: Sequence[Edit]) -> FileChange:
     file = Path(noted["path"])
     before = None if noted["before"] is None else base64.b64decode(noted["before"])
-    told = FileChange(file, purposes=tuple(edit.about for edit in edits))
+    told = FileChange(file, purposes=tuple(dict.fromkeys(edit.about for edit in edits)))
     try:
         now = bytes_of(file)
         after = before

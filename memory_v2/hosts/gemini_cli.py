@@ -26,5 +26,5 @@ GEMINI_CLI = Host(
     "Gemini CLI",
     lambda place: (place.home / ".gemini").exists(),
     _edits,
-    "start a new session; /mcp lists the server",
+    "start a new session in a folder that you have trusted; /mcp lists the server",
 )

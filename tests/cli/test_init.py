@@ -40,7 +40,9 @@ def test_it_shows_the_change_and_writes_nothing_until_it_is_told_to(hosts: Progr
     assert {file["state"] for file in applied.json["files"]} == {"changed"}
     assert "/hooks" in applied.err  # Codex wants a hook to be trusted
     assert {file["state"] for file in init(hosts, "--apply", "--json").json["files"]} == {"unchanged"}
-    assert init(hosts, "--undo").code == 0
+    undone = init(hosts, "--undo")
+    assert undone.code == 0
+    assert undone.text.count("(taken back)") == len(undone.text.splitlines()) == len(applied.json["files"])
     assert files(hosts.home) == before
     assert init(hosts, "--undo", "--json").json == {"undone": False, "files": []}
 
