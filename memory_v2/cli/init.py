@@ -151,7 +151,7 @@ def _report(changes: Sequence[FileChange], as_json: bool, told: dict[str, object
         out(style(plain(str(change.file)), fg="cyan") + head)
         if change.problem:
             tell(f"{change.file} is left alone: {change.problem}")
-        elif change.before is None and change.after in shown:  # the same skill for several hosts
+        elif change.is_change and change.before is None and change.after in shown:  # the same skill for several hosts
             out("    the same text as above")
         elif not done:
             _show_lines(change.diff())

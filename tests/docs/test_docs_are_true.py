@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,14 @@ def test_every_file_of_settings_can_be_read(document: Path, tmp_path: Path) -> N
     for block in fences(document, "toml"):
         file.write_text(block, "utf-8")
         assert Settings.from_environment({"XDG_CONFIG_HOME": str(tmp_path)}) != Settings.from_environment({})
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_extra_that_can_be_installed_is_there(document: Path) -> None:
+    extras = tomllib.loads((HOME / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    told = re.findall(r"pip\S* install '[^'\[]+\[([^\]]+)\]'", document.read_text("utf-8"))
+    assert set(told) <= set(extras)
+    assert told or document.name != "README.md"
 
 
 def test_the_files_of_hosts_are_those_that_are_told() -> None:
