@@ -196,14 +196,15 @@ def _taken_back(noted: dict[str, Any], edits: Sequence[Edit]) -> FileChange:
         return replace(told, before=now, after=after)
     except (Unclear, UnicodeDecodeError) as error:
         return replace(told, problem=str(error))
-    except (OSError, StorageError) as error:
-        return replace(told, problem=f"it cannot be written: {error}")
+    except OSError as error:
+        return replace(told, problem=f"it cannot be written: {advice(error)}")
 
 
 def _without_ours(now: bytes, before: bytes, edits: Sequence[Edit]) -> bytes:
     text, old = now.decode("utf-8"), before.decode("utf-8")
     for edit in edits:
-        if old and edit.take_out(old) != old:
-            raise Unclear("it was changed since, and was connected before too: change it yourself")
-        text = edit.take_out(text)
+        left = edit.take_out(text)
+        if left != text and old and edit.take_out(old) != old:
+            raise Unclear("it was changed since, and was connected before too; take our part out yourself")
+        text = left
     return text.encode("utf-8")

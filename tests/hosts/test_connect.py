@@ -199,6 +199,20 @@ def test_an_installation_in_another_folder_takes_the_place_of_the_old_one(home: 
     assert found(home) == {name: text.encode() for name, text in FILES.items()}
 
 
+def test_a_file_that_was_connected_before_and_changed_since_is_left_to_its_owner(home: Path) -> None:
+    connected(place_of(home))
+    connected(place_of(home), Launch(("/new/silica",), (), "silica-memory", "linux"))
+    claude = home / ".claude.json"
+    claude.write_text(claude.read_text().replace("12", "13"))
+    back = undo(place_of(home))
+    assert back is not None
+    assert [change.file for change in back if change.problem] == [claude]
+    assert "/new/silica" in claude.read_text()
+    claude.write_text("{}")
+    assert not any(change.problem for change in undo(place_of(home)) or ())
+    assert claude.read_text() == "{}"
+
+
 def test_another_folder_or_model_takes_the_place_of_the_old_one_too(home: Path) -> None:
     connected(place_of(home))
     elsewhere = Launch(PROGRAM, ("--path", "/my notes"), "silica-memory", "linux", ("--model", "some:model"))
