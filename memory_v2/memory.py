@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from memory_v2.models.base import Model
     from memory_v2.operations.check import Checkup
     from memory_v2.operations.context import Context
+    from memory_v2.operations.forget import Forgotten
     from memory_v2.operations.pack import Packed
     from memory_v2.operations.past import BlamedLine, PastOperation
     from memory_v2.operations.replay import Replay
@@ -369,6 +370,18 @@ class Memory:
         """Returns what a session begins with: the root page and the pages about a project, framed as data and cut to
         `max_tokens`. Interrupted operations are left alone, for finishing them may take a model."""
         return rows.CONTEXT.load()(self.storage, max_tokens=max_tokens, project=project)
+
+    def forget(
+        self, text: str | None = None, path: str | None = None, lines: str | None = None, apply: bool = False
+    ) -> Forgotten:
+        """Takes something out of the pages, the history, traces, pending notes, the index, leftovers and old versions
+        in a bucket, for good: a `text`, to the letter; a page `path`; or `lines` of it, such as `3-5`. Without `apply`
+        it changes nothing and tells where it stands. The history says that something was forgotten, not what.
+
+        Revisions since the first that held it get new ids. Raises `InvalidText`, `InvalidSetting`, `NotAllowed`,
+        `PageNotFound`, `StorageError`.
+        """
+        return self._run(rows.FORGET, text=text, path=path, lines=lines, apply=apply)
 
     def running(self) -> list[RunningOperation]:
         """Lists the operations of this object that are running now in any thread, oldest first: those that leave a

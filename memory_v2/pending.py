@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from memory_v2.errors import SilicaError, StorageError
-from memory_v2.storage.base import PENDING, MemoryStorage, Notes
+from memory_v2.storage.base import PENDING, Leftover, MemoryStorage, Notes
 from memory_v2.storage.history import History, HistoryDamaged
 from memory_v2.tree.path import page_path
 
@@ -52,13 +52,24 @@ class PendingSplits:
     pages: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class PendingErasure:
+    """What is left to remove of something that was forgotten: names of traces, and leftovers. The index goes too."""
+
+    traces: tuple[str, ...] = ()
+    leftovers: tuple[Leftover, ...] = ()
+
+
+Pending: TypeAlias = PendingWrite | PendingSplits | PendingErasure
+
+
 class PendingNote:
     """The pending note of one operation. `held` is its content; `None` if nothing is left to do."""
 
     def __init__(self, notes: Notes, operation: str) -> None:
         self._notes = notes
         self.name = f"{PENDING}/{operation}"
-        self.held: PendingWrite | PendingSplits | None = None
+        self.held: Pending | None = None
 
     @contextmanager
     def writing(self, pending: PendingWrite, history: History) -> Iterator[None]:
@@ -94,6 +105,19 @@ class PendingNote:
             yield unsplit
             if not unsplit:
                 self.clear()
+
+    @contextmanager
+    def erasing(self, pending: PendingErasure, storage: MemoryStorage) -> Iterator[None]:
+        """Keeps the note while something is forgotten. If that fails before it is decided, the note is removed."""
+        with self._notes.claim(self.name, is_new=True):
+            self._save(pending)
+            try:
+                yield
+            except SilicaError:
+                if storage.interrupted() is None:
+                    self.clear()
+                raise
+            self.clear()
 
     @property
     def operation(self) -> str:
@@ -147,7 +171,7 @@ class PendingNote:
         except StorageError:
             logger.exception("the pages to split could not be noted")
 
-    def resume(self, pending: PendingWrite | PendingSplits) -> None:
+    def resume(self, pending: Pending) -> None:
         """Takes over the work that another process has noted."""
         self.held = pending
 
@@ -173,7 +197,7 @@ class PendingNote:
             logger.info("whether the text of a failed write was recorded cannot be told: %s", error)
             return False
 
-    def _save(self, pending: PendingWrite | PendingSplits) -> None:
+    def _save(self, pending: Pending) -> None:
         self.held = pending  # a write that fails may have left the note all the same
         self._notes.write(self.name, _to_json(pending))
 
@@ -206,7 +230,7 @@ def recorded_since(history: History, operation: str, head: str) -> tuple[str, ..
     return None if pages is None else tuple(pages)
 
 
-def read_pending(notes: Notes, name: str) -> PendingWrite | PendingSplits | None:
+def read_pending(notes: Notes, name: str) -> Pending | None:
     """The content of a note; `None` if it does not exist. Raises `StorageError` if it cannot be read; the note
     stays."""
     data = notes.read(name)
@@ -220,17 +244,21 @@ def read_pending(notes: Notes, name: str) -> PendingWrite | PendingSplits | None
         ) from error
 
 
-def _to_json(pending: PendingWrite | PendingSplits) -> bytes:
+def _to_json(pending: Pending) -> bytes:
     if isinstance(pending, PendingSplits):
         return json.dumps({"unsettled": pending.pages}, indent=1).encode()
+    if isinstance(pending, PendingErasure):
+        return json.dumps({"erase": pending.traces, "leftovers": pending.leftovers}, indent=1).encode()
     return json.dumps({**asdict(pending), "since": pending.since.isoformat()}, indent=1).encode()
 
 
-def _from_json(data: object) -> PendingWrite | PendingSplits:
+def _from_json(data: object) -> Pending:
     """The note in a file. Raises `ValueError` if it is of another shape."""
     match data:
         case {"unsettled": [*pages]}:
             return PendingSplits(tuple(map(page_path, pages)))
+        case {"erase": [*traces], "leftovers": [*leftovers]}:
+            return PendingErasure(tuple(map(str, traces)), tuple(Leftover(*map(str, one)) for one in leftovers))
         case {
             "text": str(text),
             "path": str() | None as path,

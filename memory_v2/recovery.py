@@ -12,6 +12,7 @@ from memory_v2.errors import SilicaError, UsageError
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans
+from memory_v2.operations.forget import erase
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result, WriteResult
@@ -20,6 +21,8 @@ from memory_v2.operations.write import write_noted
 from memory_v2.pending import (
     LEFT,
     Mode,
+    Pending,
+    PendingErasure,
     PendingSplits,
     PendingWrite,
     finish_interrupted,
@@ -77,11 +80,13 @@ def recover(context: Context, operate: Callable[..., Result]) -> list[Recovered]
     return recovered
 
 
-def _finished(
-    context: Context, operation: str, pending: PendingWrite | PendingSplits, operate: Callable[..., Result]
-) -> list[Recovered]:
+def _finished(context: Context, operation: str, pending: Pending, operate: Callable[..., Result]) -> list[Recovered]:
     if isinstance(pending, PendingSplits):
         _split(context, operation, pending, operate)
+        return []
+    if isinstance(pending, PendingErasure):
+        erase(context, pending)
+        context.storage.notes.remove(f"{PENDING}/{operation}")
         return []
     recovered = partial(Recovered, "write", shorten(pending.text, MAX_SUMMARY), pending.since)
     if (pages := recorded_since(context.storage.history, operation, pending.head)) is not None:

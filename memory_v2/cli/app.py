@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from memory_v2 import __version__
-from memory_v2.cli import config, context, history, init, inspect, mcp, pages, search, traces, undo
+from memory_v2.cli import config, context, forget, history, init, inspect, mcp, pages, search, traces, undo
 from memory_v2.cli.edge import Program
 from memory_v2.cli.verb import ChosenMemory, MemoryVerbs
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
@@ -121,6 +121,7 @@ for verb in (
     undo.restore,
     history.blame,
     history.gc,
+    forget.forget,
     inspect.check,
     traces.trace,
     traces.replay,

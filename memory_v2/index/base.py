@@ -99,6 +99,9 @@ class PageIndex(Protocol):
     def problems(self) -> dict[str, str]:
         """What searches do not find, and why, by page: pages that could not be indexed; with the root, all of them."""
 
+    def erase(self) -> None:
+        """Removes all that is in the index, to the last byte; the next use fills it again."""
+
     def close(self) -> None:
         """Closes its files; the next use opens them again."""
 

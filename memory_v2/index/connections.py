@@ -140,6 +140,18 @@ def _connect(name: str) -> sqlite3.Connection:
     return tables
 
 
+def empty(tables: sqlite3.Connection) -> None:
+    """Makes the tables anew, and the file without a trace of the old ones."""
+    with transaction(tables):
+        for kind in ("VIRTUAL TABLE", "TABLE"):
+            listed = tables.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
+            for name, sql in listed:
+                if str(sql).startswith(f"CREATE {kind}"):
+                    tables.execute(f"DROP TABLE IF EXISTS {name}")
+        _make_tables(tables)
+    tables.execute("VACUUM")
+
+
 def _version(tables: sqlite3.Connection) -> int:
     return int(tables.execute("PRAGMA user_version").fetchone()[0])
 
@@ -150,5 +162,9 @@ def _create(tables: sqlite3.Connection) -> None:
             return
         if tables.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise _OtherVersion
-        for statement in SCHEMA.split(";\n"):
-            tables.execute(statement)
+        _make_tables(tables)
+
+
+def _make_tables(tables: sqlite3.Connection) -> None:
+    for statement in SCHEMA.split(";\n"):
+        tables.execute(statement)

@@ -83,6 +83,10 @@ class FullTextIndex:
         """Closes the file; the next use opens it again."""
         self._store.close()
 
+    def erase(self) -> None:
+        """See `PageIndex`."""
+        self._store.erase()
+
     @property
     def is_new(self) -> bool:
         """See `PageIndex`."""

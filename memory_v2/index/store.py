@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from memory_v2.index.connections import FILE, Connections, delete
+from memory_v2.index.connections import FILE, Connections, delete, empty
 from memory_v2.index.tables import snapshot, transaction
 
 Result = TypeVar("Result")
@@ -69,6 +69,16 @@ class Store:
                 with connections.use() as tables, transaction(tables):
                     yield tables
                 return
+
+    def erase(self) -> None:
+        """Empties the tables; no byte of them is left in the file. Other processes that have it open go on with it."""
+        connections = self._connections()
+        try:
+            with connections.writer, connections.use() as tables:
+                empty(tables)
+        except sqlite3.Error as error:
+            log.info("the index %s could not be emptied, so it is deleted: %r", connections.file, error)
+            self._delete_file(connections)
 
     def close(self) -> None:
         """Closes the file; the next use opens it again."""

@@ -31,7 +31,8 @@ class Row(Generic[T]):
 
     `function` is `module:name` below `memory_v2`, imported when the operation first runs, so that the table stays quick
     to import. The function takes what the operation `works_on`, then the arguments.
-    `changes` says what the operation may change: the pages (`tree`), or only how they are stored (`store`).
+    `changes` says what the operation may change: the pages (`tree`), only how they are stored (`store`), or the pages
+    and their history, which cannot be undone (`past`); the arguments of that are kept nowhere.
     A recorded operation has limits and leaves a trace. If `recorded_with` names an argument, it is recorded only when
     that is given, and only reads otherwise. A replayable operation can be run again from its trace.
     `listed_as` is the key of a list result in its JSON document, and `repeats` names the arguments that the document
@@ -43,7 +44,7 @@ class Row(Generic[T]):
     about: str
     arguments: tuple[Argument, ...] = ()
     works_on: Literal["context", "storage"] = "context"
-    changes: Literal["nothing", "tree", "store"] = "nothing"
+    changes: Literal["nothing", "tree", "store", "past"] = "nothing"
     is_recorded: bool = False
     recorded_with: str = ""
     is_replayable: bool = False

@@ -9,6 +9,7 @@ from memory_v2.tree.path import ROOT
 
 if TYPE_CHECKING:
     from memory_v2.operations.check import Checkup
+    from memory_v2.operations.forget import Forgotten
     from memory_v2.operations.pack import Packed
     from memory_v2.operations.past import BlamedLine, PastOperation
     from memory_v2.operations.results import (
@@ -265,6 +266,19 @@ CONTEXT: Row[SessionContext] = Row(
     works_on="storage",
 )
 
+FORGET: Row[Forgotten] = Row(
+    "forget",
+    "operations.forget:forget",
+    "Take a text, a page or lines out of the memory and its past, for good.",
+    (
+        Argument("text", "str | None", "The text, to the letter, wherever it stands.", None),
+        Argument("path", "str | None", "The page, with its past and each line that stands on it alone.", None),
+        Argument("lines", "str | None", "Only these lines of the page, such as 3-5, wherever they stand.", None),
+        Argument("apply", "bool", "Do it; otherwise only say where it stands.", False),
+    ),
+    changes="past",
+)
+
 ROWS: tuple[Row[Any], ...] = (
     WRITE,
     READ,
@@ -289,4 +303,5 @@ ROWS: tuple[Row[Any], ...] = (
     DELETE_FOLDER,
     RENAME_FOLDER,
     CONTEXT,
+    FORGET,
 )

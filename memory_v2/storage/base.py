@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +15,7 @@ from memory_v2.errors import PageNotFound, StorageConflict
 
 if TYPE_CHECKING:
     from memory_v2.storage.history import Change, History, Revision
+    from memory_v2.storage.rewriting import Rewrite, Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,14 @@ class Stamp(NamedTuple):
     path: str
     size: int
     mark: str
+
+
+class Leftover(NamedTuple):
+    """Bytes of the program's own that are neither a page, a note nor in the history: the name of a file or an object,
+    and which old version of it."""
+
+    name: str
+    version: str = ""
 
 
 def is_note_name(part: str) -> bool:
@@ -185,6 +194,22 @@ class MemoryStorage(Protocol):
         revision. External edits of its pages are recorded first. Raises `StorageConflict` if a page differs from its
         `before`, and `StorageError`. After an error nothing has changed, unless the error says that the change will be
         completed later."""
+
+    def rewrite(self, rules: Rules, rewrite: Rewrite, record: Revision) -> None:
+        """Makes the pages and the history what they are by these rules, for good, and records it; `rewrite` is that of
+        the history. All of it or none, even if the program is killed: once it is decided, the next change finishes it.
+        External edits are recorded first. Raises `StorageError`, and `HistoryDamaged` for a history that cannot be
+        read."""
+
+    def leftovers(self, holds: Callable[[bytes], bool]) -> list[Leftover]:
+        """Temporary files, histories that were set aside, and old versions in a bucket whose bytes hold something, or
+        cannot be searched."""
+
+    def remove_leftovers(self, leftovers: Iterable[Leftover]) -> None:
+        """Removes them for good, as far as they are still left over. Also forgets what is cached on this machine."""
+
+    def other_files(self, holds: Callable[[bytes], bool]) -> list[str]:
+        """The names of files beside the pages that are not the program's and hold something, or cannot be searched."""
 
     def interrupted(self) -> Revision | None:
         """The revision of a change that was interrupted, or `None`. Cheap. Raises `StorageError` for a store in a

@@ -17,9 +17,25 @@ from datetime import datetime
 from memory_v2.errors import SilicaError, StorageConflict, StorageError, Unreadable
 from memory_v2.progress import with_progress
 from memory_v2.storage.base import ABSENT, ANY, Expected, Notes, Stored, stored_page, version_of
-from memory_v2.storage.format import is_current, unfinished_by_format_2, write_format
-from memory_v2.storage.history import COMPLETED_LATER, EXTERNAL, Change, History, HistoryDamaged, PageChange, Revision
+from memory_v2.storage.format import (
+    is_current,
+    read_format,
+    unfinished_by_format_2,
+    write_format,
+    write_rewriting,
+)
+from memory_v2.storage.history import (
+    COMPLETED_LATER,
+    EXTERNAL,
+    FORGET,
+    Change,
+    History,
+    HistoryDamaged,
+    PageChange,
+    Revision,
+)
 from memory_v2.storage.merge import merged
+from memory_v2.storage.rewriting import Journal, Rewrite, Rules, journal_of, steps_between
 from memory_v2.text.plain import shorten
 from memory_v2.tree.path import fold
 
@@ -101,7 +117,11 @@ class HistoryFirst(ABC):
         """See `MemoryStorage`."""
         if self._is_applying:
             return None
-        if not is_current(self.notes):
+        store = read_format(self.notes)
+        if store.rewriting is not None:
+            journal = journal_of(store.rewriting)
+            return Revision(FORGET, "", journal.operation, when=journal.when)
+        if not store.is_current:
             unfinished = unfinished_by_format_2(self.notes)
             return unfinished.revision if unfinished else None
         try:
@@ -118,6 +138,8 @@ class HistoryFirst(ABC):
             revision = self.interrupted()
             if revision is None:
                 return ()
+            if (journal := read_format(self.notes).rewriting) is not None:
+                return self._follow(journal_of(journal))
             if not is_current(self.notes):
                 self._bring_up_to_date(revision.when)
                 return revision.paths
@@ -138,6 +160,43 @@ class HistoryFirst(ABC):
             self._mark(revision.id)
             self._record_external(edited, revision.when)
             return tuple(page.path for page in pages)
+
+    def rewrite(self, rules: Rules, rewrite: Rewrite, record: Revision) -> None:
+        """See `MemoryStorage`."""
+        with self.lock():
+            self._bring_up_to_date(record.when)
+            if self.interrupted():
+                self.finish()
+            known = self.history.pages(self.history.head) if self.history.begun else {}
+            stored = {
+                path: self._data(path) for path in {*known, *self.list_files()}
+            }  # all of them, or none is changed
+            self._record_external(stored, record.when)
+            pages = {path: data for path, data in stored.items() if data is not None}
+            new = {path: rules.page(data) for old, data in pages.items() if (path := rules.path(old)) is not None}
+            journal = Journal(steps_between(pages, new), rewrite.stage(record), record.operation, record.when)
+            self._is_applying = True
+            try:
+                write_rewriting(self.notes, journal.to_dict())
+                self._follow(journal)
+            except SilicaError as error:
+                if read_format(self.notes).rewriting is None:
+                    raise
+                raise StorageError(f"{error}; {COMPLETED_LATER}") from error
+            finally:
+                self._is_applying = False
+
+    def _follow(self, journal: Journal) -> tuple[str, ...]:
+        """Does what is left of a rewriting. A page edited by hand in the meantime keeps the edit."""
+        for step in journal.steps:
+            data = self._data(step.path)
+            if (version_of(data) if data is not None else "") == step.before:
+                self._make(step.path, data, step.after)
+        paths = tuple(step.path for step in journal.steps)
+        self.remove_temporary(paths)
+        self.history.adopt(journal.history)
+        write_format(self.notes)
+        return paths
 
     def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
         """See `MemoryStorage`."""

@@ -4,6 +4,7 @@
     2   adds notes: a journal of the change in progress, and texts that are still to be written
     3   history first: a change has happened once it is recorded, a second ref names the revision that is checked out,
         and there is no journal
+    4   3 while the history is rewritten: the note has the journal under `rewriting`, and the next change finishes it
 
 The first change upgrades an older store, after recording its pages as they are. A store in a newer format is refused.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -24,20 +26,37 @@ from memory_v2.tree.path import page_path
 
 FORMAT = 3
 NOTE = "format"
+_REWRITING = 4
 _JOURNAL = "journal"
 
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class StoreFormat:
+    """Whether a store is in the current format, and the journal of a rewriting of its history that is not finished."""
+
+    is_current: bool
+    rewriting: Mapping[str, Any] | None = None
+
+
 def is_current(notes: Notes) -> bool:
     """Whether the store is in the current format; a new store is not. Raises `StorageError` if it is newer or
     unknown."""
+    return read_format(notes).is_current
+
+
+def read_format(notes: Notes) -> StoreFormat:
+    """The format of a store. Raises `StorageError` if it is newer or unknown."""
     data = notes.read(NOTE)
     if data is None:
-        return False
+        return StoreFormat(False)
     try:
-        version = json.loads(data)["format"]
+        noted = json.loads(data)
+        version = noted["format"]
         is_older = bool(version < FORMAT)
+        if version == _REWRITING and isinstance(noted.get("rewriting"), dict):
+            return StoreFormat(True, noted["rewriting"])
     except (ValueError, TypeError, LookupError) as error:
         raise StorageError(
             "the note .metadata/format.json of this memory cannot be read, so its format is unknown; "
@@ -48,7 +67,7 @@ def is_current(notes: Notes) -> bool:
             f"this memory is in format {version}, and this version of the program knows {FORMAT} and older ones: "
             "install a newer version of silica-memory"
         )
-    return not is_older
+    return StoreFormat(not is_older)
 
 
 def write_format(notes: Notes) -> None:
@@ -56,9 +75,14 @@ def write_format(notes: Notes) -> None:
     notes.write(NOTE, json.dumps({"format": FORMAT}).encode() + b"\n")
 
 
+def write_rewriting(notes: Notes, journal: Mapping[str, Any]) -> None:
+    """Notes the journal of a rewriting of the history. Older versions of this program refuse the store meanwhile."""
+    notes.write(NOTE, json.dumps({"format": _REWRITING, "rewriting": journal}).encode() + b"\n")
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One page of a change in format 2: its version before (empty if it did not exist) and its bytes after."""
+    """One page of a change in a journal: its version before (empty if it did not exist) and its bytes after."""
 
     path: str
     before: str

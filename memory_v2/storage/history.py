@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memory_v2.errors import StorageError
 from memory_v2.tree.block import decode, readable, split_lines
 
+if TYPE_CHECKING:
+    from memory_v2.storage.rewriting import Rewrite, Rules
+
 EXTERNAL = "outside"
 """The kind of a revision that this program did not make: edits by hand."""
+
+FORGET = "forget"
+"""The kind of a revision that says that something was forgotten. It changes no page: the revisions before it do not
+have it either."""
 
 COMPLETED_LATER = (
     "the change was stopped halfway and will be completed when the memory is next used: do not make it again"
@@ -177,6 +184,13 @@ class History(Protocol):
 
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         """The given pages that differ from the newest revision."""
+
+    def rewriting(self, rules: Rules) -> Rewrite:
+        """The history as it is by these rules. Raises `HistoryDamaged`."""
+
+    def adopt(self, staged: Mapping[str, Any]) -> None:
+        """Replaces the history by one that was staged, marks its newest revision as checked out, and removes the bytes
+        that only the old one has. Can be called again after it was interrupted. Call it under the storage's lock."""
 
 
 def _line(text: str) -> str:

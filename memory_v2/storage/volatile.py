@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from memory_v2.errors import PageNotFound, StorageError
-from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, Stored, conflict, version_of
+from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, MemoryStorage, Stamp, Stored, conflict, version_of
 from memory_v2.storage.checkout import HistoryFirst
 from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision, compared
+from memory_v2.storage.rewriting import Extent, Rewrite, Rules
 from memory_v2.tree.path import page_path
 
 
@@ -136,6 +138,12 @@ class VolatileHistory:
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         return {path: data for path, data in pages.items() if self._now.get(path) != data}
 
+    def rewriting(self, rules: Rules) -> VolatileRewrite:
+        return VolatileRewrite(self, rules)
+
+    def adopt(self, staged: Mapping[str, Any]) -> None:
+        """There is no crash to come back from: staging has done it."""
+
     def _place(self, revision: str) -> int:
         for place, (recorded, _) in enumerate(self._records):
             if recorded.id == revision:
@@ -148,6 +156,37 @@ class VolatileHistory:
         for _, pages in self._records[:count]:
             state |= pages
         return _changed({}, state)
+
+
+class VolatileRewrite:
+    """The `Rewrite` of a history in a list."""
+
+    def __init__(self, history: VolatileHistory, rules: Rules) -> None:
+        self._history = history
+        self._rules = rules
+
+    def extent(self) -> Extent:
+        return self._rewritten()[1]
+
+    def stage(self, record: Revision) -> dict[str, Any]:
+        history = VolatileHistory()
+        ids: dict[str, str] = {}
+        for old, (revision, pages) in zip(self._history._records, self._rewritten()[0], strict=True):
+            ids[old[0].id] = history.record(pages, replace(revision, undoes=ids.get(revision.undoes, revision.undoes)))
+        history.record({}, record)
+        self._history._records, self._history._now = history._records, history._now
+        self._history.checked_out = history.head
+        return {}
+
+    def _rewritten(self) -> tuple[list[tuple[Revision, dict[str, bytes | None]]], Extent]:
+        rules, rewritten, revisions, versions = self._rules, [], 0, set[bytes]()
+        for revision, pages in self._history._records:
+            new = {path: data and rules.page(data) for old, data in pages.items() if (path := rules.path(old))}
+            told = rules.revision(revision)
+            revisions += told != revision or new != pages
+            versions |= {data for path, data in pages.items() if data and new.get(rules.path(path) or "") != data}
+            rewritten.append((told, new))
+        return rewritten, Extent(revisions, len(versions))
 
 
 def _changed(pages: Mapping[str, bytes], changes: Mapping[str, bytes | None]) -> dict[str, bytes]:
@@ -222,6 +261,15 @@ class VolatileStorage(HistoryFirst):
     def remove_temporary(self, paths: Iterable[str]) -> None:
         """Nothing to do: there are no temporary files."""
 
+    def leftovers(self, holds: Callable[[bytes], bool]) -> list[Leftover]:
+        return []
+
+    def remove_leftovers(self, leftovers: Iterable[Leftover]) -> None:
+        """Nothing to do: nothing is left over."""
+
+    def other_files(self, holds: Callable[[bytes], bool]) -> list[str]:
+        return []
+
     @contextmanager
     def lock(self, wait: bool = True) -> Iterator[None]:
         if not self._commit.acquire(blocking=wait):
@@ -243,4 +291,4 @@ class VolatileStorage(HistoryFirst):
             raise conflict(path, expected)
 
 
-_: tuple[type[MemoryStorage], type[History]] = (VolatileStorage, VolatileHistory)
+_: tuple[type[MemoryStorage], type[History], type[Rewrite]] = (VolatileStorage, VolatileHistory, VolatileRewrite)

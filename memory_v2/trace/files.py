@@ -11,10 +11,12 @@ import logging
 import os
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from memory_v2.errors import InvalidText, NotAllowed, StorageError
 from memory_v2.storage.local.disk import leave_to_owner_above
@@ -85,6 +87,23 @@ class Traces:
     def load(self, name: str) -> Trace:
         """The trace of this name. Raises `InvalidText` if the file is not a trace."""
         return load_trace(self._file(name))
+
+    def holding(self, holds: Callable[[Any], bool]) -> list[str]:
+        """The names of the traces of which an event, as JSON data, holds something, or that cannot be read."""
+        found = []
+        for name in self.names():
+            try:
+                is_held = any(holds(json.loads(line)) for line in self._file(name).read_bytes().splitlines())
+            except (OSError, ValueError, RecursionError):
+                is_held = True
+            if is_held:
+                found.append(name)
+        return found
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Removes these traces, if they are there."""
+        for name in names:
+            self._file(name).unlink(missing_ok=True)
 
     def _free(self, moment: datetime) -> str:
         """The timestamp of a new name: the moment, or just after the newest name, so that names sort in the order in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 
 from memory_v2.storage.history import History, PageChange, Revision
+from memory_v2.storage.rewriting import Extent
+from memory_v2.storage.volatile import VolatileHistory
 
 from .storage_suite import at_once
 
@@ -39,6 +42,20 @@ def three(history: History) -> list[str]:
         history.record({"memory": b"# Memory\n\nMore.\n"}, entry(1)),
         history.record({"people/ada": None}, entry(2)),
     ]
+
+
+class Without:
+    """Rules that take a word out, and a page."""
+
+    def path(self, path: str) -> str | None:
+        return None if path == "gone" else path.replace("secret", "(gone)")
+
+    def page(self, data: bytes) -> bytes:
+        return data.replace(b"secret", b"(gone)")
+
+    def revision(self, revision: Revision) -> Revision:
+        why = tuple(one.replace("secret", "(gone)") for one in revision.why)
+        return replace(revision, text=revision.text.replace("secret", "(gone)"), why=why)
 
 
 class HistoryConformance:
@@ -274,3 +291,43 @@ class HistoryConformance:
         (found,) = history.revisions()
         assert found.degraded.startswith("the model failed: ")
         assert found.operation == "op0"
+
+    def test_a_rewritten_history_never_had_what_the_rules_take_out(
+        self, history: History, another: Callable[[], History]
+    ) -> None:
+        before = history.record({"memory": b"# Memory\n", "a/b": b"plain\n"}, entry(0))
+        held = history.record({"secret/page": b"x\n", "memory": b"# Memory\n\nsecret\n"}, entry(1, text="a secret"))
+        history.record({"memory": b"# Memory\n\nsecret and more\n", "gone": b"never\n"}, entry(2, undoes=held))
+        history.record({"secret/page": None, "gone": b"never again\n"}, entry(3, why=("a secret",)))
+        rewrite = history.rewriting(Without())
+        assert rewrite.extent() == rewrite.extent() == Extent(3, 2)
+        last = history.record({"a/b": b"secret plain\n"}, entry(4))
+        assert rewrite.extent() == Extent(4, 3)
+        staged = rewrite.stage(Revision("forget", "in 4", "op9", when=BEGUN))
+        if not isinstance(history, VolatileHistory):
+            assert history.head == last  # nothing that is staged is read
+        history.adopt(json.loads(json.dumps(staged)))
+        history.adopt(staged)  # as after an interruption
+        for seen in (history, another()):
+            told = list(seen.revisions())[::-1]
+            assert [one.kind for one in told] == ["write"] * 5 + ["forget"]
+            assert [one.operation for one in told] == ["op0", "op1", "op2", "op3", "op4", "op9"]
+            assert told[0].id == before and held not in {one.id for one in told}
+            assert told[1].text == "a (gone)" and told[3].why == ("a (gone)",) and told[2].undoes == told[1].id
+            assert seen.pages(told[1].id) == {
+                "memory": b"# Memory\n\n(gone)\n", "a/b": b"plain\n", "(gone)/page": b"x\n"
+            }  # fmt: skip
+            assert seen.pages(told[4].id) == {"memory": b"# Memory\n\n(gone) and more\n", "a/b": b"(gone) plain\n"}
+            assert seen.checked_out == seen.head == told[5].id
+            assert not seen.rewriting(Without()).extent()
+        history.record({"memory": b"# Memory\n"}, entry(10))
+        assert another().pages(history.head)["memory"] == b"# Memory\n"
+
+    def test_a_history_is_rewritten_from_its_first_revision_on(
+        self, history: History, another: Callable[[], History]
+    ) -> None:
+        history.record({"secret": b"secret\n"}, entry(0, text="secret"))
+        rewrite = history.rewriting(Without())
+        history.adopt(rewrite.stage(Revision("forget", "", "op9", when=BEGUN)))
+        assert another().pages(history.head) == {"(gone)": b"(gone)\n"}
+        assert [one.is_first for one in another().revisions()] == [False, True]

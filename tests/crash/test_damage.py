@@ -16,7 +16,8 @@ from memory_v2.errors import StorageError
 from memory_v2.memory import Memory
 from memory_v2.storage.history import Revision
 from memory_v2.storage.local import git_history
-from memory_v2.storage.local.git_history import BRANCH, CHECKED_OUT, FOLDER, GitHistory
+from memory_v2.storage.local.git_history import FOLDER, GitHistory
+from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT
 from memory_v2.storage.local.storage import METADATA, LocalStorage
 from tests.crash.boundaries import Boundary, watched
 from tests.crash.holds import AFTERWARDS, age, leftovers, tree_of, unhurried

@@ -17,7 +17,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory_v2.errors import SilicaError, StorageError
 from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, PageChange, Revision
@@ -31,15 +31,16 @@ from memory_v2.storage.local.disk import (
     reading,
     sync_folder,
 )
-from memory_v2.storage.local.git_message import message_of, read_message
+from memory_v2.storage.local.git_message import read_message
 from memory_v2.storage.local.git_objects import FlushedObjects, damaged_pack
-from memory_v2.storage.local.git_repository import make_repository, sweep
+from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT, make_repository, new_commit, sweep
 from memory_v2.storage.names import SUFFIX
 
+if TYPE_CHECKING:
+    from memory_v2.storage.local.git_rewrite import GitRewrite
+    from memory_v2.storage.rewriting import Rules
+
 FOLDER = "history.git"
-BRANCH = b"refs/heads/main"
-CHECKED_OUT = b"refs/silica/checked-out"
-AUTHOR = b"Silica Memory <silica@localhost>"
 GIT_SECONDS = 0.2
 """How long to wait for another git process, in seconds: git holds a branch's lock for a few milliseconds."""
 MAX_WALKED = 20_000
@@ -222,6 +223,18 @@ class GitHistory:
         now = {path: None if data is None else Blob.from_string(data).id for path, data in pages.items()}
         return {path: data for path, data in pages.items() if known[path] != now[path]}
 
+    def rewriting(self, rules: Rules) -> GitRewrite:
+        """See `History`."""
+        from memory_v2.storage.local.git_rewrite import GitRewrite
+
+        return GitRewrite(rules, lambda act: self._despite_locks(lambda: act(self._repo)))
+
+    def adopt(self, staged: Mapping[str, Any]) -> None:
+        """See `History`."""
+        from memory_v2.storage.local.git_rewrite import adopt
+
+        self._despite_locks(lambda: adopt(self._repo, staged))
+
     def pack(self) -> int:
         """Packs all loose objects and returns their number."""
         if not self.begun:
@@ -246,7 +259,7 @@ class GitHistory:
 
     def _recorded(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
         from dulwich.object_store import commit_tree_changes
-        from dulwich.objects import Blob, Commit, Tree
+        from dulwich.objects import Blob, Tree
 
         store: Any = self._objects()
         parent = self._head
@@ -260,15 +273,8 @@ class GitHistory:
                 files.append((_file(path), _FILE, blob.id))
             elif parent and self._blob(tree.id, path, read_once) is not None:
                 files.append((_file(path), None, None))
-        commit: Any = Commit()
-        commit.tree = commit_tree_changes(store, tree, files)
-        commit.parents = [parent] if parent else []
-        commit.author = commit.committer = AUTHOR
-        # git knows no time before 1970
-        commit.author_time = commit.commit_time = max(int(revision.when.timestamp()), 0)
-        commit.author_timezone = commit.commit_timezone = 0
-        commit.encoding = b"UTF-8"
-        commit.message = message_of(revision).encode()
+        tree_id = commit_tree_changes(store, tree, files)
+        commit = new_commit(revision, tree_id, [parent] if parent else [])
         store.add_object(commit)
         store.flush()
         if not self._repo.refs.set_if_equals(BRANCH, parent, commit.id):

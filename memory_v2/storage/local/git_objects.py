@@ -41,7 +41,7 @@ class FlushedObjects:
         if len(added) >= MANY:
             added = [one for one in added if one.id not in self._store]
         if len(added) >= MANY:
-            self._write_pack(added)
+            self.write_pack(added)
             return
         changed: set[Path] = set()
         for one in added:
@@ -55,7 +55,7 @@ class FlushedObjects:
         names = ["".join(file.parts[-2:]) for file in self._folder.glob("[0-9a-f][0-9a-f]/*")]
         loose = [self._store[name.encode()] for name in names if _IS_ID(name)]
         if loose:
-            self._write_pack(loose)
+            self.write_pack(loose)
         for one in loose:
             self._store.delete_loose_object(one.id)
         return len(loose)
@@ -74,7 +74,8 @@ class FlushedObjects:
         store_bytes(temporary, added.as_legacy_object())
         temporary.replace(file)
 
-    def _write_pack(self, objects: Sequence[Any]) -> None:
+    def write_pack(self, objects: Sequence[Any]) -> None:
+        """Writes these objects as a pack, durably."""
         self._store.fsync_object_files = True
         pack = self._store.add_objects([(added, None) for added in objects])
         packs = self._folder / "pack"

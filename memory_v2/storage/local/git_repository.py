@@ -1,4 +1,5 @@
-"""The folder of a git repository: made whole, and swept of what a killed process left in it."""
+"""The git repository of a history: its refs and commits, and its folder, made whole and swept of what a killed process
+left in it."""
 
 from __future__ import annotations
 
@@ -7,13 +8,34 @@ import shutil
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from memory_v2.storage.history import Revision
 from memory_v2.storage.local.disk import is_temporary, leave_to_owner_above, make_folder, sync_folder
+from memory_v2.storage.local.git_message import message_of
 
+BRANCH = b"refs/heads/main"
+CHECKED_OUT = b"refs/silica/checked-out"
+AUTHOR = b"Silica Memory <silica@localhost>"
 MAKING = "history-making-"
 """The name of a new repository's folder begins with this until the repository is complete."""
 TORN_SECONDS = 60.0
 """The age, in seconds, at which a temporary file is taken for one of a dead process. Writing one takes milliseconds."""
+
+
+def new_commit(revision: Revision, tree: bytes, parents: list[bytes]) -> Any:
+    """The commit that records a revision."""
+    from dulwich.objects import Commit
+
+    commit: Any = Commit()
+    commit.tree, commit.parents = tree, parents
+    commit.author = commit.committer = AUTHOR
+    # git knows no time before 1970
+    commit.author_time = commit.commit_time = max(int(revision.when.timestamp()), 0)
+    commit.author_timezone = commit.commit_timezone = 0
+    commit.encoding = b"UTF-8"
+    commit.message = message_of(revision).encode()
+    return commit
 
 
 def make_repository(place: Path) -> None:

@@ -6,7 +6,7 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_v2.errors import PageNotFound, StorageError, Unreadable
-from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, Stored, conflict, version_of
+from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, MemoryStorage, Stamp, Stored, conflict, version_of
 from memory_v2.storage.checkout import HistoryFirst
 from memory_v2.storage.local.disk import (
     explained,
@@ -170,6 +170,22 @@ class LocalStorage(HistoryFirst):
                     if is_temporary(file.name):
                         file.unlink(missing_ok=True)
             self._prune(folder, self._folder)
+
+    def leftovers(self, holds: Callable[[bytes], bool]) -> list[Leftover]:
+        from memory_v2.storage.local.leftovers import find_leftovers
+
+        return [Leftover(name) for name in find_leftovers(self._folder, holds)]
+
+    def remove_leftovers(self, leftovers: Iterable[Leftover]) -> None:
+        from memory_v2.storage.local.leftovers import remove_leftover
+
+        for leftover in leftovers:
+            remove_leftover(self._folder, leftover.name)
+
+    def other_files(self, holds: Callable[[bytes], bool]) -> list[str]:
+        from memory_v2.storage.local.leftovers import find_others
+
+        return find_others(self._folder, set(self.list_files()), holds)
 
     @contextmanager
     def lock(self, wait: bool = True) -> Iterator[None]:

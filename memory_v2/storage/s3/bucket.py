@@ -66,6 +66,16 @@ class Info:
     mark: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of an object, the latest or an old one; or a deletion, after which the object does not exist."""
+
+    key: str
+    id: str
+    is_latest: bool
+    is_deletion: bool
+
+
 class Bucket:
     """A bucket of S3, or of another server with its API. Nothing is connected to before the first request."""
 
@@ -137,6 +147,29 @@ class Bucket:
             else:
                 start = {"ContinuationToken": answer["NextContinuationToken"]}
             most = MAX_KEYS
+
+    def versions(self, prefix: str) -> Iterator[Version]:
+        """All versions of all objects whose keys begin with `prefix`, deletions among them."""
+        start: dict[str, Any] = {}
+        while True:
+            try:
+                answer = self._client().list_object_versions(Bucket=self.name, Prefix=prefix, **start)
+            except (ClientError, BotoCoreError, ResponseParserError) as error:
+                raise explain(error, "list the old versions of", self._place(prefix)) from error
+            for one in answer.get("Versions", ()):
+                yield Version(one["Key"], one["VersionId"], one["IsLatest"], False)
+            for gone in answer.get("DeleteMarkers", ()):
+                yield Version(gone["Key"], gone["VersionId"], gone["IsLatest"], True)
+            if not answer["IsTruncated"]:
+                return
+            start = {"KeyMarker": answer["NextKeyMarker"], "VersionIdMarker": answer.get("NextVersionIdMarker", "")}
+
+    def delete_version(self, version: Version) -> None:
+        """Removes one version of an object for good."""
+        try:
+            self._client().delete_object(Bucket=self.name, Key=version.key, VersionId=version.id)
+        except (ClientError, BotoCoreError, ResponseParserError) as error:
+            raise explain(error, "delete an old version of", self._place(version.key)) from error
 
     def create(self, key: str, data: bytes) -> str:
         """Creates the object and returns its tag. Raises `PreconditionFailed` if it exists."""

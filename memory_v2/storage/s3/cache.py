@@ -144,6 +144,12 @@ class RecordCache:
                 with os.fdopen(os.open(file, flags, 0o600), "wb", 0) as stream:
                     stream.write(lines)
 
+    def clear(self) -> None:
+        """Removes all records."""
+        with suppress(OSError):
+            if file := self._file():
+                file.unlink(missing_ok=True)
+
     def _file(self) -> Path | None:
         folder = self._folder()
         return folder and folder / "history.jsonl"

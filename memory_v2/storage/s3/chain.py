@@ -17,13 +17,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
-from typing import Annotated, TypeVar
+from dataclasses import dataclass, fields, replace
+from datetime import UTC
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from memory_v2.errors import StorageConflict, StorageError
-from memory_v2.storage.history import HistoryDamaged
+from memory_v2.storage.history import HistoryDamaged, Revision
 from memory_v2.storage.s3.bucket import Bucket, Object
 from memory_v2.storage.s3.cache import CachedRecord, RecordCache
 from memory_v2.storage.s3.errors import PreconditionFailed
@@ -164,6 +165,14 @@ class Chain:
             self._aside, self.known, self._looked = self._newest, Past(), self._lease.turn
             return self._where(self._aside)
 
+    def start_over(self, checked_out: str) -> None:
+        """Forgets all records, which were rewritten, and marks the newest as checked out."""
+        with self._lock:
+            self._cache.clear()
+            self._seen, self.known, self._looked, self._aside = {}, Past(), 0, 0
+            self._checked_out = Object("", checked_out.encode())
+            self._mark()
+
     @property
     def checked_out(self) -> str:
         """The id of the record that was last written to the pages; empty if there is none or it was taken back."""
@@ -221,8 +230,7 @@ class Chain:
             for key, info in self._bucket.list(self._prefix, after=behind, flat=True)
         }
         self._marker = found.get(CHECKED_OUT, "")
-        names = ((_NAME.fullmatch(name), etag) for name, etag in found.items())
-        listed = {int(name[1]): etag for name, etag in names if name and int(name[1])}
+        listed = {number: etag for name, etag in found.items() if (number := record_number(name))}
         self._newest = max(listed, default=0)
         return listed
 
@@ -256,7 +264,7 @@ class Chain:
 
     def _see(self, records: Iterable[CachedRecord], is_new: bool = True) -> None:
         """Remembers the records that can be parsed."""
-        read = [(record, body) for record in records if (body := _read(record.data))]
+        read = [(record, body) for record in records if (body := read_body(record.data))]
         self._seen |= {one.number: Record(one.number, id_of(one.data), one.etag, body) for one, body in read}
         if is_new:
             self._cache.add(record for record, _ in read)
@@ -268,9 +276,32 @@ class Chain:
         return f"s3://{self._bucket.name}/{self._key(number)}"
 
 
+def record_number(name: str) -> int:
+    """The number of the record that an object of this name is; 0 if it is none."""
+    found = _NAME.fullmatch(name)
+    return int(found[1]) if found else 0
+
+
 def id_of(data: bytes) -> str:
     """The id of the record with these bytes."""
     return hashlib.sha256(data).hexdigest()[:40]
+
+
+def body_of(before: str, revision: Revision, pages: dict[str, PageBytes | None]) -> Body:
+    """The content of the record of a revision."""
+    lines = revision.in_lines
+    when = lines.when.astimezone(UTC).replace(microsecond=0)
+    return Body(before=before, pages=pages, **shared_fields(replace(lines, when=when)))
+
+
+def revision_in(body: Body) -> Revision:
+    """The revision that a record tells of, without its id and paths."""
+    return Revision(**shared_fields(body))
+
+
+def shared_fields(told: Revision | Body) -> dict[str, Any]:
+    """The fields that a revision has and the content of its record has too."""
+    return {field.name: getattr(told, field.name) for field in fields(Revision) if field.name in Body.model_fields}
 
 
 def _counting(records: Sequence[Record]) -> tuple[Record, ...]:
@@ -284,7 +315,8 @@ def _counting(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(found)
 
 
-def _read(data: bytes) -> Body | None:
+def read_body(data: bytes) -> Body | None:
+    """The content of a record; `None` if the bytes are no record."""
     try:
         return Body.model_validate_json(data.decode("utf-8"))
     except (ValidationError, UnicodeDecodeError):

@@ -10,8 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
-from datetime import UTC
 from functools import lru_cache
 from typing import Any
 
@@ -19,11 +17,23 @@ from memory_v2.errors import StorageConflict, StorageError
 from memory_v2.storage.base import version_of
 from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision
 from memory_v2.storage.names import SUFFIX
+from memory_v2.storage.rewriting import Rules
 from memory_v2.storage.s3.bucket import Bucket
 from memory_v2.storage.s3.cache import PageCache, RecordCache
-from memory_v2.storage.s3.chain import TAKEN_BACK, Body, Chain, PageBytes, Past, Record, side_by_side
+from memory_v2.storage.s3.chain import (
+    TAKEN_BACK,
+    Body,
+    Chain,
+    PageBytes,
+    Past,
+    Record,
+    body_of,
+    shared_fields,
+    side_by_side,
+)
 from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome
 from memory_v2.storage.s3.lease import Lease
+from memory_v2.storage.s3.rewrite import S3Rewrite, adopt
 
 FOLDER = ".metadata/history"
 RECENT = 128
@@ -78,7 +88,7 @@ class S3History:
         kept = {page.sha: data for path, page in pages.items() if page and (data := changes[path]) is not None}
         list(side_by_side(lambda version: self._keep(version, kept[version]), kept, self._lease))
         try:
-            return self._chain.append(lambda before: _body(before, revision, pages))
+            return self._chain.append(lambda before: body_of(before, revision, pages))
         except UnknownOutcome as error:
             raise StorageError(
                 f"{error}; the change may have been recorded, and will then be completed when the memory is next used: "
@@ -92,7 +102,7 @@ class S3History:
         def body(before: str) -> Body:
             if before != revision:
                 raise StorageConflict("another change was recorded after this revision, which cannot be taken back")
-            return _body(before, Revision(TAKEN_BACK, ""), {})
+            return body_of(before, Revision(TAKEN_BACK, ""), {})
 
         self._chain.append(body)
 
@@ -171,6 +181,15 @@ class S3History:
         now = {path: None if data is None else version_of(data) for path, data in pages.items()}
         return {path: data for path, data in pages.items() if _sha(known.get(path)) != now[path]}
 
+    def rewriting(self, rules: Rules) -> S3Rewrite:
+        """See `History`."""
+        return S3Rewrite(self._bytes, self._bucket, f"{self._prefix}{FOLDER}/", self._lease, rules)
+
+    def adopt(self, staged: Mapping[str, Any]) -> None:
+        """See `History`."""
+        adopt(self._bucket, f"{self._prefix}{FOLDER}/", self._lease, staged)
+        self._chain.start_over(staged["head"])
+
     @property
     def _past(self) -> Past:
         """The records as of the last request; asks the server until there are any, and under the lease."""
@@ -239,12 +258,6 @@ def _state(records: Iterable[Record]) -> dict[str, PageBytes | None]:
     return state
 
 
-def _body(before: str, revision: Revision, pages: dict[str, PageBytes | None]) -> Body:
-    lines = revision.in_lines
-    when = lines.when.astimezone(UTC).replace(microsecond=0)
-    return Body(before=before, pages=pages, **_shared(replace(lines, when=when)))
-
-
 def _revisions(records: Sequence[Record]) -> Iterator[Revision]:
     """The revisions in these records, in the same order."""
     state: dict[str, PageBytes | None] = {}
@@ -252,12 +265,7 @@ def _revisions(records: Sequence[Record]) -> Iterator[Revision]:
         body = record.body
         paths = sorted(path for path, page in body.pages.items() if _sha(state.get(path)) != _sha(page))
         state |= body.pages
-        yield Revision(id=record.id, paths=tuple(paths), is_first=not body.before, **_shared(body))
-
-
-def _shared(told: Revision | Body) -> dict[str, Any]:
-    """The fields that a revision has and the content of its record has too."""
-    return {field.name: getattr(told, field.name) for field in fields(Revision) if field.name in Body.model_fields}
+        yield Revision(id=record.id, paths=tuple(paths), is_first=not body.before, **shared_fields(body))
 
 
 _: type[History] = S3History

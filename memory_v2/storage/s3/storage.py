@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.settings import DEFAULT_CACHE_TTL
-from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp, Stored, conflict, version_of
+from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, MemoryStorage, Stamp, Stored, conflict, version_of
 from memory_v2.storage.checkout import HistoryFirst
 from memory_v2.storage.names import SUFFIX, is_markdown, name_problem, part_clashes
 from memory_v2.storage.s3.bucket import Bucket, Info, Object
@@ -27,6 +27,7 @@ from memory_v2.storage.s3.cache import Kept, PageCache
 from memory_v2.storage.s3.claims import Claims
 from memory_v2.storage.s3.errors import PreconditionFailed
 from memory_v2.storage.s3.lease import Lease
+from memory_v2.storage.s3.leftovers import find_leftovers, find_others, remove_leftovers
 from memory_v2.storage.s3.notes import S3Notes
 from memory_v2.tree.path import page_path
 
@@ -174,6 +175,16 @@ class S3Storage(HistoryFirst):
 
     def remove_temporary(self, paths: Iterable[str]) -> None:
         """There are no temporary objects."""
+
+    def leftovers(self, holds: Callable[[bytes], bool]) -> list[Leftover]:
+        return find_leftovers(self._bucket, self._prefix, self._lease, holds)
+
+    def remove_leftovers(self, leftovers: Iterable[Leftover]) -> None:
+        remove_leftovers(self._bucket, leftovers)
+        self._cache.prune(set())
+
+    def other_files(self, holds: Callable[[bytes], bool]) -> list[str]:
+        return find_others(self._bucket, self._prefix, self._lease, holds)
 
     @contextmanager
     def lock(self, wait: bool = True) -> Iterator[None]:

@@ -1,0 +1,204 @@
+"""Forgetting for good: pages, history, traces, pending notes, index, and what crashes and buckets have kept."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from memory_v2.agent.operation import Operation
+from memory_v2.errors import InvalidSetting, StorageConflict, StorageError
+from memory_v2.operations.arrange import delete
+from memory_v2.operations.context import Context, overgrown
+from memory_v2.operations.forgetting import Forgetting, lines_forgetting, page_forgetting, text_forgetting
+from memory_v2.operations.freshness import refresh
+from memory_v2.pending import PendingErasure, PendingNote
+from memory_v2.settings import DEFAULT_TRACES
+from memory_v2.storage.base import PENDING, Leftover, MemoryStorage
+from memory_v2.storage.history import FORGET, Revision
+from memory_v2.storage.rewriting import Extent, Rewrite
+from memory_v2.text.amounts import counted
+from memory_v2.trace.files import Traces
+from memory_v2.tree.block import decode
+from memory_v2.tree.page import read_page
+from memory_v2.tree.path import page_path
+
+MAX_PASSES = 4
+"""How often a text is looked for again after it was forgotten: old versions in a bucket come of forgetting itself, and
+others may have written it meanwhile."""
+MAX_SIMILAR = 8
+"""How many other spellings of a text are named."""
+_NOTES = ("journal-damaged",)
+"""Notes besides the pending ones that hold text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """Where something stood that was forgotten; or stands, if it was not `applied`.
+
+    `pages` are those that have it now, in their text or their path; `revisions` and `versions` count the revisions of
+    the history and the versions of pages in it. `notes` and `traces` are names; traces are removed as a whole.
+    `leftovers` are temporary files, histories set aside and old versions in a bucket. `others` are files that are not
+    the memory's: they are left alone, as are the `similar` spellings that are now in the memory. `revision` is the id
+    of the record.
+    """
+
+    applied: bool = False
+    pages: tuple[str, ...] = ()
+    revisions: int = 0
+    versions: int = 0
+    notes: tuple[str, ...] = ()
+    traces: tuple[str, ...] = ()
+    leftovers: tuple[Leftover, ...] = ()
+    others: tuple[str, ...] = ()
+    similar: tuple[str, ...] = ()
+    revision: str = ""
+
+    def __bool__(self) -> bool:
+        """Whether there was anything to forget."""
+        return bool(self.pages or self.revisions or self.versions or self.notes or self.traces or self.leftovers)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What was found, and the history as it is without it."""
+
+    told: Forgotten
+    rewrite: Rewrite
+    erasure: PendingErasure = field(default_factory=PendingErasure)
+
+
+def forget(
+    context: Context, text: str | None = None, path: str | None = None, lines: str | None = None, apply: bool = False
+) -> Forgotten:
+    """Takes a text, a page, or lines of a page (`3-5, 8`) out of the memory and its past, and returns where it stood.
+    Without `apply` it only looks. It cannot be undone. What is forgotten is no part of the record that it leaves.
+
+    Raises `InvalidText`, `InvalidSetting`, `PageNotFound`, `NotAllowed`; `StorageConflict` if somebody is writing the
+    text now; and `StorageError`. After an error nothing was forgotten, unless it says that it will be completed later.
+    """
+    rules = _rules(context, text, path, lines)
+    found = _find(context, rules)
+    others = tuple(context.storage.other_files(rules.is_held))
+    told = replace(found.told, others=others, similar=_similar(context.storage, rules, text or ""))
+    if not apply or not told:
+        return told
+    gone = page_path(path) if path is not None and lines is None else ""
+    if gone and context.storage.exists(gone):
+        _delete(context, gone)  # its children move to its parent, and links to it become words
+    revision = ""
+    for _ in range(MAX_PASSES):
+        revision = _forget(context, rules, found, revision)
+        found = _find(context, rules)
+        if not found.told:
+            return replace(told, applied=True, revision=revision)
+    raise StorageError("others keep writing what is to be forgotten; stop them and try again")
+
+
+def _rules(context: Context, text: str | None, path: str | None, lines: str | None) -> Forgetting:
+    if (text is None) == (path is None) or (lines is not None and path is None):
+        raise InvalidSetting("name what is to be forgotten: a text; or a page; or a page and lines of it")
+    refresh(context, even_if_fresh=True)
+    storage = context.storage
+    if text is not None:
+        history = storage.history
+        past = {path for revision in history.revisions() for path in revision.paths} if history.begun else set()
+        return text_forgetting(text, {*storage.list_files(), *past})
+    path = page_path(path or "")
+    return page_forgetting(storage, path) if lines is None else lines_forgetting(storage, path, lines)
+
+
+def _find(context: Context, rules: Forgetting) -> _Found:
+    storage = context.storage
+    rewrite = storage.history.rewriting(rules)
+    extent = rewrite.extent() if storage.history.begun else Extent()
+    traces = tuple(kept.holding(rules.is_told)) if (kept := _traces(storage)) else ()
+    leftovers = tuple(storage.leftovers(rules.is_held))
+    told = Forgotten(
+        pages=tuple(path for path in storage.list_files() if _stands_on(storage, rules, path)),
+        revisions=extent.revisions,
+        versions=extent.versions,
+        notes=tuple(name for name in _note_names(storage) if rules.is_held(storage.notes.read(name) or b"")),
+        traces=traces,
+        leftovers=leftovers,
+    )
+    return _Found(told, rewrite, PendingErasure(traces, leftovers))
+
+
+def _stands_on(storage: MemoryStorage, rules: Forgetting, path: str) -> bool:
+    data = storage.read(path).data
+    return rules.path(path) != path or rules.page(data) != data
+
+
+def _forget(context: Context, rules: Forgetting, found: _Found, revision: str) -> str:
+    """Forgets what was found; returns the id of the record. There is one record, whatever the number of passes."""
+    storage = context.storage
+    note = PendingNote(storage.notes, Operation().id)
+    _redact_notes(storage, rules, found.told.notes)
+    with note.erasing(found.erasure, storage):
+        is_recorded = found.told.revisions or found.told.versions or found.told.pages
+        if is_recorded or not revision:
+            extent = f"{counted(found.told.versions, 'page version')} and {counted(found.told.revisions, 'revision')}"
+            record = Revision(FORGET, f"in {extent}", note.operation, when=context.now())
+            storage.rewrite(rules, found.rewrite, record)
+        erase(context, found.erasure)
+    note_overgrown(context)
+    return revision or storage.history.head[:12]
+
+
+def _redact_notes(storage: MemoryStorage, rules: Forgetting, names: tuple[str, ...]) -> None:
+    """Takes it out of notes that cannot be finished. Raises `StorageConflict` if a process works on one of them."""
+    for name in names:
+        with storage.notes.claim(name) as is_free:
+            if not is_free:
+                raise StorageConflict("a write that says this is under way; try again when it is done")
+            if (data := storage.notes.read(name)) is not None:
+                storage.notes.write(name, rules.note(data))
+
+
+def erase(context: Context, pending: PendingErasure) -> None:
+    """Removes what is left of something after the history was rewritten: traces, leftovers, and the whole index."""
+    if traces := _traces(context.storage):
+        traces.remove(pending.traces)
+    context.storage.remove_leftovers(pending.leftovers)
+    context.index.erase()
+    context.freshness.expire()
+
+
+def note_overgrown(context: Context) -> None:
+    """Notes pages that have grown too large, since a marker may be longer than what it stands for: they are split when
+    the memory is next used."""
+    refresh(context)
+    graph = context.index.graph()
+    pages = (read_page(path, context.storage.read(path).data) for path in context.storage.list_files())
+    if large := [page.path for page in pages if overgrown(page, context.threshold, graph)]:
+        PendingNote(context.storage.notes, Operation().id).add(large)
+
+
+def _delete(context: Context, path: str) -> None:
+    operation = Operation()
+    operation.trace.began("delete", {"path": path}, context.now())
+    delete(replace(context, operation=operation), path)
+
+
+def _traces(storage: MemoryStorage) -> Traces | None:
+    folder = storage.cache_folder
+    return Traces(folder / "traces", DEFAULT_TRACES) if folder else None
+
+
+def _note_names(storage: MemoryStorage) -> list[str]:
+    return [*storage.notes.names(PENDING), *_NOTES]
+
+
+def _similar(storage: MemoryStorage, rules: Forgetting, text: str) -> tuple[str, ...]:
+    """Other spellings of the text that are in the memory now: in another case, or with other marks between words."""
+    words = re.findall(r"\w+", text)
+    if not words:
+        return ()
+    pattern = re.compile(r"[\W_]*".join(map(re.escape, words)), re.I)
+    found: dict[str, None] = {}
+    for path in storage.list_files():
+        left = decode(rules.page(storage.read(path).data))
+        found |= dict.fromkeys(match[0] for match in pattern.finditer(f"{rules.path(path)}\n{left}"))
+        if len(found) >= MAX_SIMILAR:
+            break
+    return tuple(found)[:MAX_SIMILAR]

@@ -1,0 +1,217 @@
+"""Rewriting the history in a git repository: each commit that holds something gets a successor without it.
+
+Commits before the first of them keep their ids; each later one gets a new id, since an id follows from what came
+before. The new commits are staged as objects that no ref leads to. Adopting them moves the refs, and then removes every
+object that no ref leads to any more, from packs too.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from memory_v2.storage.history import Revision
+from memory_v2.storage.local.disk import replace_bytes, sync_folder
+from memory_v2.storage.local.git_message import message_of, read_message
+from memory_v2.storage.local.git_objects import FlushedObjects
+from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT, new_commit
+from memory_v2.storage.names import SUFFIX
+from memory_v2.storage.rewriting import Extent, Rules
+
+_BY_GIT = ("logs", "lost-found", "packed-refs", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "COMMIT_EDITMSG", "gc.log")
+"""What plain git may have left in a repository that names or holds old commits; the refs have files of their own."""
+_DERIVED = ("pack/multi-pack-index", "info/commit-graph", "info/commit-graphs")
+"""What plain git may have made of the objects, to find them faster."""
+_LINK_TO_COMMIT = 0o160000
+
+T = TypeVar("T")
+
+
+class GitRewrite:
+    """The `Rewrite` of a repository. `work` runs an act with the repository open. Each commit is read once."""
+
+    def __init__(self, rules: Rules, work: Callable[[Callable[[Any], T]], T]) -> None:
+        self._rules = rules
+        self._work: Callable[[Callable[[Any], Any]], Any] = work
+        self._new: dict[bytes, bytes] = {}
+        """For each commit that was read, the one that it becomes."""
+        self._blobs: dict[bytes, bytes] = {}
+        self._made: dict[bytes, Any] = {}
+        self._revisions = 0
+
+    def extent(self) -> Extent:
+        """See `Rewrite`."""
+        self._work(self._refs)
+        return Extent(self._revisions, sum(old != new for old, new in self._blobs.items()))
+
+    def stage(self, record: Revision) -> dict[str, Any]:
+        """See `Rewrite`."""
+
+        def act(repo: Any) -> dict[str, Any]:
+            refs, store = self._refs(repo), _Staged(repo.object_store, self._made)
+            newest = refs[BRANCH]
+            commit = new_commit(record, store[newest].tree, [newest])
+            objects = FlushedObjects(repo.object_store, Path(repo.path) / "objects")
+            for made in (*self._made.values(), commit):
+                objects.add_object(made)
+            objects.flush()
+            return {"refs": {name.decode(): new.decode() for name, new in (refs | {BRANCH: commit.id}).items()}}
+
+        staged: dict[str, Any] = self._work(act)
+        return staged
+
+    def _refs(self, repo: Any) -> dict[bytes, bytes]:
+        """What the commit of each ref becomes."""
+        store, symbolic = _Staged(repo.object_store, self._made), repo.refs.get_symrefs()
+        refs = {name: _commit_of(store, repo.refs[name]) for name in repo.refs.allkeys() if name not in symbolic}
+        return {name: self._follow(store, commit_id) for name, commit_id in refs.items()}
+
+    def _follow(self, store: _Staged, newest: bytes) -> bytes:
+        waiting = [newest]
+        while waiting:
+            if waiting[-1] in self._new:
+                waiting.pop()
+                continue
+            commit = store[waiting[-1]]
+            if missing := [parent for parent in commit.parents if parent not in self._new]:
+                waiting += missing
+            else:
+                self._new[waiting.pop()] = self._rewritten(store, commit)
+        return self._new[newest]
+
+    def _rewritten(self, store: _Staged, commit: Any) -> bytes:
+        """The id of what a commit becomes: its own if nothing in it or before it changes."""
+        new = commit.copy()
+        new.parents = [self._new[parent] for parent in commit.parents]
+        before = store[commit.parents[0]].tree if commit.parents else None
+        changes, is_changed = self._changes(store, before, commit.tree)
+        if is_changed or (commit.parents and store[new.parents[0]].tree != before):
+            new.tree = _changed_tree(store, store[new.parents[0]].tree if commit.parents else None, changes)
+        new.author, new.committer = map(self._rules.page, (commit.author, commit.committer))
+        is_changed |= self._tell(new) or (new.author, new.committer) != (commit.author, commit.committer)
+        self._revisions += is_changed
+        if not is_changed and new.tree == commit.tree and new.parents == commit.parents:
+            return bytes(commit.id)
+        new.gpgsig = None
+        store.add_object(new)
+        return bytes(new.id)
+
+    def _changes(self, store: _Staged, old: bytes | None, new: bytes) -> tuple[list[tuple[bytes, Any, Any]], bool]:
+        """The files that a commit changes, as they become, removals first; and whether that differs from what it is."""
+        changes, is_changed = [], False
+        for paths, modes, blobs in store.packed.tree_changes(old, new):
+            file, mode, blob = paths[1] or paths[0], modes[1], blobs[1]
+            path = self._file(file)
+            becomes = None if blob is None else self._blob(store, blob, mode)
+            was = None if blobs[0] is None else self._blob(store, blobs[0], modes[0])
+            is_changed |= path != file or (becomes, was) != (blob, blobs[0])
+            if path is not None:
+                changes.append((path, mode, becomes))
+        return sorted(changes, key=lambda change: change[2] is not None), is_changed
+
+    def _file(self, file: bytes) -> bytes | None:
+        name = file.decode("utf-8", "surrogateescape")
+        if not name.endswith(SUFFIX):
+            return file
+        path = self._rules.path(name.removesuffix(SUFFIX))
+        return None if path is None else f"{path}{SUFFIX}".encode("utf-8", "surrogateescape")
+
+    def _blob(self, store: _Staged, blob_id: bytes, mode: int) -> bytes:
+        from dulwich.objects import Blob
+
+        if mode == _LINK_TO_COMMIT:
+            return blob_id
+        if blob_id not in self._blobs:
+            data = store[blob_id].as_raw_string()
+            blob = Blob.from_string(self._rules.page(data))
+            if blob.id != blob_id:
+                store.add_object(blob)
+            self._blobs[blob_id] = blob.id
+        return self._blobs[blob_id]
+
+    def _tell(self, commit: Any) -> bool:
+        """Rewrites the message; returns whether it says something else then. What it undoes may have a new id."""
+        told = read_message(commit.message.decode("utf-8", "replace"))
+        rewritten = self._rules.revision(told)
+        undone = self._new.get(told.undoes.encode(), b"").decode() or told.undoes
+        if (rewritten, undone) == (told, told.undoes):
+            return False
+        commit.message = message_of(replace(rewritten, undoes=undone)).encode()
+        return rewritten != told
+
+
+class _Staged:
+    """The objects of a repository, and those made for it. Trees are copied, since dulwich changes those it gets."""
+
+    def __init__(self, packed: Any, made: dict[bytes, Any]) -> None:
+        self.packed = packed
+        self._made = made
+
+    def __getitem__(self, object_id: bytes) -> Any:
+        return self._made[object_id].copy() if object_id in self._made else self.packed[object_id]
+
+    def add_object(self, made: Any) -> None:
+        self._made[made.id] = made
+
+
+def adopt(repo: Any, staged: Mapping[str, Any]) -> None:
+    """Moves the refs to the staged commits, and removes every object that none of them leads to."""
+    place, refs = Path(repo.path), staged["refs"]
+    for name, commit_id in (refs | {CHECKED_OUT.decode(): refs[BRANCH.decode()]}).items():
+        replace_bytes(place / name, f"{commit_id}\n".encode("ascii"))
+    for name in _BY_GIT:
+        _remove(place / name)
+    _remove_unreachable(repo, place / "objects")
+
+
+def _remove_unreachable(repo: Any, folder: Path) -> None:
+    from dulwich.gc import find_reachable_objects
+
+    store = repo.object_store
+    kept = find_reachable_objects(store, repo.refs)
+    objects = FlushedObjects(store, folder)
+    for pack in list(store.packs):
+        held = set(pack)
+        if held <= kept:
+            continue
+        if alive := [store[object_id] for object_id in held & kept]:
+            objects.write_pack(alive)
+        base = Path(pack.data.path).with_suffix("")
+        pack.close()
+        for file in base.parent.glob(f"{base.name}.*"):
+            file.unlink()
+    for file in (*folder.glob("[0-9a-f][0-9a-f]/*"), *folder.glob(".*"), *folder.glob("pack/tmp*")):
+        if "".join(file.parts[-2:]).encode() not in kept:
+            file.unlink(missing_ok=True)
+    for name in _DERIVED:
+        _remove(folder / name)
+    for changed in (folder, folder / "pack", *folder.glob("[0-9a-f][0-9a-f]")):
+        sync_folder(changed)
+
+
+def _remove(place: Path) -> None:
+    with suppress(FileNotFoundError):
+        if place.is_dir():
+            shutil.rmtree(place)
+        else:
+            place.unlink()
+
+
+def _commit_of(store: _Staged, object_id: bytes) -> bytes:
+    """The commit that a ref names, also through a tag with a message of its own, which is not kept."""
+    while (found := store[object_id]).type_name == b"tag":
+        object_id = found.object[1]
+    return object_id
+
+
+def _changed_tree(store: _Staged, tree_id: bytes | None, changes: list[tuple[bytes, Any, Any]]) -> bytes:
+    from dulwich.object_store import commit_tree_changes
+    from dulwich.objects import Tree
+
+    tree: Any = store[tree_id] if tree_id else Tree()
+    changed: Any = commit_tree_changes(store, tree, changes)  # type: ignore[arg-type]
+    return bytes(changed)

@@ -1,0 +1,80 @@
+"""What crashes and damage may have left in a folder, and files that are not the memory's, searched for something."""
+
+from __future__ import annotations
+
+import shutil
+import zlib
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from memory_v2.storage.local.disk import from_system, is_temporary, read_bytes, sync_folder
+from memory_v2.storage.names import SUFFIX
+
+METADATA = ".metadata"
+SET_ASIDE = ("history-damaged-*", "history-making-*")
+"""Repositories that nobody reads: damaged ones, and those whose making was cut short."""
+
+Holds = Callable[[bytes], bool]
+
+
+def find_leftovers(folder: Path, holds: Holds) -> list[str]:
+    """The names of temporary files that hold something, and of histories set aside that may: packs are not searched,
+    nor is what cannot be read."""
+    found = [file for file in folder.rglob("*.tmp") if _is_torn(file.relative_to(folder)) and _may_hold(file, holds)]
+    for pattern in SET_ASIDE:
+        for place in (folder / METADATA).glob(pattern):
+            if any(_may_hold(file, holds) for file in place.rglob("*") if file.is_file()):
+                found.append(place)
+    return sorted(from_system(str(place.relative_to(folder))) for place in found)
+
+
+def remove_leftover(folder: Path, name: str) -> None:
+    """Removes a file or a folder that `find_leftovers` has found."""
+    place = folder / name
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place)
+    else:
+        place.unlink(missing_ok=True)
+    with suppress(FileNotFoundError):
+        sync_folder(place.parent)
+
+
+def find_others(folder: Path, pages: Collection[str], holds: Holds) -> list[str]:
+    """The names of files that are not the memory's and hold something in their bytes or their name; a git repository
+    around the pages is named without a look."""
+    names = list(_others(folder, pages))
+    found = [name for name in names if holds(name.encode("utf-8", "surrogateescape")) or _holds(folder / name, holds)]
+    return sorted([".git"] * (folder / ".git").exists() + found)
+
+
+def _others(folder: Path, pages: Collection[str]) -> Iterator[str]:
+    for file in folder.rglob("*"):
+        parts = file.relative_to(folder).parts
+        name = from_system("/".join(parts))
+        is_page = name.endswith(SUFFIX) and name.removesuffix(SUFFIX) in pages
+        if parts[0] not in (METADATA, ".git") and file.is_file() and not is_page and not is_temporary(file.name):
+            yield name
+
+
+def _holds(file: Path, holds: Holds) -> bool:
+    try:
+        return holds(read_bytes(file))
+    except OSError:
+        return False
+
+
+def _is_torn(file: Path) -> bool:
+    return is_temporary(file.name) or file.parts[:2] == (METADATA, "traces")
+
+
+def _may_hold(file: Path, holds: Holds) -> bool:
+    if file.suffix in (".pack", ".idx"):
+        return True
+    try:
+        data = read_bytes(file)
+        if len(file.parent.name) == 2 and len(file.name) == 38:
+            data = zlib.decompress(data)
+    except (OSError, zlib.error):
+        return True
+    return holds(data)

@@ -1,0 +1,88 @@
+"""Rewriting a history, so that something was never in it.
+
+The new history is staged beside the old one first, where nothing reads it. A journal then says what is left to do: from
+that moment on the text is forgotten, since all that follows needs neither the text nor a decision, and a process that
+comes after a crash can go on with it. See `HistoryFirst.rewrite`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from memory_v2.storage.base import version_of
+from memory_v2.storage.format import Step
+from memory_v2.storage.history import Revision, compared
+from memory_v2.tree.block import decode, encode
+
+
+class Rules(Protocol):
+    """What becomes of what is in a history. They give the same for the same, and applied again change nothing more."""
+
+    def path(self, path: str) -> str | None:
+        """The path that a page has then; `None` if there was no such page."""
+
+    def page(self, data: bytes) -> bytes:
+        """The bytes of a page."""
+
+    def revision(self, revision: Revision) -> Revision:
+        """A revision. Ids and paths are left to the history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of a history the rules change: revisions, and versions of pages."""
+
+    revisions: int = 0
+    versions: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.revisions or self.versions)
+
+
+class Rewrite(Protocol):
+    """A history as it is by some rules. Nothing is stored before `stage`."""
+
+    def extent(self) -> Extent:
+        """How much the rules change up to the newest revision. Asked again, it reads only what was added since."""
+
+    def stage(self, record: Revision) -> dict[str, Any]:
+        """Stores the rewritten history and this revision, which changes no page, where nothing reads it. Returns what
+        `History.adopt` needs, as JSON. Call it under the storage's lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """A rewriting that is decided: the pages, each with its version before and its bytes after, what the history needs,
+    and which operation it is, of when."""
+
+    steps: tuple[Step, ...]
+    history: Mapping[str, Any]
+    operation: str
+    when: datetime
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the note of the format has it."""
+        pages = [
+            {"path": step.path, "before": step.before, "after": None if step.after is None else decode(step.after)}
+            for step in self.steps
+        ]
+        told = {"operation": self.operation, "when": self.when.isoformat()}
+        return told | {"pages": pages, "history": dict(self.history)}
+
+
+def journal_of(noted: Mapping[str, Any]) -> Journal:
+    """The journal in a note."""
+    pages = ((page["path"], page["before"], page["after"]) for page in noted["pages"])
+    steps = (Step(path, before, None if after is None else encode(after)) for path, before, after in pages)
+    return Journal(tuple(steps), noted["history"], noted["operation"], datetime.fromisoformat(noted["when"]))
+
+
+def steps_between(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> tuple[Step, ...]:
+    """The steps from one state of all pages to another, new pages first, removals last."""
+    changes = sorted(compared(old, new), key=lambda page: (page.after is None, page.before is not None))
+    return tuple(
+        Step(page.path, "" if page.before is None else version_of(page.before), page.after) for page in changes
+    )

@@ -1,0 +1,255 @@
+"""What is forgotten is nowhere any more; everything else is as it was, and can be undone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, PageNotFound, StorageConflict
+from memory_v2.memory import Memory
+from memory_v2.operations.forget import Forgotten
+from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.storage.s3.storage import S3Storage
+from memory_v2.text.redaction import MARKER
+from tests.operations.forgotten import SECRET, filled, objects, places
+from tests.operations.scenes import body, offline
+from tests.storage.s3_server import HOST, new_bucket, server
+
+pytestmark = pytest.mark.allow_hosts([HOST])
+
+
+def pages(memory: Memory) -> dict[str, str]:
+    return {page.path: memory.read(page.path) for page in memory.list_files()}
+
+
+def without(text: str) -> str:
+    """The text of a page as it must be: without the secret, and with another size."""
+    lines = text.replace(f"It is\n> {SECRET}", f"It is\n> {MARKER}").replace(SECRET, MARKER).splitlines()
+    return "\n".join(line for line in lines if not line.startswith("size_bytes"))
+
+
+def past(memory: Memory) -> list[dict[str, str]]:
+    history = memory.storage.history
+    return [{path: data.decode() for path, data in history.pages(one.id).items()} for one in history.revisions()]
+
+
+def expect_the_rest(memory: Memory, before: dict[str, str], then: list[dict[str, str]]) -> None:
+    """Expects the pages and their past as they were, but for the secret; and that the last write can be undone."""
+    told = {without(path): without(text) for path, text in before.items()}
+    assert {path: without(text) for path, text in pages(memory).items()} == told
+    assert [{path: without(text) for path, text in one.items()} for one in past(memory)[1:]] == [
+        {without(path): without(text) for path, text in one.items()} for one in then
+    ]
+    assert memory.check() == []
+    memory.undo()
+    assert "Tomatoes" not in memory.read("garden") and "Tomatoes" in told["garden"]
+    memory.undo()
+    assert memory.check() == []
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_no_byte_of_it_is_left_in_the_folder_and_everything_else_is_there(is_packed: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "memory"
+    memory = filled(offline(storage=LocalStorage(folder)))
+    if is_packed:
+        memory.pack_history()
+        memory.write("One more line.", "kiln", "append")
+        memory.undo()
+        memory.undo(memory.history()[0].id)
+        memory.undo(memory.history()[0].id)
+    for torn in (folder / ".silica-0123.tmp", folder / ".metadata" / "traces" / "0123.tmp"):
+        torn.write_bytes(b"half of a page: " + SECRET.encode())
+    shutil.copytree(folder / ".metadata" / "history.git", folder / ".metadata" / "history-damaged-1.git")
+    before, then = pages(memory), past(memory)
+    assert len(places(folder)) > 10
+    shown = memory.forget(SECRET)
+    assert not shown.applied and (pages(memory), past(memory)) == (before, then)
+    done = memory.forget(SECRET, apply=True)
+    memory.close()
+    assert places(folder) == []
+    assert done.applied and done.pages == shown.pages and done.traces == shown.traces
+    assert {"garden", "kiln", "shed", f"gates/{SECRET}"} < set(done.pages)
+    assert [one.name for one in done.leftovers] == [
+        ".metadata/history-damaged-1.git", ".metadata/traces/0123.tmp", ".silica-0123.tmp"
+    ]  # fmt: skip
+    assert "[[gates/(forgotten)|the gate]]" in memory.read("kiln") and memory.read("gates/(forgotten)")
+    record = memory.history()[0]
+    assert (record.first.kind, record.id, record.paths) == ("forget", done.revision, ())
+    checked = subprocess.run(
+        ["git", "--git-dir", str(folder / ".metadata" / "history.git"), "fsck", "--strict", "--unreachable"],
+        capture_output=True, check=True,
+    )  # fmt: skip
+    assert (checked.stdout, checked.stderr) == (b"", b"")
+    assert not memory.forget(SECRET, apply=True) and memory.history()[0].id == done.revision
+    if not is_packed:
+        expect_the_rest(offline(storage=LocalStorage(folder)), before, then)
+
+
+@pytest.mark.parametrize("versions", [False, True])
+def test_no_byte_of_it_is_left_in_the_bucket_nor_in_the_cache(versions: bool, tmp_path: Path) -> None:
+    with new_bucket(versions) as bucket:
+        open_again: Callable[[], S3Storage] = lambda: S3Storage(bucket, "p", endpoint=server(), cache=tmp_path)  # noqa: E731
+        memory = filled(offline(storage=open_again()))
+        before, then = pages(memory), past(memory)
+        assert sum(SECRET in key or SECRET.encode() in data for key, data in objects(bucket)) > 10
+        assert bool(memory.forget(SECRET).leftovers) == versions
+        done = memory.forget(SECRET, apply=True)
+        memory.close()
+        assert [key for key, data in objects(bucket) if SECRET in key or SECRET.encode() in data] == []
+        assert places(tmp_path) == []
+        assert {"garden", "kiln", "shed"} < set(done.pages)
+        expect_the_rest(offline(storage=open_again()), before, then)
+
+
+def test_another_machine_follows_a_history_that_was_rewritten(tmp_path: Path) -> None:
+    with new_bucket() as bucket:
+        one, other = (
+            offline(storage=S3Storage(bucket, "p", endpoint=server(), cache=tmp_path / name, ttl=0)) for name in "ab"
+        )
+        filled(one)
+        assert len(other.history()) == len(one.history())
+        one.forget(SECRET, apply=True)
+        other.write("The frost came early.", "garden", "append")
+        assert [past.id for past in other.history()] == [past.id for past in one.history()]
+        assert SECRET not in other.read("garden") and other.check() == []
+
+
+def test_a_memory_that_is_open_elsewhere_goes_on(tmp_path: Path) -> None:
+    one, other = offline(storage=LocalStorage(tmp_path)), offline(storage=LocalStorage(tmp_path))
+    filled(one)
+    other.search(SECRET)
+    one.forget(SECRET, apply=True)
+    assert not any(SECRET in result.excerpt for result in other.search(f"gate code {SECRET}"))
+    other.write("The frost came early.", "garden", "append")
+    assert other.check() == [] and one.check() == []
+    assert [past.id for past in other.history()] == [past.id for past in one.history()]
+
+
+def test_a_page_is_forgotten_with_its_past_and_what_stands_elsewhere_stays() -> None:
+    memory = offline()
+    memory.write("- Ada's phone is 555-1234\n- she likes tea", "memory")
+    memory.write("# Ada\n\nAda's phone is 555-1234\n\nShe was born in May.\n\nShe likes tea.", "people/ada")
+    memory.write("She likes tea.\n\nAsk [[people/ada|Ada]].", "habits")
+    memory.write("Ada", "people/ada/mother", "append")
+    memory.write("# Ada\n\nShe has moved away.", "people/ada", "replace")
+    memory.write("- something else", "memory", "replace")
+    done = memory.forget(path="people/ada", apply=True)
+    assert "people/ada" in done.pages and "people/ada/mother" in pages(memory)
+    assert body(memory, "habits").endswith("She likes tea.\n\nAsk Ada.")
+    told = json.dumps([*past(memory), [str(one) for one in memory.storage.history.revisions()]])
+    assert not any(line in told for line in ("555-1234", "born in May", "moved away", "[[people/ada]]"))
+    assert "She likes tea" in told and not any("people/ada" in one for one in past(memory))
+    assert memory.check() == []
+    with pytest.raises(PageNotFound):
+        memory.forget(path="people/ada")
+
+
+def test_a_page_that_was_deleted_can_still_be_forgotten() -> None:
+    memory = offline()
+    memory.write("The secret of the kiln.", "secret")
+    memory.delete("secret")
+    assert memory.forget(path="secret", apply=True).versions
+    assert "of the kiln" not in json.dumps(past(memory))
+
+
+def test_lines_are_forgotten_wherever_they_stand_as_lines() -> None:
+    memory = offline()
+    memory.write("- Ada\n- Ada likes tea\n- Bo", "list", "append")
+    memory.write("## Ada\n\nAda is here, says Ada.", "people", "append")
+    line = memory.read("list").splitlines().index("- Ada") + 1
+    memory.forget(path="list", lines=f"{line}, {line + 2}", apply=True)
+    assert "- (forgotten)\n- Ada likes tea\n- (forgotten)\n" in memory.read("list")
+    assert "## (forgotten)\n\nAda is here, says Ada." in memory.read("people")
+    assert memory.check() == []
+
+
+def test_what_cannot_be_forgotten_is_refused() -> None:
+    memory = offline()
+    memory.write("Plain.", "page")
+    for error, arguments in (
+        (InvalidText, {"text": " ab "}),
+        (NotAllowed, {"text": "size_bytes"}),
+        (NotAllowed, {"text": "memory"}),
+        (NotAllowed, {"path": "memory"}),
+        (NotAllowed, {"path": "page", "lines": "2"}),
+        (PageNotFound, {"path": "nowhere"}),
+        (InvalidSetting, {"path": "page", "lines": "0"}),
+        (InvalidSetting, {"path": "page", "lines": "3-99"}),
+        (InvalidSetting, {"path": "page", "lines": "x"}),
+        (InvalidSetting, {"text": "Plain.", "path": "page"}),
+        (InvalidSetting, {"lines": "1"}),
+        (InvalidSetting, {}),
+    ):
+        with pytest.raises(error):
+            memory.forget(**arguments)  # type: ignore[arg-type]
+    assert memory.forget("nowhere to be found", apply=True) == Forgotten()
+
+
+def test_two_names_are_forgotten_without_becoming_one_page() -> None:
+    memory = offline()
+    for name in ("john-smith", "jane-doe"):
+        memory.write(f"About {name}.", f"people/{name}")
+        memory.forget(name, apply=True)
+    assert {"people/(forgotten)", "people/(forgotten 2)"} < set(pages(memory))
+    assert memory.check() == []
+
+
+def test_a_text_that_is_being_written_now_is_not_forgotten_halfway(tmp_path: Path) -> None:
+    memory = filled(offline(storage=LocalStorage(tmp_path)))
+    notes = LocalStorage(tmp_path).notes
+    with notes.claim("pending/0123456789", is_new=True):
+        notes.write("pending/0123456789", json.dumps({"text": SECRET}).encode())
+        with pytest.raises(StorageConflict):
+            memory.forget(SECRET, apply=True)
+    assert places(tmp_path)
+
+
+def test_a_note_that_nobody_can_finish_loses_the_text_only(tmp_path: Path) -> None:
+    memory = filled(offline(storage=LocalStorage(tmp_path)))
+    noted = tmp_path / ".metadata" / "pending" / "0123456789.json"
+    noted.write_text(json.dumps({"text": f"the “gate” {SECRET}\nopens", "mode": "of a later version"}))
+    assert memory.forget(SECRET, apply=True).notes == ("pending/0123456789",)
+    assert json.loads(noted.read_text()) == {"text": f"the “gate” {MARKER}\nopens", "mode": "of a later version"}
+    assert places(tmp_path) == []
+
+
+def test_files_of_others_and_other_spellings_are_named_and_left_alone(tmp_path: Path) -> None:
+    memory = filled(offline(storage=LocalStorage(tmp_path)))
+    (tmp_path / "notes.txt").write_text(SECRET)
+    (tmp_path / ".git").mkdir()
+    memory.write(f"Once it was {SECRET.lower()}.", "kiln", "append")
+    told = memory.forget(SECRET, apply=True)
+    assert (told.others, told.similar) == ((".git", "notes.txt"), (SECRET.lower(),))
+    assert (tmp_path / "notes.txt").read_text() == SECRET
+
+
+def test_other_refs_and_files_of_plain_git_do_not_keep_it(tmp_path: Path) -> None:
+    memory = filled(offline(storage=LocalStorage(tmp_path)))
+    git = [
+        "git",
+        "-c",
+        "user.name=me",
+        "-c",
+        "user.email=me@here",
+        "--git-dir",
+        str(tmp_path / ".metadata/history.git"),
+    ]
+    for arguments in (["tag", "light"], ["tag", "-a", "-m", SECRET, "heavy", "main~2"], ["branch", "other", "main~1"],
+                      ["gc", "-q"], ["update-ref", "--create-reflog", "-m", SECRET, "refs/heads/other", "main~3"],
+                      ["commit-graph", "write", "--reachable"], ["repack", "-a", "-d", "-q"]):  # fmt: skip
+        subprocess.run([*git, *arguments], check=True, capture_output=True)
+    memory.write("After git.", "kiln", "append")
+    memory.forget(SECRET, apply=True)
+    assert places(tmp_path) == []
+    checked = subprocess.run([*git, "fsck", "--strict", "--unreachable"], capture_output=True, check=True)
+    assert checked.stdout == b""
+    listed = subprocess.run([*git, "for-each-ref", "--format=%(refname)"], capture_output=True, check=True).stdout
+    assert listed.split() == [
+        b"refs/heads/main", b"refs/heads/other", b"refs/silica/checked-out", b"refs/tags/heavy", b"refs/tags/light"
+    ]  # fmt: skip
+    assert memory.check() == []
