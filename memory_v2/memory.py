@@ -326,6 +326,11 @@ class Memory:
         `PageExists`, `NotAllowed`."""
         return self._run(rows.RENAME_FOLDER, old=old, new=new)
 
+    def edit(self, path: str, text: str, was: str) -> Result:
+        """Replaces a page, as it is stored, by the text that an editor has made of it; `was` is what `read` gave the
+        editor. Raises `PageNotFound`, `InvalidText`, and `StorageConflict` if the page has changed meanwhile."""
+        return self._run(rows.EDIT, path=path, text=text, was=was)
+
     def check(self) -> list[Finding]:
         """Lists the problems of the tree with page and line, errors first; empty if there are none."""
         return list(self.checkup().findings)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from memory_v2 import __version__
-from memory_v2.cli import config, context, forget, history, init, inspect, mcp, pages, search, traces, undo
+from memory_v2.cli import config, context, edit, forget, history, init, inspect, mcp, pages, search, traces, undo
 from memory_v2.cli.edge import Program
 from memory_v2.cli.verb import ChosenMemory, MemoryVerbs
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
@@ -107,6 +107,7 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
 for verb in (
     pages.write,
     pages.read,
+    edit.edit,
     search.search,
     inspect.ls,
     inspect.tree,

@@ -279,6 +279,20 @@ FORGET: Row[Forgotten] = Row(
     changes="past",
 )
 
+EDIT: Row[Result] = Row(
+    "edit",
+    "operations.edit:edit",
+    "Replace a page by the text that an editor has made of it.",
+    (
+        Argument("path", "str", "The page."),
+        Argument("text", "str", "The whole page as it is to be stored."),
+        Argument("was", "str", "The whole page as the editor was given it."),
+    ),
+    changes="tree",
+    is_recorded=True,
+    is_replayable=True,
+)
+
 ROWS: tuple[Row[Any], ...] = (
     WRITE,
     READ,
@@ -304,4 +318,5 @@ ROWS: tuple[Row[Any], ...] = (
     RENAME_FOLDER,
     CONTEXT,
     FORGET,
+    EDIT,
 )

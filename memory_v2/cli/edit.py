@@ -1,0 +1,62 @@
+"""The verb that opens a page in an editor."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import click
+
+from memory_v2.cli.report import report
+from memory_v2.cli.show import plain, style, tell
+from memory_v2.cli.spinner import working
+from memory_v2.cli.verb import Verb, json_option, with_memory
+from memory_v2.errors import SilicaError
+from memory_v2.memory import Memory
+from memory_v2.operations import rows
+from memory_v2.text.amounts import size
+from memory_v2.tree.block import decode
+from memory_v2.tree.path import ROOT, page_path
+
+
+@click.command(cls=Verb)
+@click.argument("page", default=ROOT)
+@json_option
+@with_memory
+def edit(memory: Memory, page: str, as_json: bool) -> None:
+    """Edit a page in your editor, which is VISUAL or EDITOR.
+
+    Without PAGE, the root. The edit is an operation of the history, as a write is. If somebody changes the page
+    meanwhile, nothing is stored, and a file keeps what you have written.
+
+    \b
+    Examples:
+      silica memory edit
+      EDITOR=nano silica memory edit projects/silica
+    """
+    path = page_path(page)
+    before = memory.storage.read(path).data
+    file = Path(tempfile.mkdtemp(prefix="silica-edit-")) / f"{path.rsplit('/', 1)[-1]}.md"
+    file.write_bytes(before)
+    try:
+        click.edit(filename=str(file))
+        text = file.read_bytes()
+        with working("storing"):
+            result = memory.edit(path, decode(text), decode(before))
+    except (SilicaError, click.ClickException, OSError):
+        if file.exists() and file.read_bytes() != before:
+            tell(f"what you have written is kept in {file}")
+        else:
+            _remove(file)
+        raise
+    _remove(file)
+    shown = style(plain(path), fg="cyan")
+    told = f"{shown} · {size(memory.storage.get_size(path))}" if result.revisions else f"{shown} not changed"
+    report(rows.EDIT, result, [told], as_json)
+
+
+def _remove(file: Path) -> None:
+    """Removes the file, and what the editor may have left beside it."""
+    for left in file.parent.iterdir():
+        left.unlink()
+    file.parent.rmdir()
