@@ -272,8 +272,37 @@ class Memory:
         if isinstance(date, datetime) and date.tzinfo:
             date = self._parts.calendar.day(date)
         said = {"source": source, "date": date.isoformat()[:10] if isinstance(date, Day) else date}
+        return self._run(rows.WRITE, **self._write_arguments(text, path, mode, source, date))
+
+    @staticmethod
+    def _write_arguments(
+        text: str, path: str | None, mode: str, source: str | None, day: date | str | None
+    ) -> dict[str, Any]:
+        said = {"source": source, "date": day.isoformat()[:10] if isinstance(day, Day) else day}
         told = {key: value for key, value in said.items() if value is not None}
-        return self._run(rows.WRITE, text=text, path=path, mode=mode, **told)
+        return {"text": text, "path": path, "mode": mode, **told}
+
+    def rehearse(
+        self,
+        text: str,
+        path: str | None = None,
+        mode: Literal["update", "append", "replace"] = "update",
+        *,
+        source: str | None = None,
+        date: date | str | None = None,
+    ) -> WriteResult:
+        """Returns what `write` would do, with the splits that would follow, and changes nothing. A model is asked as in
+        a write, and may decide otherwise the next time."""
+        from memory_v2.operations.rehearse import rehearsal
+        from memory_v2.operations.run import Runner
+
+        with rehearsal(self._context) as context:
+            runner = Runner(self._limits or Limits(), lambda: None, self._running, self._on_event)
+            arguments = self._write_arguments(text, path, mode, source, date)
+            result: WriteResult = runner.run(
+                context, "write", lambda context: rows.WRITE.load()(context, **arguments), arguments
+            )
+            return result
 
     def split(self, path: str = ROOT) -> SplitResult:
         """Divides a page into a page and its children, whatever its size. Raises `PageNotFound`."""

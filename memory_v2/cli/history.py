@@ -11,13 +11,12 @@ import click
 
 from memory_v2.cli.columns import Column, table
 from memory_v2.cli.report import out_result
-from memory_v2.cli.show import on_terminal, out, plain, plain_lines, style, tell
+from memory_v2.cli.show import diff_lines, on_terminal, out, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, json_option, with_memory
 from memory_v2.memory import Memory
 from memory_v2.operations import rows
 from memory_v2.text.amounts import counted, size
-from memory_v2.tree.block import split_lines
 from memory_v2.tree.path import ROOT, page_path
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ def show(memory: Memory, revision: str, as_json: bool) -> None:
             out(line)
     if changes:
         out("")
-    for line in _diff(changes.diff):
+    for line in diff_lines(changes.diff):
         out(line)
 
 
@@ -135,7 +134,7 @@ def diff(memory: Memory, old: str, new: str | None, as_json: bool) -> None:
     if as_json:
         out_result(rows.DIFF, changes, {"old": old, "new": new})
         return
-    for line in _diff(changes.diff):
+    for line in diff_lines(changes.diff):
         out(line)
     if not changes:
         tell("no difference")
@@ -233,10 +232,3 @@ def _blamed(line: BlamedLine, seen: bool) -> list[str]:
         cells = [entry.id[:SHORT], day, entry.kind, entry.decided_by]
     told = [plain(cell).replace("\t", " ") for cell in cells]
     return [*told, str(line.number), text.expandtabs(4) if seen else text]
-
-
-def _diff(text: str) -> Iterator[str]:
-    """A unified diff, line by line. A carriage return is escaped: it may be the only difference."""
-    colours = {"+": "green", "-": "red", "@": "cyan"}
-    for line in split_lines(text):
-        yield style(plain(line.removesuffix("\n")), fg=colours.get(line[:1]))

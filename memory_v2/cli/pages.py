@@ -9,7 +9,7 @@ from typing import Literal
 import click
 
 from memory_v2.cli.report import admit, confirmed, is_asked, out_result, price, report, yes_option
-from memory_v2.cli.show import named, on_terminal, out, out_json, plain, plain_lines, style
+from memory_v2.cli.show import diff_lines, named, on_terminal, out, out_json, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory, word
 from memory_v2.memory import Memory
@@ -26,6 +26,7 @@ from memory_v2.tree.source import named_day
 @click.option("--file", type=click.Path(path_type=Path), help="Read the text from this file ('-': standard input).")
 @option_for(rows.WRITE, "source", "--source", metavar="NAME")
 @option_for(rows.WRITE, "date", "--date", metavar="DAY")
+@click.option("--dry-run", is_flag=True, help="Only show what would be changed. A model is asked all the same.")
 @json_option
 @with_memory
 def write(
@@ -36,6 +37,7 @@ def write(
     file: Path | None,
     source: str | None,
     date: str | None,
+    dry_run: bool,
     as_json: bool,
 ) -> None:
     """Write a text: where it belongs, or on a page.
@@ -51,6 +53,7 @@ def write(
       silica memory write --to projects/silica "- Release on Fridays"
       git log -5 | silica memory write --to log --mode append
       silica memory write --file notes.md
+      silica memory write --dry-run --file notes.md
       silica memory write --file standup.md --source standup --date 2026-02-03
     """
     text = given_text(words, file)
@@ -59,8 +62,15 @@ def write(
         date = day.isoformat() if day and day <= memory.today else None
     with working("writing"):
         result = memory.write(text, to, mode, source=source, date=date)
+        date = _named_date(file)
+    with working("deciding" if dry_run else "writing"):
+        result = (memory.rehearse if dry_run else memory.write)(text, to, mode, source=source, date=date)
     if as_json:
-        out_result(rows.WRITE, result)
+        out_result(rows.WRITE, result, None, **({"dry_run": True} if dry_run else {}))
+    elif dry_run and result.revisions:
+        for line in diff_lines(result.changes):
+            out(line)
+        tell(f"nothing was written: it would go to {plain(result.path)}")
     elif result.outcome == "nothing new":
         out(f"nothing new: already in {named(result.said_in or [result.path])}")
     else:

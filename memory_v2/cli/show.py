@@ -6,13 +6,14 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
 import click
 
 from memory_v2.errors import StorageError
+from memory_v2.tree.block import split_lines
 
 # Control characters but the tab, line separators, marks that reverse the direction of writing, lone surrogates.
 _UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -111,6 +112,13 @@ def named(names: Sequence[str], most: int = 6) -> str:
     """`a, b, c`; of many, the first and how many more."""
     shown = ", ".join(plain(name) for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def diff_lines(text: str) -> Iterator[str]:
+    """A unified diff, line by line. A carriage return is escaped: it may be the only difference."""
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    for line in split_lines(text):
+        yield style(plain(line.removesuffix("\n")), fg=colours.get(line[:1]))
 
 
 def _columns(character: str) -> int:

@@ -11,6 +11,7 @@ from .program import Program
 VERBS = [
     "write",
     "read",
+    "edit",
     "search",
     "ls",
     "tree",
@@ -25,6 +26,7 @@ VERBS = [
     "restore",
     "blame",
     "gc",
+    "forget",
     "check",
     "trace",
     "replay",
@@ -318,3 +320,13 @@ def test_a_wrong_source_or_day_is_a_wrong_use(program: Program, wrong: list[str]
 def test_a_search_says_where_a_text_came_from(program: Program) -> None:
     program.done("write", "The kiln is warm.", "--source", "standup.md")
     assert "  from standup.md\n" in program.done("search", "kiln")
+
+
+def test_a_dry_run_of_a_write_shows_the_change_and_makes_none(grown: Program) -> None:
+    before = grown.files()
+    shown = grown.quick("write", "--dry-run", "Silica has a logo.", "--to", "projects/silica")
+    assert shown.code == 0 and "+Silica has a logo." in shown.text and "projects/silica" in shown.err
+    told = grown.quick("write", "--dry-run", "--json", "Silica has a logo.").json
+    assert told["dry_run"] and told["changed_pages"] and "logo" in told["changes"]
+    assert grown.files() == before and "logo" not in grown.quick("history").text
+    assert "dry_run" not in grown.quick("write", "--json", "Silica has a logo.").json

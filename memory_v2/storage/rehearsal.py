@@ -1,0 +1,134 @@
+"""A storage on which changes are only rehearsed: pages are those of another storage until they are changed here, and
+what is changed here is kept in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import NoReturn
+
+from memory_v2.errors import PageNotFound, StorageError
+from memory_v2.storage.base import (
+    ABSENT,
+    ANY,
+    Expected,
+    Leftover,
+    MemoryStorage,
+    Stamp,
+    Stored,
+    conflict,
+    stored_page,
+    version_of,
+)
+from memory_v2.storage.history import Change, History, Revision
+from memory_v2.storage.rewriting import Rewrite, Rules
+from memory_v2.storage.volatile import VolatileNotes
+
+REHEARSED = "rehearsed"
+"""The id of every revision that is only rehearsed."""
+
+
+class RehearsalStorage:
+    """The pages of `storage`, which is only read. Changes are seen here alone, and not recorded in its history."""
+
+    cache_folder = None
+
+    def __init__(self, storage: MemoryStorage) -> None:
+        self._storage = storage
+        self.where = storage.where
+        self.notes = VolatileNotes()
+        self._changed: dict[str, bytes | None] = {}
+
+    @property
+    def history(self) -> History:
+        return self._storage.history
+
+    def read(self, path: str) -> Stored:
+        if path not in self._changed:
+            return self._storage.read(path)
+        if (data := self._changed[path]) is None:
+            raise PageNotFound(path)
+        return Stored(data, version_of(data))
+
+    def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
+        self._expect(path, expected)
+        self._changed[path] = data
+        return version_of(data)
+
+    def delete(self, path: str, expected: Expected = ANY) -> None:
+        self._expect(path, expected)
+        self._changed[path] = None
+
+    def exists(self, path: str) -> bool:
+        return self._changed[path] is not None if path in self._changed else self._storage.exists(path)
+
+    def list_files(self) -> list[str]:
+        return sorted(stamp.path for stamp in self.stamps())
+
+    def get_size(self, path: str) -> int:
+        return len(self.read(path).data) if path in self._changed else self._storage.get_size(path)
+
+    def get_modified_time(self, path: str) -> datetime:
+        return datetime.now(UTC) if self._changed.get(path) else self._storage.get_modified_time(path)
+
+    def stamps(self) -> Iterator[Stamp]:
+        yield from (stamp for stamp in self._storage.stamps() if stamp.path not in self._changed)
+        for path, data in self._changed.items():
+            if data is not None:
+                yield Stamp(path, len(data), version_of(data))
+
+    def ignored_files(self) -> list[tuple[str, str]]:
+        return self._storage.ignored_files()
+
+    def unlisted_folders(self) -> Mapping[str, str]:
+        return self._storage.unlisted_folders()
+
+    def remove_temporary(self, paths: Iterable[str]) -> None:
+        """There are no temporary files."""
+
+    def leftovers(self, holds: Callable[[bytes], bool]) -> list[Leftover]:
+        return []
+
+    def remove_leftovers(self, leftovers: Iterable[Leftover]) -> None:
+        """Nothing is left over."""
+
+    def other_files(self, holds: Callable[[bytes], bool]) -> list[str]:
+        return []
+
+    @contextmanager
+    def lock(self, wait: bool = True) -> Iterator[None]:
+        """Nobody else uses this storage."""
+        yield
+
+    def apply(self, change: Change) -> Change:
+        for page in change.pages:
+            stored = stored_page(self, page.path)
+            if (stored.data if stored else None) != page.before:
+                raise conflict(page.path, "")
+        self._changed |= {page.path: page.after for page in change.pages}
+        return replace(change, revision=replace(change.revision, id=REHEARSED))
+
+    def rewrite(self, rules: Rules, rewrite: Rewrite, record: Revision) -> NoReturn:
+        raise StorageError("a history cannot be rewritten in a rehearsal")
+
+    def interrupted(self) -> Revision | None:
+        return None
+
+    def finish(self) -> tuple[str, ...]:
+        return ()
+
+    def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
+        """Nothing is recorded."""
+
+    def begin(self, now: datetime) -> None:
+        """Nothing is recorded."""
+
+    def _expect(self, path: str, expected: Expected) -> None:
+        stored = stored_page(self, path)
+        if expected not in (ANY, stored.version if stored else ABSENT):
+            raise conflict(path, expected)
+
+
+_: type[MemoryStorage] = RehearsalStorage
