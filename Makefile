@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test format lint types unit thorough record demo clean
+.PHONY: help setup test format lint types unit thorough record api demo clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ format: $(READY) ## reformat the code and fix what the linter can fix
 record: $(READY) ## record the cassettes again: ONLY=name WIRE=openai ENDPOINT=http://127.0.0.1:8765
 	$(BIN)/python -m tests.replay.record $(if $(ONLY),--only $(ONLY)) $(if $(WIRE),--wire $(WIRE)) \
 	  $(if $(ENDPOINT),--endpoint $(ENDPOINT)) $(if $(MODEL),--model $(MODEL)) $(if $(HOW),--how "$(HOW)")
+
+api: $(READY) ## write docs/api.md from the docstrings
+	$(BIN)/python -m tests.docs.api
 
 demo: $(READY) ## grow a memory from real Markdown, then replay a session with a live model
 	$(BIN)/python -m bench.demo
