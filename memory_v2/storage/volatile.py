@@ -169,9 +169,13 @@ class VolatileRewrite:
         return self._rewritten()[1]
 
     def stage(self, record: Revision) -> dict[str, Any]:
-        history = VolatileHistory()
+        history, kept = VolatileHistory(), True
         ids: dict[str, str] = {}
         for old, (revision, pages) in zip(self._history._records, self._rewritten()[0], strict=True):
+            if kept := kept and old == (revision, pages):
+                history._records.append(old)
+                history._now = _changed(history._now, pages)
+                continue
             ids[old[0].id] = history.record(pages, replace(revision, undoes=ids.get(revision.undoes, revision.undoes)))
         history.record({}, record)
         self._history._records, self._history._now = history._records, history._now
@@ -184,7 +188,7 @@ class VolatileRewrite:
             new = {path: data and rules.page(data) for old, data in pages.items() if (path := rules.path(old))}
             told = rules.revision(revision)
             revisions += told != revision or new != pages
-            versions |= {data for path, data in pages.items() if data and new.get(rules.path(path) or "") != data}
+            versions |= {data for data in pages.values() if data and rules.page(data) != data}
             rewritten.append((told, new))
         return rewritten, Extent(revisions, len(versions))
 
