@@ -269,15 +269,13 @@ class Memory:
         it, a day in the name of the source counts. Raises `InvalidText`, `InvalidPath`, `InvalidSetting`,
         `StorageError`.
         """
-        if isinstance(date, datetime) and date.tzinfo:
-            date = self._parts.calendar.day(date)
-        said = {"source": source, "date": date.isoformat()[:10] if isinstance(date, Day) else date}
         return self._run(rows.WRITE, **self._write_arguments(text, path, mode, source, date))
 
-    @staticmethod
     def _write_arguments(
-        text: str, path: str | None, mode: str, source: str | None, day: date | str | None
+        self, text: str, path: str | None, mode: str, source: str | None, day: date | str | None
     ) -> dict[str, Any]:
+        if isinstance(day, datetime) and day.tzinfo:
+            day = self._parts.calendar.day(day)
         said = {"source": source, "date": day.isoformat()[:10] if isinstance(day, Day) else day}
         told = {key: value for key, value in said.items() if value is not None}
         return {"text": text, "path": path, "mode": mode, **told}

@@ -60,9 +60,6 @@ def write(
     if date is None and source is None and file is not None:
         day = named_day(file.name)
         date = day.isoformat() if day and day <= memory.today else None
-    with working("writing"):
-        result = memory.write(text, to, mode, source=source, date=date)
-        date = _named_date(file)
     with working("deciding" if dry_run else "writing"):
         result = (memory.rehearse if dry_run else memory.write)(text, to, mode, source=source, date=date)
     if as_json:

@@ -175,9 +175,8 @@ class GitHistory:
 
     def before(self, revision: str) -> str:
         """See `History`."""
-        commit_id, before = self._recorded_last
-        if revision == commit_id:
-            return before
+        if revision == self._recorded_last[0]:
+            return self._recorded_last[1]
         parents = self._ask(lambda: self._commit(revision.encode()).parents)
         return str(parents[0].decode()) if parents else ""
 
