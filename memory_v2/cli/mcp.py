@@ -7,8 +7,8 @@ import sys
 
 import click
 
-from memory_v2.cli.show import tell
-from memory_v2.cli.verb import ChosenMemory, Verb
+from memory_v2.cli.show import out_json, tell
+from memory_v2.cli.verb import ChosenMemory, Verb, json_option
 from memory_v2.mcp.start import (
     DEFAULT_HOST,
     DEFAULT_PORT,
@@ -44,9 +44,17 @@ from memory_v2.mcp.start import (
     "--port", type=click.IntRange(0, 65_535), default=DEFAULT_PORT, show_default=True, help="The port; 0: any free one."
 )
 @click.option("--origin", "origins", multiple=True, metavar="URL", help="Also answer web pages of this origin.")
+@json_option
 @click.pass_obj
 def mcp(
-    chosen: ChosenMemory, way: Way, wait: float, http: bool, host: str, port: int, origins: tuple[str, ...]
+    chosen: ChosenMemory,
+    way: Way,
+    wait: float,
+    http: bool,
+    host: str,
+    port: int,
+    origins: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Serve the memory to agents by the Model Context Protocol.
 
@@ -63,6 +71,8 @@ def mcp(
       sampling  the model of the connected client, if it offers MCP sampling
                 with tools
 
+    With --http --json, the document has the address, as soon as clients can connect.
+
     Other machines can connect only if SILICA_MEMORY_MCP_TOKEN is set to a long random string, which clients then send
     as 'Authorization: Bearer …'.
 
@@ -72,12 +82,22 @@ def mcp(
       silica memory mcp --decide host
       silica memory --path ./notes mcp --http --port 8787
     """
+    if as_json and not http:
+        raise click.UsageError("--json goes with --http: standard output carries the protocol")
     with open_served(chosen.path, chosen.model, way) as memory:
-        if not http:
-            if sys.stdin is not None and sys.stdin.isatty():
-                tell("an agent's host starts this and talks to it; to try it by hand use --http. Ctrl-C ends it")
-            serve_stdio(memory, way, wait)
+        if http:
+            told = _print_address if as_json else _tell_address
+            token = os.environ.get(TOKEN, "")
+            serve_http(memory, way, wait, host=host, port=port, token=token, origins=origins, told=told)
             return
-        token = os.environ.get(TOKEN, "")
-        announce = lambda address: tell(f"serving {address} until Ctrl-C")  # noqa: E731
-        serve_http(memory, way, wait, host=host, port=port, token=token, origins=origins, told=announce)
+        if sys.stdin is not None and sys.stdin.isatty():
+            tell("an agent's host starts this and talks to it; to try it by hand use --http. Ctrl-C ends it")
+        serve_stdio(memory, way, wait)
+
+
+def _tell_address(address: str) -> None:
+    tell(f"serving {address} until Ctrl-C")
+
+
+def _print_address(address: str) -> None:
+    out_json({"address": address})

@@ -174,6 +174,17 @@ def test_loopback_is_this_machine_only() -> None:
     assert not any(map(is_loopback, ("", "0.0.0.0", "::", "10.0.0.1", "localhost.example", "127.0.0.1.example")))
 
 
+def test_a_program_gets_the_address_as_a_document(tmp_path: Path) -> None:
+    command = started(tmp_path, "--http", "--port", "0", "--json")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["address"].endswith("/mcp")
+        process.terminate()
+    done = subprocess.run(started(tmp_path, "--json"), capture_output=True, text=True, env=environment(), timeout=60)
+    assert done.returncode == 2
+    assert "--http" in json.loads(done.stdout)["error"]["message"]
+
+
 def test_a_port_that_is_taken_is_a_usage_error(tmp_path: Path) -> None:
     with socket.create_server((HOST, 0)) as taken:
         command = started(tmp_path, "--http", "--port", str(taken.getsockname()[1]))
