@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from memory_v2.errors import ModelError
 from memory_v2.mcp.calls import Call
-from memory_v2.mcp.host import DECIDED_BY_HOST
+from memory_v2.mcp.host import DECIDED_BY_HOST, check_length
 from memory_v2.mcp.start import Way
 from memory_v2.memory import Memory
 from memory_v2.models.asked import AskedModel, Question
@@ -40,6 +40,8 @@ class Deciding:
         def ask(question: Question) -> None:
             if self.way == "sampling" and not client.offers_sampling:
                 raise ModelError(NO_SAMPLING)
+            if self.way == "host":
+                check_length(question)
             self.check_free()
             call.ask(question)
 

@@ -6,16 +6,18 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from memory_v2.errors import ToolProblem
+from memory_v2.errors import ModelError, ToolProblem
 from memory_v2.models.asked import Question
 from memory_v2.models.base import AssistantMessage, Conversation, Prompt, Reply, ToolCall, ToolResult, UserMessage
 from memory_v2.models.briefs import WriteBrief
-from memory_v2.models.estimate import with_usage
+from memory_v2.models.estimate import tokens, with_usage
 from memory_v2.models.provider import parsed_arguments
 
 DECIDE = "decide_memory"
 DECIDED_BY_HOST = ("write_memory", "split_memory")
 """The tools whose decisions are the agent's. What it looks for it reads itself, so a search does not ask it."""
+LONGEST_TASK = 20_000
+"""Limits what an agent is shown at once, in tokens: some hosts cut a result after 25,000."""
 DECIDE_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
@@ -53,6 +55,13 @@ def shown(question: Question, operation: str, seconds: float, again: bool = Fals
     messages = [one.prompt.text for one in news if isinstance(one, UserMessage)]
     further = Prompt("mcp/further", {"operation": operation, "results": results, "messages": messages}).text
     return f"{_task(conversation, operation, seconds)}\n\n{further}" if again else further
+
+
+def check_length(question: Question) -> None:
+    """Raises `ModelError` if the question is too long to be shown."""
+    length = tokens(shown(question, "", 0))
+    if length > LONGEST_TASK:
+        raise ModelError(f"its task is too long to be shown: {length:,} tokens, of {LONGEST_TASK:,} at most")
 
 
 def decided(question: Question, arguments: Mapping[str, Any]) -> Reply:

@@ -94,5 +94,5 @@ def read_page(memory: Memory, uri: str) -> ReadResourceResult:
 
 def complete_path(memory: Memory, begun: str) -> Completion:
     """The paths of pages that begin so."""
-    found = [page.path for page in memory.list_files() if page.path.startswith(begun)]
+    found = sorted(path for path in memory.storage.list_files() if path.startswith(begun))
     return Completion(values=found[:MOST_COMPLETIONS], total=len(found), has_more=len(found) > MOST_COMPLETIONS)

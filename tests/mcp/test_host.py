@@ -254,6 +254,18 @@ def test_an_agent_that_never_decides_does_not_keep_others_waiting(monkeypatch: p
     play(scene)
 
 
+def test_what_is_too_long_to_be_shown_is_decided_by_the_planner() -> None:
+    memory = garden()
+
+    async def scene() -> None:
+        async with connected(memory, "host") as client:
+            result = await client.call_tool("write_memory", {"content": "Leeks are planted in March. " * 4_000})
+            assert result.structured_content["decided_by"] == "offline"
+            assert "too long to be shown" in result.structured_content["degraded"]
+
+    play(scene)
+
+
 @ages
 def test_what_needs_no_decision_asks_for_none(mode: Mode) -> None:
     memory = garden()
