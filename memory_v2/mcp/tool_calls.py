@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
+import anyio
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types import (
@@ -21,7 +23,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from memory_v2.errors import ModelError, SilicaError, StorageError, ToolProblem
-from memory_v2.mcp.calls import Call, Progress
+from memory_v2.mcp.calls import Call, Progress, Told
 from memory_v2.mcp.changes import Changes
 from memory_v2.mcp.deciding import Client, Deciding
 from memory_v2.mcp.frame import framed
@@ -37,6 +39,9 @@ from memory_v2.tools.dispatch import refusal
 
 MAX_AT_WORK = 32
 """How many calls are carried out at once; others wait. Each has a thread, and they share one disk."""
+HEARTBEAT_SECONDS = 10.0
+"""How often a client hears of a call that has nothing to tell, in seconds: some hosts give up a call that is silent for
+a minute."""
 _READING = {tool.name for tool in TOOLS if tool.is_read_only}
 _ANSWER = "decision"
 """The name of the one thing that a newer client is asked for."""
@@ -109,9 +114,9 @@ class ToolCalls:
             self._calls.end(request)
 
     async def _answer_of(self, ctx: Context, name: str, call: Call) -> CallToolResult | InputRequiredResult:
-        steps = 0
+        steps, began = 0, time.monotonic()
         while True:
-            told = await call.told.get()
+            told = await _next(call, began)
             if isinstance(told, Progress):
                 steps += 1
                 await ctx.session.report_progress(steps, message=told.message)
@@ -181,6 +186,12 @@ class ToolCalls:
         if self._calls.is_followed(call):
             raise ToolProblem("your last decision about this operation is being carried out; wait for its answer")
         return call
+
+
+async def _next(call: Call, began: float) -> Told:
+    with anyio.move_on_after(HEARTBEAT_SECONDS):
+        return await call.told.get()
+    return Progress(f"at work for {time.monotonic() - began:.0f} seconds")
 
 
 def _told(name: str, result: ToolResult) -> CallToolResult:

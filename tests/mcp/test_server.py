@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged
 from mcp_types import ResourceListChangedNotification, ResourceTemplateReference, TextContent, TextResourceContents
 
+from memory_v2.mcp import tool_calls
 from memory_v2.mcp.resources import PAGES_AT_ONCE, path_of, uri_of
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.storage.base import PENDING
@@ -271,6 +272,26 @@ class Slow:
     def respond(self, conversation: Conversation) -> Reply:
         self.is_over.wait(60)
         return Reply()
+
+
+@ages
+def test_a_client_hears_of_a_call_that_waits_for_a_slow_model(mode: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_calls, "HEARTBEAT_SECONDS", 0.02)
+    model = Slow()
+
+    async def scene() -> None:
+        heard: list[str] = []
+
+        async def hear(progress: float, total: float | None, message: str | None) -> None:
+            heard.append(message or "")
+            if sum("at work" in one for one in heard) > 2:
+                model.is_over.set()
+
+        async with connected(served(model=model), mode=mode) as client:
+            result = await client.call_tool("write_memory", {"content": "Leeks."}, progress_callback=hear)
+            assert result.structured_content["decided_by"] == "offline"
+
+    play(scene)
 
 
 def test_a_call_that_is_cancelled_halfway_changes_nothing() -> None:
