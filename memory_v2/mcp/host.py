@@ -94,7 +94,7 @@ def _task(conversation: Conversation, operation: str, seconds: float) -> str:
     data = {
         "kind": "write" if isinstance(conversation.brief, WriteBrief) else "split",
         "operation": operation,
-        "minutes": f"{seconds / 60:.2g}",
+        "time": f"{seconds:g} seconds" if seconds < 120 else f"{seconds / 60:.2g} minutes",
         "system": conversation.system.text,
         "tools": [
             {

@@ -71,7 +71,7 @@ def guarded_app(server: Server[None], host: str, token: str, origins: Sequence[s
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=is_loopback(host),
         allowed_hosts=hosts,
-        allowed_origins=[f"http://{name}" for name in hosts] + list(origins),
+        allowed_origins=[f"{scheme}://{name}" for scheme in ("http", "https") for name in hosts] + list(origins),
     )
     app = server.streamable_http_app(streamable_http_path=PATH, host=host, transport_security=security)
     return _guarded(app, token, origins)

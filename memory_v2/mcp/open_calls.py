@@ -14,7 +14,7 @@ MOST_KEPT = 256
 MAX_QUESTIONS = 24
 """How many questions may wait at once: fewer than the requests to models that a process has at work, so that agents
 that never decide keep no other model waiting."""
-GONE = ModelError("whoever was asked has gone")
+GONE = "whoever was asked has gone"
 
 
 class OpenCalls:
@@ -49,7 +49,7 @@ class OpenCalls:
     def check_free(self) -> None:
         """Raises `ModelError` if nobody can be asked: the server ends, or too many questions wait. From any thread."""
         if self._is_closed:
-            raise GONE
+            raise ModelError(GONE)
         if sum(call.question is not None for call in self._all()) >= MAX_QUESTIONS:
             raise ModelError(f"{MAX_QUESTIONS} operations wait for a decision already")
 
@@ -84,7 +84,7 @@ class OpenCalls:
         """A peer has gone: the planner decides what it was asked."""
         for call, asked in self._kept.values():
             if asked == peer:
-                call.answer(GONE)
+                call.answer(ModelError(GONE))
 
     def close(self, seconds: float) -> None:
         """The server ends: the planner decides what is open, and so many seconds are left to finish it. From any
@@ -92,7 +92,7 @@ class OpenCalls:
         self._is_closed = True
         calls = self._all()
         for call in calls:
-            call.answer(GONE)
+            call.answer(ModelError(GONE))
         until = time.monotonic() + seconds
         for call in calls:
             call.join(until - time.monotonic())

@@ -140,6 +140,7 @@ BEARER = {"Authorization": f"Bearer {TOKEN}"}
         ({"Authorization": f"Bearer {TOKEN}x"}, "", 401),
         ({"Authorization": f"Basic {TOKEN}"}, "", 401),
         (BEARER | {"Origin": "http://localhost:3000"}, "", 200),
+        (BEARER | {"Origin": "https://127.0.0.1:3000"}, "", 200),
         (BEARER | {"Origin": WEB}, "", 200),
         (BEARER | {"Origin": "https://evil.example"}, "", 403),
         (BEARER | {"Origin": "null"}, "", 403),

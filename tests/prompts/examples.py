@@ -60,7 +60,7 @@ NOTHING_THERE = SearchBrief("Anything?", 10, None, (), NOW.date(), lambda path: 
 
 ASKED = {
     "operation": "d6751e06f9",
-    "minutes": "5",
+    "time": "5 minutes",
     "system": "You work new text into it.",
     "tools": [{"name": "place", "description": "Puts new blocks on a page.", "arguments": '{"type":"object"}'}],
     "task": "===== NEW TEXT\n[n1] Since today Silica needs Python 3.12.\n===== END OF DATA\nWork it in.",
@@ -93,7 +93,7 @@ EXAMPLES: dict[str, Prompt] = {
     "mcp/instructions-host": Prompt("mcp/instructions", {"host": True}),
     "mcp/decide_memory": Prompt("mcp/decide_memory"),
     "mcp/question": Prompt("mcp/question", ASKED | {"kind": "write"}),
-    "mcp/question-split": Prompt("mcp/question", ASKED | {"kind": "split", "minutes": "1.5"}),
+    "mcp/question-split": Prompt("mcp/question", ASKED | {"kind": "split", "time": "90 seconds"}),
     "mcp/further": Prompt(
         "mcp/further",
         {
