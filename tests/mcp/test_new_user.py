@@ -1,0 +1,66 @@
+"""A new user's path: one command connects every host, and each host's own file starts a server that works."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from memory_v2.hosts.json_text import value_at
+from tests.forks import run_module
+from tests.hosts.test_connect import FILES, found, lay
+from tests.mcp.scenes import play, words
+
+PROJECT = Path(__file__).parents[2]
+SERVERS = {
+    ".claude.json": "mcpServers",
+    ".config/Claude/claude_desktop_config.json": "mcpServers",
+    ".cursor/mcp.json": "mcpServers",
+    ".config/Code/User/mcp.json": "servers",
+    ".gemini/settings.json": "mcpServers",
+}
+
+
+def servers(home: Path) -> Iterator[dict[str, Any]]:
+    """The server as each host finds it in its file."""
+    for name, key in SERVERS.items():
+        yield value_at((home / name).read_text("utf-8"), [key, "silica-memory"])
+    yield tomllib.loads((home / ".codex/config.toml").read_text("utf-8"))["mcp_servers"]["silica-memory"]
+
+
+def test_one_command_connects_every_host_to_one_memory(tmp_path: Path) -> None:
+    lay(tmp_path)
+    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT)}
+    before = found(tmp_path)
+    assert run_module("memory_v2.cli", "memory", "init", "--apply", cwd=tmp_path, env=environment).code == 0
+
+    async def scene() -> None:
+        for number, server in enumerate(servers(tmp_path)):
+            started = StdioServerParameters(command=server["command"], args=server["args"], env=environment)
+            async with Client(stdio_client(started), mode="auto") as client:
+                await client.call_tool("write_memory", {"content": f"Host {number} keeps boats in harbour {number}."})
+                assert "harbour 0" in words(await client.call_tool("search_memory", {"query": "boats of host 0"}))
+                assert f"harbour {number}" in words(await client.call_tool("read_memory", {}))
+                assert not (await client.call_tool("split_memory", {})).is_error
+                if number:
+                    await client.call_tool("undo_memory", {})
+
+    play(scene)
+    settings = json.loads((tmp_path / ".claude/settings.json").read_text("utf-8"))
+    hook = shlex.split(settings["hooks"]["SessionStart"][-1]["hooks"][0]["command"])
+    began = subprocess.run(hook, input=b"{}", capture_output=True, env=environment, check=True)
+    context = json.loads(began.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert "harbour 0" in context
+    assert "harbour 1" not in context  # undone
+    assert run_module("memory_v2.cli", "memory", "init", "--undo", cwd=tmp_path, env=environment).code == 0
+    left = found(tmp_path)
+    assert {name: left[name] for name in before} == before
+    assert set(before) == set(FILES)
