@@ -120,7 +120,7 @@ class HistoryFirst(ABC):
         store = read_format(self.notes)
         if store.rewriting is not None:
             journal = journal_of(store.rewriting)
-            return Revision(FORGET, "", journal.operation, when=journal.when)
+            return Revision(FORGET, "what was to be forgotten is gone", journal.operation, when=journal.when)
         if not store.is_current:
             unfinished = unfinished_by_format_2(self.notes)
             return unfinished.revision if unfinished else None

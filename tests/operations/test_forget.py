@@ -5,15 +5,23 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, PageNotFound, StorageConflict
+from memory_v2.errors import (
+    InvalidSetting,
+    InvalidText,
+    NotAllowed,
+    PageNotFound,
+    StorageConflict,
+    StorageError,
+)
 from memory_v2.memory import Memory
 from memory_v2.operations.forget import Forgotten
+from memory_v2.storage.local import git_rewrite
 from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.storage.s3 import history as s3_history
 from memory_v2.storage.s3.storage import S3Storage
 from memory_v2.text.redaction import MARKER
 from tests.operations.forgotten import SECRET, filled, objects, places
@@ -93,8 +101,7 @@ def test_no_byte_of_it_is_left_in_the_folder_and_everything_else_is_there(is_pac
 @pytest.mark.parametrize("versions", [False, True])
 def test_no_byte_of_it_is_left_in_the_bucket_nor_in_the_cache(versions: bool, tmp_path: Path) -> None:
     with new_bucket(versions) as bucket:
-        open_again: Callable[[], S3Storage] = lambda: S3Storage(bucket, "p", endpoint=server(), cache=tmp_path)  # noqa: E731
-        memory = filled(offline(storage=open_again()))
+        memory = filled(offline(storage=S3Storage(bucket, "p", endpoint=server(), cache=tmp_path)))
         before, then = pages(memory), past(memory)
         assert sum(SECRET in key or SECRET.encode() in data for key, data in objects(bucket)) > 10
         assert bool(memory.forget(SECRET).leftovers) == versions
@@ -103,7 +110,7 @@ def test_no_byte_of_it_is_left_in_the_bucket_nor_in_the_cache(versions: bool, tm
         assert [key for key, data in objects(bucket) if SECRET in key or SECRET.encode() in data] == []
         assert places(tmp_path) == []
         assert {"garden", "kiln", "shed"} < set(done.pages)
-        expect_the_rest(offline(storage=open_again()), before, then)
+        expect_the_rest(offline(storage=S3Storage(bucket, "p", endpoint=server(), cache=tmp_path)), before, then)
 
 
 def test_another_machine_follows_a_history_that_was_rewritten(tmp_path: Path) -> None:
@@ -253,3 +260,52 @@ def test_other_refs_and_files_of_plain_git_do_not_keep_it(tmp_path: Path) -> Non
         b"refs/heads/main", b"refs/heads/other", b"refs/silica/checked-out", b"refs/tags/heavy", b"refs/tags/light"
     ]  # fmt: skip
     assert memory.check() == []
+
+
+def stopped(*_: object) -> None:
+    raise StorageError("the disk or the server is gone")
+
+
+def test_in_a_folder_what_was_stopped_halfway_is_finished_by_the_next_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = filled(offline(storage=LocalStorage(tmp_path)))
+    with monkeypatch.context() as patched, pytest.raises(StorageError, match="do not make it again"):
+        patched.setattr(git_rewrite, "adopt", stopped)
+        memory.forget(SECRET, apply=True)
+    assert places(tmp_path)
+    other = offline(storage=LocalStorage(tmp_path))
+    assert [one.kind for one in other.recover()] == ["forget"]
+    assert places(tmp_path) == [] and other.check() == []
+    memory.write("The frost came early.", "garden", "append")
+    assert memory.check() == [] and places(tmp_path) == []
+
+
+def test_in_a_bucket_what_was_stopped_halfway_is_finished_by_the_next_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with new_bucket(versions=True) as bucket:
+
+        def machine() -> Memory:
+            return offline(storage=S3Storage(bucket, "p", endpoint=server(), cache=tmp_path))
+
+        memory = filled(machine())
+        with monkeypatch.context() as patched, pytest.raises(StorageError, match="do not make it again"):
+            patched.setattr(s3_history, "adopt", stopped)
+            memory.forget(SECRET, apply=True)
+        other = machine()
+        other.write("The frost came early.", "garden", "append")
+        assert other.check() == [] and SECRET not in other.read("garden")
+        assert other.history()[1].first.kind == "forget"
+        assert not other.forget(SECRET, apply=True).pages  # versions that the last steps have made old
+        assert [key for key, data in objects(bucket) if SECRET in key or SECRET.encode() in data] == []
+
+
+def test_what_cannot_be_decided_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = filled(offline(storage=LocalStorage(tmp_path)))
+    before, then, traces = pages(memory), past(memory), memory.traces()
+    with monkeypatch.context() as patched, pytest.raises(StorageError):
+        patched.setattr(git_rewrite.GitRewrite, "stage", stopped)
+        memory.forget(SECRET, apply=True)
+    assert (pages(memory), past(memory), memory.traces()) == (before, then, traces)
+    assert list((tmp_path / ".metadata" / "pending").iterdir()) == []

@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from memory_v2.storage.local.disk import from_system, is_temporary, read_bytes, sync_folder
+from memory_v2.storage.local.storage import METADATA
 from memory_v2.storage.names import SUFFIX
 
-METADATA = ".metadata"
 SET_ASIDE = ("history-damaged-*", "history-making-*")
 """Repositories that nobody reads: damaged ones, and those whose making was cut short."""
 

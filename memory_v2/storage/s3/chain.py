@@ -216,6 +216,9 @@ class Chain:
             past = self._fetched(listed)
             if not past.damage or not last:
                 return past
+        if last and listed.get(last) != self._seen[last].etag:  # rewritten, so that something was never in it
+            self._cache.clear()
+            self._seen = {}
         listed = self._list()
         self._seen = {number: one for number, one in self._seen.items() if listed.get(number) == one.etag}
         if self._newest < self._aside:
