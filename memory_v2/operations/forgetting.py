@@ -63,13 +63,14 @@ class Forgetting:
         try:
             noted = json.loads(data)
         except (ValueError, RecursionError):
-            return self.page(data)
+            return encode(self.redaction.text(decode(data)))
         left = redacted_json(noted, self.redaction)
         return data if left == noted else json.dumps(left, indent=1).encode()
 
     def is_held(self, data: bytes) -> bool:
-        """Whether bytes, perhaps of JSON, hold what is to be forgotten."""
-        return self.page(data) != data or self.note(data) != data
+        """Whether the bytes of any file, perhaps of JSON, hold what is to be forgotten."""
+        text = decode(data)
+        return self.redaction.text(text) != text or self.note(data) != data
 
     def is_told(self, value: Any) -> bool:
         """Whether JSON data, such as an event of a trace, hold what is to be forgotten."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -223,6 +224,26 @@ def test_a_note_that_nobody_can_finish_loses_the_text_only(tmp_path: Path) -> No
     assert memory.forget(SECRET, apply=True).notes == ("pending/0123456789",)
     assert json.loads(noted.read_text()) == {"text": f"the “gate” {MARKER}\nopens", "mode": "of a later version"}
     assert places(tmp_path) == []
+
+
+def test_what_others_write_meanwhile_is_not_lost(tmp_path: Path) -> None:
+    memory = filled(offline(storage=LocalStorage(tmp_path)))
+
+    def write(name: str) -> None:
+        with Memory.open(tmp_path) as other:
+            for number in range(8):
+                other.write(f"- fact {number} of {name}.", "garden", "append")
+
+    with ThreadPoolExecutor(3) as pool:
+        writing = [pool.submit(write, name) for name in ("ada", "bo", "cy")]
+        memory.forget(SECRET, apply=True)
+        for done in writing:
+            done.result()
+    memory.forget(SECRET, apply=True)  # a trace of what had read it before
+    facts = [f"fact {number} of {name}." for number in range(8) for name in ("ada", "bo", "cy")]
+    assert all(fact in memory.read("garden") for fact in facts)
+    assert places(tmp_path) == [] and memory.check() == []
+    assert len([one for one in memory.history() if one.first.kind == "write"]) >= 24
 
 
 def test_files_of_others_and_other_spellings_are_named_and_left_alone(tmp_path: Path) -> None:

@@ -8,12 +8,15 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from memory_v2.storage.local.disk import from_system, is_temporary, read_bytes, sync_folder
+from memory_v2.storage.local.disk import from_system, is_file, is_temporary, lstat, read_bytes, sync_folder
 from memory_v2.storage.local.storage import METADATA
 from memory_v2.storage.names import SUFFIX
 
 SET_ASIDE = ("history-damaged-*", "history-making-*")
 """Repositories that nobody reads: damaged ones, and those whose making was cut short."""
+
+MAX_BYTES = 32_000_000
+"""Limits the files of others that are searched, in bytes: larger ones are films and archives, not notes."""
 
 Holds = Callable[[bytes], bool]
 
@@ -53,7 +56,8 @@ def _others(folder: Path, pages: Collection[str]) -> Iterator[str]:
         parts = file.relative_to(folder).parts
         name = from_system("/".join(parts))
         is_page = name.endswith(SUFFIX) and name.removesuffix(SUFFIX) in pages
-        if parts[0] not in (METADATA, ".git") and file.is_file() and not is_page and not is_temporary(file.name):
+        is_ours = parts[0] in (METADATA, ".git") or is_page or is_temporary(file.name)
+        if not is_ours and is_file(found := lstat(file)) and found.st_size <= MAX_BYTES:
             yield name
 
 
