@@ -211,7 +211,8 @@ def finish_interrupted(storage: MemoryStorage) -> bool:
         revision = storage.interrupted()  # what was still being written is not interrupted
         if revision is None:
             return False
-        PendingNote(storage.notes, f"{revision.operation or revision.id[:12]}{LEFT}").add(revision.paths)
+        if revision.paths:
+            PendingNote(storage.notes, f"{revision.operation or revision.id[:12]}{LEFT}").add(revision.paths)
         storage.finish()
     return True
 

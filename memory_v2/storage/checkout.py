@@ -168,9 +168,8 @@ class HistoryFirst(ABC):
             if self.interrupted():
                 self.finish()
             known = self.history.pages(self.history.head) if self.history.begun else {}
-            stored = {
-                path: self._data(path) for path in {*known, *self.list_files()}
-            }  # all of them, or none is changed
+            # One page that cannot be read stops it: it may hold what is to be forgotten.
+            stored = {path: self._data(path) for path in {*known, *self.list_files()}}
             self._record_external(stored, record.when)
             pages = {path: data for path, data in stored.items() if data is not None}
             new = {path: rules.page(data) for old, data in pages.items() if (path := rules.path(old)) is not None}

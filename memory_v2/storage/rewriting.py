@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from memory_v2.errors import StorageError
 from memory_v2.storage.base import version_of
-from memory_v2.storage.format import Step
+from memory_v2.storage.format import FORMAT, Step
 from memory_v2.storage.history import Revision, compared
 from memory_v2.tree.block import decode, encode
+from memory_v2.tree.path import page_path
 
 
 class Rules(Protocol):
@@ -74,10 +76,16 @@ class Journal:
 
 
 def journal_of(noted: Mapping[str, Any]) -> Journal:
-    """The journal in a note."""
-    pages = ((page["path"], page["before"], page["after"]) for page in noted["pages"])
-    steps = (Step(path, before, None if after is None else encode(after)) for path, before, after in pages)
-    return Journal(tuple(steps), noted["history"], noted["operation"], datetime.fromisoformat(noted["when"]))
+    """The journal in a note. Raises `StorageError` if it is damaged."""
+    try:
+        pages = [(page_path(page["path"]), str(page["before"]), page["after"]) for page in noted["pages"]]
+        steps = tuple(Step(path, before, None if after is None else encode(after)) for path, before, after in pages)
+        return Journal(steps, dict(noted["history"]), str(noted["operation"]), datetime.fromisoformat(noted["when"]))
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise StorageError(
+            "the note .metadata/format.json of this memory tells of something that is being forgotten, and cannot be "
+            f'read; make it {{"format": {FORMAT}}}, and forget it again'
+        ) from error
 
 
 def steps_between(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> tuple[Step, ...]:

@@ -101,8 +101,8 @@ class Traces:
         return found
 
     def remove(self, names: Iterable[str]) -> None:
-        """Removes these traces, if they are there."""
-        for name in names:
+        """Removes those of these traces that there are."""
+        for name in self._entries().keys() & set(names):
             self._file(name).unlink(missing_ok=True)
 
     def _free(self, moment: datetime) -> str:

@@ -132,6 +132,7 @@ def test_a_memory_that_is_open_elsewhere_goes_on(tmp_path: Path) -> None:
     filled(one)
     other.search(SECRET)
     one.forget(SECRET, apply=True)
+    assert places(tmp_path) == []
     assert not any(SECRET in result.excerpt for result in other.search(f"gate code {SECRET}"))
     other.write("The frost came early.", "garden", "append")
     assert other.check() == [] and one.check() == []
@@ -330,3 +331,33 @@ def test_what_cannot_be_decided_changes_nothing(tmp_path: Path, monkeypatch: pyt
         memory.forget(SECRET, apply=True)
     assert (pages(memory), past(memory), memory.traces()) == (before, then, traces)
     assert list((tmp_path / ".metadata" / "pending").iterdir()) == []
+
+
+def test_notes_of_a_stranger_remove_and_write_nothing_outside(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "memory", tmp_path / "outside"
+    memory = filled(offline(storage=LocalStorage(folder)))
+    outside.mkdir()
+    names = [outside / "a.jsonl", outside / ".silica-1.tmp", folder / "garden.md"]
+    for file in names[:2]:
+        file.write_text("mine")
+    (folder / "way").symlink_to(outside)
+    left = ["../outside/.silica-1.tmp", str(outside), "garden.md", ".metadata", "way/.silica-1.tmp"]
+    left += [".metadata/history.git", ".metadata/traces"]
+    note = folder / ".metadata" / "pending" / "0123456789.json"
+    note.write_text(json.dumps({"erase": ["../../../outside/a"], "leftovers": [[name, ""] for name in left]}))
+    offline(storage=LocalStorage(folder)).history()
+    assert not note.exists() and all(file.exists() for file in names)
+    (folder / "way").unlink()
+    assert memory.check() == []
+    head = memory.storage.history.head
+    main = {"refs/heads/main": head}
+    ways = ("../../../outside/ref", "refs/../../../../outside/ref")
+    bad: list[object] = [{"refs": main | {way: head}} for way in ways]
+    for history in (*bad, {"refs": {"refs/heads/main": "0" * 40}}, {}, 1):
+        journal = {"operation": "0", "when": "2026-01-01T00:00:00+00:00", "pages": [], "history": history}
+        (folder / ".metadata" / "format.json").write_text(json.dumps({"format": 4, "rewriting": journal}))
+        with pytest.raises(StorageError):
+            offline(storage=LocalStorage(folder)).write("One more.")
+        assert "ref" not in {file.name for file in outside.iterdir()}
+    (folder / ".metadata" / "format.json").write_text(json.dumps({"format": 3}))
+    assert memory.storage.history.head == head and memory.check() == []

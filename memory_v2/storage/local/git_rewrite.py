@@ -14,7 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memory_v2.storage.history import Revision
+from memory_v2.storage.format import FORMAT
+from memory_v2.storage.history import HistoryDamaged, Revision
 from memory_v2.storage.local.disk import replace_bytes, sync_folder
 from memory_v2.storage.local.git_message import message_of, read_message
 from memory_v2.storage.local.git_objects import FlushedObjects
@@ -159,8 +160,18 @@ class _Staged:
 
 
 def adopt(repo: Any, staged: Mapping[str, Any]) -> None:
-    """Moves the refs to the staged commits, and removes every object that none of them leads to."""
+    """Moves the refs to the staged commits, and removes every object that none of them leads to. Raises
+    `HistoryDamaged` if they are not there."""
+    from dulwich.refs import check_ref_format
+
     place, refs = Path(repo.path), staged["refs"]
+    for name, commit_id in refs.items():  # the journal may have come with the memory from a stranger
+        is_ref = name.startswith("refs/") and check_ref_format(name.encode())
+        if not is_ref or commit_id.encode() not in repo.object_store:
+            raise HistoryDamaged(
+                f"the history in {place} cannot become what was staged, {name!r} leads nowhere; "
+                f'make .metadata/format.json {{"format": {FORMAT}}}, and forget it again'
+            )
     for name, commit_id in (refs | {CHECKED_OUT.decode(): refs[BRANCH.decode()]}).items():
         replace_bytes(place / name, f"{commit_id}\n".encode("ascii"))
     for name in _BY_GIT:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from memory_v2.storage.local.disk import from_system, is_file, is_temporary, lstat, read_bytes, sync_folder
+from memory_v2.storage.local.disk import from_system, is_file, is_link, is_temporary, lstat, read_bytes, sync_folder
 from memory_v2.storage.local.storage import METADATA
 from memory_v2.storage.names import SUFFIX
 
@@ -33,9 +33,15 @@ def find_leftovers(folder: Path, holds: Holds) -> list[str]:
 
 
 def remove_leftover(folder: Path, name: str) -> None:
-    """Removes a file or a folder that `find_leftovers` has found."""
-    place = folder / name
-    if place.is_dir() and not place.is_symlink():
+    """Removes a file or a folder that `find_leftovers` has found. Any other name is ignored: it may have come with the
+    memory from a stranger."""
+    place, parts = folder / name, Path(name).parts
+    is_aside = parts[:1] == (METADATA,) and len(parts) == 2 and any(map(Path(name).match, SET_ASIDE))
+    if ".." in parts or Path(name).is_absolute() or not (is_aside or _is_torn(Path(name))):
+        return
+    if any(is_link(found) for above in (place, *place.parents) if above != folder and (found := lstat(above))):
+        return
+    if place.is_dir():
         shutil.rmtree(place)
     else:
         place.unlink(missing_ok=True)
@@ -69,7 +75,7 @@ def _holds(file: Path, holds: Holds) -> bool:
 
 
 def _is_torn(file: Path) -> bool:
-    return is_temporary(file.name) or file.parts[:2] == (METADATA, "traces")
+    return is_temporary(file.name) or (file.parts[:-1] == (METADATA, "traces") and file.suffix == ".tmp")
 
 
 def _may_hold(file: Path, holds: Holds) -> bool:

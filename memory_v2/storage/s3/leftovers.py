@@ -30,9 +30,11 @@ def find_leftovers(bucket: Bucket, prefix: str, lease: Lease, holds: Callable[[b
     return [Leftover(one.key, one.id) for one, is_so in zip(versions, held, strict=True) if is_so]
 
 
-def remove_leftovers(bucket: Bucket, leftovers: Iterable[Leftover]) -> None:
-    """Removes these versions, unless they are the latest; and deletions of keys of which nothing else is left."""
-    wanted = set(leftovers)
+def remove_leftovers(bucket: Bucket, prefix: str, leftovers: Iterable[Leftover]) -> None:
+    """Removes these versions, unless they are the latest; and deletions of keys of which nothing else is left. Only
+    what `find_leftovers` can find is removed: a note may have come with the memory from a stranger."""
+    own = (one for one in leftovers if one.name.startswith(prefix))
+    wanted = {one for one in own if _is_own(one.name.removeprefix(prefix))}
     for key in {name for name, _ in wanted}:
         versions = [one for one in bucket.versions(key) if one.key == key]
         old = [one for one in versions if (key, one.id) in wanted and (one.is_deletion or not one.is_latest)]

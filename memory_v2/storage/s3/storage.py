@@ -180,7 +180,7 @@ class S3Storage(HistoryFirst):
         return find_leftovers(self._bucket, self._prefix, self._lease, holds)
 
     def remove_leftovers(self, leftovers: Iterable[Leftover]) -> None:
-        remove_leftovers(self._bucket, leftovers)
+        remove_leftovers(self._bucket, self._prefix, leftovers)
         self._cache.prune(set())
 
     def other_files(self, holds: Callable[[bytes], bool]) -> list[str]:
