@@ -147,7 +147,7 @@ def _cores(data: bytes) -> set[str]:
 
 def _worth(lines: Iterable[str]) -> list[str]:
     """The lines that say something: not a rule, a fence, or a mark alone."""
-    return [line for line in lines if sum(map(str.isalnum, line_core(line))) >= MIN_BYTES]
+    return [line for line in lines if len(encode("".join(filter(str.isalnum, line_core(line))))) >= MIN_BYTES]
 
 
 def _numbers(lines: str, count: int) -> list[int]:
