@@ -11,6 +11,7 @@ from memory_v2.operations.arrange import delete
 from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.forgetting import Forgetting, lines_forgetting, page_forgetting, text_forgetting
 from memory_v2.operations.freshness import refresh
+from memory_v2.operations.texts import check_text
 from memory_v2.pending import PendingErasure, PendingNote
 from memory_v2.settings import DEFAULT_TRACES
 from memory_v2.storage.base import PENDING, Leftover, MemoryStorage
@@ -76,6 +77,8 @@ def forget(
     Raises `InvalidText`, `InvalidSetting`, `PageNotFound`, `NotAllowed`; `StorageConflict` if somebody is writing the
     text now; and `StorageError`. After an error nothing was forgotten, unless it says that it will be completed later.
     """
+    if not isinstance(apply, bool):
+        raise InvalidSetting(f"apply is True or False, not {apply!r}")
     rules = _rules(context, text, path, lines)
     found = _find(context, rules)
     others = tuple(context.storage.other_files(rules.is_held))
@@ -95,6 +98,10 @@ def forget(
 
 
 def _rules(context: Context, text: str | None, path: str | None, lines: str | None) -> Forgetting:
+    if text is not None:
+        check_text(text, "a text")
+    if not isinstance(lines, str | None):
+        raise InvalidSetting(f"lines are numbers such as '3-5, 8', not {lines!r}")
     if (text is None) == (path is None) or (lines is not None and path is None):
         raise InvalidSetting("name what is to be forgotten: a text; or a page; or a page and lines of it")
     refresh(context, even_if_fresh=True)
