@@ -38,8 +38,8 @@ def memory(tmp_path: Path) -> Memory:
 
 def wrong_calls(memory: Memory) -> list[tuple[str, str, dict[str, Any]]]:
     """Every operation with each of its arguments wrong, and the others as they should be."""
-    right = {"text": "tea", "path": "memory", "query": "tea", "new": "x", "old": "memory"}
-    right |= {"revision": memory.history()[0].id, "was": memory.read()}
+    right: dict[str, Any] = {"text": "tea", "path": "memory", "query": "tea", "new": "x", "old": "memory"}
+    right |= {"revision": memory.history()[0].id, "was": memory.read(), "line": 0}
     return [
         (name, argument.name, {needed: right[needed] for needed in right if needed in given} | {argument.name: wrong})
         for name, row in TABLE.items()

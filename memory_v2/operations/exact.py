@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from memory_v2.errors import NotAllowed, PageExists, PageNotFound
+from memory_v2.errors import InvalidSetting, NotAllowed, PageExists, PageNotFound
 from memory_v2.operations.arrange import committed
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, unlinked
@@ -40,8 +40,11 @@ def create(context: Context, path: str, text: str) -> Result:
 
 
 def insert(context: Context, path: str, line: int, text: str) -> Result:
-    """Inserts a text after so many lines of a page's text; 0 is the top. Raises `PageNotFound`, `NotAllowed`."""
+    """Inserts a text after so many lines of a page's text; 0 is the top. Raises `PageNotFound`, `NotAllowed`,
+    `InvalidSetting`."""
     check_text(text, "a text")
+    if type(line) is not int:
+        raise InvalidSetting(f"line must be a number, not {line!r}")
     return _changed(context, path, lambda now: inserted(now, line, text))
 
 
