@@ -43,6 +43,7 @@ class FrontMatter:
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     date: date | None = None
+    description: str = ""
 
 
 def read_front_matter(text: str) -> FrontMatter:
@@ -108,6 +109,7 @@ def _fields(yaml: str) -> FrontMatter:
         tags=_words(found.get("tags") or found.get("tag") or ()),
         aliases=_listed(found.get("aliases") or found.get("alias") or ()),
         date=next((day for key in _DATE_KEYS for value in found.get(key, ()) if (day := _day(value))), None),
+        description=next(iter(found.get("description") or ()), ""),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_v2.models.offline.naming import describe_document
+from memory_v2.models.offline.describing import describe_page
 from memory_v2.tree.block import parse_blocks
 
 FTS5 = """# Full-text search with SQLite FTS5
@@ -26,17 +26,48 @@ CREATE VIRTUAL TABLE secret_code USING fts5(secret_code);
 
 
 def test_a_document_is_listed_by_its_title_and_what_it_is_about() -> None:
-    line = describe_document("Full-text search with SQLite FTS5", parse_blocks(FTS5))
-    assert line.startswith("Full-text search with SQLite FTS5: ")
-    assert "Triggers" in line
-    assert "virtual table" in line
-    assert "secret_code" not in line
+    line = describe_page("Full-text search with SQLite FTS5", parse_blocks(FTS5))
+    assert line == "Full-text search with SQLite FTS5: Triggers; Ranking"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            "---\ntitle: x\ndescription: How the vault is backed up\n---\n# Vault\n\n## Keys\n\nSome.\n",
+            "How the vault is backed up",
+        ),
+        (
+            "# Vault\n\n## Overview\n\nIt keeps the keys of the house. It is old.\n\n## Related\n\nMore.\n",
+            "It keeps the keys of the house",
+        ),
+        (
+            "# Vault\n\n**Author:** Ana\n**Purpose:** Keep the keys of the house safe.\n",
+            "Keep the keys of the house safe",
+        ),
+        ("# Vault\n\n- 2026-02-11T03:29Z Eduardo asked for a second copy.\n", "Eduardo asked for a second copy"),
+        (
+            "# Vault\n\n## 1. Vault\n\n## 2. Opening hours\n\n## 3. Spare: lost keys\n",
+            "Opening hours; Spare – lost keys",
+        ),
+        (
+            "# Vault\n\n```\nopen all houses\n```\n\n| open vaults | closed vaults |\n|---|---|\n| one | two |\n",
+            "",
+        ),
+        (
+            "# Vault\n\nSee the files in ~/vault/keys/all.txt for more of this. The keys are kept by Ana.\n",
+            "The keys are kept by Ana",
+        ),
+    ],
+)
+def test_a_line_tells_in_the_words_of_the_text_what_is_there(text: str, line: str) -> None:
+    assert describe_page("Vault", parse_blocks(text)) == (f"Vault: {line}" if line else "Vault")
 
 
 @pytest.mark.parametrize("title", ["SQLite", "word " * 80, "调试" * 90, ""])
 @pytest.mark.parametrize("text", ["", FTS5, "调试服务器。" * 50])
 def test_the_line_of_a_document_is_one_short_line(title: str, text: str) -> None:
-    line = describe_document(title, parse_blocks(text))
+    line = describe_page(title, parse_blocks(text))
     assert len(line) <= 160
     assert "\n" not in line
     assert bool(line) == bool(title.strip() or text)

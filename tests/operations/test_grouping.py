@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import pytest
 
 from memory_v2.memory import Memory
-from memory_v2.models.offline.naming import describe_document
+from memory_v2.models.offline.describing import describe_page
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.slug import slug
 from memory_v2.tree.page import new_page, parse_page, read_page
@@ -46,7 +46,7 @@ def shelf(titles: Mapping[str, str], sources: Mapping[str, str] | None = None, m
         page = parse_page(slug(title), text_on(title, subject))
         source = {"source": sources[title]} if sources else {}
         memory.storage.write(page.path, page.stamped(clock(), **source).data)
-        listed.append((page.path, describe_document(title, page.blocks)))
+        listed.append((page.path, describe_page(title, page.blocks)))
     memory.storage.write("memory", (root or new_page("memory", "Memory")).with_children(listed).data)
     return memory
 
@@ -161,7 +161,7 @@ def test_an_amount_in_a_title_keeps_no_page_from_being_divided() -> None:
 
 def test_days_are_grouped_by_month() -> None:
     days = {f"2026-{month:02d}-{day:02d}": "kiln" for month in (1, 2, 3) for day in range(1, 29)}
-    memory = shelf(days)
+    memory = shelf(days, memory=Memory(VolatileStorage(clock), threshold=8_192, now=clock))
     memory.split()
     assert memory.check() == []
     assert set(lines(memory)) == {"2026-01", "2026-02", "2026-03"}
@@ -231,7 +231,7 @@ def test_pages_that_came_after_the_groups_join_them_before_a_reader_is_lost_amon
         for title in [title for title, of in TITLES.items() if of == subject][:3]:
             page = parse_page(slug(title), text_on(title, subject))
             memory.storage.write(page.path, page.stamped(clock()).data)
-            listed.append((page.path, describe_document(title, page.blocks)))
+            listed.append((page.path, describe_page(title, page.blocks)))
         group = new_page(slug(subject), subject).with_children(listed)
         memory.storage.write(group.path, group.stamped(clock(), split_from="memory").data)
         groups.append((group.path, f"{subject}: a word"))

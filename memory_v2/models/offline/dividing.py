@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import SplitBrief
+from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.grouping import group_links
-from memory_v2.models.offline.naming import Names, Terms, describe, heading_name, name_for, texts_of
+from memory_v2.models.offline.naming import Names, Terms, heading_name, name_for, texts_of
 from memory_v2.models.offline.outline import Section, dated_runs, find_sections, find_units, recurring_subjects
 from memory_v2.text.dates import Span, covers, find_dates, leading_date, named_span
 from memory_v2.text.plain import capitalized, plain, shorten
@@ -399,10 +400,10 @@ def _child(page: _Page, group: Group, names: Names) -> dict[str, Any]:
     else:
         name = name_for(terms, names, fallback)
     title = group.title or next((term for term in map(plain, terms) if slug(term) == name), "") or fallback or name
-    lead = group.lead or title
+    blocks = [page.blocks[number - 1] for number in group.numbers]
     return {
         "name": name,
         "title": (title if group.title else capitalized(title))[:110],
-        "description": describe(lead, terms) or fallback,
+        "description": describe_page(group.lead or title, blocks, terms) or fallback,
         "blocks": show_numbers(group.numbers),
     }

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memory_v2.models.briefs import WriteBrief
+from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.looks import date_of, is_conversation, telling_terms
-from memory_v2.models.offline.naming import Terms, describe_document, heading_name, texts_of
+from memory_v2.models.offline.naming import Terms, heading_name, telling_words, texts_of
 from memory_v2.models.offline.shelves import shelf_for
 from memory_v2.text.dates import find_dates
 from memory_v2.text.plain import capitalized, plain, shorten
@@ -71,7 +72,7 @@ def read_document(brief: WriteBrief) -> Document | None:
         return None
     title = _of_its_folder(title, path)
     parent = shelf_for(brief, title, path.rpartition("/")[0] if folders else "")
-    return Document(path, parent, title, describe_document(title, brief.blocks))
+    return Document(path, parent, title, describe_page(title, brief.blocks))
 
 
 def own_title(blocks: Sequence[Block]) -> Block | None:
@@ -92,7 +93,7 @@ def read_introduction(brief: WriteBrief, known: Iterable[str]) -> Document | Non
     path = slug(name)
     if not is_meaningful(path) or path in brief.tree.taken:
         return None
-    return Document(path, shelf_for(brief, name, ""), name, describe_document(name, brief.blocks))
+    return Document(path, shelf_for(brief, name, ""), name, describe_page(name, brief.blocks))
 
 
 def leading_name(brief: WriteBrief, known: Iterable[str]) -> str:
@@ -183,8 +184,8 @@ def _title(brief: WriteBrief, file_name: str) -> str:
     headings = [block for block in brief.blocks if block.kind == "heading" and plain(block.words)]
     if headings and sum(1 for block in headings if block.level <= headings[0].level) == 1:
         return _shortened(plain(readable(headings[0].words)))
-    if telling := describe_document("", brief.blocks):
-        return _shortened(capitalized(" ".join(telling.split(", ")[:1])))
+    if telling := telling_words("", brief.blocks):
+        return _shortened(capitalized(plain(telling[0])))
     first = next((block.words for block in brief.blocks if plain(block.words)), "")
     return _shortened(plain(readable(first)))
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.text.dates import find_dates, named_span
 from memory_v2.text.lists import fillers, read_words, stopwords
-from memory_v2.text.plain import plain, shorten
+from memory_v2.text.plain import plain
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.speakers import speakers
 from memory_v2.text.words import has_cjk, stem, words
@@ -21,16 +21,12 @@ from memory_v2.tree.block import Block, readable
 from memory_v2.tree.path import TakenPaths, child_path
 
 MAX_DESCRIPTION = 160
-"""Limits a description written offline, in bytes: about one line, since it is only a list of terms."""
-MAX_LISTED_TITLE = 110
-"""Limits the title of a document where it is listed, in characters; there is room for a few terms behind it."""
-MAX_HEADING = 60
-"""Limits the first heading of a document where it is listed by another title, in characters."""
+"""Limits a description written offline, in characters: about one line."""
 MAX_TERMS = 6
-"""How many terms follow the title of a document; the title says most."""
+"""How many terms follow the title of a document that has neither a heading nor a sentence."""
 HEADING_WEIGHT = 3
 """How often a term of a heading counts."""
-_NOT_PROSE = frozenset(["fence", "code", "html", "front matter", "rule", "piece"])
+_NOT_PROSE = frozenset(["fence", "code", "table", "html", "front matter", "rule", "piece"])
 _SURFACE = re.compile(r"[^\W_][\w'’+#.-]*[\w+#]|[^\W_]")
 _LABEL = re.compile(r"([^\W\d_][\w-]{0,30})[\"*_`]{0,3}:(?=\s|[\"*_`])")
 _NOISE = re.compile(r"[`*_>#|\[\]()!~]+|https?://\S+|<[^>]*>")
@@ -139,41 +135,18 @@ def name_of_subject(subjects: Sequence[str], taken: Names, fallback: str) -> tup
     return name_for(subjects, taken, fallback), subjects[0] if subjects else fallback
 
 
-def describe(lead: str, terms: Sequence[str]) -> str:
-    """One line: the lead, followed by as many terms as fit into `MAX_DESCRIPTION`."""
-    return _followed(shorten(lead, MAX_DESCRIPTION // 2), terms)
-
-
-def describe_document(title: str, blocks: Sequence[Block]) -> str:
-    """The line by which a document is listed: its title as it is written, with its first heading behind a dash if that
-    says something else, and the most telling terms of its headings and text."""
+def telling_words(title: str, blocks: Sequence[Block]) -> list[str]:
+    """The most frequent terms of the headings and the text, without those of the title."""
     told = [block for block in blocks if block.kind not in _NOT_PROSE]
-    first = shorten(next((found for b in told if b.kind == "heading" and (found := plain(b.words))), ""), MAX_HEADING)
-    lead = [first] if title and set(words(first)) - set(words(title)) else []
     texts = texts_of(told)
-    names = _speaker_stems(texts) | _labels(texts) | {stem(word) for word in words(" ".join([title, *lead]))}
+    names = _speaker_stems(texts) | _labels(texts) | {stem(word) for word in words(title)}
     counts: Counter[Term] = Counter()
     for block, text in zip(told, texts, strict=True):
         for term in terms_of(text):
             if not names.intersection(term):
                 counts[term] += HEADING_WEIGHT if block.kind == "heading" else 1
     ranked = sorted((term for term in counts if counts[term] > 1), key=lambda term: (-counts[term] * len(term), term))
-    return _followed(
-        shorten(" — ".join([title, *lead]), MAX_LISTED_TITLE), _distinct(ranked, surfaces_of(texts), MAX_TERMS)
-    )
-
-
-def _followed(line: str, terms: Sequence[str]) -> str:
-    """The line with as many terms as fit into `MAX_DESCRIPTION`."""
-    told = line.casefold()
-    fresh = [term for term in map(plain, terms) if term and term.casefold() not in told]
-    mark = ": "
-    for term in fresh:
-        if len((line + mark + term).encode()) > MAX_DESCRIPTION:
-            break
-        line += (mark if line else "") + term
-        mark = ", "
-    return line
+    return _distinct(ranked, surfaces_of(texts), MAX_TERMS)
 
 
 def heading_name(heading: str) -> str:
