@@ -71,3 +71,16 @@ def test_the_line_of_a_document_is_one_short_line(title: str, text: str) -> None
     assert len(line) <= 160
     assert "\n" not in line
     assert bool(line) == bool(title.strip() or text)
+
+
+def test_a_line_does_not_tell_values_which_change() -> None:
+    text = (
+        "# The team\n\n- Mirela is off on Fridays and writes the backend.\n- Pavel keeps the servers of all projects.\n"
+    )
+    assert describe_page("The team", parse_blocks(text)) == "The team: Pavel keeps the servers of all projects"
+
+
+def test_a_line_keeps_a_time_within_a_sentence() -> None:
+    text = "# 2026-06-12\n\n- 07:40 The flight to Valencia leaves at 09:15 from Schwechat.\n"
+    line = describe_page("2026-06-12", parse_blocks(text))
+    assert line == "2026-06-12: The flight to Valencia leaves at 09:15 from Schwechat"

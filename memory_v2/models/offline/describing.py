@@ -9,7 +9,8 @@ from pathlib import Path
 
 from memory_v2.models.offline.looks import telling_terms
 from memory_v2.models.offline.naming import MAX_DESCRIPTION, telling_words
-from memory_v2.text.lists import read_phrases
+from memory_v2.text.dates import find_dates
+from memory_v2.text.lists import numbers, read_phrases, weekdays
 from memory_v2.text.plain import plain
 from memory_v2.text.speakers import speakers
 from memory_v2.text.words import has_cjk, words
@@ -43,7 +44,7 @@ _ENDS = re.compile(r"[.!?…][\"'”’)]*(?=\s+[^a-z\s])|[。！？]")
 _ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|etc|vs|dr|mrs?|ms|st|nr|no|approx|z\.B|p\.ej|sra?|\d{1,3}|[A-Z])\.$", re.I)
 _BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
 _STAMP = re.compile(
-    r"[\W_]*(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?)?|\d{1,2}:\d{2}(?::\d{2})?)"
+    r"\A[\W_]*(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?)?|\d{1,2}:\d{2}(?::\d{2})?)"
     r"(?:Z|[+-]\d{2}:?\d{2}| ?[A-Z]{3,4}\b)?(?!\w)[\W_]*"
 )
 _URL = re.compile(r"(?:\bURL\b\W*)?https?://\S+(?:\s*[—–-]\s+)?|<[^>\s][^>]*>|!\[[^\]]*\]\([^)]*\)")
@@ -72,10 +73,11 @@ def describe_page(title: str, blocks: Sequence[Block], telling: Sequence[str] = 
     if len(speakers([line for block in spoken for line in readable(block.content).splitlines()])) < 2:
         headings = [block for block in blocks if block.kind == "heading"]
         all_headings = (_bare(readable(block.words)) for block in headings)
+        sentences = list(_sentences(spoken, keep_values=bool(find_dates(line))))
         telling_headings = _headings(headings)
         if len(telling_headings) == 1:
-            telling_headings += _sentences(spoken)
-        for parts in (_given(blocks), telling_headings, _sentences(spoken), all_headings):
+            telling_headings += sentences
+        for parts in (_given(blocks), telling_headings, sentences, all_headings):
             if (told := _followed(line, parts, "; ")) != line:
                 return told
     return _followed(line, (telling or telling_words(line, blocks)) if spoken else (), ", ")
@@ -101,8 +103,9 @@ def _bare(heading: str) -> str:
     return (_NUMBERING.sub("", shown) or shown).rstrip(":： ")
 
 
-def _sentences(blocks: Sequence[Block]) -> Iterator[str]:
-    """What a text says it is for; else its first sentence, and of a list how each of its items begins."""
+def _sentences(blocks: Sequence[Block], keep_values: bool) -> Iterator[str]:
+    """What a text says it is for; else its first sentence, and of a list how each of its items begins. Sentences with
+    values, which change while the line stays, are left out unless the page is of a day, which is over."""
     for block in blocks:
         for line in readable(block.content).splitlines():
             found = _LABEL.match(line)
@@ -110,10 +113,15 @@ def _sentences(blocks: Sequence[Block]) -> Iterator[str]:
                 yield said[0]
                 return
     for block in blocks:
-        if said := _said(readable(block.content)):
+        if said := [one for one in _said(readable(block.content)) if keep_values or not _has_value(one)]:
             yield from said[: 2 if len(said[0]) < SHORT else 1]
             if block.kind != "item":
                 return
+
+
+def _has_value(said: str) -> bool:
+    """Whether a sentence has a number or a day of the week."""
+    return any(word[0].isdigit() or word in weekdays() or word in numbers() for word in words(said))
 
 
 def _said(text: str) -> list[str]:
