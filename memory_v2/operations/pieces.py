@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from memory_v2.operations.context import MAX_CHILDREN
@@ -13,11 +14,24 @@ ROOM = 1_000
 """How many bytes of a page are kept free for the title and the metadata around a piece, which may hold a long path."""
 GROUP = 24
 """How many pieces are listed on one page when there are more than `MAX_CHILDREN`, with room left below that limit."""
+_TIMED = re.compile(r"^\W*(?:(\d{4}-\d{2}-\d{2})[T ])?([01]?\d|2[0-3]):([0-5]\d)(?!\d)", re.M)
 
 
 def too_large(block: Block, threshold: int) -> bool:
     """Whether the block is too large for a page."""
     return block.size > threshold - ROOM
+
+
+def times_of(block: Block, path: str) -> str:
+    """From when to when the lines of a block are, if most begin with a time; each with its day, unless the path of the
+    page has it. Empty otherwise."""
+    text = decode(encode(block.content))
+    found = sorted((day, f"{hour:0>2}:{minute}") for day, hour, minute in _TIMED.findall(text))
+    if len(found) < 2 or 2 * len(found) < len(text.splitlines()):
+        return ""
+    known = next((day for day, _ in found if day and day in path), "")
+    first, last = (clock if day in ("", known) else f"{day} {clock}" for day, clock in (found[0], found[-1]))
+    return f"{first} to {last} log"
 
 
 def cut_block(block: Block, path: str, title: str, threshold: int) -> list[Page]:

@@ -15,7 +15,7 @@ from memory_v2.operations.context import MAX_CHILDREN, Context, has_loose_links
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.moving import follow_parent
-from memory_v2.operations.pieces import cut_block, too_large
+from memory_v2.operations.pieces import cut_block, times_of, too_large
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.sources import keep_sources
 from memory_v2.operations.split_task import SplitTask
@@ -142,11 +142,11 @@ def _cut_large_blocks(draft: Draft, path: str) -> list[str]:
 
 
 def _title(page: Page, above: Sequence[Block], block: Block) -> str:
-    """The words of the heading above, if it is not the page's title, or else the first words of the block that say
-    something."""
+    """The words of the heading above, if it is not the page's title, or else the times of the block, or its first words
+    that say something."""
     heading = next((b.words for b in reversed(above[page.top :]) if b.kind == "heading"), "")
     said = dict.fromkeys(word for word in content_words(plain(block.content[:400])) if not word[0].isdigit())
-    return shorten(heading or " ".join(list(said)[:5]) or page.title, 80) or "Large block"
+    return shorten(heading or times_of(block, page.path) or " ".join(list(said)[:5]) or page.title, 80) or "Large block"
 
 
 def _free_name(draft: Draft, path: str, title: str) -> str:

@@ -447,6 +447,14 @@ def test_summary_words_that_nobody_said_are_left_out_and_the_division_stands() -
     assert "language model" not in memory.read()
 
 
+def test_a_large_block_of_lines_with_times_is_called_by_them() -> None:
+    memory = offline(SMALL)
+    lines = [f"2026-02-11T{hour:02}:15Z The mail server was restarted and answers again." for hour in range(3, 22)]
+    memory.write("# 2026-02-11\n\nQuiet.\n\n" + "\n".join([*lines, *lines]) + "\n", source="days/2026-02-11.md")
+    made = {path: page.title for path, page in pages_of(memory.storage).items()}
+    assert made["days/2026-02-11/03-15-to-21-15-log"] == "03:15 to 21:15 log"
+
+
 def test_a_part_of_a_large_block_is_never_divided() -> None:
     memory = offline(SMALL)
     text = "first word " + "word " * 1_200
