@@ -161,7 +161,7 @@ def test_an_amount_in_a_title_keeps_no_page_from_being_divided() -> None:
 
 def test_days_are_grouped_by_month() -> None:
     days = {f"2026-{month:02d}-{day:02d}": "kiln" for month in (1, 2, 3) for day in range(1, 29)}
-    memory = shelf(days, memory=Memory(VolatileStorage(clock), threshold=8_192, now=clock))
+    memory = shelf(days, memory=Memory(VolatileStorage(clock), threshold=4_096, now=clock))
     memory.split()
     assert memory.check() == []
     assert set(lines(memory)) == {"2026-01", "2026-02", "2026-03"}

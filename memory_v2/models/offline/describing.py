@@ -17,8 +17,11 @@ from memory_v2.text.words import has_cjk, words
 from memory_v2.tree.block import Block, encode, readable
 from memory_v2.tree.front_matter import read_front_matter
 
-MAX_BYTES = 240
+MAX_BYTES = 160
 """Limits the line in bytes too: Chinese says as much in fewer characters, and a page lists many lines."""
+MAX_TOLD = 70
+"""Limits what is told behind the title, in characters: with longer lines fewer fit on a page, so that a reader has more
+pages to choose from, and finds less (measured: 71 lines on the root of a documentation tree, against 30)."""
 MAX_LISTED_TITLE = 110
 """Limits the title of a page where it is listed, in characters; there is room for something behind it."""
 MIN_ROOM = 24
@@ -165,7 +168,7 @@ def _followed(line: str, parts: Iterable[str], mark: str) -> str:
         shown = re.sub(r":\s", " – ", plain(part)).rstrip(" .;,。；")
         if not set(words(shown)) - title or shown.casefold() in told:
             continue
-        room = MAX_DESCRIPTION - len(line) - len(between)
+        room = min(MAX_DESCRIPTION - len(line), MAX_TOLD - sum(map(len, told))) - len(between)
         fits = _cut(shown, min(room, _of_bytes(shown, MAX_BYTES - len(encode(line + between)))))
         if fits != shown and (told or len(fits) < MIN_ROOM):
             break
