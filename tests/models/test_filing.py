@@ -292,6 +292,7 @@ def told(text: str, source: str, *pages: str) -> WriteBrief:
         ("Hooks.\n", "log/2026-02-06.md", "log/2026-02-06", "2026-02-06"),
         ("# TODAY.md\n\nHooks.\n", "TODAY.md", "today", "TODAY.md"),
         ("# MEMORY.md — What lasts\n\nHooks.\n", "MEMORY.md", "what-lasts", "MEMORY.md — What lasts"),
+        ("- Hooks are called.\n", "MEMORY.md", "long-term-memory", "Long term memory"),
         ("# {{title}}\n\nHooks.\n", "templates/person.md", "templates/person", "{{title}}"),
         ("# Decision: {{title}}\n\nHooks.\n", "templates/decision.md", "templates/decision", "Decision: {{title}}"),
         ("# Garden\n\nBeds.\n", "/home/ana/notes/home/garden.md", "notes/home/garden", "Garden"),

@@ -17,7 +17,7 @@ from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words, has_cjk
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.front_matter import read_front_matter
-from memory_v2.tree.path import is_page_path
+from memory_v2.tree.path import ROOT, is_page_path
 
 LONG_TEXT = 1_000
 """From how many bytes a text without a title may be a document. A shorter one is a note, filed by its subject."""
@@ -35,6 +35,8 @@ LEAST_ITEMS = 3
 """How many items at least a list has that is a document by the line that introduces it."""
 MAX_TITLE = 110
 """Limits a title, in characters, that is made from other words than the text's own title."""
+LASTING = "long-term memory"
+"""What a file called like the root, the `MEMORY.md` of an agent, is called if it has no title."""
 _IN_EACH_FOLDER = frozenset(["readme", "index", "agents", "overview", "introduction"])
 _SEPARATOR = re.compile(r"[/\\]+")
 _EXTENSION = re.compile(r"(?:\.(?:md|markdown|rst|txt|html?))?\.[A-Za-z]\w{0,4}$")
@@ -66,6 +68,8 @@ def read_document(brief: WriteBrief) -> Document | None:
     if brief.path is not None or not _is_document(brief):
         return None
     folders, file_name = _place_of(brief.source.name)
+    if file_name.casefold() == ROOT and own_title(brief.blocks) is None:
+        file_name = LASTING
     title = _title(brief, file_name)
     path = next(_free_paths(brief, folders, file_name, title), None)
     if path is None:
