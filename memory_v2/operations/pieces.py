@@ -23,14 +23,15 @@ def too_large(block: Block, threshold: int) -> bool:
 
 
 def times_of(block: Block, path: str) -> str:
-    """From when to when the lines of a block are, if most begin with a time; each with its day, unless the path of the
-    page has it. Empty otherwise."""
+    """From when to when the lines of a block are, if most begin with a time; each with its day, unless the page is
+    of that day. Empty otherwise."""
     text = decode(encode(block.content))
     found = sorted((day, f"{hour:0>2}:{minute}") for day, hour, minute in _TIMED.findall(text))
     if len(found) < 2 or 2 * len(found) < len(text.splitlines()):
         return ""
-    known = next((day for day, _ in found if day and day in path), "")
-    first, last = (clock if day in ("", known) else f"{day} {clock}" for day, clock in (found[0], found[-1]))
+    days = {day for day, _ in found if day}
+    is_known = not days or (len(days) == 1 and days <= set(path.split("/")))
+    first, last = (clock if is_known else f"{day} {clock}".strip() for day, clock in (found[0], found[-1]))
     return f"{first} to {last} log"
 
 
