@@ -46,6 +46,7 @@ _PURPOSE = re.compile(
 _ENDS = re.compile(r"[.!?…][\"'”’)]*(?=\s+[^a-z\s])|[。！？]")
 _ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|etc|vs|dr|mrs?|ms|st|nr|no|approx|z\.B|p\.ej|sra?|\d{1,3}|[A-Z])\.$", re.I)
 _BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
+_DAY = re.compile(r"\b\d{4}-\d\d(?:-\d\d)?\b")
 _STAMP = re.compile(
     r"\A[\W_]*(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?)?|\d{1,2}:\d{2}(?::\d{2})?)"
     r"(?:Z|[+-]\d{2}:?\d{2}| ?[A-Z]{3,4}\b)?(?!\w)[\W_]*"
@@ -63,7 +64,7 @@ def _common_headings() -> frozenset[str]:
 
 def is_common_heading(heading: str) -> bool:
     """Whether a heading stands in notes of any kind, such as `Overview`, and does not say what its own is about."""
-    told = _BRACKETS.sub(" ", _bare(heading))
+    told = _bare(heading)
     return " ".join(re.findall(r"\w+", told.casefold())) in _common_headings() or not telling_terms(told)
 
 
@@ -101,8 +102,8 @@ def _headings(headings: Sequence[Block]) -> list[str]:
 
 
 def _bare(heading: str) -> str:
-    """A heading without its number and the colon at its end."""
-    shown = plain(heading)
+    """A heading without its number, brackets, days, and the colon at its end: many other titles have a day too."""
+    shown = " ".join(_DAY.sub(" ", _BRACKETS.sub(" ", plain(heading))).split())
     return (_NUMBERING.sub("", shown) or shown).rstrip(":： ")
 
 
