@@ -59,7 +59,7 @@ class Windows:
 
     def weight(self, terms: Iterable[str]) -> float:
         """How much it says that a place has these terms of the question."""
-        return sum(self.rarity[term] for term in terms)
+        return math.fsum(self.rarity[term] for term in terms)
 
     def standing(self, place: Place) -> Standing:
         """How a place and what stands around it score."""

@@ -44,7 +44,7 @@ def likely_pages(places: Sequence[Hit], text: str) -> list[str]:
     spread = Counter(word for words in shared for word in words)
     best: dict[str, float] = {}
     for hit, words in zip(places, shared, strict=True):
-        told = sum(math.log(1 + len(places) / spread[word]) for word in words)
+        told = math.fsum(math.log(1 + len(places) / spread[word]) for word in words)  # in no order of its own
         best[hit.path] = max(best.get(hit.path, 0.0), told)
     ranked = sorted(best, key=lambda path: -best[path])[:LIKELY_PAGES]
     return [path for path in ranked if best[path] >= LIKELY * best[ranked[0]]]

@@ -86,7 +86,7 @@ class Subject:
     @cached_property
     def _listed(self) -> dict[str, list[str]]:
         """The pages whose line has each word."""
-        return {term: self._catalogue.pages_with(term) for term in self._wanted}
+        return {term: self._catalogue.pages_with(term) for term in sorted(self._wanted)}
 
     @cached_property
     def _passages(self) -> dict[str, list[frozenset[str]]]:
@@ -108,7 +108,7 @@ class Subject:
         plain = common_stems() | general()
         count = max(self._catalogue.count, len(self._said)) + 1
         weights = {}
-        for term in self._wanted:
+        for term in sorted(self._wanted):
             known = {*self._listed[term], *(path for path, terms in self._said.items() if term in terms)}
             weight = math.log(1 + count / (0.5 + len(known)))
             if len(self._listed[term]) >= MOST_PAGES:
@@ -158,7 +158,7 @@ class Subject:
         return max((self._share(terms) for terms in self._passages.get(ROOT, ())), default=0.0)
 
     def _share(self, terms: AbstractSet[str]) -> float:
-        return sum(self._weights[term] for term in terms & self._wanted) / self._total
+        return math.fsum(self._weights[term] for term in terms & self._wanted) / self._total
 
     def _terms_of(self, path: str) -> AbstractSet[str]:
         catalogue = self._catalogue
