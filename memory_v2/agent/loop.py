@@ -114,6 +114,8 @@ class _Attempt(Generic[T]):
                 continue
             objections, reminders = self.task.objections(), [] if self.reminded else self.task.reminders()
             if not objections and not reminders:
+                if self.looked and self.task.reads_on and not self.is_planner:
+                    continue  # what it asked to read may call for more
                 return ""
             self.reminded = self.reminded or bool(reminders)
             sent_back += bool(objections) and not self.looked

@@ -35,6 +35,10 @@ class Task(Protocol):
         """The tools that the model can call."""
 
     @property
+    def reads_on(self) -> bool:
+        """Whether a model that asks to read beside its last decision is shown that before the task ends."""
+
+    @property
     def max_corrections(self) -> int:
         """How often a decision that fails the guard is sent back before another model takes over."""
 

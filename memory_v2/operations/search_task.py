@@ -65,6 +65,7 @@ class SearchTask:
 
     kind = "search"
     max_corrections = 1
+    reads_on = False
 
     def __init__(self, brief: SearchBrief, draft: Draft) -> None:
         self.brief = brief

@@ -77,6 +77,7 @@ class SplitTask:
 
     kind = "split"
     max_corrections = 2
+    reads_on = False
 
     def __init__(self, brief: SplitBrief) -> None:
         self.brief = brief

@@ -62,6 +62,7 @@ class WriteTask:
 
     kind = "write"
     max_corrections = 1
+    reads_on = True
 
     def __init__(self, brief: WriteBrief, draft: Draft) -> None:
         self.brief = brief

@@ -42,6 +42,7 @@ class Words:
     wanted: frozenset[str] = frozenset()
     max_corrections: int = 1
     kind: str = "words"
+    reads_on: bool = False
     words: list[str] = field(default_factory=list)
     brief: SearchBrief = BRIEF
     system: Prompt = field(default_factory=lambda: Prompt("search/system"))

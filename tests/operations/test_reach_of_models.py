@@ -225,6 +225,26 @@ def test_own_words_that_lack_something_are_mended_by_the_same_call(tmp_path: Pat
     assert body(asked, "shop") == f"# Shop\n\n{whole}\n- It is open."
 
 
+def test_a_page_that_is_asked_for_beside_the_last_decision_is_shown_before_the_write_ends(tmp_path: Path) -> None:
+    memory = far_off(tmp_path)
+    placed = call("place", blocks="n1", page="memory")
+    asked, model = scripted(
+        memory,
+        calls(placed, call("read_pages", paths=["attic"])),
+        calls(call("remove", page="attic", blocks="3", reason="it is no longer so")),
+    )
+    result = asked.write("Kettles have numbers.\n")
+    assert "[2] - Winter tyres" in model.sent[1].messages[-1]
+    assert (result.decided_by, len(model.sent)) == ("scripted", 2)
+
+
+def test_a_model_that_has_read_and_has_no_more_to_do_says_so_in_words(tmp_path: Path) -> None:
+    placed = call("place", blocks="n1", page="memory")
+    asked, model = scripted(far_off(tmp_path), calls(placed, call("read_pages", paths=["attic"])), Reply("Done."))
+    result = asked.write("Kettles have numbers.\n")
+    assert (result.decided_by, result.degraded, len(model.sent)) == ("scripted", "", 2)
+
+
 # headings over parts that go to different pages
 
 WEEK = "## Weekly notes\n\n- Kettles sell well.\n\n- Winter tyres are sold.\n"
