@@ -17,6 +17,7 @@ from memory_v2.cli.show import cut, out, out_json, plain, style, tell
 from memory_v2.cli.verb import ChosenMemory, Verb, json_option
 from memory_v2.configuration import PATH
 from memory_v2.errors import UsageError
+from memory_v2.mcp.start import WAYS
 from memory_v2.settings import Settings, configured
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from memory_v2.hosts.place import Launch, Place
 
 HOST_NAMES = ("claude-code", "claude-desktop", "codex", "cursor", "vscode", "gemini-cli")
-WAYS = ("model", "planner", "host", "sampling")
 NAME, PROJECT_NAME = "silica-memory", "silica-project-memory"
 """What hosts call the server. A persona's name is added to the first."""
 LINE_WIDTH = 160
@@ -70,7 +70,7 @@ def init(
       silica memory init --undo
       silica memory init --apply --decide host   (the agent decides: no key)
       silica memory --project . init --apply     (a memory of this project)
-      silica memory --persona work init --apply  (a memory of a persona)
+      silica memory --persona office init --apply  (a memory of a persona)
     """
     from memory_v2.hosts.connect import apply, plan, undo
 

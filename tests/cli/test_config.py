@@ -48,7 +48,7 @@ def test_a_file_that_is_not_right_ends_every_verb_with_its_name(program: Program
         assert "silica.toml" in ended.err
 
 
-@pytest.mark.parametrize("option", [("--project", "."), ("--persona", "work")])
+@pytest.mark.parametrize("option", [("--project", "."), ("--persona", "office")])
 def test_the_variable_goes_before_a_project_and_a_persona(program: Program, option: tuple[str, str]) -> None:
     there = {"SILICA_MEMORY_PATH": str(program.home / "there")}
     config = program.silica("memory", *option, "config", "--json", env=there)
@@ -59,10 +59,10 @@ def test_the_variable_goes_before_a_project_and_a_persona(program: Program, opti
 
 
 def test_a_project_and_a_persona_have_memories_of_their_own(program: Program) -> None:
-    for option in (["--project", "."], ["--persona", "work"], []):
+    for option in (["--project", "."], ["--persona", "office"], []):
         assert program.silica("memory", *option, "write", f"A fact for {option}").code == 0
     pages = {str(page.parent.relative_to(program.home)) for page in program.home.rglob("memory.md")}
-    assert pages == {".silica/memory", ".silica/personas/work/memory_v2", ".silica/memory_v2"}
+    assert pages == {".silica/memory", ".silica/personas/office/memory_v2", ".silica/memory_v2"}
 
 
 @pytest.mark.parametrize(

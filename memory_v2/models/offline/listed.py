@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.naming import common_stems, terms_of
@@ -146,6 +146,7 @@ def title_in(link: ChildLink) -> str:
     return told.rpartition(": ")[0] or told or link.target.rsplit("/", 1)[-1].replace("-", " ")
 
 
+@lru_cache(maxsize=4_096)
 def said_in(link: ChildLink) -> frozenset[str]:
     """The stems of the words of a line: of the name and the description."""
     return frozenset(stems_of(f"{link.target.rsplit('/', 1)[-1].replace('-', ' ')} {plain(link.description)}"))
