@@ -7,12 +7,12 @@ from functools import cache
 
 from memory_v2.index.terms import terms_of
 from memory_v2.text.lists import new, particles, stopwords
-from memory_v2.text.words import has_cjk
+from memory_v2.text.words import has_cjk, is_latin
 
 
 def says_one_of(phrases: frozenset[str], own: str) -> bool:
     """Whether one of these phrases is in a text, given as its terms as they are stored."""
-    return any(phrase in own for phrase in _in_terms(phrases))
+    return any(phrase in own for phrase in _in_terms(phrases, is_latin(own)))
 
 
 def is_empty(term: str) -> bool:
@@ -43,8 +43,9 @@ def _new_terms() -> frozenset[str]:
 
 
 @cache
-def _in_terms(phrases: frozenset[str]) -> tuple[str, ...]:
-    """The phrases as they stand in a text; a pair of Chinese characters is one term there."""
-    listed = sorted(phrases)
+def _in_terms(phrases: frozenset[str], in_latin: bool) -> tuple[str, ...]:
+    """The phrases as they stand in a text, or only those that a text `in_latin` letters can have; a pair of Chinese
+    characters is one term there."""
+    listed = sorted(phrase for phrase in phrases if is_latin(phrase) or not in_latin)
     spelled = zip(listed, terms_of(listed), strict=True)
     return tuple(stored([phrase] if has_cjk(phrase) else found) for phrase, found in spelled)

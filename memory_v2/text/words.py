@@ -21,6 +21,9 @@ _MARKS = (
 )
 _UNSPACED_RUN = f"[{_UNSPACED}]++"
 _SPACED_WORD = rf"(?:[^\W_{_UNSPACED}]++|[{_MARKS}]++)++"
+_LATIN_WORD = r"[^\W_]++"
+# All of the above is among these. The large classes take 12 ms to compile, which a text without them should not pay.
+_BEYOND_LATIN = re.compile("[^\0-\u02ff\u1800-\u2e7f]")
 _APOSTROPHES = "'’‘ʼ＇"
 
 
@@ -30,10 +33,9 @@ _SINGULAR = frozenset(["alias", "atlas", "bias", "canvas", "christmas", "gas", "
 
 
 @cache
-def _token(in_ascii: bool) -> re.Pattern[str]:
-    """A word, or as group 1 a run of characters without spaces. Large classes of characters take long to compile, and
-    many texts are all ASCII."""
-    unspaced, word = ("(?!)", r"[^\W_]++") if in_ascii else (_UNSPACED_RUN, _SPACED_WORD)
+def _token(in_latin: bool) -> re.Pattern[str]:
+    """A word, or as group 1 a run of characters without spaces."""
+    unspaced, word = ("(?!)", _LATIN_WORD) if in_latin else (_UNSPACED_RUN, _SPACED_WORD)
     # A dot joins `node.js` and `v0.1.0`, but not two sentences: "the end.Next".
     dot = r"\.(?:(?=[^A-ZÀ-Þ])|(?<=[A-ZÀ-Þ]\.))"
     return re.compile(
@@ -57,9 +59,14 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
 
 
+def is_latin(text: str) -> bool:
+    """Whether `text` has only Latin letters, none of them composed of several characters."""
+    return text.isascii() or _BEYOND_LATIN.search(text) is None
+
+
 def has_cjk(text: str) -> bool:
     """Whether `text` has Chinese characters, kana or hangul."""
-    return not text.isascii() and matcher(f"[{_CJK}]").search(text) is not None
+    return not is_latin(text) and matcher(f"[{_CJK}]").search(text) is not None
 
 
 def words(text: str) -> list[str]:
@@ -70,7 +77,7 @@ def words(text: str) -> list[str]:
     """
     plain = unicodedata.normalize("NFC", text)
     found: list[str] = []
-    for match in _token(plain.isascii()).finditer(plain):
+    for match in _token(is_latin(plain)).finditer(plain):
         token = folded(match[0])
         if token.isalpha() and token.isascii():
             found.append(token)
@@ -99,7 +106,8 @@ def unbroken_words(text: str) -> list[str]:
 def proper_words(text: str) -> list[str]:
     """The words with a digit, and the names: words with a capital after the first word. Where more than a third have
     one, as in German, capitals tell nothing."""
-    tokens = matcher(rf"{_SPACED_WORD}(?:[{_APOSTROPHES}._-]{_SPACED_WORD})*+").findall(text)
+    word = _LATIN_WORD if is_latin(text) else _SPACED_WORD
+    tokens = matcher(rf"{word}(?:[{_APOSTROPHES}._-]{word})*+").findall(text)
     named = {token for token in tokens[1:] if token != token.casefold()}
     if len(named) * 3 > len(tokens):
         named = set()
