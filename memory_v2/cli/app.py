@@ -8,10 +8,39 @@ from pathlib import Path
 import click
 
 from memory_v2 import __version__
-from memory_v2.cli import config, context, edit, forget, history, init, inspect, mcp, pages, search, traces, undo
 from memory_v2.cli.edge import Program
 from memory_v2.cli.verb import ChosenMemory, MemoryVerbs
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
+
+VERBS = {
+    "write": "pages",
+    "read": "pages",
+    "edit": "edit",
+    "search": "search",
+    "ls": "inspect",
+    "tree": "inspect",
+    "split": "pages",
+    "merge": "pages",
+    "rename": "pages",
+    "delete": "pages",
+    "history": "history",
+    "show": "history",
+    "diff": "history",
+    "undo": "undo",
+    "restore": "undo",
+    "blame": "history",
+    "gc": "history",
+    "forget": "forget",
+    "check": "inspect",
+    "trace": "traces",
+    "replay": "traces",
+    "graph": "inspect",
+    "mcp": "mcp",
+    "init": "init",
+    "context": "context",
+    "config": "config",
+}
+"""The verbs of `silica memory`, in the order of its help, each with its module in this folder."""
 
 
 @click.group(cls=Program, invoke_without_command=True)
@@ -33,6 +62,7 @@ def silica(context: click.Context) -> None:
 @silica.group(
     "memory",
     cls=MemoryVerbs,
+    modules=VERBS,
     invoke_without_command=True,
     options_metavar="[--path FOLDER] [--model NAME]",
     subcommand_metavar="VERB ...",
@@ -102,34 +132,3 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
     ctx.obj = ChosenMemory.from_options(path, model, project, persona, os.environ)
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
-
-
-for verb in (
-    pages.write,
-    pages.read,
-    edit.edit,
-    search.search,
-    inspect.ls,
-    inspect.tree,
-    pages.split,
-    pages.merge,
-    pages.rename,
-    pages.delete,
-    history.history,
-    history.show,
-    history.diff,
-    undo.undo,
-    undo.restore,
-    history.blame,
-    history.gc,
-    forget.forget,
-    inspect.check,
-    traces.trace,
-    traces.replay,
-    inspect.graph,
-    mcp.mcp,
-    init.init,
-    context.context,
-    config.config,
-):
-    memory.add_command(verb)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 
@@ -100,13 +101,23 @@ class Verb(click.Command):
 
 
 class MemoryVerbs(click.Group):
-    """The verbs, in the order in which they were added."""
+    """The verbs, each in one of these modules of the command line, which is imported when the verb is asked for."""
 
     command_class = Verb
 
+    def __init__(self, *args: Any, modules: Mapping[str, str], **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self._modules = modules
+
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """As they were added, not by name."""
-        return list(self.commands)
+        """In the order of the modules, not by name."""
+        return list(self._modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """As click does; for a name that no verb has, all are imported, so that click can name those like it."""
+        for name in (cmd_name,) if cmd_name in self._modules else self._modules:
+            self.commands[name] = getattr(import_module(f"memory_v2.cli.{self._modules[name]}"), name)
+        return self.commands.get(cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does; for --json before the verb, the error says where it goes."""

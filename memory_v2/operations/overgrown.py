@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from memory_v2.errors import Cancelled, NotRecorded, PageNotFound, SilicaError, StorageConflict, StorageError
+from memory_v2.models.base import Model
 from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.results import SplitResult
-from memory_v2.operations.split import split
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import stored_page
 from memory_v2.tree.page import read_page
@@ -49,7 +49,7 @@ def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tupl
             size = _overgrown_size(context, path)
             is_quick = context.model is context.planner and size <= QUICK_PAGES * context.threshold
             at_once = is_quick or conflicts[path] >= MAX_DECISIONS
-            if not size or (result := (_split_at_once if at_once else split)(context, path)) is None:
+            if not size or (result := (_split_at_once if at_once else _split)(context, path)) is None:
                 continue
         except Cancelled:
             unsplit.append(path)
@@ -76,6 +76,15 @@ def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tupl
     return done, problem
 
 
+def _split(context: Context, path: str, models: Sequence[Model] | None = None) -> SplitResult:
+    """Splits a page; see `split`."""
+    from memory_v2.operations.split import (
+        split,
+    )  # 10 ms of start-up, which operations that split nothing should not pay
+
+    return split(context, path, models)
+
+
 def _split_at_once(context: Context, path: str) -> SplitResult | None:
     """Splits a page by the planner's decision, which needs no model request, under the lock. `None` if it is not
     overgrown."""
@@ -85,7 +94,7 @@ def _split_at_once(context: Context, path: str) -> SplitResult | None:
 
 def _split_by_the_planner(context: Context, path: str) -> SplitResult:
     """Splits a page by the planner's decision; under the lock, nobody can be faster."""
-    result = split(context, path, [context.planner])
+    result = _split(context, path, [context.planner])
     return result if context.model is context.planner else replace(result, degraded="others kept changing the page")
 
 
@@ -108,7 +117,7 @@ def split_now(context: Context, path: str = ROOT) -> SplitResult:
 def _split_among_others(context: Context, path: str) -> SplitResult:
     for _ in range(MAX_DECISIONS):
         try:
-            return split(context, path)
+            return _split(context, path)
         except StorageConflict as error:
             context.operation.trace.add("conflict", error=str(error))
     with context.storage.lock():

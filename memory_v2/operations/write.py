@@ -19,7 +19,6 @@ from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.renamed import follow_renamed
 from memory_v2.operations.results import WriteResult
-from memory_v2.operations.retold import tell_groups_again
 from memory_v2.operations.sources import name_source
 from memory_v2.operations.texts import checked_blocks, checked_source
 from memory_v2.operations.views import BRIEF, LIKELY_PAGES, WHOLE, found_on, hub_of, likely_pages, view_of
@@ -160,7 +159,9 @@ def _applied(decision: Decision[WriteTask], task: WriteTask, draft: Draft) -> st
     """Stages what was decided, with the source of the text; returns the path of the page with the first of it. If the
     planner has decided, the groups that list a new page are told again; a model has said what it wants told."""
     went = task.apply()
-    if decision.decided_by == draft.context.planner.name:
+    if decision.decided_by == draft.context.planner.name and task.created:
+        from memory_v2.operations.retold import tell_groups_again  # start-up again, as of splitting
+
         for made in task.created.values():
             tell_groups_again(draft, made.parent, made.title)
     name_source(draft, task.brief.source)

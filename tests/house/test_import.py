@@ -18,15 +18,23 @@ ONLY_WHEN_WRITING = ("pydantic", "jinja2", "markdown_it", "filelock", "sqlite3")
 NOT_OFFLINE = ("pydantic", "jinja2", "ruamel", "_strptime")
 
 
-def loaded_by(code: str) -> set[str]:
+def modules_loaded_by(code: str) -> set[str]:
     program = f"import sys\n{code}\nprint('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    return {name.split(".")[0] for name in done.stdout.splitlines()}
+    return set(done.stdout.splitlines())
+
+
+def loaded_by(code: str) -> set[str]:
+    return {name.split(".")[0] for name in modules_loaded_by(code)}
+
+
+def running(*arguments: str) -> str:
+    run = f"from memory_v2.cli.app import silica\ntry:\n    silica.main({arguments!r})"
+    return f"{run}\nexcept SystemExit as end:\n    assert not end.code"
 
 
 def loaded_by_silica(*arguments: str) -> set[str]:
-    run = f"from memory_v2.cli.app import silica\ntry:\n    silica.main({arguments!r})"
-    return loaded_by(f"{run}\nexcept SystemExit as end:\n    assert not end.code")
+    return loaded_by(running(*arguments))
 
 
 def test_importing_the_package_imports_no_provider() -> None:
@@ -45,6 +53,21 @@ def test_reading_a_page_does_not_load_what_writing_one_needs() -> None:
 def test_a_command_that_asks_no_hosted_model_loads_nothing_it_does_not_need(command: list[str], tmp_path: Path) -> None:
     Memory.open(tmp_path).write("The leeks are planted in April.")
     assert not loaded_by_silica("memory", "--path", str(tmp_path), *command).intersection(HEAVY + NOT_OFFLINE)
+
+
+@pytest.mark.parametrize(
+    ("command", "foreign"),
+    [
+        (["read"], {"memory_v2.cli.search", "memory_v2.cli.init", "memory_v2.mcp.start"}),
+        (["search", "leeks"], {"memory_v2.cli.pages", "memory_v2.models.offline.filing", "memory_v2.operations.write"}),
+        (["write", "Kale."], {"memory_v2.cli.edit", "memory_v2.operations.split", "memory_v2.models.offline.listed"}),
+    ],
+)
+def test_a_command_loads_nothing_that_only_others_need(command: list[str], foreign: set[str], tmp_path: Path) -> None:
+    Memory.open(tmp_path).write("The leeks are planted in April.")
+    loaded = modules_loaded_by(running("memory", "--path", str(tmp_path), *command))
+    assert "memory_v2.memory" in loaded
+    assert not loaded.intersection(foreign)
 
 
 def test_what_is_exported_is_what_is_promised() -> None:

@@ -7,9 +7,6 @@ from typing import assert_never
 
 from memory_v2.models.base import AssistantMessage, Conversation, Reply
 from memory_v2.models.briefs import SearchBrief, SplitBrief, WriteBrief
-from memory_v2.models.offline.dividing import divide
-from memory_v2.models.offline.filing import file_text
-from memory_v2.models.offline.finding import find
 
 
 class OfflinePlanner:
@@ -20,12 +17,18 @@ class OfflinePlanner:
     def respond(self, conversation: Conversation) -> Reply:
         """The whole decision in one reply; if it is asked again, a simpler one."""
         plain = any(isinstance(message, AssistantMessage) for message in conversation.messages)
-        match conversation.brief:
+        match conversation.brief:  # each kind imports what it needs: a search must not wait for what a split needs
             case WriteBrief() as brief:
+                from memory_v2.models.offline.filing import file_text
+
                 calls = file_text(brief, plain)
             case SplitBrief() as brief:
+                from memory_v2.models.offline.dividing import divide
+
                 calls = divide(brief, plain)
             case SearchBrief() as brief:
+                from memory_v2.models.offline.finding import find
+
                 calls = find(brief)
             case brief:
                 assert_never(brief)
