@@ -70,6 +70,18 @@ def test_a_command_loads_nothing_that_only_others_need(command: list[str], forei
     assert not loaded.intersection(foreign)
 
 
+def test_a_command_ends_before_it_looks_for_garbage(tmp_path: Path) -> None:
+    Memory.open(tmp_path).write("The leeks are planted in April.")
+    command = ["silica", "memory", "--path", str(tmp_path), "read"]
+    run = (
+        f"import gc, sys\nfrom memory_v2.cli import main\nsys.argv = {command}\n"
+        "looks = lambda: sum(each['collections'] for each in gc.get_stats())\nbefore = looks()\n"
+        "try:\n    main()\nexcept SystemExit:\n    print(looks() - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "0"
+
+
 def test_what_is_exported_is_what_is_promised() -> None:
     assert sorted(memory_v2.__all__) == [
         "Cancelled",
