@@ -209,9 +209,10 @@ def _best(tables: sqlite3.Connection, where: str, given: Mapping[str, object]) -
     matter."""
     # CROSS JOIN keeps the full-text table first: looked up place by place it would take a thousand times as long.
     joined = "CROSS JOIN passages ON passages.id = words.rowid" if where else ""
+    # The score is asked for by name, as FTS5 sorts all matches for `ORDER BY rank`, and SQLite only the best here.
     best = (
-        f"SELECT words.rowid AS place, rank AS score FROM words {joined} WHERE words MATCH :match "
-        f"AND rank MATCH 'bm25(1.0, {CONTEXT_WEIGHT})' {where} ORDER BY rank LIMIT :limit"
+        f"SELECT words.rowid AS place, bm25(words, 1.0, {CONTEXT_WEIGHT}) AS score FROM words {joined} "
+        f"WHERE words MATCH :match {where} ORDER BY score, place LIMIT :limit"
     )
     in_order = (
         f"SELECT place FROM ({best}) CROSS JOIN passages ON passages.id = place CROSS JOIN pages ON pages.id = page "
