@@ -15,7 +15,7 @@ from memory_v2.trace.recording import digest
 from memory_v2.tree.graph import Graph, edges_of, node_of
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, new_page, read_page
-from memory_v2.tree.path import ROOT, TakenPaths, prefixes
+from memory_v2.tree.path import ROOT, TakenPaths, fold, prefixes
 
 
 class Draft:
@@ -67,6 +67,16 @@ class Draft:
             hint = f"; rename {taken}.md to {ROOT}.md, and it is the root" if page.path == ROOT else ""
             raise PageExists(f"{page.path!r} would be the same as {taken!r} on a disk that ignores case{hint}")
         self.staged[page.path] = page.told_apart(self.context.now())
+
+    def spelled(self, path: str) -> str | None:
+        """The page with this path, whatever its case, in the spelling of the page; `None` if there is none."""
+        staged = TakenPaths(path for path, page in self.staged.items() if page is not None).page(path)
+        stored = self.context.index.graph().known.get(fold(path))
+        return staged or (stored if stored not in self.staged else None)
+
+    def is_taken(self, path: str) -> bool:
+        """Whether there is such a page, or one from which it differs only in case, as on some disks."""
+        return self.spelled(path) is not None or self._clash(path) is not None
 
     def _clash(self, path: str) -> str | None:
         if None in self.staged.values():  # a path that a removed page has may be free
@@ -125,7 +135,7 @@ class Draft:
 
 def known_page(draft: Draft, path: str) -> Page:
     """The page that a model asks for, whatever the case of the path. Raises `ToolProblem` if there is none."""
-    known = TakenPaths(draft.paths()).page(unicodedata.normalize("NFC", path.strip()))
+    known = draft.spelled(unicodedata.normalize("NFC", path.strip()))
     try:
         page = draft.find(known) if known else None
     except Unreadable as error:

@@ -205,7 +205,7 @@ class WriteTask:
             raise ToolProblem(f"this text goes to the page {self.brief.path}; place it there")
         path = check_child(call.path)
         parent = self.created[call.parent] if call.parent in self.created else self.seen.known(call.parent)
-        if path in TakenPaths([*self.draft.paths(), *self.created]):
+        if self.draft.is_taken(path) or path in TakenPaths(self.created):
             raise ToolProblem(f"there is a page {path!r} already; place the blocks there, or choose another path")
         numbers = self._new(call.blocks, path)
         runs = take_runs(self.brief.blocks, numbers)
@@ -434,9 +434,8 @@ class WriteTask:
         sources = [self.brief.text, page.body, page.title, page.path, *moment]
         blocks = new_blocks(check_own_words(text, sources, "the text"))
         self._check_not_told(blocks)
-        taken = TakenPaths(self.draft.paths())
         for link in (link for block in blocks for link in find_links(block)):
-            if taken.page(link.target.strip()) is None and not any(f"[[{link.target}" in s for s in sources):
+            if self.draft.spelled(link.target.strip()) is None and not any(f"[[{link.target}" in s for s in sources):
                 raise ToolProblem(f"[[{link.target[:60]}]] leads nowhere; link to pages that are there")
         return blocks
 
