@@ -34,7 +34,7 @@ from memory_v2.tree.edit import appended
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.link import link_key
-from memory_v2.tree.page import Page, new_page, own_title
+from memory_v2.tree.page import Page, new_page, own_title, parse_page
 from memory_v2.tree.path import ROOT, fold, page_path
 from memory_v2.tree.source import DATE, Source
 from memory_v2.tree.titles import noted_heading
@@ -186,12 +186,28 @@ def _verbatim(context: Context, text: NewText, mode: Mode, degraded: str = "") -
             draft.put(appended(page, [_below_title(page, text.blocks)]))
             name_source(draft, text.source)
         else:
-            draft.put(_page_of(page.path, page.title, text.blocks).with_sections_of(page))
+            sent = _page_of(page.path, page.title, text.blocks)
+            draft.put(_replaced(page, sent))
             name_source(draft, text.source, replaced=page.path)
-            describe_again(draft, page, text.blocks)
+            describe_again(draft, page, sent.blocks)
 
     _, revision = stage_and_commit(context, stage)
     return WriteResult(path=text.path or ROOT, revisions=(revision,) if revision else (), degraded=degraded)
+
+
+def _replaced(page: Page, sent: Page) -> Page:
+    """The page with the body that was sent. Whoever has read the page may send its links and metadata back with it:
+    they are no text then, and its children are described as told there. Sections of another page are text."""
+    read = parse_page(page.path, sent.body)
+    listed = {link_key(child.target) for child in page.children}
+    is_sent_back = {link_key(child.target) for child in read.children} <= listed and (
+        read.properties.keys() <= page.properties.keys()
+    )
+    if not (is_sent_back and (read.children or read.properties)):
+        return sent.with_sections_of(page)
+    for child in read.children:
+        page = page.with_description(child.target, child.description)
+    return parse_page(page.path, read.body).with_sections_of(page)
 
 
 def _below_title(page: Page, blocks: tuple[Block, ...]) -> tuple[Block, ...]:

@@ -220,6 +220,29 @@ def test_replacing_a_page_keeps_its_children_within_reach() -> None:
     assert memory.storage.exists("garden")
 
 
+def test_a_page_that_is_sent_back_as_it_was_read_has_its_links_and_metadata_once() -> None:
+    memory = silica()
+    read = memory.read()
+    corrected = read.replace("Tomatoes are planted in May.", "when tomatoes are planted")
+    for sent in (read, read[: read.index("## Metadata")], corrected, f"{corrected}\n\n"):
+        memory.write(sent, None, "replace")
+        assert memory.read().count("## Links") == memory.read().count("## Metadata") == 1
+        assert body(memory, "memory") == body(silica(), "memory")
+    [child] = [child for child in pages_of(memory.storage)["memory"].children if child.target == "garden"]
+    assert child.description == "when tomatoes are planted"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    ["# Boats\n\nTwo.\n\n## Links\n\n- [[harbour]] - where they lie", "# Boats\n\nTwo.\n\n## Metadata\n\nowner: Ines"],
+)
+def test_links_and_metadata_that_are_not_those_of_the_page_are_text(sent: str) -> None:
+    memory = silica()
+    memory.write(sent, None, "replace")
+    assert sent in memory.read()
+    assert faults(pages_of(memory.storage), 10_240) == []
+
+
 def test_a_mode_that_there_is_not_is_refused() -> None:
     with pytest.raises(InvalidSetting):
         offline().write(FACT, mode="prepend")  # type: ignore[arg-type]
