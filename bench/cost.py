@@ -16,6 +16,7 @@ from typing import Any
 
 from memory_v2.models.base import Usage
 from memory_v2.models.prices import load_prices
+from tests.replay.agents import AGENT_WIRES
 from tests.replay.cassette import FOLDER, load
 
 KINDS = {"place": "write", "split_page": "split", "answer": "search"}
@@ -117,8 +118,11 @@ def rows(decisions: Sequence[Decision]) -> Iterator[tuple[str, str, list[float]]
 
 
 def read() -> Iterator[Decision]:
-    """Every decision in the cassettes. Requests with the same first message are one conversation."""
+    """Every decision of the memory's models in the cassettes. Requests with the same first message are one
+    conversation."""
     for file in sorted(FOLDER.glob("*/*.yaml")):
+        if file.parent.name in AGENT_WIRES:
+            continue
         requests = list(_requests(load(file)["interactions"]))
         for _, group in groupby(requests, key=lambda request: request.opening):
             yield Decision(file.stem, file.parent.name, tuple(group))

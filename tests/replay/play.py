@@ -10,15 +10,16 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from memory_v2.errors import NotRecorded
-from memory_v2.models.base import Conversation, Model, Reply, Usage
+from memory_v2.models.base import Reply, Usage
+from tests.replay.agents import AGENT_WIRES, Answering, ChatAgent, ClaudeAgent
 from tests.replay.cassette import FOLDER, cassette_file, recorder, told
-from tests.replay.scenarios import Scenario
-from tests.replay.stage import Stage
+from tests.replay.scenario import Scenario
 
 WIRES = ("anthropic", "openai", "litellm-anthropic", "litellm-openai")
+"""Those of the memory's own models."""
 NOWHERE = "http://127.0.0.1:9"
 """Where the models are told to ask while a cassette is played: nothing is ever sent."""
 NO_KEY = "none"
@@ -28,28 +29,30 @@ BEFORE, AFTER = 30, 90
 
 _NOTHING = "(nothing)"
 
+T = TypeVar("T")
+
 
 class ReplayFailed(AssertionError):
     """What was asked is not what was recorded."""
 
 
-class Watched:
+class Watched(Generic[T]):
     """A model whose first failure ends all: nothing is tried again, and no planner takes over unnoticed."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Answering[T]) -> None:
         self.name = model.name
+        self.model = model
         self.requests = 0
         self.usage = Usage()
         self.failure: Exception | None = None
-        self._model = model
 
-    def respond(self, conversation: Conversation) -> Reply:
+    def respond(self, conversation: T) -> Reply:
         """The model's answer."""
         if self.failure:
             raise NotRecorded("nothing is asked any more") from self.failure
         self.requests += 1
         try:
-            reply = self._model.respond(conversation)
+            reply = self.model.respond(conversation)
         except Exception as error:
             self.failure = error
             raise NotRecorded(f"request {self.requests} failed: {error}") from error
@@ -57,8 +60,8 @@ class Watched:
         return reply
 
 
-def model_by(wire: str, model: str, key: str, endpoint: str) -> Model:
-    """The adapter that speaks a wire; `endpoint` is its address up to `/v1`."""
+def model_by(wire: str, model: str, key: str, endpoint: str) -> Answering[Any]:
+    """The adapter that speaks a wire, or the agent; `endpoint` is its address up to `/v1`."""
     from memory_v2.models.anthropic import AnthropicModel
     from memory_v2.models.litellm import LiteLLMModel
     from memory_v2.models.openai import OpenAIModel
@@ -72,12 +75,16 @@ def model_by(wire: str, model: str, key: str, endpoint: str) -> Model:
             return LiteLLMModel(f"anthropic/{model}", api_key=key, base_url=endpoint)
         case "litellm-openai":
             return LiteLLMModel(f"openai/{model}", api_key=key, base_url=f"{endpoint}/v1")
-    raise ValueError(f"there is no wire {wire!r}, only {', '.join(WIRES)}")
+        case "agent-anthropic":
+            return ClaudeAgent(model, key, endpoint)
+        case "agent-openai":
+            return ChatAgent(model, key, f"{endpoint}/v1")
+    raise ValueError(f"there is no wire {wire!r}, only {', '.join((*WIRES, *AGENT_WIRES))}")
 
 
-def act(scenario: Scenario, model: Watched) -> tuple[Stage, Any]:
+def act(scenario: Scenario, model: Watched[Any]) -> tuple[Any, Any]:
     """The stage after the scenario, and what came of it; what follows from a failure of the model is not raised."""
-    stage = Stage(model)
+    stage = scenario.stage(model)
     try:
         return stage, scenario.act(stage)
     except Exception:

@@ -21,14 +21,14 @@ from pathlib import Path
 from unittest import mock
 from urllib.parse import urlsplit
 
+from tests.replay.agents import AGENT_WIRES, PATIENCE
 from tests.replay.cassette import FOLDER, cassette_file, recorder
 from tests.replay.leaks import keys, machines
 from tests.replay.play import NO_KEY, WIRES, Watched, act, model_by
-from tests.replay.scenarios import SCENARIOS, Scenario
+from tests.replay.scenario import Scenario
+from tests.replay.scenarios import SCENARIOS
 
 LOCAL = "a local endpoint"
-PATIENCE = 3_600.0
-"""Seconds for one answer: who answers behind a local endpoint may be slow."""
 ADAPTERS = ("anthropic", "openai", "litellm")
 
 
@@ -136,7 +136,9 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     """Records what is asked for; 0 if all of it was accepted, else 1."""
     parser = argparse.ArgumentParser(prog="python -m tests.replay.record", description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these scenarios; else all")
-    parser.add_argument("--wire", nargs="+", choices=WIRES, help="by these wires; else by all that a scenario names")
+    parser.add_argument(
+        "--wire", nargs="+", choices=(*WIRES, *AGENT_WIRES), help="by these wires; else by all that a scenario names"
+    )
     parser.add_argument("--missing", action="store_true", help="only those of which there is no recording yet")
     parser.add_argument("--endpoint", metavar="URL", help="what answers; else the vendor, which takes a key")
     parser.add_argument("--model", help="the model's name; else a usual one of the vendor's")
@@ -172,7 +174,7 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
 def source_of(wire: str, given: argparse.Namespace) -> Source:
     """Who is asked by a wire. A key is sent to nobody on this machine. Raises `KeyError` for the variable of a key that
     is needed and not set."""
-    vendor = VENDORS[wire.removeprefix("litellm-")]
+    vendor = VENDORS[wire.removeprefix("litellm-").removeprefix("agent-")]
     endpoint = (given.endpoint or vendor.url).rstrip("/").removesuffix("/v1")
     behind = f"a model behind {LOCAL}" if is_local(endpoint) else str(urlsplit(endpoint).hostname)
     return Source(

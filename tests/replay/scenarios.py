@@ -8,27 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from memory_v2.operations.results import SearchResults, SplitResult, WriteResult
-from tests.replay import texts
+from tests.replay import hosted, texts
+from tests.replay.scenario import BOTH, Scenario
 from tests.replay.stage import Stage
-
-BOTH = ("anthropic", "openai")
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """A scene: `act` has the model decide, `judge` asserts on what came of it."""
-
-    name: str
-    about: str
-    act: Callable[[Stage], Any]
-    judge: Callable[[Stage, Any], None]
-    wires: tuple[str, ...] = BOTH
-
 
 # writing
 
@@ -445,4 +431,5 @@ SCENARIOS = (
         )
         for pages in (10, 100, 300)
     ),
+    hosted.SCENARIO,
 )

@@ -12,7 +12,7 @@ from memory_v2.operations.results import WriteResult
 from tests.replay.cassette import cassette_file
 from tests.replay.play import NO_KEY, WIRES
 from tests.replay.record import Source, record
-from tests.replay.scenarios import Scenario
+from tests.replay.scenario import Scenario
 from tests.replay.stage import Stage
 from tests.wire.dialects import Call, Says
 from tests.wire.server import HOST, Provider, Request, Script, serving

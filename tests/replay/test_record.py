@@ -11,7 +11,7 @@ from memory_v2.operations.results import WriteResult
 from tests.replay import record
 from tests.replay.cassette import cassette_file, load
 from tests.replay.play import WIRES
-from tests.replay.scenarios import Scenario
+from tests.replay.scenario import Scenario
 from tests.replay.small import decide, provider, recorded, tea
 from tests.replay.stage import Stage
 from tests.wire.dialects import Says

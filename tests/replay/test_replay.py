@@ -18,7 +18,8 @@ from memory_v2.errors import SilicaError
 from memory_v2.operations.results import WriteResult
 from tests.replay.cassette import dump, load
 from tests.replay.play import WIRES, ReplayFailed, play, unlike
-from tests.replay.scenarios import SCENARIOS, Scenario
+from tests.replay.scenario import Scenario
+from tests.replay.scenarios import SCENARIOS
 from tests.replay.small import TEXT, recorded, tea
 from tests.replay.stage import Stage
 
