@@ -78,9 +78,7 @@ def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tupl
 
 def _split(context: Context, path: str, models: Sequence[Model] | None = None) -> SplitResult:
     """Splits a page; see `split`."""
-    from memory_v2.operations.split import (
-        split,
-    )  # 10 ms of start-up, which operations that split nothing should not pay
+    from memory_v2.operations.split import split  # 10 ms of start-up, not for those who split nothing
 
     return split(context, path, models)
 
