@@ -18,7 +18,7 @@ MIN_GAIN = 0.05
 """What a word must be worth: one that brings a title that leads astray back to its line is worth 1."""
 HARM = 0.5
 """What it costs that a word is that of a title below another line, relative to what it is worth to that title there."""
-_NEEDS = ((-1, 0.6), (0, 1.0), (1, 0.4), (2, 0.1))
+_NEEDS = {-1: 0.6, 0: 1.0, 1: 0.4, 2: 0.1}
 """What another word is worth to a title, by its lead: by how many words it is closer to its line than to any other."""
 _FAR, _SAFE = 0.3, 0.02
 """The same for a title that is farther behind, and for one that is farther ahead."""
@@ -114,4 +114,4 @@ def _lead(own: int, title: Iterable[str], having: Mapping[str, Sequence[int]]) -
 
 
 def _need(lead: int) -> float:
-    return dict(_NEEDS).get(lead, _FAR if lead < 0 else _SAFE)
+    return _NEEDS.get(lead, _FAR if lead < 0 else _SAFE)

@@ -205,10 +205,11 @@ def _labels(texts: Sequence[str]) -> frozenset[str]:
 def surfaces_of(texts: Iterable[str]) -> dict[str, str]:
     """The most frequent spelling of each stem."""
     seen: dict[str, Counter[str]] = {}
-    for text in texts:
-        for found in _SURFACE.findall(_NOISE.sub(" ", text)):
-            for word in words(found):
-                seen.setdefault(stem(word), Counter())[found if len(words(found)) == 1 else word] += 1
+    surfaces = Counter(surface for text in texts for surface in _SURFACE.findall(_NOISE.sub(" ", text)))
+    for surface, times in surfaces.items():
+        found = words(surface)
+        for word in found:
+            seen.setdefault(stem(word), Counter())[surface if len(found) == 1 else word] += times
     return {stemmed: min(forms, key=lambda form: (-forms[form], form)) for stemmed, forms in seen.items()}
 
 
