@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from memory_v2.operations.results import SearchResults, SplitResult, WriteResult
-from tests.replay import hosted, texts
+from tests.replay import hosted, remembered, texts
 from tests.replay.scenario import BOTH, Scenario
 from tests.replay.stage import Stage
 
@@ -431,5 +431,6 @@ SCENARIOS = (
         )
         for pages in (10, 100, 300)
     ),
+    remembered.SCENARIO,
     hosted.SCENARIO,
 )
