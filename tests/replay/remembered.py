@@ -13,7 +13,7 @@ from pathlib import Path
 from memory_v2.hosts.host import skill_text
 from memory_v2.memory import Memory
 from memory_v2.storage.local.storage import LocalStorage
-from tests.replay.agents import AGENT, Desk, carried_out_on
+from tests.replay.agents import AGENT, AGENT_WIRES, Desk, carried_out_on
 from tests.replay.counted import counted_ids
 from tests.replay.scenario import Scenario
 
@@ -135,6 +135,4 @@ def judge(desk: Desk, weeks: Weeks) -> None:
     assert "300" in desk.answers[MIRA] and "Friday" in desk.answers[MIRA]
 
 
-SCENARIO = Scenario(
-    "remembered", "weeks with an agent that has the memory as tools", act, judge, ("agent-anthropic",), Desk
-)
+SCENARIO = Scenario("remembered", "weeks with an agent that has the memory as tools", act, judge, AGENT_WIRES, Desk)
