@@ -55,6 +55,12 @@ def roles() -> frozenset[str]:
 
 
 @cache
+def headings() -> frozenset[str]:
+    """Words of headings that stand in notes of any kind, such as `summary`, in lower case."""
+    return read_words(_DATA / "headings.txt")
+
+
+@cache
 def labels() -> frozenset[str]:
     """Words that stand before a colon in notes and name no speaker, such as `status`."""
     return read_words(_DATA / "labels.txt")

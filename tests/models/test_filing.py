@@ -391,7 +391,7 @@ def test_a_readme_is_listed_by_the_folder_that_it_is_about() -> None:
     memory.write("How requests are cached.\n\n## Context caching\n\nIt is on.\n", source="llms/gemini/README.md")
     memory.write("# A title of its own\n\nAnd a text.\n", source="llms/azure/README.md")
     listed = children(memory)
-    assert listed["llms/gemini/readme"].startswith("Gemini README: Context caching")
+    assert listed["llms/gemini/readme"] == "Gemini README: How requests are cached; Context caching"
     assert [told for told in listed.values() if told.startswith("A title of its own")]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory_v2.models.offline.describing import describe_page
+from memory_v2.models.offline.topics import is_common_heading
 from memory_v2.tree.block import parse_blocks
 
 FTS5 = """# Full-text search with SQLite FTS5
@@ -27,7 +28,7 @@ CREATE VIRTUAL TABLE secret_code USING fts5(secret_code);
 
 def test_a_document_is_listed_by_its_title_and_what_it_is_about() -> None:
     line = describe_page("Full-text search with SQLite FTS5", parse_blocks(FTS5))
-    assert line == "Full-text search with SQLite FTS5: Triggers; Ranking"
+    assert line == "Full-text search with SQLite FTS5: A virtual table holds the words; Triggers; Ranking"
 
 
 @pytest.mark.parametrize(
@@ -71,6 +72,61 @@ def test_the_line_of_a_document_is_one_short_line(title: str, text: str) -> None
     assert len(line) <= 160
     assert "\n" not in line
     assert bool(line) == bool(title.strip() or text)
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "line"),
+    [
+        (
+            "Long-term memory",
+            "- **Mailings:** one a week.\n- **WhatsApp (leads):** no old links.\n"
+            "- **WhatsApp (groups):** no reminders.\n- **Repairs:** at once, without asking.\n",
+            "Mailings; WhatsApp; Repairs",
+        ),
+        (
+            "Release",
+            "## Summary\n\n### The queue is drained\n\nYes.\n\n"
+            "### The cache is gone\n\nYes.\n\n## Next steps\n\n- Wait.\n",
+            "The queue is drained; The cache is gone; Wait",
+        ),
+        (
+            "Reader",
+            "## Update: the parser\n\nA.\n\n## Step 2: The lexer\n\nB.\n\n## Grammar (v3)\n\nC.\n",
+            "the parser; The lexer; Grammar",
+        ),
+        (
+            "Tools",
+            "| Tool | Use |\n|---|---|\n| **Hammer** | nails |\n| Screwdriver | screws |\n",
+            "Hammer; Screwdriver",
+        ),
+        ("Post ids", "- intro=`1bacf85b`\n- health=`5ebdf7c7`\n", "intro; health"),
+        (
+            "2026-02-09",
+            "## Breakfast with Ana\n\nShort.\n\n## The garden wall\n\n"
+            + "It was built. " * 9
+            + "\n\n## Notes\n\n## A letter to the council about the noise at night\n\n"
+            + "It was sent. " * 9
+            + "\n\n## A walk along the river with the dogs of the neighbours\n\nLong.\n\n"
+            + "## The theatre\n\n"
+            + "It was full. " * 9,
+            "Breakfast with Ana; The garden wall; A letter to the council about the noise…; "
+            "A walk along the river with the dogs…; The theatre",
+        ),
+        ("Audit", "**Date:** 2026-02-05\n**Purpose:** Find what leaks\n\n## Pipes\n\nOld.\n", "Find what leaks; Pipes"),
+    ],
+)
+def test_a_line_covers_the_page(title: str, text: str, line: str) -> None:
+    assert describe_page(title, parse_blocks(f"# {title}\n\n{text}")) == f"{title}: {line}"
+
+
+@pytest.mark.parametrize("heading", ["Key findings", "What was built", "Próximos pasos", "Update (22:00)", "下一步"])
+def test_a_heading_of_any_note_is_known(heading: str) -> None:
+    assert is_common_heading(heading)
+
+
+@pytest.mark.parametrize("heading", ["Key of the cellar", "Redis", "Update: the new server", "数据库"])
+def test_a_heading_that_says_something_is_known(heading: str) -> None:
+    assert not is_common_heading(heading)
 
 
 def test_a_line_does_not_tell_values_which_change() -> None:

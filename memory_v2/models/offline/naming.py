@@ -29,7 +29,7 @@ HEADING_WEIGHT = 3
 _NOT_PROSE = frozenset(["fence", "code", "table", "html", "front matter", "rule", "piece"])
 _SURFACE = re.compile(r"[^\W_][\w'’+#.-]*[\w+#]|[^\W_]")
 _LABEL = re.compile(r"([^\W\d_][\w-]{0,30})[\"*_`]{0,3}:(?=\s|[\"*_`])")
-_NOISE = re.compile(r"[`*_>#|\[\]()!~]+|https?://\S+|<[^>]*>")
+_NOISE = re.compile(r"[`*_>#|\[\]()!~]+|https?://\S+|<[^>]*>|\{[%{#].*?[%}#]\}")
 
 
 @cache

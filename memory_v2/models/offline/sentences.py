@@ -1,0 +1,115 @@
+"""What a text says of itself: its sentences, without marks, times, addresses and code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memory_v2.models.offline.looks import telling_terms
+from memory_v2.text.lists import numbers, stopwords, weekdays
+from memory_v2.text.plain import plain
+from memory_v2.text.words import has_cjk, words
+
+MIN_WORDS = 4
+"""The least words of a sentence; fewer are a label."""
+MIN_VALUE = 6
+"""The least words of a sentence behind a label; fewer are the value of a field."""
+MIN_UNSPACED = 6
+"""The least characters of a sentence in a text without spaces."""
+LABEL = re.compile(
+    r"\W*\*\*([^*\n:：]{1,60}?)(?:\s*[:：]\*\*|\*\*\s*[:：])|\W*([^\W\d_][\w' -]{0,24}(?:\([^()\n]{1,30}\))?):(?=\s|$)"
+)
+"""What stands before a colon at the start of a line: `**Purpose:**`, `Purpose:`."""
+STAMP = re.compile(
+    r"\A[\W_]*(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?)?|\d{1,2}:\d{2}(?::\d{2})?"
+    r"(?:\s?[-–]\s?\d{1,2}:\d{2}(?::\d{2})?)?)(?: ?[AaPp][Mm]\b)?(?:Z|[+-]\d{2}:?\d{2}| ?[A-Z]{3,4}\b)?(?!\w)[\W_]*"
+)
+"""A day or a time at the start of a line."""
+MIN_CLAUSE = 12
+"""The least characters of the clauses that stand for a longer text."""
+_MARKS = re.compile(r"^[ \t>]*(?:(?:[-+*•]|\d{1,3}[.)])\s+)*(?:\[[ xX]\]\s+)?", re.M)
+_ENDS = re.compile(r"[.!?…][\"'”’)]*(?=\s+[^a-z\s])|[。！？]")
+_ABBREVIATED = re.compile(
+    r"\b(?:e\.g|i\.e|etc|vs|dr|mrs?|ms|st|nr|no|approx|z\.B|p\.ej|sra?|\d{1,3}|(?-i:[A-Z]))\.$", re.I
+)
+_URL = re.compile(r"(?:\bURL\b\W*)?https?://\S+(?:\s*[—–-]\s+)?|<[^>\s][^>]*>|!\[[^\]]*\]\([^)]*\)|\{[%#].*?[%#]\}")
+_CLAUSE = re.compile(r"\s+[-–—→|]+\s+|\s*[;；：。]|[:.]\s|\s*\(")
+_COMMA = re.compile(r",\s|，|、|\s[+&]\s")
+_OF_CODE = re.compile(
+    r"\w=\w|(?<![\w/])(?:~|\.{1,2})?/?[\w.-]+/[\w.-]+/|(?<![\w/])[~/][\w.-]+/|[A-Za-z]:\\|::|\w\(\)|=>|[{}]"
+)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, without what is a field and its value, a path, an address or code. A line that begins
+    with a time or a label begins a sentence."""
+    return [said for run in runs(text) for said in split(plain(run)) if is_sentence(said)]
+
+
+def runs(text: str) -> list[str]:
+    """What is said together: lines up to one that begins with a mark of a list, a time or a label, without those marks
+    and times."""
+    found: list[str] = []
+    for line in _URL.sub(" ", text).splitlines():
+        if not found or STAMP.match(line) or _MARKS.sub("", line) != line.lstrip() or LABEL.match(line):
+            found.append(line)
+        else:
+            found[-1] += f" {line}"
+    return [STAMP.sub("", _MARKS.sub("", run)).strip() for run in found]
+
+
+def split(text: str) -> Iterator[str]:
+    """The parts of a text that end as a sentence does."""
+    start = 0
+    for end in _ENDS.finditer(text):
+        if not _ABBREVIATED.search(text[start : end.end()]):
+            yield text[start : end.end()].strip()
+            start = end.end()
+    yield text[start:].strip()
+
+
+def is_sentence(said: str) -> bool:
+    """Whether a text is one that says something, and not a label, a field and its value, or code."""
+    label = LABEL.match(said)
+    value = said[label.end() :] if label else said
+    if said.endswith((":", "：")) or is_code(said) or not telling_terms(value):
+        return False
+    if has_cjk(value):
+        return len(value) >= MIN_UNSPACED
+    return len(re.findall(r"[^\W\d_]{2,}", value)) >= (MIN_VALUE if label else MIN_WORDS)
+
+
+def is_code(said: str) -> bool:
+    """Whether a path, an address or code stands in a text."""
+    return _OF_CODE.search(said) is not None
+
+
+def has_value(said: str) -> bool:
+    """Whether a number or a day of the week stands in a text: they change while the line about a page stays."""
+    return any(word[0].isdigit() or word in weekdays() or word in numbers() for word in words(said))
+
+
+def phrase(text: str, limit: int) -> str:
+    """The text if it has at most `limit` characters; else as many of its clauses as fit, or of its words."""
+    text = text.strip(" .;,:。；，：-–—")
+    if len(text) <= limit:
+        return text
+    ends = [found.start() for found in _CLAUSE.finditer(text, 0, limit + 1) if found.start() >= MIN_CLAUSE]
+    ends += [found.start() for found in _COMMA.finditer(text, 0, limit + 1) if found.start() >= 0.6 * limit]
+    kept = text[: max(ends)].rstrip(" .;,:-–—") if ends else cut(text, limit)
+    opened = kept.rfind("(")
+    return kept if kept.count("(") <= kept.count(")") or opened < MIN_CLAUSE else kept[:opened].rstrip(" -–—,;:")
+
+
+def cut(text: str, limit: int) -> str:
+    """The text, or as many of its whole words as fit, with an ellipsis; without spaces, of its characters."""
+    if len(text) <= limit:
+        return text
+    start = text[: max(0, limit - 1)]
+    whole = start.rpartition(" ")[0]
+    kept = whole if whole and not has_cjk(start[len(whole) :]) else start if has_cjk(start) else whole
+    while " " in kept and (
+        (last := kept.rpartition(" "))[2].casefold() in stopwords() or not re.search(r"\w", last[2])
+    ):
+        kept = last[0]
+    return kept.rstrip(" ,;:-–—(") + "…" if kept else ""
