@@ -43,7 +43,7 @@ _EXTENSION = re.compile(r"(?:\.(?:md|markdown|rst|txt|html?))?\.[A-Za-z]\w{0,4}$
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.I)
 _LEADING = re.compile(r"(?:[-*+>•]\s+|\d+[.)]\s+)*((?:[^\W\d_][\w-]*)(?: (?=[^a-z\W])[^\W\d_][\w-]*){0,2})(?!\w)")
 _BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
-_PLACEHOLDER = re.compile(r"\{\{[^}]*\}\}")
+_PLACEHOLDER = re.compile(r"\{\{[^}]*\}\}|\{[%#].*?[%#]\}")
 _A_FILE = re.compile(r"(?<!\S)([\w-]+)\.(?:md|markdown|rst|txt)(?!\w)", re.I)
 _CLOCK = re.compile(r"\W{0,3}(\d{1,2}:\d{2}(?::\d{2})?)")
 _NUMBERED = re.compile(r"\D-\d{1,2}$")
@@ -219,10 +219,16 @@ def _names(brief: WriteBrief, folders: Sequence[str], file_name: str, title: str
     """Names as the text writes them: the subject of the title, then with more of what tells it from its namesakes."""
     title = title.split("\\n")[0] or title  # a line end that was written as two characters
     title = _PLACEHOLDER.sub(" ", title)
+    own = _A_FILE.match(title)
     title = _A_FILE.sub(" ", title) if slug(_A_FILE.sub("", title)) else _A_FILE.sub(r"\1", title)
     of_file = slug(_MARKS.sub(" ", file_name))
+    is_called_so = own is not None and slug(own[1]) == of_file != ROOT
     short = _name_of(title)
-    if of_file and is_meaningful(of_file) and (_share(of_file, title) or not own_title(brief.blocks) or not short):
+    if (
+        of_file
+        and is_meaningful(of_file)
+        and (is_called_so or _share(of_file, title) or not own_title(brief.blocks) or not short)
+    ):
         yield of_file
     yield short
     if day := brief.source.day:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ MAX_TITLE = 60
 """Limits the title of a group, in characters: it leads the line, which has other words to say."""
 MAX_RUN = 8
 """Limits how much of a run of characters without spaces is shown, in characters: that many are a few words."""
+MAX_WHOLE = 16
+"""Up to how many characters a run without spaces is shown whole."""
 MAX_NAMES = 12
 """How many subjects of a group are tried as its name, best first."""
 
@@ -169,6 +172,7 @@ class _Spelling:
 
     def __init__(self, titles: Sequence[str], spelled: dict[str, str]) -> None:
         self._titles = [[stem(word) for word in looked_for(title)] for title in titles]
+        self._runs = [run for title in titles for run in re.findall(r"[^\W\d_]+", title) if len(run) <= MAX_WHOLE]
         self._spelled = spelled
 
     def spelled(self, chosen: Sequence[str]) -> list[str]:
@@ -185,8 +189,13 @@ class _Spelling:
                     before = word
                 else:
                     before = ""
-        shown = [joined([self._spelled.get(word, word) for word in phrase]) for phrase in found]
+        shown = [self._whole(joined([self._spelled.get(word, word) for word in phrase])) for phrase in found]
         return list(dict.fromkeys(shown))
+
+    def _whole(self, shown: str) -> str:
+        """What is written, without spaces, around a part of a title: a piece of it may end within a word."""
+        runs = (run for run in self._runs if shown in run) if has_cjk(shown) else ()
+        return next(iter(runs), shown)
 
 
 def in_full(part: str, titles: Sequence[str]) -> str:
