@@ -45,7 +45,7 @@ def cut_block(block: Block, path: str, title: str, threshold: int) -> list[Page]
         for piece in [Piece(number, len(data), len(part), block.kind)]
     ]
     level = [
-        (page, f"part {number} of {len(data)}: {shorten(decode(part[:400]), 60)}")
+        (page, f"part {number} of {len(data)}: {_told(part, path)}")
         for number, (page, part) in enumerate(zip(pieces, data, strict=True), 1)
     ]
     above: list[Page] = []
@@ -60,6 +60,11 @@ def cut_block(block: Block, path: str, title: str, threshold: int) -> list[Page]
         above += [page for page, _ in grouped]
         level = grouped
     return [_index(path, title, level), *above, *pieces]
+
+
+def _told(part: bytes, path: str) -> str:
+    """From when to when the lines of a piece are, or else how it begins."""
+    return times_of(Block(decode(part)), path).removesuffix(" log") or shorten(decode(part[:400]), 60)
 
 
 def _index(path: str, title: str, members: Iterable[tuple[Page, str]]) -> Page:

@@ -12,6 +12,7 @@ from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline import OfflinePlanner, naming
+from memory_v2.models.offline.outline import dated_runs
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.overgrown import MAX_DECISIONS
 from memory_v2.operations.results import SplitResult
@@ -105,6 +106,35 @@ def test_sections_of_one_name_are_told_apart_by_their_days() -> None:
     )
     names = {path.rsplit("/", 1)[-1] for path in memory.storage.list_files()}
     assert not [name for name in names if re.search(r"-\d\Z", name)], names
+
+
+@pytest.mark.parametrize("mark", ["{}. ", "{}) ", "Tool {}: ", "Phase {} — "])
+def test_numbered_sections_are_not_torn(mark: str) -> None:
+    memory = offline(2 * SMALL)
+    sizes = (90, 22, 80, 22, 70)
+    told = zip(SUBJECTS, sizes, strict=True)
+    sections = [
+        f"## {mark.format(n)}{name}\n\n{f'{name} has facts. ' * size}\n\n" for n, (name, size) in enumerate(told, 1)
+    ]
+    text = "# The machine\n\n" + "".join(sections)
+    memory.write(text)
+    whole(memory, text, 2 * SMALL)
+    there = [path for path in memory.storage.list_files() for name in SUBJECTS if name.lower() in path]
+    assert len(there) == len(SUBJECTS)
+
+
+def test_a_section_of_any_note_is_named_by_what_follows_or_with_the_name_of_its_page() -> None:
+    memory = offline(SMALL)
+    facts = "It has facts about boats. " * 30
+    memory.write(
+        f"# The harbour\n\n## Update: The new pier\n\n{facts}\n\n## Key findings\n\n{facts}\n\n## Boats\n\n{facts}\n"
+    )
+    assert {"the-harbour/the-new-pier", "the-harbour/the-harbour-key-findings"} <= set(memory.storage.list_files())
+
+
+def test_a_section_without_a_date_is_of_no_day() -> None:
+    blocks = parse_blocks("## 2026-02-03\n\nIt rained.\n\n### Later\n\nSun.\n\n## How to read this\n\nFrom the top.\n")
+    assert [numbers for _, numbers in dated_runs(blocks, range(1, len(blocks) + 1))] == [(1, 2, 3, 4)]
 
 
 def test_parts_by_size_are_named_by_a_heading_and_never_by_a_number() -> None:
@@ -453,6 +483,14 @@ def test_a_large_block_of_lines_with_times_is_called_by_them() -> None:
     memory.write("# 2026-02-11\n\nQuiet.\n\n" + "\n".join([*lines, *lines]) + "\n", source="days/2026-02-11.md")
     made = {path: page.title for path, page in pages_of(memory.storage).items()}
     assert made["days/2026-02-11/03-15-to-21-15-log"] == "03:15 to 21:15 log"
+
+
+def test_the_parts_of_a_large_block_are_listed_by_their_times() -> None:
+    memory = offline(SMALL)
+    memory.write("# Log\n\n" + "".join(f"2026-02-11T{n // 60:02}:{n % 60:02}Z The pump ran.\n" for n in range(200)))
+    listed = [page for page in memory.storage.list_files() if memory.read(page).count("/part-") > 1]
+    (first, *_) = [line for line in memory.read(listed[0]).splitlines() if "/part-" in line]
+    assert re.search(r"part 1 of \d+: 2026-02-11 00:00 to 2026-02-11 \d\d:\d\d$", first)
 
 
 def test_a_part_of_a_large_block_is_never_divided() -> None:

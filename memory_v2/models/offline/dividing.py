@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from calendar import monthrange
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.grouping import group_links
 from memory_v2.models.offline.naming import Names, Terms, heading_name, name_for, texts_of
 from memory_v2.models.offline.outline import Section, dated_runs, find_sections, find_units, recurring_subjects
+from memory_v2.models.offline.topics import is_common_heading, subject_of
 from memory_v2.text.dates import Span, covers, find_dates, leading_date, named_span
 from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
@@ -42,6 +44,12 @@ LINK_BYTES = 230
 """An estimate of one line under `## Links` in bytes, without the path of the parent: a name and a description."""
 MIN_CHILD_BYTES = 350
 """The least size of a section or subject with a page of its own, in bytes: a link to less costs nearly as much."""
+LEAST_NUMBERED = 3
+"""From how many numbered sections they are a series, which is not torn."""
+MAX_NAME = 48
+"""Limits a name of two parts, in characters."""
+_DAY_FIRST = re.compile(r"\d{4}-\d\d(?:-\d\d)?-?")
+_NUMBERED = re.compile(r"\W*(?:[^\W\d_]+ )?(?:\d{1,2}|[A-Za-z])(?:[.):]|\s[-–—])\s")
 
 
 @dataclass(frozen=True)
@@ -201,23 +209,43 @@ def _by_section(page: _Page) -> tuple[Strategy, list[Group]]:
 
 
 def _largest(page: _Page, sections: Sequence[Section]) -> list[Group]:
-    """The largest sections, until enough has moved; sections too small for a page stay."""
-    groups: list[Group] = []
+    """The largest sections, until enough has moved; sections too small for a page stay. Numbered ones go together."""
+    numbered = [section for section in sections if _NUMBERED.match(plain(section.heading))]
+    if LEAST_NUMBERED <= len(numbered) <= MAX_CHILDREN:
+        groups = [_section_group(page, section.heading, section.numbers) for section in numbered]
+        if page.left(groups) <= page.brief.target:
+            return groups
+    groups = []
     for section in sorted(sections, key=lambda s: (-page.size(s.numbers), s.numbers)):
-        if page.left(groups) <= page.goal or len(groups) == MAX_CHILDREN:
+        left = page.left(groups)
+        if left <= page.goal or (len(groups) >= MAX_CHILDREN and left <= page.brief.target):
             break
         if page.size(section.numbers) >= MIN_CHILD_BYTES:
-            groups.append(_section_group(section.heading, section.numbers))
+            groups.append(_section_group(page, section.heading, section.numbers))
     if page.left(groups) > page.brief.target:
         return []
     return sorted(groups, key=lambda group: group.numbers)
 
 
-def _section_group(heading: str, numbers: tuple[int, ...]) -> Group:
+def _section_group(page: _Page, heading: str, numbers: tuple[int, ...]) -> Group:
     """A section, named by its heading; a second one of that name is told apart by the day in its heading."""
     told = plain(heading)
     also = next((_day(span) for span, _, _ in find_dates(told) if span.granularity == "day"), "")
-    return Group(numbers, heading_name(told), told, told, also)
+    return Group(numbers, _section_name(page, told), told, told, also)
+
+
+def _section_name(page: _Page, heading: str) -> str:
+    """The subject of a heading. A heading that stands in notes of any kind, such as `Key findings`, is told apart by
+    the name of the page."""
+    name = heading_name(heading)
+    if not is_common_heading(name):
+        return name
+    if not is_common_heading(said := subject_of(heading)):
+        return heading_name(said)
+    above = page.brief.view.page.path.rsplit("/", 1)[-1]
+    above = above[found.end() :] if (found := _DAY_FIRST.match(above)) else above
+    together = f"{above.replace('-', ' ')} {name}"
+    return name if is_common_heading(above) or find_dates(above) or len(together) > MAX_NAME else together
 
 
 def _by_date(page: _Page) -> tuple[Strategy, list[Group]]:
@@ -392,7 +420,7 @@ def _child(page: _Page, group: Group, names: Names) -> dict[str, Any]:
     terms = [term for term in telling if not page.above.issuperset(map(stem, words(term)))]
     fallback = shorten(page.blocks[group.numbers[0] - 1].content, 40)
     if not group.title and (heading := _largest_heading(page, group.numbers)):
-        group = _section_group(heading, group.numbers)
+        group = _section_group(page, heading, group.numbers)
     if group.name in page.children and named_span(group.name):
         name = group.name  # an older part of the same period has this page
     elif group.name:

@@ -63,13 +63,19 @@ def _sections_at(blocks: Sequence[Block], body: Sequence[int], level: int) -> li
 
 
 def dated_runs(blocks: Sequence[Block], body: Sequence[int]) -> list[tuple[Span, tuple[int, ...]]]:
-    """Runs of blocks in order, each with the date at its start; blocks before the first date are left out."""
+    """Runs of blocks in order, each with the date at its start. Blocks before the first date are left out, and so is a
+    section without a date beside the one with the date."""
     runs: list[tuple[Span, list[int]]] = []
+    level, is_dated = 0, False
     for number in body:
-        span = leading_date(readable(blocks[number - 1].words))
+        block = blocks[number - 1]
+        span = leading_date(readable(block.words))
         if span is not None:
             runs.append((span, [number]))
-        elif runs:
+            level, is_dated = block.level, True
+        elif block.kind == "heading" and block.level <= level:
+            is_dated = False
+        elif is_dated:
             runs[-1][1].append(number)
     return [(span, tuple(numbers)) for span, numbers in runs]
 
