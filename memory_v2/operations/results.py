@@ -107,8 +107,9 @@ class DeleteResult(Result):
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One answer: lines of a page, verbatim.
+    """One answer: lines of a page, verbatim, with as much around them as makes them a statement.
 
+    A line `…` in the excerpt stands for lines that are left out. `section` are the headings above, outermost first.
     `relevance_score` is from 0 to 1, `lines` are the first and the last line in the page (from 1), `date` is the day on
     which it was said, `speaks_of` names other days that it is about (`2026-03-01`, `Mar 2026`), `breadcrumb` is the way
     to the page from the root, and `context` says in words where it is and how it was found. `source` is where it came
@@ -124,6 +125,7 @@ class SearchResult:
     breadcrumb: tuple[str, ...]
     speaks_of: str = ""
     source: str = ""
+    section: tuple[str, ...] = ()
 
 
 class SearchResults(list[SearchResult]):

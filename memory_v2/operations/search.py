@@ -11,6 +11,7 @@ from memory_v2.index.base import Hit, PageIndex
 from memory_v2.models.briefs import SearchBrief
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
+from memory_v2.operations.excerpts import statements
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.results import SearchResult, SearchResults
 from memory_v2.operations.search_task import Chosen, SearchTask
@@ -52,11 +53,12 @@ def search(context: Context, query: str, max_results: int = 10) -> SearchResults
     )
     decision: Decision[SearchTask] = decide(lambda: SearchTask(brief, draft), context.models, context.operation)
     cited = _cited(decision.task, graph, context.index)[:max_results]
-    results = SearchResults(replace(one, source=_source(draft, one)) for one in cited)
+    sourced = [replace(one, source=_source(draft, one)) for one in cited]
+    results = SearchResults(statements(sourced, draft.find))
     results.decided_by, results.degraded = decision.decided_by, decision.degraded
     for path in dict.fromkeys(result.path for result in results):
         draft.note_read(path)
-    context.operation.trace.add("found", places=[f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in results])
+    context.operation.trace.add("found", places=[f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in cited])
     return results
 
 
@@ -90,6 +92,7 @@ def _from_place(hit: Hit, chosen: Chosen, graph: Graph) -> SearchResult:
         context=_context(graph, hit.path, hit.section, words),
         lines=(hit.first_line, hit.last_line),
         date=hit.date,
+        section=hit.section,
         speaks_of=hit.speaks_of,
         breadcrumb=graph.breadcrumb(hit.path),
     )
@@ -114,6 +117,7 @@ def _from_blocks(chosen: Chosen, graph: Graph, index: PageIndex) -> Iterator[Sea
             context=_context(graph, page.path, section, [chosen.context]),
             lines=(first, last),
             date=said,
+            section=section,
             speaks_of=speaks_of,
             breadcrumb=graph.breadcrumb(page.path),
         )

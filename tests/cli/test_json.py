@@ -78,7 +78,18 @@ def test_hits_are_told_with_all_they_have(grown: Program) -> None:
     assert hit["date"] == "2026-02-03"
     assert hit["breadcrumb"] == ["memory", "projects", "projects/silica"]
     assert hit["excerpt"] == "- Silica uses pytest for testing (2026-02-03)"
-    names = {"path", "lines", "date", "speaks_of", "source", "relevance_score", "breadcrumb", "context", "excerpt"}
+    names = {
+        "path",
+        "lines",
+        "date",
+        "speaks_of",
+        "source",
+        "section",
+        "relevance_score",
+        "breadcrumb",
+        "context",
+        "excerpt",
+    }
     assert hit.keys() == names
     assert hit["speaks_of"] == ""
 

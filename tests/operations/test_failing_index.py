@@ -100,7 +100,7 @@ def test_a_page_that_cannot_be_read_keeps_nobody_from_the_rest_when_the_index_ha
     monkeypatch.setattr("memory_v2.index.full_text.read_state", _raise(KeyError("state")))
     Disk(tmp_path / "memory", monkeypatch).refuse(f"{path}.md")
     with Memory(memory.storage, threshold=SMALL, now=clock) as again:
-        assert again.search("Who likes milk?")[0].excerpt == "Bob likes milk."
+        assert "Bob likes milk." in again.search("Who likes milk?")[0].excerpt
         assert {page.path for page in again.list_files()} == {"memory", "tea", "milk/cold"}
         assert {node.path for node in again.graph().nodes} == {"memory", "tea", "milk/cold"}
         assert ("unreadable", path) in [(finding.kind, finding.path) for finding in again.check()]

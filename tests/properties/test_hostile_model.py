@@ -460,9 +460,9 @@ def search_one(memory: Memory, rng: random.Random, done: Run) -> None:
     for found in results:
         page = pages.get(found.path)
         text = "" if page is None else page.text
-        if not found.excerpt or found.excerpt not in text:
+        if not found.excerpt or not all(part in text for part in found.excerpt.split("\n…\n")):
             done.note("grounded answers", f"{found.path}: {found.excerpt[:80]!r}")
-        elif found.lines[0] != text.count("\n", 0, text.index(found.excerpt)) + 1 and text.count(found.excerpt) == 1:
+        elif found.lines[0] != text.count("\n", 0, text.find(found.excerpt)) + 1 and text.count(found.excerpt) == 1:
             done.note("grounded answers", f"{found.path}: {found.excerpt[:40]!r} does not stand on {found.lines}")
         if not 0 <= found.relevance_score <= 1:
             done.note("grounded answers", f"a score of {found.relevance_score}")
