@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_v2.cli.report import admit, out_result, price, tell_how_to_begin
-from memory_v2.cli.show import out, plain, plain_lines, style, tell
+from memory_v2.cli.show import has_colours, out, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory, word
+from memory_v2.index.found_words import places_of_words
 from memory_v2.memory import Memory
 from memory_v2.operations import rows
 
@@ -40,7 +41,7 @@ def search(memory: Memory, words: tuple[str, ...], most: int, as_json: bool) -> 
         out_result(rows.SEARCH, results, {"query": query})
     else:
         for number, result in enumerate(results):
-            out(("\n" if number else "") + _hit(result))
+            out(("\n" if number else "") + _hit(result, query))
         if paid := price(results.cost):
             tell(paid)
     if not results and not tell_how_to_begin(memory):
@@ -48,9 +49,9 @@ def search(memory: Memory, words: tuple[str, ...], most: int, as_json: bool) -> 
     admit(results)
 
 
-def _hit(result: SearchResult) -> str:
+def _hit(result: SearchResult, query: str) -> str:
     place = style(f"{plain(result.path)}:{result.lines[0]}-{result.lines[1]}", fg="cyan")
-    way = " › ".join(plain(path) for path in result.breadcrumb)
+    way = " › ".join(map(plain, (*result.breadcrumb, *result.headings)))
     head = [
         place,
         f"{result.date:%Y-%m-%d}" if result.date else "",
@@ -60,4 +61,15 @@ def _hit(result: SearchResult) -> str:
         f"from {plain(result.source)}" if result.source else "",
     ]
     lines = plain_lines(result.excerpt).splitlines()
+    if has_colours():
+        lines = [_set_off(line, query) for line in lines]
     return "\n".join(["  ".join(filter(None, head)), *(f"    {line}".rstrip() for line in lines)])
+
+
+def _set_off(line: str, query: str) -> str:
+    """The line with the words of the query in bold."""
+    parts, end = [], 0
+    for start, stop in places_of_words(line, query):
+        parts += [line[end:start], style(line[start:stop], bold=True)]
+        end = stop
+    return "".join([*parts, line[end:]])

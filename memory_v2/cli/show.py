@@ -71,10 +71,14 @@ def plain_lines(text: str) -> str:
     return "".join(part if _LINE_END.fullmatch(part) else plain(part) for part in _LINE_END.split(text))
 
 
+def has_colours() -> bool:
+    """Whether output is coloured: on a terminal, unless NO_COLOR is set."""
+    return on_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
 def style(text: str, **look: Any) -> str:
-    """Coloured on a terminal, unless NO_COLOR is set."""
-    coloured = on_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return click.style(text, **look) if coloured and text else text
+    """Coloured where output is."""
+    return click.style(text, **look) if text and has_colours() else text
 
 
 def screen_width() -> int | None:

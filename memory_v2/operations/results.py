@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 from memory_v2.agent.limits import Cost
 from memory_v2.storage.history import Change
+from memory_v2.text.slug import slug
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,12 @@ class SearchResult:
     speaks_of: str = ""
     source: str = ""
     section: tuple[str, ...] = ()
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The headings above, without a first one that only says the name of the page again."""
+        name = self.path.rsplit("/", 1)[-1]
+        return self.section[1:] if self.section and slug(self.section[0]) == slug(name) else self.section
 
 
 class SearchResults(list[SearchResult]):

@@ -193,3 +193,14 @@ def test_columns_are_counted_as_a_terminal_does() -> None:
 
 def test_a_plain_line_is_one_line() -> None:
     assert plain("a\nb\x1b\x85\u2028\udcff\ud800\t日\u200d") == "a\\x0ab\\x1b\\x85\\u2028\\xff\\ud800\t日\u200d"
+
+
+def test_the_words_that_were_found_are_set_off_and_the_headings_above_are_told(program: Program) -> None:
+    program.page("projects/silica", "# Silica\n\n## Testing\n\nEach node.js part is tested in the café.\n")
+    shown = program.on_terminal("search", "which tests for node.js in a cafe").text
+    assert all(f"\x1b[1m{word}\x1b[0m" in shown for word in ("node", "js", "tested", "café"))
+    assert "\x1b[1min\x1b[0m" not in shown
+    assert "projects/silica › Testing" in seen(shown)
+    piped = program.done("search", "which tests for node.js in a cafe")
+    assert "\x1b" not in piped
+    assert "Each node.js part is tested in the café." in piped
