@@ -306,9 +306,10 @@ class Memory:
         """Divides a page into a page and its children, whatever its size. Raises `PageNotFound`."""
         return self._run(rows.SPLIT, path=path)
 
-    def search(self, query: str, max_results: int = 10) -> SearchResults:
-        """Returns the best answers to a question, best first, each verbatim with its page and lines."""
-        return self._run(rows.SEARCH, query=query, max_results=max_results)
+    def search(self, query: str, max_results: int = 10, max_tokens: int | None = None) -> SearchResults:
+        """Returns the best answers to a question, best first, each verbatim with its page and lines. With `max_tokens`
+        as many as fit into so many tokens, by an estimate, whatever `max_results` is: `.text` is ready for a prompt."""
+        return self._run(rows.SEARCH, query=query, max_results=max_results, max_tokens=max_tokens)
 
     def list_files(self) -> list[PageInfo]:
         """Lists all pages: path, title, size, date, and the links to and from each."""

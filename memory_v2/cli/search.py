@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 @click.command(cls=Verb)
 @click.argument("words", metavar="QUERY...", nargs=-1, required=True, type=word)
 @option_for(rows.SEARCH, "max_results", "-n", "most", metavar="COUNT", type=int)
+@option_for(rows.SEARCH, "max_tokens", "--max-tokens", metavar="COUNT", type=int)
 @json_option
 @with_memory
-def search(memory: Memory, words: tuple[str, ...], most: int, as_json: bool) -> None:
+def search(memory: Memory, words: tuple[str, ...], most: int, max_tokens: int | None, as_json: bool) -> None:
     """Search the memory for an answer.
 
     The best answers come first, each verbatim, with its page, lines, source and the day on which it was said; "about"
@@ -33,17 +34,20 @@ def search(memory: Memory, words: tuple[str, ...], most: int, as_json: bool) -> 
     Examples:
       silica memory search "How is Silica tested?"
       silica memory search -n 3 pytest
+      silica memory search --max-tokens 500 "How is Silica tested?"
     """
     query = " ".join(words)
     with working("searching"):
-        results = memory.search(query, most)
+        results = memory.search(query, most, max_tokens)
     if as_json:
         out_result(rows.SEARCH, results, {"query": query})
+    elif max_tokens is not None:
+        out(plain_lines(results.text), newline=bool(results))
     else:
         for number, result in enumerate(results):
             out(("\n" if number else "") + _hit(result, query))
-        if paid := price(results.cost):
-            tell(paid)
+    if not as_json and (paid := price(results.cost)):
+        tell(paid)
     if not results and not tell_how_to_begin(memory):
         tell("nothing found")
     admit(results)

@@ -134,6 +134,19 @@ class SearchResult:
         name = self.path.rsplit("/", 1)[-1]
         return self.section[1:] if self.section and slug(self.section[0]) == slug(name) else self.section
 
+    @property
+    def citation(self) -> str:
+        """Where it stands: `projects › silica › Testing · 2026-02-03 · lines 12–14`."""
+        first, last = self.lines
+        where = f"line {first}" if first == last else f"lines {first}–{last}"
+        way = " › ".join((*self.path.split("/"), *self.headings))
+        return " · ".join(filter(None, (way, self.date.isoformat() if self.date else "", where)))
+
+    @property
+    def quoted(self) -> str:
+        """The excerpt below its citation, for a prompt."""
+        return f"{self.citation}\n{self.excerpt}"
+
 
 class SearchResults(list[SearchResult]):
     """The answers, best first, with the model that decided, why it was not the configured one, and the cost."""
@@ -142,6 +155,11 @@ class SearchResults(list[SearchResult]):
     degraded: str = ""
     cost: Cost = Cost()
     trace: str = ""
+
+    @property
+    def text(self) -> str:
+        """The answers for a prompt, best first: each excerpt below its citation."""
+        return "\n\n".join(result.quoted for result in self)
 
     def with_cost(self, cost: Cost, trace: str) -> Self:
         """The answers with the cost of the whole operation and the name of its trace."""

@@ -66,6 +66,9 @@ SEARCH: Row[SearchResults] = Row(
     (
         Argument("query", "str", "The question."),
         Argument("max_results", "int", "The maximum number of answers.", 10),
+        Argument(
+            "max_tokens", "int | None", "As many answers as fit into this many tokens, instead, for a prompt.", None
+        ),
     ),
     is_recorded=True,
     is_replayable=True,

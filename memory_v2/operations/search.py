@@ -13,6 +13,7 @@ from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.excerpts import statements
 from memory_v2.operations.freshness import refresh
+from memory_v2.operations.quoted import SMALLEST, check_tokens, fitting
 from memory_v2.operations.results import SearchResult, SearchResults
 from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.texts import check_question
@@ -31,13 +32,15 @@ MAX_RESULTS = 1_000
 """How many results a search returns at most, so that a huge number asked for costs no more memory."""
 
 
-def search(context: Context, query: str, max_results: int = 10) -> SearchResults:
+def search(context: Context, query: str, max_results: int = 10, max_tokens: int | None = None) -> SearchResults:
     """The best answers to a question, best first, each verbatim with its page and lines; empty only if the memory has
-    none. Raises `InvalidText` for an empty question, `InvalidSetting` for fewer than one result, and `StorageError`."""
+    none. With `max_tokens`, as many as fit instead of `max_results`; the best is there, cut if it must be. Raises
+    `InvalidText` for an empty question, `InvalidSetting` for fewer than one result, and `StorageError`."""
     check_question(query)
+    check_tokens(max_tokens)
     if not is_count(max_results, 1):
         raise InvalidSetting(f"at least one result has to be asked for, not {max_results!r}")
-    max_results = min(max_results, MAX_RESULTS)
+    max_results = min(max(max_results, (max_tokens or 0) // SMALLEST), MAX_RESULTS)
     refresh(context)
     draft = Draft(context)
     graph = draft.graph()
@@ -54,7 +57,8 @@ def search(context: Context, query: str, max_results: int = 10) -> SearchResults
     decision: Decision[SearchTask] = decide(lambda: SearchTask(brief, draft), context.models, context.operation)
     cited = _cited(decision.task, graph, context.index)[:max_results]
     sourced = [replace(one, source=_source(draft, one)) for one in cited]
-    results = SearchResults(statements(sourced, draft.find))
+    found = statements(sourced, draft.find)
+    results = SearchResults(found if max_tokens is None else fitting(found, next(iter(sourced), None), max_tokens))
     results.decided_by, results.degraded = decision.decided_by, decision.degraded
     for path in dict.fromkeys(result.path for result in results):
         draft.note_read(path)

@@ -330,3 +330,10 @@ def test_a_dry_run_of_a_write_shows_the_change_and_makes_none(grown: Program) ->
     assert told["dry_run"] and told["changed_pages"] and "logo" in told["changes"]
     assert grown.files() == before and "logo" not in grown.quick("history").text
     assert "dry_run" not in grown.quick("write", "--json", "Silica has a logo.").json
+
+
+def test_answers_for_a_prompt_fit_into_so_many_tokens(program: Program) -> None:
+    program.page("projects/silica", "# Silica\n\n## Testing\n\nSilica uses pytest (2026-02-03).\n")
+    shown = program.done("search", "--max-tokens", "100", "pytest")
+    assert shown == "projects › silica › Testing · 2026-02-03 · line 5\nSilica uses pytest (2026-02-03).\n"
+    assert program.run("search", "--max-tokens", "9", "pytest").code == 2
