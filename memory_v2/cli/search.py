@@ -18,17 +18,24 @@ if TYPE_CHECKING:
     from memory_v2.operations.results import SearchResult
 
 
+NEAREST = 3
+"""How many places are shown if the memory does not answer."""
+
+
 @click.command(cls=Verb)
 @click.argument("words", metavar="QUERY...", nargs=-1, required=True, type=word)
 @option_for(rows.SEARCH, "max_results", "-n", "most", metavar="COUNT", type=int)
 @option_for(rows.SEARCH, "max_tokens", "--max-tokens", metavar="COUNT", type=int)
+@click.option("--all", "show_all", is_flag=True, help="Show all places, also if the memory does not answer.")
 @json_option
 @with_memory
-def search(memory: Memory, words: tuple[str, ...], most: int, max_tokens: int | None, as_json: bool) -> None:
+def search(
+    memory: Memory, words: tuple[str, ...], most: int, max_tokens: int | None, show_all: bool, as_json: bool
+) -> None:
     """Search the memory for an answer.
 
     The best answers come first, each verbatim, with its page, lines, source and the day on which it was said; "about"
-    names other days that it speaks of.
+    names other days that it speaks of. If the memory does not answer, the nearest places are shown.
 
     \b
     Examples:
@@ -44,12 +51,16 @@ def search(memory: Memory, words: tuple[str, ...], most: int, max_tokens: int | 
     elif max_tokens is not None:
         out(plain_lines(results.text), newline=bool(results))
     else:
-        for number, result in enumerate(results):
+        shown = results if results.answered or show_all else results[:NEAREST]
+        for number, result in enumerate(shown):
             out(("\n" if number else "") + _hit(result, query))
     if not as_json and (paid := price(results.cost)):
         tell(paid)
     if not results and not tell_how_to_begin(memory):
         tell("nothing found")
+    elif results and not results.answered:
+        more = "" if as_json or show_all or len(results) <= NEAREST else " (--all shows more)"
+        tell(f"the memory does not answer this; these are the nearest places{more}")
     admit(results)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
@@ -89,6 +89,10 @@ class PageIndex(Protocol):
 
     def search(self, query: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
         """The best places for a query, best first; only on the pages `within`, if given."""
+
+    def told(self, query: str, texts: Sequence[tuple[str, date | None]]) -> list[float]:
+        """How much of what a question asks for each text, said on that day, tells, from 0 to 1; see `index.told`. 1 for
+        each if that cannot be found out."""
 
     def said(self, path: str, blocks: Collection[int]) -> tuple[date | None, str]:
         """The day on which the newest of these blocks of a page was said, and other days that they speak of."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +22,7 @@ from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
 from memory_v2.index.said import said_in
 from memory_v2.index.store import Store
 from memory_v2.index.tables import State, digest_of, drop_pages, put_page, raise_state, read_known, read_state
+from memory_v2.index.told import told
 from memory_v2.index.unindexed import find_same, find_words, list_rows, page_day, read_pages
 from memory_v2.index.written import Past, WrittenLines
 from memory_v2.progress import tell_progress
@@ -134,6 +135,15 @@ class FullTextIndex:
 
         self._or(lambda: self._store.run(self._written.follow), lambda: None)
         return self._ask(work, lambda: find_words(self._all_pages(), query, limit, within, self._calendar))
+
+    def told(self, query: str, texts: Sequence[tuple[str, date | None]]) -> list[float]:
+        """How much of what a question asks for each text, said on that day, tells, from 0 to 1."""
+
+        def work(tables: sqlite3.Connection) -> list[float]:
+            facts = self._facts.of(tables)
+            return told(tables, facts, parse_question(query, facts.names), texts)
+
+        return self._ask(work, lambda: [1.0] * len(texts))
 
     def said(self, path: str, blocks: Collection[int]) -> tuple[date | None, str]:
         """The day on which the newest of these blocks of a page was said, and other days that they speak of."""

@@ -37,7 +37,7 @@ class Windows:
 
     def __init__(self, found: Found) -> None:
         self._average = max(found.facts.length, 1.0)
-        self.rarity = {term: _rarity(count, found.facts.count) for term, count in found.frequency.items()}
+        self.rarity = {term: rarity(count, found.facts.count) for term, count in found.frequency.items()}
         """How much it says that a place has each term of the question."""
         self._total = sum(self.rarity.values()) or 1.0
         self._blank = [f" {term} " for term in self.rarity]
@@ -93,6 +93,6 @@ class Windows:
         return score
 
 
-def _rarity(count: int, total: int) -> float:
+def rarity(count: float, total: int) -> float:
     """How much it says that a place has what `count` of `total` places have."""
     return math.log(1 + (total - count + 0.5) / (count + 0.5))

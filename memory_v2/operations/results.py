@@ -114,7 +114,8 @@ class SearchResult:
     `relevance_score` is from 0 to 1, `lines` are the first and the last line in the page (from 1), `date` is the day on
     which it was said, `speaks_of` names other days that it is about (`2026-03-01`, `Mar 2026`), `breadcrumb` is the way
     to the page from the root, and `context` says in words where it is and how it was found. `source` is where it came
-    from, if that was told when it was written.
+    from, if that was told when it was written. `confidence` says how much of what the question asks for stands in it or
+    in the headings above it, from 0 to 1: the share of the question's telling words, by their rarity.
     """
 
     path: str
@@ -127,6 +128,7 @@ class SearchResult:
     speaks_of: str = ""
     source: str = ""
     section: tuple[str, ...] = ()
+    confidence: float = 1.0
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -149,8 +151,13 @@ class SearchResult:
 
 
 class SearchResults(list[SearchResult]):
-    """The answers, best first, with the model that decided, why it was not the configured one, and the cost."""
+    """The answers, best first, with the model that decided, why it was not the configured one, and the cost.
 
+    `answered` is false if the memory does not answer the question: if the model says so or, without one, no place tells
+    enough of what is asked for. What is in the list then are the nearest places.
+    """
+
+    answered: bool = False
     decided_by: str = ""
     degraded: str = ""
     cost: Cost = Cost()
@@ -168,7 +175,7 @@ class SearchResults(list[SearchResult]):
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it: the answers, who decided, and the cost."""
-        names = ("decided_by", "degraded", "cost", "trace")
+        names = ("answered", "decided_by", "degraded", "cost", "trace")
         return {"results": list(self), **{name: getattr(self, name) for name in names}}
 
 

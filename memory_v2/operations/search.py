@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from memory_v2.agent.loop import Decision, decide
 from memory_v2.errors import InvalidSetting, Unreadable
 from memory_v2.index.base import Hit, PageIndex
+from memory_v2.index.told import FLOOR
 from memory_v2.models.briefs import SearchBrief
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
@@ -57,13 +58,32 @@ def search(context: Context, query: str, max_results: int = 10, max_tokens: int 
     decision: Decision[SearchTask] = decide(lambda: SearchTask(brief, draft), context.models, context.operation)
     cited = _cited(decision.task, graph, context.index)[:max_results]
     sourced = [replace(one, source=_source(draft, one)) for one in cited]
-    found = statements(sourced, draft.find)
+    found = _with_confidence(statements(sourced, draft.find), query, context.index)
     results = SearchResults(found if max_tokens is None else fitting(found, next(iter(sourced), None), max_tokens))
+    results.answered = bool(found) and (
+        decision.decided_by != context.planner.name or _is_answered(found, places, query, context.index)
+    )
     results.decided_by, results.degraded = decision.decided_by, decision.degraded
     for path in dict.fromkeys(result.path for result in results):
         draft.note_read(path)
     context.operation.trace.add("found", places=[f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in cited])
     return results
+
+
+def _with_confidence(found: Sequence[SearchResult], query: str, index: PageIndex) -> list[SearchResult]:
+    shares = index.told(query, [(_told(one.path, one.section, one.excerpt), one.date) for one in found])
+    return [replace(one, confidence=round(share, 2)) for one, share in zip(found, shares, strict=True)]
+
+
+def _is_answered(found: Sequence[SearchResult], places: Sequence[Hit], query: str, index: PageIndex) -> bool:
+    """Whether a result tells enough to be an answer, or a place that was found, if few results were asked for."""
+    return any(one.confidence >= FLOOR for one in found) or any(
+        share >= FLOOR for share in index.told(query, [(_told(p.path, p.section, p.text), p.date) for p in places])
+    )
+
+
+def _told(path: str, section: Iterable[str], text: str) -> str:
+    return "\n".join((path.replace("/", " ").replace("-", " "), *section, text))
 
 
 def _source(draft: Draft, found: SearchResult) -> str:

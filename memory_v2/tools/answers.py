@@ -96,6 +96,8 @@ def search(memory: Memory, asked: arguments.Search) -> Answer:
     notes = []
     if fitting < len(hits):
         notes.append(f"[{counted(len(hits) - fitting, 'more answer')} did not fit; ask more precisely to see them]")
+    if hits and not results.answered:
+        notes.append("[the memory does not seem to answer this; these are the nearest places]")
     if results.degraded:
         notes.append(f"[found without the configured model: {shorten(results.degraded, LONGEST_TITLE)}]")
     if not hits:

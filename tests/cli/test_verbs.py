@@ -337,3 +337,16 @@ def test_answers_for_a_prompt_fit_into_so_many_tokens(program: Program) -> None:
     shown = program.done("search", "--max-tokens", "100", "pytest")
     assert shown == "projects › silica › Testing · 2026-02-03 · line 5\nSilica uses pytest (2026-02-03).\n"
     assert program.run("search", "--max-tokens", "9", "pytest").code == 2
+
+
+def test_what_the_memory_does_not_answer_is_told_and_the_nearest_places_shown(program: Program) -> None:
+    days = "".join(f"## Week {n}\n\nThe kiln was fired {n} times.\n\n" for n in range(9))
+    program.page("silica", f"# Silica\n\n{days}")
+    query = "Which mortgage rate did the bank offer for the kiln?"
+    some = program.run("search", query)
+    assert (some.code, "does not answer this" in some.err) == (0, True)
+    assert some.text.count("silica:") == 3
+    assert program.run("search", "--all", query).text.count("silica:") == 9
+    document = program.run("search", "--json", query).json
+    assert (document["answered"], len(document["results"])) == (False, 9)
+    assert "does not answer" not in program.run("search", "How many times was the kiln fired?").err

@@ -53,6 +53,39 @@ def test_nothing_is_found_where_nothing_is() -> None:
     assert tree().search("quantum chromodynamics") == []
 
 
+@pytest.mark.parametrize(
+    ("query", "is_answered"),
+    [
+        ("Which pytest does Silica use?", True),
+        ("Which Silica checks are there?", True),
+        ("When are tomatoes planted?", True),
+        ("What stripes has a zebra?", True),
+        ("How many employees does the Silica company pay?", False),
+        ("Which mortgage did the bank offer in May?", False),
+        ("quantum", False),
+        ("the", False),
+    ],
+)
+def test_a_search_says_whether_the_memory_answers(query: str, is_answered: bool) -> None:
+    for most in (1, 10):
+        results = tree().search(query, most)
+        assert results.answered is is_answered
+        assert results.to_dict()["answered"] is is_answered
+        assert all(0 <= found.confidence <= 1 for found in results)
+
+
+def test_the_nearest_places_are_kept_where_nothing_answers() -> None:
+    results = tree().search("Which mortgage did the bank offer for the tomatoes?")
+    assert [found.path for found in results] == ["garden"]
+    assert results[0].confidence < 0.21
+
+
+def test_a_day_that_was_asked_for_answers_whatever_its_words() -> None:
+    memory = offline()
+    memory.write("# Log\n\n- 2026-02-03: The kiln smokes.\n- 2026-02-10: The saw is blunt.\n", "log")
+    assert memory.search("What happened on 10 February 2026?").answered
+
+
 @pytest.mark.parametrize("query", ["", "  \n", "a\ud800"])
 def test_a_question_of_nothing_is_refused(query: str) -> None:
     with pytest.raises(InvalidText):
@@ -193,6 +226,13 @@ def test_a_model_that_fails_is_no_reason_to_find_nothing(answer: Reply | Excepti
 def test_no_answer_is_an_answer() -> None:
     _, results = ask("pytest", calls(call("no_answer", reason="nothing says it")))
     assert (list(results), results.decided_by, results.degraded) == ([], "scripted", "")
+    assert not results.answered
+
+
+def test_a_model_that_cites_a_place_has_answered() -> None:
+    memory = tree()
+    asked, _ = scripted(memory, calls(call("answer", results=[{"place": "p1", "score": 0.5}])))
+    assert asked.search("Which mortgage did the bank offer for the tomatoes?").answered
 
 
 def test_a_page_is_opened_once() -> None:
