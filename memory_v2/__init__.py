@@ -12,6 +12,7 @@ from __future__ import annotations
 from memory_v2.errors import (
     Cancelled,
     InvalidPath,
+    InvalidPattern,
     InvalidSetting,
     InvalidText,
     ModelError,
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Cancelled",
     "InvalidPath",
+    "InvalidPattern",
     "InvalidSetting",
     "InvalidText",
     "Memory",

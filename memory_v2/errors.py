@@ -4,6 +4,7 @@ SilicaError
 ├── UsageError                    the caller asked for something impossible
 │   ├── InvalidPath               (ValueError) the path is not valid for a page
 │   ├── InvalidText               (ValueError) the text cannot be stored on a page
+│   ├── InvalidPattern            (ValueError) the pattern to search for is none, or takes too long
 │   ├── InvalidSetting            (ValueError) a setting has an invalid value
 │   ├── PageExists                (FileExistsError) a page of this name exists already
 │   ├── NotAllowed                the page does not allow this operation
@@ -34,6 +35,10 @@ class InvalidPath(UsageError, ValueError):
 
 class InvalidText(UsageError, ValueError):
     """The text cannot be stored: it is empty, or cannot be encoded as UTF-8."""
+
+
+class InvalidPattern(UsageError, ValueError):
+    """The pattern to search for is no regular expression, or takes too long; the message says where, or why."""
 
 
 class InvalidSetting(UsageError, ValueError):

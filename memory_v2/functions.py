@@ -32,10 +32,24 @@ def write_memory(
         return memory.write(content, path, mode, source=source, date=date)
 
 
-def search_memory(query: str, max_results: int = 10) -> SearchResults:
-    """Returns the best answers to a question, each verbatim with its page and lines."""
+def search_memory(
+    query: str,
+    max_results: int = 10,
+    max_tokens: int | None = None,
+    *,
+    under: str | None = None,
+    since: date | str | None = None,
+    until: date | str | None = None,
+    source: str | None = None,
+    near: str | None = None,
+    steps: int = 1,
+    regex: bool = False,
+) -> SearchResults:
+    """Returns the best answers to a question, each verbatim with its page and lines. `memory.search` says what the
+    other arguments are."""
+    part: dict[str, Any] = {"under": under, "since": since, "until": until, "source": source, "near": near}
     with Memory.open() as memory:
-        return memory.search(query, max_results)
+        return memory.search(query, max_results, max_tokens, **part, steps=steps, regex=regex)
 
 
 def split_memory(path: str | None = None) -> SplitResult:

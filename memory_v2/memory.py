@@ -306,10 +306,32 @@ class Memory:
         """Divides a page into a page and its children, whatever its size. Raises `PageNotFound`."""
         return self._run(rows.SPLIT, path=path)
 
-    def search(self, query: str, max_results: int = 10, max_tokens: int | None = None) -> SearchResults:
+    def search(
+        self,
+        query: str,
+        max_results: int = 10,
+        max_tokens: int | None = None,
+        *,
+        under: str | None = None,
+        since: date | str | None = None,
+        until: date | str | None = None,
+        source: str | None = None,
+        near: str | None = None,
+        steps: int = 1,
+        regex: bool = False,
+    ) -> SearchResults:
         """Returns the best answers to a question, best first, each verbatim with its page and lines. With `max_tokens`
-        as many as fit into so many tokens, by an estimate, whatever `max_results` is: `.text` is ready for a prompt."""
-        return self._run(rows.SEARCH, query=query, max_results=max_results, max_tokens=max_tokens)
+        as many as fit into so many tokens, by an estimate, whatever `max_results` is: `.text` is ready for a prompt.
+
+        The others narrow it: to a page and those below it (`under`), to what was said on some days, to a `source` by
+        a part of its name, to the pages at most `steps` links from the page `near`. With `regex` the query is a Python
+        regular expression, and the lines that match come in the order of pages. Raises `InvalidText`,
+        `InvalidSetting`, `InvalidPattern`, `InvalidPath`, `PageNotFound`.
+        """
+        narrowed = {"under": under, "since": since, "until": until, "source": source, "near": near, "steps": steps}
+        return self._run(
+            rows.SEARCH, query=query, max_results=max_results, max_tokens=max_tokens, **narrowed, regex=regex
+        )
 
     def list_files(self) -> list[PageInfo]:
         """Lists all pages: path, title, size, date, and the links to and from each."""

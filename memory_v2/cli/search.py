@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,11 +26,25 @@ NEAREST = 3
 @click.argument("words", metavar="QUERY...", nargs=-1, required=True, type=word)
 @option_for(rows.SEARCH, "max_results", "-n", "most", metavar="COUNT", type=int)
 @option_for(rows.SEARCH, "max_tokens", "--max-tokens", metavar="COUNT", type=int)
+@option_for(rows.SEARCH, "under", "--under", metavar="PAGE")
+@option_for(rows.SEARCH, "since", "--since", metavar="DAY")
+@option_for(rows.SEARCH, "until", "--until", metavar="DAY")
+@option_for(rows.SEARCH, "source", "--source", metavar="NAME")
+@option_for(rows.SEARCH, "near", "--near", metavar="PAGE")
+@option_for(rows.SEARCH, "steps", "--steps", metavar="COUNT", type=int)
+@option_for(rows.SEARCH, "regex", "--regex")
 @click.option("--all", "show_all", is_flag=True, help="Show all places, also if the memory does not answer.")
 @json_option
 @with_memory
 def search(
-    memory: Memory, words: tuple[str, ...], most: int, max_tokens: int | None, show_all: bool, as_json: bool
+    memory: Memory,
+    /,
+    words: tuple[str, ...],
+    most: int,
+    max_tokens: int | None,
+    show_all: bool,
+    as_json: bool,
+    **narrowed: Any,
 ) -> None:
     """Search the memory for an answer.
 
@@ -42,10 +56,12 @@ def search(
       silica memory search "How is Silica tested?"
       silica memory search -n 3 pytest
       silica memory search --max-tokens 500 "How is Silica tested?"
+      silica memory search --under projects --since 2026-02-01 pytest
+      silica memory search --regex "v[0-9]+"
     """
     query = " ".join(words)
     with working("searching"):
-        results = memory.search(query, most, max_tokens)
+        results = memory.search(query, most, max_tokens, **narrowed)
     if as_json:
         out_result(rows.SEARCH, results, {"query": query})
     elif max_tokens is not None:
@@ -53,7 +69,7 @@ def search(
     else:
         shown = results if results.answered or show_all else results[:NEAREST]
         for number, result in enumerate(shown):
-            out(("\n" if number else "") + _hit(result, query))
+            out(("\n" if number else "") + _hit(result, "" if narrowed["regex"] else query))
     if not as_json and (paid := price(results.cost)):
         tell(paid)
     if not results and not tell_how_to_begin(memory):

@@ -69,6 +69,18 @@ SEARCH: Row[SearchResults] = Row(
         Argument(
             "max_tokens", "int | None", "As many answers as fit into this many tokens, instead, for a prompt.", None
         ),
+        Argument("under", "str | None", "Only this page and those below it.", None),
+        Argument("since", "date | str | None", "Only what was said on this day or later, such as 2026-02-03.", None),
+        Argument("until", "date | str | None", "Only what was said on this day or before.", None),
+        Argument("source", "str | None", "Only what came from a source with this in its name.", None),
+        Argument("near", "str | None", "Only this page and those that links join to it.", None),
+        Argument("steps", "int", "How many links away from the page that is near.", 1),
+        Argument(
+            "regex",
+            "bool",
+            "The query is a regular expression: find the lines that match, in the order of pages.",
+            False,
+        ),
     ),
     is_recorded=True,
     is_replayable=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 
 from memory_v2.agent.loop import Decision, decide
 from memory_v2.errors import InvalidSetting, Unreadable
@@ -14,6 +15,7 @@ from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.excerpts import statements
 from memory_v2.operations.freshness import refresh
+from memory_v2.operations.narrowed import Part, checked_part
 from memory_v2.operations.quoted import SMALLEST, check_tokens, fitting
 from memory_v2.operations.results import SearchResult, SearchResults
 from memory_v2.operations.search_task import Chosen, SearchTask
@@ -23,7 +25,6 @@ from memory_v2.settings import is_count
 from memory_v2.tree.block import readable
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.numbers import number_runs
-from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.source import source_at
 
@@ -33,41 +34,85 @@ MAX_RESULTS = 1_000
 """How many results a search returns at most, so that a huge number asked for costs no more memory."""
 
 
-def search(context: Context, query: str, max_results: int = 10, max_tokens: int | None = None) -> SearchResults:
+def search(
+    context: Context,
+    query: str,
+    max_results: int = 10,
+    max_tokens: int | None = None,
+    under: str | None = None,
+    since: date | str | None = None,
+    until: date | str | None = None,
+    source: str | None = None,
+    near: str | None = None,
+    steps: int = 1,
+    regex: bool = False,
+) -> SearchResults:
     """The best answers to a question, best first, each verbatim with its page and lines; empty only if the memory has
-    none. With `max_tokens`, as many as fit instead of `max_results`; the best is there, cut if it must be. Raises
-    `InvalidText` for an empty question, `InvalidSetting` for fewer than one result, and `StorageError`."""
+    none. With `max_tokens`, as many as fit instead of `max_results`; the best is there, cut if it must be. The others
+    say in which part of the memory; `regex` makes the query a pattern and finds the lines that match. Raises
+    `InvalidText` for an empty question, `InvalidSetting` for fewer than one result, `InvalidPattern`, `PageNotFound`,
+    `InvalidPath`, and `StorageError`."""
     check_question(query)
     check_tokens(max_tokens)
     if not is_count(max_results, 1):
         raise InvalidSetting(f"at least one result has to be asked for, not {max_results!r}")
-    max_results = min(max(max_results, (max_tokens or 0) // SMALLEST), MAX_RESULTS)
+    if not isinstance(regex, bool):
+        raise InvalidSetting(f"regex must be True or False, not {regex!r}")
+    limit = min(max(max_results, (max_tokens or 0) // SMALLEST), MAX_RESULTS)
     refresh(context)
+    part = checked_part(context.index.graph(), context.calendar, under, since, until, source, near, steps)
     draft = Draft(context)
-    graph = draft.graph()
+    if regex:
+        from memory_v2.operations.pattern import matching_results  # start-up that no other search should pay
+
+        chosen = matching_results(context, query, limit, part)
+        results = SearchResults(chosen)
+        results.answered, results.decided_by = bool(chosen), "program"
+    else:
+        results, chosen = _decided(draft, query, limit, part)
+    if max_tokens is not None:
+        results[:] = fitting(results, next(iter(chosen), None), max_tokens)
+    for path in dict.fromkeys(result.path for result in results):
+        draft.note_read(path)
+    context.operation.trace.add("found", places=[f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in chosen])
+    return results
+
+
+def _decided(draft: Draft, query: str, limit: int, part: Part) -> tuple[SearchResults, list[SearchResult]]:
+    """The results that a model has decided on, as statements and as they were chosen."""
+    context, graph = draft.context, draft.graph()
     root = draft.find(ROOT) if ROOT not in context.index.unreadable else None
-    places = context.index.search(query, max(max_results, MIN_PLACES))
+    places = _places(draft, query, max(limit, MIN_PLACES), part)
     brief = SearchBrief(
         query=query,
-        limit=max_results,
+        limit=limit,
         root=view_of(root, graph, found_on(places, ROOT), query) if root else None,
         places=places,
         today=context.calendar.today,
         block_count=draft.block_count,
     )
     decision: Decision[SearchTask] = decide(lambda: SearchTask(brief, draft), context.models, context.operation)
-    cited = _cited(decision.task, graph, context.index)[:max_results]
-    sourced = [replace(one, source=_source(draft, one)) for one in cited]
-    found = _with_confidence(statements(sourced, draft.find), query, context.index)
-    results = SearchResults(found if max_tokens is None else fitting(found, next(iter(sourced), None), max_tokens))
-    results.answered = bool(found) and (
-        decision.decided_by != context.planner.name or _is_answered(found, places, query, context.index)
+    cited = (
+        replace(one, source=_source(draft, one.path, one.lines[0]))
+        for one in _cited(decision.task, graph, context.index)
+    )
+    chosen = [one for one in cited if part.has(one.path, one.date, one.source)][:limit]
+    results = SearchResults(_with_confidence(statements(chosen, draft.find), query, context.index))
+    results.answered = bool(results) and (
+        decision.decided_by != context.planner.name or _is_answered(results, places, query, context.index)
     )
     results.decided_by, results.degraded = decision.decided_by, decision.degraded
-    for path in dict.fromkeys(result.path for result in results):
-        draft.note_read(path)
-    context.operation.trace.add("found", places=[f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in cited])
-    return results
+    return results, chosen
+
+
+def _places(draft: Draft, query: str, count: int, part: Part) -> list[Hit]:
+    """The best places in a part of the memory."""
+    index = draft.context.index
+    if part.is_of_whole_pages:
+        return index.search(query, count, within=part.pages)
+    # Days and sources are not in the full-text table: what is found is looked through.
+    found = index.search(query, MAX_RESULTS, within=part.pages)
+    return [hit for hit in found if part.has(hit.path, hit.date, _source(draft, hit.path, hit.first_line))][:count]
 
 
 def _with_confidence(found: Sequence[SearchResult], query: str, index: PageIndex) -> list[SearchResult]:
@@ -86,13 +131,13 @@ def _told(path: str, section: Iterable[str], text: str) -> str:
     return "\n".join((path.replace("/", " ").replace("-", " "), *section, text))
 
 
-def _source(draft: Draft, found: SearchResult) -> str:
-    """The name of the source of a result; empty if the page is gone meanwhile, or cannot be read."""
+def _source(draft: Draft, path: str, line: int) -> str:
+    """The name of the source of a line; empty if the page is gone meanwhile, or cannot be read."""
     try:
-        page = draft.find(found.path)
+        page = draft.find(path)
     except Unreadable:
         return ""
-    return readable(source_at(page, found.lines[0]).name) if page else ""
+    return readable(source_at(page, line).name) if page else ""
 
 
 def _cited(task: SearchTask, graph: Graph, index: PageIndex) -> list[SearchResult]:
@@ -132,7 +177,7 @@ def _from_blocks(chosen: Chosen, graph: Graph, index: PageIndex) -> Iterator[Sea
         body = text.rstrip(" \t\r\n")
         first = page.line_of(starts[run[0] - 1] + len(text) - len(text.lstrip("\r\n")))
         last = page.line_of(starts[run[0] - 1] + max(len(body) - 1, 0))
-        section = _section(page, run[0])
+        section = page.section_of(run[0])
         said, speaks_of = index.said(page.path, run)
         yield SearchResult(
             path=page.path,
@@ -145,14 +190,6 @@ def _from_blocks(chosen: Chosen, graph: Graph, index: PageIndex) -> Iterator[Sea
             speaks_of=speaks_of,
             breadcrumb=graph.breadcrumb(page.path),
         )
-
-
-def _section(page: Page, number: int) -> tuple[str, ...]:
-    above: list[tuple[int, str]] = []
-    for block in page.blocks[: number - 1]:
-        if block.kind == "heading":
-            above = [one for one in above if one[0] < block.level] + [(block.level, readable(block.words))]
-    return tuple(words for _, words in above)
 
 
 def _context(graph: Graph, path: str, section: tuple[str, ...], words: list[str]) -> str:

@@ -43,14 +43,20 @@ def checked_source(source: object, day: object, calendar: Calendar) -> Source:
 
 
 def _checked_day(day: object, calendar: Calendar) -> date | None:
+    said = checked_day("date", day)
+    if said and said > (today := calendar.today):
+        told = f"{said} is after today, {today} ({calendar.zone})"
+        raise InvalidSetting(f"date must be the day on which the text was said; {told}")
+    return said
+
+
+def checked_day(name: str, day: object) -> date | None:
+    """Returns a day that is given as such or as 2026-02-03. Raises `InvalidSetting`, naming the setting."""
     if day is None:
         return None
     said = iso_day(day) if isinstance(day, str) else day.date() if isinstance(day, datetime) else day
     if not isinstance(said, date):
-        raise InvalidSetting(f"date must be a day, such as 2026-02-03, not {day!r}")
-    if said > (today := calendar.today):
-        told = f"{said} is after today, {today} ({calendar.zone})"
-        raise InvalidSetting(f"date must be the day on which the text was said; {told}")
+        raise InvalidSetting(f"{name} must be a day, such as 2026-02-03, not {day!r}")
     return said
 
 

@@ -238,6 +238,14 @@ class Page:
             yield start, block
             start += len(block.text)
 
+    def section_of(self, number: int) -> tuple[str, ...]:
+        """The words of the headings above a block (from 1), outermost first."""
+        above: list[tuple[int, str]] = []
+        for block in self.blocks[: max(number - 1, 0)]:
+            if block.kind == "heading":
+                above = [one for one in above if one[0] < block.level] + [(block.level, readable(block.words))]
+        return tuple(words for _, words in above)
+
     def line_of(self, place: int) -> int:
         """The number of the line at a position in `text`, from 1."""
         return len(split_lines(self.text[:place])) + (1 if _at_line_start(self.text, place) else 0)

@@ -350,3 +350,14 @@ def test_what_the_memory_does_not_answer_is_told_and_the_nearest_places_shown(pr
     document = program.run("search", "--json", query).json
     assert (document["answered"], len(document["results"])) == (False, 9)
     assert "does not answer" not in program.run("search", "How many times was the kiln fired?").err
+
+
+def test_a_search_can_be_narrowed_and_matches_lines(program: Program) -> None:
+    program.page("projects/silica", "# Silica\n\n- 2026-02-03: pytest 8\n- 2026-02-04: pytest 9\n")
+    program.page("garden", "# Garden\n\nNo pytest here.\n")
+    assert "garden" not in program.done("search", "--under", "projects", "pytest")
+    assert "2026-02-03" not in program.done("search", "--since", "2026-02-04", "--under", "projects", "pytest")
+    shown = program.done("search", "--regex", r"pytest \d").splitlines()
+    assert [line.strip() for line in shown if "pytest" in line] == ["- 2026-02-03: pytest 8", "- 2026-02-04: pytest 9"]
+    assert program.run("search", "--regex", "(").code == 2
+    assert program.run("search", "--under", "nowhere", "pytest").code == 3

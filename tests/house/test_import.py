@@ -86,6 +86,7 @@ def test_what_is_exported_is_what_is_promised() -> None:
     assert sorted(memory_v2.__all__) == [
         "Cancelled",
         "InvalidPath",
+        "InvalidPattern",
         "InvalidSetting",
         "InvalidText",
         "Memory",

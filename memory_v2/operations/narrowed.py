@@ -1,0 +1,96 @@
+"""Searching in a part of the memory: below a path, near a page, of some days, from some source."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date
+
+from memory_v2.errors import InvalidPath, InvalidSetting, PageNotFound
+from memory_v2.operations.texts import checked_day
+from memory_v2.settings import is_count
+from memory_v2.text.calendar import Calendar
+from memory_v2.tree.graph import Graph
+from memory_v2.tree.path import page_path
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the memory: these `pages` (all, if `None`), what was said from `since` to `until`, and what came from a
+    source whose name has `source` in it."""
+
+    pages: Collection[str] | None = None
+    since: date | None = None
+    until: date | None = None
+    source: str = ""
+
+    @property
+    def is_of_whole_pages(self) -> bool:
+        """Whether everything on its pages belongs to it."""
+        return not (self.since or self.until or self.source)
+
+    def has(self, path: str, day: date | None, source: str) -> bool:
+        """Whether it has what stands on this page, was said on this day and came from this source."""
+        if (self.pages is not None and path not in self.pages) or self.source.casefold() not in source.casefold():
+            return False
+        if day is None:
+            return not (self.since or self.until)
+        return (self.since is None or day >= self.since) and (self.until is None or day <= self.until)
+
+
+def checked_part(
+    graph: Graph,
+    calendar: Calendar,
+    under: object,
+    since: object,
+    until: object,
+    source: object,
+    near: object,
+    steps: int,
+) -> Part:
+    """The part that is meant: the page `under` and those below it, those at most `steps` links from the page `near`.
+    Raises `PageNotFound`, `InvalidPath`, `InvalidSetting`."""
+    first, last = checked_day("since", since), checked_day("until", until)
+    if first and first > (today := calendar.today):
+        raise InvalidSetting(f"since must not be a day to come: {first} is after today, {today} ({calendar.zone})")
+    if first and last and first > last:
+        raise InvalidSetting(f"since must not be after until: {first} is after {last}")
+    if not is_count(steps, 1):
+        raise InvalidSetting(f"steps must be at least 1, not {steps!r}")
+    name = source.strip() if isinstance(source, str) else ""
+    if source is not None and not name:
+        raise InvalidSetting(f"source must be a part of the name of a source, not {source!r}")
+    pages: frozenset[str] | None = None
+    if under is not None:
+        pages = _below(graph, _path(under))
+    if near is not None:
+        around = _around(graph, _path(near), steps)
+        pages = around if pages is None else pages & around
+    return Part(pages, first, last, name)
+
+
+def _path(given: object) -> str:
+    if not isinstance(given, str):
+        raise InvalidPath(f"a path is text, not {type(given).__name__}")
+    return page_path(given.removesuffix("/"))
+
+
+def _below(graph: Graph, path: str) -> frozenset[str]:
+    found = frozenset(one for one in graph.pages if one == path or one.startswith(f"{path}/"))
+    if not found:
+        raise PageNotFound(path)
+    return found
+
+
+def _around(graph: Graph, path: str, steps: int) -> frozenset[str]:
+    """The page and those that so many links lead to or come from."""
+    if path not in graph.pages:
+        raise PageNotFound(path)
+    found = last = {path}
+    for _ in range(steps):
+        linked = {edge.target for one in last for edge in graph.links.get(one, ())}
+        last = linked.union(*(graph.sources.get(one, ()) for one in last)) - found
+        if not last:
+            break
+        found = found | last
+    return frozenset(found)
