@@ -9,7 +9,11 @@ from typing import Any, Literal, Self
 
 from memory_v2.agent.limits import Cost
 from memory_v2.storage.history import Change
+from memory_v2.text.plain import shorten
 from memory_v2.text.slug import slug
+
+LONGEST_HEADING = 80
+"""How much of a heading tells where a hit stands, in characters: one line."""
 
 
 @dataclass(frozen=True)
@@ -132,9 +136,10 @@ class SearchResult:
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """The headings above, without a first one that only says the name of the page again."""
+        """The headings above, cut to a readable length, without a first one that only says the page's name again."""
         name = self.path.rsplit("/", 1)[-1]
-        return self.section[1:] if self.section and slug(self.section[0]) == slug(name) else self.section
+        section = self.section[1:] if self.section and slug(self.section[0]) == slug(name) else self.section
+        return tuple(shorten(words, LONGEST_HEADING) for words in section)
 
     @property
     def citation(self) -> str:

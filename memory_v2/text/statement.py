@@ -58,10 +58,10 @@ class Lines:
         return found
 
     def _is_bare(self, number: int) -> bool:
-        """Whether a line says nothing alone: it is blank, a rule, a heading or a label."""
+        """Whether a line says nothing alone: it is empty, a rule, a heading or a label."""
         line = self._lines[number]
         return number not in self._code and (
-            not line.strip()
+            not _MARKER.sub("", line, count=1).strip()
             or bool(_RULE.match(line) or _HEADING.match(line) or _DELIMITER.match(line))
             or self._is_label(number)
         )
@@ -96,7 +96,7 @@ class Lines:
                 continue
             is_code, at = number in self._code, _indent(line)
             if not is_code and _HEADING.match(line):
-                if is_next and self._is_label(first):
+                if is_next and self._is_bare(first) and not _HEADING.match(child):
                     yield number
                 return
             is_item = not is_code and bool(_MARKER.match(line))

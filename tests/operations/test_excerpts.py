@@ -114,6 +114,11 @@ def test_the_end_of_a_section_is_no_heading() -> None:
     assert found.excerpt == "## Scores\n\n- Overall: 62.8%\n- Kiln: 82.9%"
 
 
+def test_an_empty_item_has_its_heading() -> None:
+    (found,) = chosen("3", "# Day\n\n## To do\n\n-\u0020\n\n## Done\n\nNothing.\n")
+    assert found.excerpt.startswith("## To do\n\n-")
+
+
 def test_code_is_no_label() -> None:
     assert hit("command run").excerpt.startswith("```")
 
