@@ -274,11 +274,15 @@ class Memory:
     def _write_arguments(
         self, text: str, path: str | None, mode: str, source: str | None, day: date | str | None
     ) -> dict[str, Any]:
-        if isinstance(day, datetime) and day.tzinfo:
-            day = self._parts.calendar.day(day)
-        said = {"source": source, "date": day.isoformat()[:10] if isinstance(day, Day) else day}
+        said = {"source": source, "date": self._written_day(day)}
         told = {key: value for key, value in said.items() if value is not None}
         return {"text": text, "path": path, "mode": mode, **told}
+
+    def _written_day(self, day: date | str | None) -> str | None:
+        """A day as a trace keeps it; what is none stays as it is, to be refused."""
+        if isinstance(day, datetime) and day.tzinfo:
+            day = self._parts.calendar.day(day)
+        return day.isoformat()[:10] if isinstance(day, Day) else day
 
     def rehearse(
         self,
@@ -328,10 +332,10 @@ class Memory:
         regular expression, and the lines that match come in the order of pages. Raises `InvalidText`,
         `InvalidSetting`, `InvalidPattern`, `InvalidPath`, `PageNotFound`.
         """
-        narrowed = {"under": under, "since": since, "until": until, "source": source, "near": near, "steps": steps}
-        return self._run(
-            rows.SEARCH, query=query, max_results=max_results, max_tokens=max_tokens, **narrowed, regex=regex
-        )
+        days = {"since": self._written_day(since), "until": self._written_day(until)}
+        narrowed = {"max_tokens": max_tokens, "under": under, **days, "source": source, "near": near}
+        told = {key: value for key, value in narrowed.items() if value is not None}
+        return self._run(rows.SEARCH, query=query, max_results=max_results, **told, steps=steps, regex=regex)
 
     def list_files(self) -> list[PageInfo]:
         """Lists all pages: path, title, size, date, and the links to and from each."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from memory_v2.errors import InvalidPath, InvalidPattern, InvalidSetting, PageNotFound
 from memory_v2.memory import Memory
 from memory_v2.operations import pattern
+from memory_v2.storage.local.storage import LocalStorage
 from tests.operations.scenes import call, calls, offline, scripted
 
 DAYS = "# Log\n\n" + "".join(f"- 2026-02-{day:02}: The kiln was fired.\n" for day in range(1, 20))
@@ -44,6 +46,15 @@ def memory() -> Memory:
 @pytest.mark.parametrize("regex", [False, True])
 def test_only_a_part_is_searched(memory: Memory, part: dict[str, Any], pages: set[str], regex: bool) -> None:
     assert {found.path for found in memory.search("kiln", 50, regex=regex, **part)} == pages
+
+
+def test_a_narrowed_search_can_be_replayed(tmp_path: Path) -> None:
+    with Memory(LocalStorage(tmp_path)) as memory:
+        memory.write("- 2026-02-03: The kiln was fired.\n")
+        for regex in (False, True):
+            found = memory.search("kiln", max_tokens=200, since=date(2026, 2, 1), under="memory", regex=regex)
+            assert found
+            assert memory.replay(found.trace).differences == ()
 
 
 @pytest.mark.parametrize("regex", [False, True])
