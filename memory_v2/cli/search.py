@@ -10,7 +10,6 @@ from memory_v2.cli.report import admit, out_result, price, tell_how_to_begin
 from memory_v2.cli.show import has_colours, out, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory, word
-from memory_v2.index.found_words import places_of_words
 from memory_v2.memory import Memory
 from memory_v2.operations import rows
 
@@ -99,6 +98,8 @@ def _hit(result: SearchResult, query: str) -> str:
 
 def _set_off(line: str, query: str) -> str:
     """The line with the words of the query in bold."""
+    from memory_v2.index.found_words import places_of_words  # loads SQLite, which other verbs do without
+
     parts, end = [], 0
     for start, stop in places_of_words(line, query):
         parts += [line[end:start], style(line[start:stop], bold=True)]

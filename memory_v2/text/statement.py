@@ -24,7 +24,7 @@ GAP = 30
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
 _RULE = re.compile(r" {0,3}([-*_=])(?:[ \t]*\1)*[ \t]*$")
 _MARKER = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)(?:\[[ xX]\][ \t]+)?")
-_DELIMITER = re.compile(r"[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?[ \t]*)?$")
+_DELIMITER = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?$")
 _BOLD = re.compile(r"(\*\*|__)(?:(?!\1).)+\1$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LONGEST_LABEL = 100
@@ -61,14 +61,14 @@ class Lines:
         """Whether a line says nothing alone: it is empty, a rule, a heading or a label."""
         line = self._lines[number]
         return number not in self._code and (
-            not _MARKER.sub("", line, count=1).strip()
-            or bool(_RULE.match(line) or _HEADING.match(line) or _DELIMITER.match(line))
+            not _unmarked(line)
+            or bool(_RULE.match(line) or _HEADING.match(line) or _is_delimiter(line))
             or self._is_label(number)
         )
 
     def _is_label(self, number: int) -> bool:
         line = self._lines[number]
-        words = _MARKER.sub("", line, count=1).strip()
+        words = _unmarked(line)
         if number in self._code or not words or len(words) > _LONGEST_LABEL or _HEADING.match(line):
             return False
         return words.rstrip("*_ \t").endswith((":", "：")) or bool(_BOLD.match(words))
@@ -81,7 +81,7 @@ class Lines:
             top = first
             while top and self._is_row(top - 1):
                 top -= 1
-            if top < first and _DELIMITER.match(self._lines[top + 1]):
+            if top < first and _is_delimiter(self._lines[top + 1]):
                 yield from (top, top + 1)
             first = top
         yield from self._parents(first)
@@ -148,6 +148,17 @@ class Lines:
 
     def _is_row(self, number: int) -> bool:
         return number not in self._code and self._lines[number].lstrip().startswith("|")
+
+
+def _unmarked(line: str) -> str:
+    """What an item says, or any other line."""
+    marker = _MARKER.match(line)
+    return line[marker.end() if marker else 0 :].strip()
+
+
+def _is_delimiter(line: str) -> bool:
+    """Whether a line stands between the head of a table and its rows."""
+    return _DELIMITER.match(line.strip()) is not None
 
 
 def _indent(line: str) -> int:
