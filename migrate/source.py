@@ -1,0 +1,75 @@
+"""What a reader finds in somebody's folder: documents, and what it leaves out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """One document as it is to be kept.
+
+    `name` is its file's name within the source, with `/`; it is told as the source of the page. `text` is the text to
+    the letter, the front matter included; bytes that are not UTF-8 are kept as `tree.block.decode` keeps them.
+    `place` is the path of the page that the document's place in the source asks for, before it is known whether it is
+    free. `title`, `description` and `day` are what the format says beside the text; empty if it says nothing. `links`
+    are the names of other documents of this source that it refers to, in order, and `dead` the references that lead
+    nowhere, as they are written. `notes` are sentences about what a person should look at.
+    """
+
+    name: str
+    text: str
+    place: str
+    title: str = ""
+    description: str = ""
+    day: date | None = None
+    tags: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    dead: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A file or folder of the source that is no document, and why, in a sentence. `is_expected` tells that nothing of
+    the user's is in it, such as an index that a program keeps."""
+
+    name: str
+    reason: str
+    is_expected: bool = False
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Everything in a source: each file is one of the documents or left out."""
+
+    format: str
+    documents: Sequence[SourceDocument] = ()
+    left_out: Sequence[LeftOut] = field(default=())
+
+
+class Reader(Protocol):
+    """One format. A reader only reads: it never changes the source, and never follows links out of it."""
+
+    @property
+    def name(self) -> str:
+        """As `--format` gives it."""
+
+    @property
+    def about(self) -> str:
+        """What it reads, for the help, in a few words."""
+
+    def detect(self, folder: Path) -> str:
+        """By what the folder shows that it is of this format, in a few words; empty if it does not."""
+
+    def scan(self, folder: Path) -> Scan:
+        """The documents, sorted by name. Raises `StorageError` if the folder cannot be listed."""
+
+
+def in_order(documents: Sequence[SourceDocument]) -> Iterator[SourceDocument]:
+    """Documents near the top of the source first, then by name."""
+    yield from sorted(documents, key=lambda document: (document.place.count("/"), document.name))
