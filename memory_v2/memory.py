@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memory_v2.operations.check import Checkup
     from memory_v2.operations.context import Context
     from memory_v2.operations.forget import Forgotten
+    from memory_v2.operations.imports import Batch, ImportResult
     from memory_v2.operations.pack import Packed
     from memory_v2.operations.past import BlamedLine, PastOperation
     from memory_v2.operations.replay import Replay
@@ -177,6 +178,21 @@ class Memory:
         """What operations work with, after interrupted operations are finished."""
         self._recover()
         return self._parts
+
+    @property
+    def model_name(self) -> str:
+        """The model that decides: `offline`, `anthropic:<model>`."""
+        return self._parts.model.name
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether the offline planner decides, so that nothing is paid."""
+        return self._parts.model is self._parts.planner
+
+    @property
+    def prices(self) -> Path | None:
+        """The file with your own prices, if there is one."""
+        return self._prices
 
     @property
     def threshold(self) -> int:
@@ -441,6 +457,12 @@ class Memory:
         `PageNotFound`, `StorageError`.
         """
         return self._run(rows.FORGET, text=text, path=path, lines=lines, apply=apply)
+
+    def import_batch(self, batch: Batch) -> ImportResult:
+        """Brings in documents, each as a page of its own, in one operation; `memory_v2.migrate` makes the batches.
+        Raises `StorageError`; then nothing was changed."""
+        act: Callable[[Context], ImportResult] = lambda context: rows.IMPORT.load()(context, batch)  # noqa: E731
+        return self._runner.run(self._context, batch.operation, act, batch.arguments)
 
     def running(self) -> list[RunningOperation]:
         """Lists the operations of this object that are running now in any thread, oldest first: those that leave a

@@ -6,20 +6,32 @@ history and not undone: so a killed run needs no repair, and whoever undoes an i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from memory_v2.storage.base import MemoryStorage
+from memory_v2.errors import StorageError, Unreadable
+from memory_v2.migrate.plan import Action
+from memory_v2.storage.base import IMPORTS, MemoryStorage, version_of
+from memory_v2.tree.block import encode
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A document that was brought in: the digest of its text then, the page that got it, and the operation."""
+    """A document that was brought in: the digest of its text then, the page that got it, the operation, and how."""
 
     digest: str
     page: str
     operation: str
+    action: Action = "create"
+
+
+def digest_of(text: str) -> str:
+    """Equal for equal texts."""
+    return version_of(encode(text))
 
 
 class Ledger:
@@ -27,12 +39,56 @@ class Ledger:
 
     def __init__(self, storage: MemoryStorage, source: Path) -> None:
         self._storage = storage
-        self._source = source
+        self._source = source.resolve()
+        self._name = f"{IMPORTS}/{version_of(encode(str(self._source)))[:16]}"
 
     def read(self) -> Mapping[str, Imported]:
-        """What was brought in and counts, by the document's name; of several the newest."""
-        raise NotImplementedError
+        """What was brought in and counts, by the document's name; of several the newest. Raises `StorageError`."""
+        noted = {name.rpartition("-")[2]: name for name in self._storage.notes.names(IMPORTS) if self._is_own(name)}
+        found: dict[str, Imported] = {}
+        for operation in self._standing():
+            if operation in noted:
+                for name, imported in self._read(noted[operation], operation):
+                    found.setdefault(name, imported)
+        return found
 
     def note(self, operation: str, batch: Mapping[str, Imported]) -> None:
         """Notes a batch before it is stored. Raises `StorageError`."""
-        raise NotImplementedError
+        told = {name: [one.digest, one.page, one.action] for name, one in batch.items()}
+        data = {"source": str(self._source), "operation": operation, "documents": told}
+        self._storage.notes.write(f"{self._name}-{operation}", json.dumps(data, indent=1).encode())
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Holds off other imports from the same source. Raises `StorageError` if one is running."""
+        with self._storage.notes.claim(self._name) as is_free:
+            if not is_free:
+                raise StorageError(f"another import from {self._source} is running; wait until it has ended")
+            yield
+
+    def _is_own(self, name: str) -> bool:
+        return name.startswith(f"{self._name}-")
+
+    def _standing(self) -> Iterator[str]:
+        """The operations in the history that are not undone, newest first."""
+        history = self._storage.history
+        undone: set[str] = set()
+        told: set[str] = set()
+        for revision in history.revisions() if history.begun else ():
+            if revision.undoes and revision.operation not in undone:
+                undone.add(revision.undoes)
+            if revision.operation not in told and revision.operation not in undone:
+                told.add(revision.operation)
+                yield revision.operation
+
+    def _read(self, name: str, operation: str) -> Iterator[tuple[str, Imported]]:
+        data = self._storage.notes.read(name)
+        try:
+            documents: Any = json.loads(data or b"{}").get("documents", {})
+            for document, (digest, page, action) in documents.items():
+                yield document, Imported(digest, page, operation, action)
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise Unreadable(
+                f"the note .metadata/{name}.json of an import cannot be read; remove it, and its documents are "
+                "compared with the pages anew"
+            ) from error

@@ -18,7 +18,8 @@ puts it at the end of the root, to be divided as the root grows; `follow` brings
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One document's row: its name, what is done and why, the page, the size in bytes, and the day."""
+    """One document's row: its name, what is done and why, the page, the size in bytes, the day, and the digest of its
+    text (`ledger.digest_of`)."""
 
     name: str
     action: Action
@@ -26,6 +27,7 @@ class Step:
     reason: str = ""
     size: int = 0
     day: date | None = None
+    digest: str = ""
 
 
 @dataclass(frozen=True)

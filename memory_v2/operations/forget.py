@@ -14,7 +14,7 @@ from memory_v2.operations.freshness import refresh
 from memory_v2.operations.texts import check_text
 from memory_v2.pending import PendingErasure, PendingNote
 from memory_v2.settings import DEFAULT_TRACES
-from memory_v2.storage.base import PENDING, Leftover, MemoryStorage
+from memory_v2.storage.base import IMPORTS, PENDING, Leftover, MemoryStorage
 from memory_v2.storage.history import FORGET, Revision
 from memory_v2.storage.rewriting import Extent, Rewrite
 from memory_v2.text.amounts import counted
@@ -193,7 +193,7 @@ def _traces(storage: MemoryStorage) -> Traces | None:
 
 
 def _note_names(storage: MemoryStorage) -> list[str]:
-    return [*storage.notes.names(PENDING), *_NOTES]
+    return [*storage.notes.names(PENDING), *storage.notes.names(IMPORTS), *_NOTES]
 
 
 def _similar(storage: MemoryStorage, rules: Forgetting, text: str) -> tuple[str, ...]:

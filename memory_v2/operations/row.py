@@ -19,7 +19,7 @@ class Argument:
     if there are only a few."""
 
     name: str
-    type: Literal["str", "str | None", "date | str | None", "int", "int | None", "bool"]
+    type: Literal["str", "str | None", "date | str | None", "int", "int | None", "bool", "Batch"]
     about: str
     default: Any = REQUIRED
     choices: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from memory_v2.tree.path import ROOT
 if TYPE_CHECKING:
     from memory_v2.operations.check import Checkup
     from memory_v2.operations.forget import Forgotten
+    from memory_v2.operations.imports import ImportResult
     from memory_v2.operations.pack import Packed
     from memory_v2.operations.past import BlamedLine, PastOperation
     from memory_v2.operations.results import (
@@ -308,6 +309,15 @@ EDIT: Row[Result] = Row(
     is_replayable=True,
 )
 
+IMPORT: Row[ImportResult] = Row(
+    "import",
+    "operations.imports:import_batch",
+    "Bring in a batch of documents, each as a page of its own.",
+    (Argument("batch", "Batch", "The documents, and the pages they get."),),
+    changes="tree",
+    is_recorded=True,
+)
+
 ROWS: tuple[Row[Any], ...] = (
     WRITE,
     READ,
@@ -334,4 +344,5 @@ ROWS: tuple[Row[Any], ...] = (
     CONTEXT,
     FORGET,
     EDIT,
+    IMPORT,
 )

@@ -36,6 +36,8 @@ Expected: TypeAlias = Absent | Anything | str
 
 PENDING: Final = "pending"
 """The folder of the pending notes, which describe operations that are not finished; see `pending`."""
+IMPORTS: Final = "imports"
+"""The folder of the notes that say which documents were imported by which operations; see `migrate.ledger`."""
 
 
 @dataclass(frozen=True, slots=True)

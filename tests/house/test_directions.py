@@ -25,8 +25,8 @@ FLOORS = (
     {"documents", "table", "recovery"},
     {"memory", "functions"},
     {"__init__"},
-    {"tools"},
-    {"__main__", "cli", "mcp", "service", "migrate"},
+    {"tools", "migrate"},
+    {"__main__", "cli", "mcp", "service"},
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 WITHIN_A_FLOOR = {("functions", "memory"), ("__main__", "cli"), ("cli", "mcp")}  # the last: its verb starts the server

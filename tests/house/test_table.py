@@ -14,7 +14,7 @@ from memory_v2.pending import Mode
 from memory_v2.table import TABLE
 from tests.house.test_import import ONLY_WHEN_WRITING, loaded_by
 
-METHODS = {"check": "checkup"}
+METHODS = {"check": "checkup", "import": "import_batch"}
 """Where the method is not called as the operation."""
 
 Spelled = list[tuple[str, Any]]

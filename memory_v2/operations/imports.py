@@ -1,0 +1,305 @@
+"""Importing: a batch of documents becomes pages, each whole and to the letter, in one change.
+
+No model is asked where they go: somebody's plan has said so. Pages that are too large are split afterwards, as always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+from memory_v2.errors import SilicaError
+from memory_v2.models.offline.describing import describe_page
+from memory_v2.operations.commit import stage_and_commit
+from memory_v2.operations.context import Context
+from memory_v2.operations.draft import Draft, link_orphans
+from memory_v2.operations.followed import Changed, follow
+from memory_v2.operations.overgrown import split_overgrown
+from memory_v2.operations.results import Result
+from memory_v2.operations.write import write
+from memory_v2.text.amounts import counted
+from memory_v2.text.plain import capitalized, shorten
+from memory_v2.text.slug import slug
+from memory_v2.tree.block import Block, line_end
+from memory_v2.tree.edit import appended, new_blocks
+from memory_v2.tree.exact import is_bare
+from memory_v2.tree.page import MAX_DESCRIPTION, Page, new_page, own_title
+from memory_v2.tree.path import ROOT, TakenPaths, child_path, is_page_path, prefixes
+from memory_v2.tree.signed import signed
+from memory_v2.tree.source import Source, page_source
+
+Way: TypeAlias = Literal["create", "merge", "append", "follow"]
+"""How a document is brought in. `create` makes the page; `append` puts the document at the end of the root; `follow`
+brings its page to the document's new state; `merge` works it into the tree, as a write does."""
+
+MAX_TAGS = 300
+"""Limits the tags in the metadata of a page, in characters: a section of the program's is short."""
+MAX_FOLDER_LINE = 110
+"""Limits the line by which a folder's page is listed, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A document to be brought in on the page `path`, as its `way` says. `related` are the pages of the documents that
+    it refers to, with their titles. `left` is the revision after which the page was as the last import left it."""
+
+    name: str
+    text: str
+    path: str
+    way: Way = "create"
+    title: str = ""
+    description: str = ""
+    source: Source = field(default_factory=Source)
+    tags: tuple[str, ...] = ()
+    related: tuple[tuple[str, str], ...] = ()
+    left: str = ""
+
+    @property
+    def runs(self) -> list[tuple[Block, ...]]:
+        """The blocks of the document, and below them a paragraph of links to what it refers to."""
+        if not self.related:
+            return [new_blocks(self.text)]
+        links = ", ".join(f"[[{path}|{_as_words(title)}]]" for path, title in self.related)
+        return [new_blocks(self.text), (Block(f"Related: {links}{2 * line_end(self.text)}"),)]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Documents that are brought in by one operation: one alone if it is merged.
+
+    `origin` says for the history where they are from. `folders` are the title of each page that may have to be made for
+    a folder, and titles of what it lists. Nothing is given a name in `reserved`, which others of the same plan will
+    have. `noted` is called with the id of the operation and the page of each document before anything is stored.
+    """
+
+    documents: Sequence[Incoming]
+    origin: str
+    noted: Callable[[str, Mapping[str, str]], object]
+    folders: Mapping[str, tuple[str, Sequence[str]]] = field(default_factory=dict)
+    reserved: frozenset[str] = frozenset()
+
+    @property
+    def operation(self) -> str:
+        """What the operation is called in the history."""
+        return "write" if self._is_merge else "import"
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What its trace and the history tell of it."""
+        if not self._is_merge:
+            names = [document.name for document in self.documents]
+            shown = f"{counted(len(names), 'document')} from {self.origin}: {', '.join(names[:20])}"
+            return {"about": shown, "documents": names}
+        (document,) = self.documents
+        said = {"source": document.source.name, "date": document.source.properties["date"]}
+        return {"text": document.text, **{key: value for key, value in said.items() if value}}
+
+    @property
+    def _is_merge(self) -> bool:
+        return self.documents[0].way == "merge"
+
+
+@dataclass(frozen=True)
+class ImportResult(Result):
+    """The result of an import. `brought` is the page of each document that is in the memory now, by its name, and
+    `refused` why one was left alone. `provider_failed` says that the model's provider did, and how."""
+
+    brought: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+    provider_failed: str = ""
+
+
+def import_batch(context: Context, batch: Batch) -> ImportResult:
+    """Brings in documents and splits what grows too large. A document that cannot be brought in is left alone, with the
+    reason. Raises `StorageError`; then nothing was changed."""
+    made = _merged(context, batch) if batch.operation == "write" else _created(context, batch)
+    return replace(made, provider_failed=context.operation.abort_reason)
+
+
+def _merged(context: Context, batch: Batch) -> ImportResult:
+    (document,) = batch.documents
+    batch.noted(context.operation.id, {document.name: document.path})
+    written = write(context, document.text, None, "update", document.source.name or None, document.source.day)
+    brought = {document.name: written.path}
+    batch.noted(context.operation.id, brought)
+    return ImportResult(written.path, written.revisions, written.decided_by, written.degraded, brought=brought)
+
+
+def _created(context: Context, batch: Batch) -> ImportResult:
+    refused: dict[str, str] = {}
+
+    def stage(draft: Draft) -> dict[str, str]:
+        refused.clear()
+        brought = _Staging(draft, batch, refused).brought()
+        batch.noted(context.operation.id, brought)
+        return brought
+
+    brought, change = stage_and_commit(context, stage)
+    splits, problem = split_overgrown(context)
+    result = ImportResult(ROOT, (change,) if change else (), brought=brought, refused=dict(refused))
+    return result.with_splits(splits, problem)
+
+
+class _Staging:
+    """The documents of a batch on a draft, and the pages that list them."""
+
+    def __init__(self, draft: Draft, batch: Batch, refused: dict[str, str]) -> None:
+        self._draft = draft
+        self._batch = batch
+        self._refused = refused
+        self._there = set(draft.paths())
+        self._taken = TakenPaths(self._there)
+        self._listed: dict[str, dict[str, str]] = {}
+
+    def brought(self) -> dict[str, str]:
+        """Stages all; returns the page of each document that could be."""
+        self._ensure_root()
+        brought: dict[str, str] = {}
+        for document in self._batch.documents:
+            if document.way == "append":
+                continue
+            try:
+                follows = document.way == "follow"
+                brought[document.name] = self._followed(document) if follows else self._made(document)
+            except (SilicaError, Changed) as reason:
+                if isinstance(reason, OSError):
+                    raise
+                self._refused[document.name] = str(reason)
+        for parent, lines in self._listed.items():
+            self._draft.put(self._draft.page(parent).with_children(lines.items()))
+        return brought | self._appended()
+
+    def _ensure_root(self) -> None:
+        if not self._draft.exists(ROOT):
+            self._draft.put(new_page(ROOT, "Memory"))
+            link_orphans(self._draft)
+            self._add(ROOT)
+
+    def _made(self, document: Incoming) -> str:
+        path = next(self._free(document))
+        page = page_of(document, path)
+        if (bare := self._draft.find(path)) is not None:
+            page = page.with_sections_of(bare)
+        self._draft.put(described(page, document, self._draft))
+        if bare is None:
+            self._list(path, listing_line(document))
+            self._add(path)
+        return path
+
+    def _free(self, document: Incoming) -> Iterator[str]:
+        own = document.path
+        if own not in self._taken or (own in self._there and can_take(self._draft.page(own))):
+            yield own
+        for path in other_paths(own, document.title, document.source):
+            if path not in self._taken and path not in self._batch.reserved:
+                yield path
+
+    def _list(self, path: str, line: str) -> None:
+        """Lists a page on that of its folder, which is made if there is none."""
+        parent = ROOT
+        for folder in prefixes(path)[:-1]:
+            if folder not in self._there:
+                title, below = self._batch.folders.get(folder) or (_title_of(folder), ())
+                self._draft.put(new_page(folder, title).stamped(self._draft.context.now()))
+                self._listed.setdefault(parent, {})[folder] = folder_line(title, below)
+                self._add(folder)
+            if not self._is_piece(folder):
+                parent = folder
+        self._listed.setdefault(parent, {})[path] = line
+
+    def _is_piece(self, path: str) -> bool:
+        return self._draft.page(path).piece is not None
+
+    def _add(self, path: str) -> None:
+        self._there.add(path)
+        self._taken.add(path)
+
+    def _followed(self, document: Incoming) -> str:
+        follow(self._draft, document.path, document.left, page_of(document, document.path))
+        self._draft.put(described(self._draft.page(document.path), document, self._draft))
+        return document.path
+
+    def _appended(self) -> dict[str, str]:
+        """Puts documents at the end of the root, each with a line that names its source."""
+        documents = [document for document in self._batch.documents if document.way == "append"]
+        if documents:
+            self._draft.put(_with_texts(self._draft.page(ROOT), documents))
+        return {document.name: ROOT for document in documents}
+
+
+def _with_texts(root: Page, documents: Sequence[Incoming]) -> Page:
+    """The root with the documents at its end. Each is signed on a page of its own, below the block that stands above
+    it: then signing takes as long as the documents are, whatever stands on the root."""
+    runs: list[Sequence[Block]] = []
+    above = root.blocks[-1:]
+    for document in documents:
+        page = appended(Page(ROOT, "").with_body([above]) if above else Page(ROOT, ""), document.runs)
+        run = signed(page, page.blocks[: len(above)], document.source).blocks[len(above) :]
+        runs.append(run)
+        above = run[-1:]
+    return appended(root, runs)
+
+
+def page_of(document: Incoming, path: str) -> Page:
+    """The page of a document: its blocks, below its title unless they begin with one."""
+    runs = document.runs
+    if own_title(runs[0]):
+        return Page(path, "").with_body(runs)
+    return new_page(path, document.title or _title_of(path), runs)
+
+
+def described(page: Page, document: Incoming, draft: Draft) -> Page:
+    """The page with the source, the day and the tags of its document in the metadata."""
+    told: list[str] = []
+    for tag in document.tags:
+        if tag not in document.text and len(", ".join([*told, tag])) <= MAX_TAGS:
+            told.append(" ".join(tag.split()))
+    return page.stamped(draft.context.now(), **document.source.properties, tags=", ".join(told))
+
+
+def listing_line(document: Incoming) -> str:
+    """The line by which the page of a document is listed."""
+    blocks = new_blocks(document.text)
+    title = own_title(blocks) or document.title or _title_of(document.path)
+    if not document.description:
+        return describe_page(title, blocks)
+    told = " ".join(document.description.split())
+    return shorten(told if told.startswith(title) else f"{shorten(title, 110)}: {told}", MAX_DESCRIPTION)
+
+
+def folder_line(title: str, below: Sequence[str]) -> str:
+    """The line by which the page of a folder is listed: what it is called, and what is in it."""
+    line = title
+    for number, one in enumerate(dict.fromkeys(below)):
+        longer = f"{line}{', ' if number else ': '}{one}"
+        if len(longer) > MAX_FOLDER_LINE:
+            break
+        line = longer
+    return line
+
+
+def can_take(page: Page) -> bool:
+    """Whether a page has no text of its own yet, so that it can be the page of a document: that of a folder."""
+    is_free = page.path != ROOT and page.piece is None and not page_source(page).name
+    return is_free and is_bare(page) and "split_from" not in page.properties
+
+
+def other_paths(path: str, title: str, source: Source) -> Iterator[str]:
+    """The paths that a document may have if its own is taken, best first."""
+    folder, _, name = path.rpartition("/")
+    above = folder or ROOT
+    names = [slug(title), f"{name}-{source.day}" if source.day else "", f"{name}-{folder.rpartition('/')[2]}"]
+    names += [f"{name}-{number}" for number in range(2, 10_000)]
+    for other in dict.fromkeys(filter(None, names)):
+        if other != name and not other.endswith("-") and is_page_path(found := child_path(above, other)):
+            yield found
+
+
+def _title_of(path: str) -> str:
+    return capitalized(path.rsplit("/", 1)[-1].replace("-", " "))
+
+
+def _as_words(title: str) -> str:
+    """A title as the words of a link."""
+    return " ".join(title.replace("[", "(").replace("]", ")").replace("|", "/").split()) or "page"

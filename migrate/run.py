@@ -1,0 +1,241 @@
+"""Carrying out a plan: batch by batch, each one operation of the history, so that it can be stopped at any moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from memory_v2.agent.limits import Cost
+from memory_v2.errors import ModelError, NotAllowed, SilicaError
+from memory_v2.memory import Memory
+from memory_v2.migrate.cost import asks
+from memory_v2.migrate.ledger import Imported, Ledger
+from memory_v2.migrate.outcome import Outcome, Status
+from memory_v2.migrate.plan import Action, Plan, Step
+from memory_v2.migrate.planning import INDEXES, UNCHANGED, last_revisions
+from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.operations.imports import Batch, ImportResult, Incoming
+from memory_v2.progress import tell_progress
+from memory_v2.text.plain import capitalized, plain
+from memory_v2.text.slug import slug
+from memory_v2.tree.block import readable
+from memory_v2.tree.edit import new_blocks
+from memory_v2.tree.page import own_title
+from memory_v2.tree.path import prefixes
+from memory_v2.tree.source import Source
+
+MAX_DOCUMENTS = 500
+"""How many documents a batch has at most: so many are undone at once, and done again after a kill."""
+MAX_BYTES = 4_000_000
+"""How many bytes a batch has at most, unless one document is larger."""
+MAX_APPENDED = 80_000
+"""How many bytes are put at the end of the root at once: it is divided after each batch, and how long that takes grows
+faster than the page."""
+MAX_NAME = 200
+"""Limits the name of a source in the metadata of a page, in characters."""
+OPENING = 2_000
+"""How much of a document is read for its title, in characters."""
+_STATUS: Mapping[Action, Status] = {
+    "create": "created",
+    "merge": "merged",
+    "append": "appended",
+    "follow": "followed",
+    "skip": "skipped",
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run did. `outcomes` has each document of the source; `gone` those that are in the source no more, whose
+    pages stay. `cost` is that of all operations. `error` is why it has stopped before the end; what was not reached has
+    failed, and the next run goes on with it."""
+
+    outcomes: tuple[Outcome, ...]
+    gone: tuple[Outcome, ...] = ()
+    cost: Cost = field(default_factory=Cost)
+    operations: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+    error: SilicaError | None = None
+
+
+def run(memory: Memory, scan: Scan, plan: Plan, max_cost: float | None = None) -> Run:
+    """Carries out a plan for what was scanned. `max_cost` limits what a model costs, in dollars: no request is begun
+    after it. Raises `StorageError` if another import from the same source is running."""
+    ledger = Ledger(memory.storage, plan.source)
+    with ledger.claimed():
+        return _Runner(memory, scan, plan, ledger, max_cost).run()
+
+
+class _Runner:
+    def __init__(self, memory: Memory, scan: Scan, plan: Plan, ledger: Ledger, max_cost: float | None) -> None:
+        self._memory = memory
+        self._documents = {document.name: document for document in scan.documents}
+        self._plan = plan
+        self._ledger = ledger
+        self._max_cost = max_cost
+        self._cost = Cost()
+        self._outcomes: dict[str, Outcome] = {}
+        self._operations: list[str] = []
+        self._degraded: dict[str, None] = {}
+        self._known = ledger.read()
+        self._left = last_revisions(memory) if any(step.action == "follow" for step in plan.steps) else {}
+        self._pages = {step.name: step.page for step in plan.steps if step.page}
+        self._reserved = frozenset(step.page for step in plan.steps if step.action == "create")
+        self._folders = _folders(plan.steps, self._documents)
+
+    def run(self) -> Run:
+        steps = [step for step in self._plan.steps if step.name in self._documents]
+        for step in (step for step in steps if step.action == "skip"):
+            self._outcomes[step.name] = self._left_alone(step)
+        due = [step for step in steps if step.action != "skip"]
+        error: SilicaError | None = None
+        try:
+            for batch in _batches(due):
+                self._check_cost(batch)
+                self._carry_out(batch)
+                tell_progress("documents imported", sum(step.name in self._outcomes for step in due), len(due))
+        except SilicaError as stopped:
+            error = stopped
+        for step in due:
+            reason = f"not brought in yet: {error}"
+            self._outcomes.setdefault(step.name, Outcome(step.name, "failed", "", reason))
+        found = self._plan.left_out
+        return Run(
+            outcomes=tuple(self._outcomes[name] for name in self._documents if name in self._outcomes),
+            gone=tuple(
+                Outcome(one.name, "skipped", self._known[one.name].page, one.reason)
+                for one in found
+                if one.name in self._known and one.name not in self._documents
+            ),
+            cost=self._cost,
+            operations=tuple(self._operations),
+            degraded=tuple(self._degraded),
+            error=error,
+        )
+
+    def _left_alone(self, step: Step) -> Outcome:
+        known = self._known.get(step.name)
+        status: Status = "unchanged" if step.reason == UNCHANGED and known else "skipped"
+        operation = known.operation if known else ""
+        return Outcome(step.name, status, step.page, "" if status == "unchanged" else step.reason, operation)
+
+    def _check_cost(self, batch: Sequence[Step]) -> None:
+        if self._max_cost is None or not any(asks(step, self._memory.threshold) for step in batch):
+            return
+        if self._memory.is_offline:
+            return
+        if self._cost.money is None:
+            raise NotAllowed("the price of the model is not known, so that its cost cannot be limited")
+        if self._cost.money >= self._max_cost:
+            told = f"the limit of {self._max_cost:g} dollars was reached"
+            raise NotAllowed(f"{told}; run it again with a higher --max-cost for the rest")
+
+    def _carry_out(self, steps: Sequence[Step]) -> None:
+        incoming = [self._incoming(step) for step in steps]
+        made: list[str] = []
+
+        def note(operation: str, brought: Mapping[str, str]) -> None:
+            made[:] = [operation]
+            self._ledger.note(
+                operation, {step.name: _noted(step, operation, brought) for step in steps if step.name in brought}
+            )
+
+        reserved = self._reserved - {document.path for document in incoming}
+        batch = Batch(incoming, readable(self._plan.source.name), note, self._folders, reserved)
+        result = self._memory.import_batch(batch)
+        operation = made[0] if made else ""
+        self._operations.append(operation)
+        self._pay(result)
+        for step in steps:
+            if (page := result.brought.get(step.name)) is not None:
+                self._pages[step.name] = page
+                self._outcomes[step.name] = Outcome(step.name, _STATUS[step.action], page, "", operation)
+            else:
+                self._outcomes[step.name] = Outcome(step.name, "failed", "", result.refused.get(step.name, ""))
+        if result.degraded:
+            self._degraded[result.degraded] = None
+        if result.provider_failed:
+            raise ModelError(f"{result.provider_failed}; run it again for the rest", retryable=True)
+
+    def _pay(self, result: ImportResult) -> None:
+        cost, paid = self._cost, result.cost
+        money = None if cost.money is None or paid.money is None else cost.money + paid.money
+        seconds, is_estimate = cost.seconds + paid.seconds, cost.is_estimate or paid.is_estimate
+        self._cost = Cost(cost.calls + paid.calls, cost.usage + paid.usage, seconds, money, is_estimate)
+
+    def _incoming(self, step: Step) -> Incoming:
+        document = self._documents[step.name]
+        today = self._memory.today
+        related = [(page, _title(self._documents[name])) for name in document.links if (page := self._page_of(name))]
+        return Incoming(
+            name=document.name,
+            text=document.text,
+            path=step.page,
+            way="create" if step.action == "skip" else step.action,
+            title=_title(document),
+            description=plain(document.description),
+            source=Source(source_name(document.name), document.day if document.day and document.day <= today else None),
+            tags=document.tags,
+            related=tuple(dict.fromkeys((page, title) for page, title in related if page != step.page)),
+            left=self._left.get(self._known[step.name].operation, "") if step.action == "follow" else "",
+        )
+
+    def _page_of(self, name: str) -> str:
+        return self._pages.get(name, "") if name in self._documents else ""
+
+
+def _noted(step: Step, operation: str, brought: Mapping[str, str]) -> Imported:
+    return Imported(step.digest, brought[step.name], operation, step.action)
+
+
+def _batches(steps: Sequence[Step]) -> Iterator[list[Step]]:
+    """The steps in order, as many together as one operation may have."""
+    batch: list[Step] = []
+    size = 0
+    for step in steps:
+        limit = MAX_APPENDED if step.action == "append" else MAX_BYTES
+        is_full = len(batch) == MAX_DOCUMENTS or size + step.size > limit
+        if batch and (is_full or step.action == "merge" or batch[-1].action == "merge"):
+            yield batch
+            batch, size = [], 0
+        batch.append(step)
+        size += step.size
+    if batch:
+        yield batch
+
+
+def _folders(steps: Sequence[Step], documents: Mapping[str, SourceDocument]) -> dict[str, tuple[str, Sequence[str]]]:
+    """The title of each folder, as the source spells it, and the titles of what is directly below it, the folders
+    first."""
+    titles: dict[str, str] = {}
+    below: dict[str, dict[str, str]] = {}
+    for step in steps:
+        if step.action != "create" or step.name not in documents:
+            continue
+        document = documents[step.name]
+        for part in document.place.split("/")[:-1]:
+            titles.setdefault(slug(part), capitalized(" ".join(part.replace("-", " ").replace("_", " ").split())))
+        titles_of = {step.page: _title(document)}
+        for folder, one in pairwise(prefixes(step.page)):
+            title = titles_of.get(one) or titles.get(one.rpartition("/")[2], capitalized(one.rpartition("/")[2]))
+            below.setdefault(folder, {}).setdefault(one, title)
+    return {
+        folder: (titles.get(name := folder.rpartition("/")[2], capitalized(name)), tuple(listed.values()))
+        for folder, listed in below.items()
+    }
+
+
+def _title(document: SourceDocument) -> str:
+    """What a document is called: by its own heading, as its format says, or else as its file or folder."""
+    if own := own_title(new_blocks(document.text[:OPENING])) or document.title:
+        return plain(readable(own))
+    folder, _, name = document.place.rpartition("/")
+    name = folder.rpartition("/")[2] if folder and name.casefold() in INDEXES else name
+    return capitalized(" ".join(name.replace("_", " ").split()))
+
+
+def source_name(name: str) -> str:
+    """The name of a document as it stands in the metadata of its page: on one line, the end of a long one."""
+    shown = " ".join(readable(name).split())
+    return shown if len(shown) <= MAX_NAME else f"…{shown[1 - MAX_NAME :]}"
