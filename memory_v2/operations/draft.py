@@ -27,6 +27,7 @@ class Draft:
         self.staged: dict[str, Page | None] = {}
         self._pages: dict[str, Page] = {}
         self._listed: frozenset[str] | None = None
+        self._new = TakenPaths(())
 
     def page(self, path: str) -> Page:
         """The page; raises `PageNotFound`."""
@@ -67,6 +68,7 @@ class Draft:
             hint = f"; rename {taken}.md to {ROOT}.md, and it is the root" if page.path == ROOT else ""
             raise PageExists(f"{page.path!r} would be the same as {taken!r} on a disk that ignores case{hint}")
         self.staged[page.path] = page.told_apart(self.context.now())
+        self._new.add(page.path)
 
     def spelled(self, path: str) -> str | None:
         """The page with this path, whatever its case, in the spelling of the page; `None` if there is none."""
@@ -81,7 +83,7 @@ class Draft:
     def _clash(self, path: str) -> str | None:
         if None in self.staged.values():  # a path that a removed page has may be free
             return TakenPaths(self.paths()).clash(path)
-        return self.context.index.graph().taken.clash(path) or TakenPaths(self.staged).clash(path)
+        return self.context.index.graph().taken.clash(path) or self._new.clash(path)
 
     def expect_unchanged(self, paths: Iterable[str]) -> None:
         """Raises `StorageConflict` if one of these pages has changed since this operation read it."""
