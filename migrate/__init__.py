@@ -1,1 +1,1 @@
-"""Bringing along what people have: readers of older memories and folders of notes, the plan, the run, the report."""
+"""Bringing along what people have: readers of older memories and of notes, the plan, the run, the report."""

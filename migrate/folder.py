@@ -1,0 +1,96 @@
+"""A folder of text files as documents: what all readers share. A reader says what is different in its format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_v2.migrate.claude_folder import address_in, judge_in
+from memory_v2.migrate.decoding import read_text
+from memory_v2.migrate.files import Judge, Listing, SourceFile, has_text_suffix, list_files, no_reader
+from memory_v2.migrate.places import find_places
+from memory_v2.migrate.references import References, Referring
+from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
+from memory_v2.tree.block import parse_blocks
+from memory_v2.tree.front_matter import read_front_matter
+from memory_v2.tree.page import own_title
+from memory_v2.tree.source import named_day
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Referring):
+    """The text of one file, and what decoding it has to tell."""
+
+    notes: tuple[str, ...] = ()
+
+
+def scan_folder(
+    format_name: str,
+    folder: Path,
+    *,
+    judge: Judge | None = None,
+    address: Callable[[str], str] | None = None,
+    is_text: Callable[[str], bool] = has_text_suffix,
+    other: Callable[[SourceFile], LeftOut] = no_reader,
+    leave_out: Callable[[Text], LeftOut | None] = lambda _: None,
+) -> Scan:
+    """The documents of a folder, and what is left out: what the `judge` of `list_files` keeps out, each file whose name
+    is not that of a text, with the reason that `other` gives, and each text with which `leave_out` finds a reason.
+
+    The `address` is where a file's name would be in a plain folder: its place and the links to it follow from it.
+    Raises `StorageError` if the folder cannot be listed."""
+    listing = list_files(folder, judge or judge_in(folder))
+    address = address or (lambda name: address_in(folder, name))
+    return scan_files(format_name, listing, address=address, is_text=is_text, other=other, leave_out=leave_out)
+
+
+def scan_files(
+    format_name: str,
+    listing: Listing,
+    *,
+    address: Callable[[str], str] = str,
+    is_text: Callable[[str], bool] = has_text_suffix,
+    other: Callable[[SourceFile], LeftOut] = no_reader,
+    leave_out: Callable[[Text], LeftOut | None] = lambda _: None,
+) -> Scan:
+    """The same for files that were listed."""
+    texts: list[Text] = []
+    left_out = list(listing.left_out)
+    for file in listing.files:
+        decoded = read_text(file) if is_text(file.name) else other(file)
+        if isinstance(decoded, LeftOut):
+            left_out.append(decoded)
+            continue
+        front_matter = read_front_matter(decoded.text)
+        text = Text(file.name, address(file.name), decoded.text, front_matter, decoded.notes)
+        if left := leave_out(text):
+            left_out.append(left)
+        else:
+            texts.append(text)
+    documents = _documents(texts, (left.name for left in left_out))
+    return Scan(format_name, documents, sorted(left_out, key=lambda left: left.name))
+
+
+def _documents(texts: Sequence[Text], others: Iterable[str]) -> list[SourceDocument]:
+    references = References(texts, others)
+    titles = {text.address: text for text in texts}
+    places = find_places(titles, lambda name: own_title(parse_blocks(titles[name].text)))
+    documents = []
+    for text in texts:
+        said, found = text.front_matter, references.of(text)
+        documents.append(
+            SourceDocument(
+                name=text.name,
+                text=text.text,
+                place=places[text.address],
+                title=said.title,
+                description=said.description,
+                day=said.date or named_day(text.name),
+                tags=said.tags,
+                links=found.links,
+                dead=found.dead,
+                notes=(*text.notes, *found.notes),
+            )
+        )
+    return documents

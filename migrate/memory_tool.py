@@ -1,0 +1,26 @@
+"""The folder of Claude's memory tool, `/memories`: Claude names its files as it likes, so all that is text is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from memory_v2.migrate.folder import scan_folder
+from memory_v2.migrate.source import Scan
+
+name: Final = "claude-memory-tool"
+about: Final = "the folder /memories of Claude's memory tool"
+FOLDER: Final = "memories"
+
+
+def detect(folder: Path) -> str:
+    """By its name: the folder is called `memories`, or holds nothing else."""
+    if folder.name == FOLDER:
+        return f"the name {FOLDER}/"
+    inside = [path.name for path in folder.iterdir() if not path.name.startswith(".")]
+    return f"{FOLDER}/" if inside == [FOLDER] and (folder / FOLDER).is_dir() else ""
+
+
+def scan(folder: Path) -> Scan:
+    """Each file that is text is a document."""
+    return scan_folder(name, folder, address=lambda text: text.removeprefix(f"{FOLDER}/"), is_text=lambda _: True)

@@ -1,0 +1,226 @@
+"""The first memory of Silica: a tree of Markdown files, each with a `NAME.metadata.json` that holds its summary.
+
+The times in a sidecar are those of somebody's home folder, so a document's day is that of its file if nothing else says
+one. A name with a dot lost what is behind it, so that `python3.11` and `python3.12` share `python3.md`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from memory_v2.migrate.files import Listing, SourceFile, has_text_suffix, left_out_as_hidden, list_files, no_reader
+from memory_v2.migrate.folder import Text, scan_files
+from memory_v2.migrate.personas import one_persona
+from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
+from memory_v2.tree.path import ROOT
+from memory_v2.tree.source import iso_day
+
+name: Final = "silica-v1"
+about: Final = "Silica's first memory: Markdown with .metadata.json beside it"
+PLACEHOLDER: Final = "Global memory storage for critical information"
+"""What an unused `global.md` says."""
+_SIDECAR = ".metadata.json"
+_GLOBAL = "global.md"
+_REFERENCE = re.compile(r"^[ \t]*@([\w/._-]+)[ \t]*\r?$", re.M)
+_KNOWN = ("created", "updated", "version", "summary", "tags")
+
+
+@dataclass(frozen=True)
+class Sidecar:
+    """What a file beside a note says about it. `written_as` is the path under which the note was written."""
+
+    file: SourceFile
+    written_as: str
+    note: str
+    said: Mapping[str, Any] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def summary(self) -> str:
+        """One or two sentences about the note; may be empty."""
+        summary = self.said.get("summary", "")
+        return " ".join(summary.split()) if isinstance(summary, str) else ""
+
+
+def detect(folder: Path) -> str:
+    """By the sidecars of its notes, or by a placeholder that only this version wrote."""
+    listing = list_files(folder, _judge)
+    sidecars = sum(bool(each.note) for each in _sidecars(listing))
+    if sidecars:
+        return f"{sidecars} {_SIDECAR} file{'s' * (sidecars != 1)}"
+    return next((file.name for file in listing.files if file.path.name == _GLOBAL and _is_placeholder(file)), "")
+
+
+def scan(folder: Path) -> Scan:
+    """Each note is a document, described by its summary. Raises `UsageError` if the folder holds several personas."""
+    start = _start(folder)
+    listing = list_files(folder, _judge)
+    sidecars = {sidecar.file.name: sidecar for sidecar in _sidecars(listing)}
+    by_note: dict[str, list[Sidecar]] = {}
+    for sidecar in sidecars.values():
+        by_note.setdefault(sidecar.note, []).append(sidecar)
+    for found in by_note.values():
+        found.sort(key=lambda sidecar: (_modified(sidecar.file), sidecar.file.name))
+
+    def address(note: str) -> str:
+        written = by_note[note][-1].written_as if note in by_note else note
+        return written.removeprefix(start)
+
+    def other(file: SourceFile) -> LeftOut:
+        if file.name in sidecars:
+            return _left_out(sidecars[file.name], by_note)
+        return LeftOut(file.name, "a log of the persona", True) if file.path.suffix == ".jsonl" else no_reader(file)
+
+    def leave_out(text: Text) -> LeftOut | None:
+        if not text.name.startswith(start):
+            return LeftOut(text.name, "it stands beside the memory: the prompt of the persona, or a copy of it")
+        is_unused = text.name == start + _GLOBAL and text.text.strip() == PLACEHOLDER
+        return LeftOut(text.name, "the placeholder of an unused note", is_expected=True) if is_unused else None
+
+    scanned = scan_files(name, listing, address=address, other=other, leave_out=leave_out)
+    files = {file.name: file for file in listing.files}
+    names = {document.name for document in scanned.documents}
+    documents = [
+        _completed(document, files[document.name], by_note.get(document.name, []), names, start)
+        for document in scanned.documents
+    ]
+    return replace(scanned, documents=documents)
+
+
+def _start(folder: Path) -> str:
+    """Where the memory is within the folder, which may be that of a persona, of all personas, or of Silica."""
+    if (folder / _GLOBAL).exists() or any(folder.glob(f"*{_SIDECAR}")):
+        return ""
+    for pattern in ("memory", "*/memory", "personas/*/memory"):
+        if start := one_persona(folder, (path for path in folder.glob(pattern) if _is_memory(path))):
+            return start
+    return ""
+
+
+def _is_memory(folder: Path) -> bool:
+    return any(folder.rglob(f"*{_SIDECAR}")) or (folder / _GLOBAL).exists()
+
+
+def _judge(name: str, path: Path) -> LeftOut | None:
+    *_, last = name.rstrip("/").rpartition("/")
+    if last.startswith(".sync-"):
+        return LeftOut(name, "kept by the synchronisation of Silica", is_expected=True)
+    if name.endswith("history/") and (path.parent / "persona.md").exists():
+        return LeftOut(name, "the sessions of a persona, and no memory", is_expected=True)
+    return left_out_as_hidden(name, path)
+
+
+def _sidecars(listing: Listing) -> Iterator[Sidecar]:
+    """Each sidecar with its note, by the rule with which it was written; without a note if that is gone."""
+    names = set(listing.names())
+    for file in listing.files:
+        if not file.name.endswith(_SIDECAR):
+            continue
+        written = file.name.removesuffix(_SIDECAR)
+        note = next((each for each in _files_of(written) if each in names), "")
+        said, problem = _read(file)
+        yield Sidecar(file, written if has_text_suffix(written) else f"{written}.md", note, said, problem)
+
+
+def _files_of(path: str) -> tuple[str, ...]:
+    """The names that the file of a note may have, by its path: the first is that which was written."""
+    pure = PurePosixPath(path)
+    return (str(pure.with_suffix(".md")) if pure.name else "", f"{path}.md")
+
+
+def _read(file: SourceFile) -> tuple[Mapping[str, Any], str]:
+    try:
+        said = json.loads(file.path.read_bytes())
+    except OSError as error:
+        return {}, f"it cannot be read: {error.strerror}"
+    except (ValueError, RecursionError):
+        return {}, "it is no valid JSON"
+    return (said, "") if isinstance(said, dict) else ({}, "it is no JSON object")
+
+
+def _left_out(sidecar: Sidecar, by_note: Mapping[str, list[Sidecar]]) -> LeftOut:
+    quoted = f': "{sidecar.summary}"' if sidecar.summary else ""
+    last = by_note[sidecar.note][-1]
+    if sidecar.problem:
+        return LeftOut(sidecar.file.name, f"the summary of a note, but {sidecar.problem}")
+    if not sidecar.note:
+        return LeftOut(sidecar.file.name, f"the summary of a note that is not there{quoted}")
+    if sidecar is not last:
+        told = f"the summary of a note that was overwritten by {PurePosixPath(last.file.name).name}{quoted}"
+        return LeftOut(sidecar.file.name, told)
+    return LeftOut(sidecar.file.name, f"the summary of {sidecar.note}", is_expected=True)
+
+
+def _completed(
+    document: SourceDocument, file: SourceFile, sidecars: list[Sidecar], names: set[str], start: str
+) -> SourceDocument:
+    """A document with what its sidecars and its file say, and with V1's own references."""
+    said = sidecars[-1].said if sidecars else {}
+    links, dead = _references(document, names, start)
+    return replace(
+        document,
+        place=ROOT if document.name == start + _GLOBAL else document.place,
+        description=document.description or (sidecars[-1].summary if sidecars else ""),
+        day=document.day or iso_day(_words(said.get("created"))[:10]) or _day_of(file),
+        tags=(*document.tags, *(tag for tag in _tags(said.get("tags")) if tag not in document.tags)),
+        links=(*document.links, *(link for link in links if link not in document.links)),
+        dead=(*document.dead, *dead),
+        notes=(*document.notes, *_notes(sidecars)),
+    )
+
+
+def _references(document: SourceDocument, names: set[str], start: str) -> tuple[list[str], list[str]]:
+    """The documents to which lines such as `@projects/silica` refer, and what leads nowhere."""
+    links: dict[str, None] = {}
+    dead: dict[str, None] = {}
+    for path in _REFERENCE.findall(document.text):
+        files = (start + file for file in _files_of(path.strip("/")))
+        if (found := next((file for file in files if file in names), None)) is None:
+            dead[f"@{path}"] = None
+        elif found != document.name:
+            links[found] = None
+    return [*links], [*dead]
+
+
+def _notes(sidecars: list[Sidecar]) -> Iterator[str]:
+    if len(sidecars) > 1:
+        older = ", ".join(PurePosixPath(sidecar.written_as).stem for sidecar in sidecars[:-1])
+        yield f"the old memory kept {older} in this file too, and overwrote it"
+    for sidecar in sidecars[-1:]:
+        more = {key: value for key, value in sidecar.said.items() if key not in _KNOWN}
+        if more:
+            yield f"{sidecar.file.name} also says: {json.dumps(more, ensure_ascii=False)}"
+
+
+def _tags(value: object) -> list[str]:
+    listed = value if isinstance(value, list) else _words(value).split(",")
+    return [tag for each in listed if (tag := _words(each).strip().lstrip("#"))]
+
+
+def _words(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _modified(file: SourceFile) -> float:
+    try:
+        return file.path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _day_of(file: SourceFile) -> date | None:
+    modified = _modified(file)
+    return date.fromtimestamp(modified) if modified > 0 else None
+
+
+def _is_placeholder(file: SourceFile) -> bool:
+    try:
+        return file.path.read_text("utf-8", "replace").strip() == PLACEHOLDER
+    except OSError:
+        return False
