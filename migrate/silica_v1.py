@@ -27,6 +27,7 @@ PLACEHOLDER: Final = "Global memory storage for critical information"
 """What an unused `global.md` says."""
 _SIDECAR = ".metadata.json"
 _GLOBAL = "global.md"
+_PERSONA_LOG = "persona.log.jsonl"
 _REFERENCE = re.compile(r"^[ \t]*@([\w/._-]+)[ \t]*\r?$", re.M)
 _KNOWN = ("created", "updated", "version", "summary", "tags")
 
@@ -73,9 +74,8 @@ def scan(folder: Path) -> Scan:
         return written.removeprefix(start)
 
     def other(file: SourceFile) -> LeftOut:
-        if file.name in sidecars:
-            return _left_out(sidecars[file.name], by_note)
-        return LeftOut(file.name, "a log of the persona", True) if file.path.suffix == ".jsonl" else no_reader(file)
+        is_log = file.path.name == _PERSONA_LOG
+        return LeftOut(file.name, "the log of a persona", is_expected=True) if is_log else no_reader(file)
 
     def leave_out(text: Text) -> LeftOut | None:
         if not text.name.startswith(start):
@@ -90,7 +90,10 @@ def scan(folder: Path) -> Scan:
         _completed(document, files[document.name], by_note.get(document.name, []), names, start)
         for document in scanned.documents
     ]
-    return replace(scanned, documents=documents)
+    left_out = [
+        _left_out(sidecars[left.name], by_note, names) if left.name in sidecars else left for left in scanned.left_out
+    ]
+    return replace(scanned, documents=documents, left_out=left_out)
 
 
 def _start(folder: Path) -> str:
@@ -144,17 +147,19 @@ def _read(file: SourceFile) -> tuple[Mapping[str, Any], str]:
     return (said, "") if isinstance(said, dict) else ({}, "it is no JSON object")
 
 
-def _left_out(sidecar: Sidecar, by_note: Mapping[str, list[Sidecar]]) -> LeftOut:
+def _left_out(sidecar: Sidecar, by_note: Mapping[str, list[Sidecar]], names: set[str]) -> LeftOut:
+    """Why a sidecar is no document: its summary is the description of one, or whose it is."""
+    name, last = sidecar.file.name, by_note[sidecar.note][-1]
     quoted = f': "{sidecar.summary}"' if sidecar.summary else ""
-    last = by_note[sidecar.note][-1]
     if sidecar.problem:
-        return LeftOut(sidecar.file.name, f"the summary of a note, but {sidecar.problem}")
+        return LeftOut(name, f"the summary of a note, but {sidecar.problem}")
     if not sidecar.note:
-        return LeftOut(sidecar.file.name, f"the summary of a note that is not there{quoted}")
+        return LeftOut(name, f"the summary of a note that is not there{quoted}")
     if sidecar is not last:
-        told = f"the summary of a note that was overwritten by {PurePosixPath(last.file.name).name}{quoted}"
-        return LeftOut(sidecar.file.name, told)
-    return LeftOut(sidecar.file.name, f"the summary of {sidecar.note}", is_expected=True)
+        return LeftOut(name, f"the summary of a note that was overwritten as {_stem(last.written_as)}{quoted}")
+    if sidecar.note not in names:
+        return LeftOut(name, f"the summary of {sidecar.note}, which is left out{quoted}", is_expected=not quoted)
+    return LeftOut(name, f"the summary of {sidecar.note}", is_expected=True)
 
 
 def _completed(
@@ -190,12 +195,16 @@ def _references(document: SourceDocument, names: set[str], start: str) -> tuple[
 
 def _notes(sidecars: list[Sidecar]) -> Iterator[str]:
     if len(sidecars) > 1:
-        older = ", ".join(PurePosixPath(sidecar.written_as).stem for sidecar in sidecars[:-1])
+        older = ", ".join(_stem(sidecar.written_as) for sidecar in sidecars[:-1])
         yield f"the old memory kept {older} in this file too, and overwrote it"
     for sidecar in sidecars[-1:]:
         more = {key: value for key, value in sidecar.said.items() if key not in _KNOWN}
         if more:
             yield f"{sidecar.file.name} also says: {json.dumps(more, ensure_ascii=False)}"
+
+
+def _stem(name: str) -> str:
+    return PurePosixPath(name).stem
 
 
 def _tags(value: object) -> list[str]:

@@ -1,0 +1,242 @@
+"""What is read from folders of Markdown, vaults, and the memories of agents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from memory_v2.migrate.readers import choose
+from tests.migrate.folders import (
+    CLAUDE_CODE,
+    CLAUDE_HOME,
+    CLAWVAULT,
+    FORMATS,
+    MEMORY_TOOL,
+    SILICA_V2,
+    VAULT,
+    WORKSPACE,
+    documents,
+    left_out,
+    places,
+    read,
+    write,
+)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_is_known_by_what_is_in_the_folder(tmp_path: Path, name: str) -> None:
+    assert choose(write(tmp_path, FORMATS[name])).name == name
+
+
+@pytest.mark.parametrize("files", [*FORMATS.values(), CLAUDE_HOME, MEMORY_TOOL])
+def test_every_file_is_a_document_or_left_out(tmp_path: Path, files: Mapping[str, str | bytes]) -> None:
+    scan = read(tmp_path, files)
+    told = [*documents(scan), *left_out(scan)]
+    assert len(told) == len(set(told))
+    for name in files:
+        assert [each for each in told if each == name or (each.endswith("/") and name.startswith(each))]
+
+
+# a vault
+
+
+def test_links_of_a_vault_lead_where_they_lead_in_obsidian(tmp_path: Path) -> None:
+    found = documents(read(tmp_path, VAULT))
+    home = found["Home.md"]
+    assert home.links == ("Garden/Garden.md", "Sport/Boats.md", "people/ann.md")
+    assert home.dead == ("[[nobody]]",)
+    assert found["Garden/Water tank.md"].links == ("Garden/Beds/Tomatoes.md",)
+    assert found["Garden/Beds/Tomatoes.md"].links == ("Garden/Garden.md", "Home.md", "Garden/Water tank.md")
+    assert found["Garden/Beds/Tomatoes.md"].dead == ()
+    assert found["Sport/Boats.md"].links == ()
+    assert found["Sport/Boats.md"].dead == ("gone.md",)
+
+
+def test_the_front_matter_of_a_note_is_told(tmp_path: Path) -> None:
+    garden = documents(read(tmp_path, VAULT))["Garden/Garden.md"]
+    assert (garden.title, garden.tags, garden.day) == ("The garden", ("outside", "plants"), date(2026, 5, 1))
+    assert garden.text == VAULT["Garden/Garden.md"]  # to the letter
+
+
+def test_a_note_about_its_folder_is_the_page_of_the_folder(tmp_path: Path) -> None:
+    assert places(read(tmp_path, VAULT)) == {
+        "Home.md": "home",
+        "Garden/Garden.md": "garden",
+        "Garden/Beds/Tomatoes.md": "garden/beds/tomatoes",
+        "Garden/Water tank.md": "garden/water-tank",
+        "Sport/Boats.md": "sport/boats",
+        "people/ann.md": "people/ann",
+    }
+
+
+def test_what_is_no_note_of_a_vault_is_left_out_and_told(tmp_path: Path) -> None:
+    left = left_out(read(tmp_path, VAULT))
+    assert {name: each.is_expected for name, each in left.items()} == {
+        ".obsidian/": True,
+        ".trash/": True,
+        "shed.png": False,
+        "map.canvas": False,
+    }
+
+
+def test_a_link_that_may_mean_two_notes_means_the_nearer_one_and_is_told(tmp_path: Path) -> None:
+    files = {
+        "a/note.md": "[[plan]]\n",
+        "a/plan.md": "a\n",
+        "b/deep/plan.md": "b\n",
+        "c/plan.md": "c\n",
+        "top.md": "[[deep/plan]] [[PLAN.md]]\n",
+    }
+    found = documents(read(tmp_path, files))
+    assert (found["a/note.md"].links, found["a/note.md"].notes) == (("a/plan.md",), ())
+    assert found["top.md"].links == ("b/deep/plan.md", "a/plan.md")
+    assert "a/plan.md or c/plan.md or b/deep/plan.md" in found["top.md"].notes[0]
+
+
+# places
+
+
+def test_the_page_of_a_folder_is_one_note(tmp_path: Path) -> None:
+    files = {
+        "a/README.md": "r\n",
+        "a/index.md": "i\n",
+        "b/README.md": "r\n",
+        "b.md": "b\n",
+        "README.md": "# My notes\n",
+    }
+    assert places(read(tmp_path, files)) == {
+        "a/README.md": "a/readme",
+        "a/index.md": "a",
+        "b/README.md": "b/readme",
+        "b.md": "b",
+        "README.md": "my-notes",
+    }
+
+
+def test_each_place_can_be_the_path_of_a_page(tmp_path: Path) -> None:
+    from memory_v2.tree.path import page_path
+
+    deep = "/".join(f"level {n}" for n in range(20))
+    names = [
+        "con.md",
+        "a:b?.md",
+        "MEMORY.md",
+        "memory.txt",
+        "x/Memory.md",
+        "🔥.md",
+        "...md",
+        f"{deep}/x.md",
+        "long " * 40,
+    ]
+    files = {f"{name.removesuffix('.md')}.md" if "." not in name else name: "# Fire\n" for name in names}
+    found = places(read(tmp_path, files))
+    assert all(page_path(place) == place and place != "memory" for place in found.values()), found
+    assert found["MEMORY.md"] == "long-term-memory"
+    assert found["🔥.md"] == "fire"
+
+
+# the memories of agents
+
+
+def test_the_logs_of_a_workspace_are_together_and_have_their_days(tmp_path: Path) -> None:
+    scan = read(tmp_path, WORKSPACE)
+    assert places(scan) == {
+        "MEMORY.md": "long-term-memory",
+        "USER.md": "user",
+        "memory/2026-02-03.md": "daily-logs/2026-02-03",
+        "memory/2026-02-04-market.md": "daily-logs/2026-02-04-market",
+        "memory/archive/2026-01-01.md": "archive/2026-01-01",
+        "memory/topics/soil.md": "topics/soil",
+    }
+    found = documents(scan)
+    assert found["memory/2026-02-04-market.md"].day == date(2026, 2, 4)
+    assert found["memory/2026-02-04-market.md"].links == ("memory/2026-02-03.md",)
+    assert found["MEMORY.md"].day is None  # never that of the file
+    assert "JSON" in left_out(scan)["memory/state.json"].reason
+
+
+def test_the_memory_of_claude_code_in_a_project_is_read_with_its_notes(tmp_path: Path) -> None:
+    scan = read(tmp_path, CLAUDE_CODE)
+    assert places(scan) == {
+        "CLAUDE.md": "claude",
+        "docs/style.md": "docs/style",
+        ".claude/memory/MEMORY.md": "long-term-memory",
+        ".claude/memory/user.md": "user",
+        ".claude/rules/tests.md": "rules/tests",
+    }
+    found = documents(scan)
+    assert (found["CLAUDE.md"].links, found["CLAUDE.md"].dead) == (("docs/style.md",), ("gone.md",))
+    user = found[".claude/memory/user.md"]
+    assert (user.title, user.description) == ("The user", "Who it is")
+    assert found[".claude/memory/MEMORY.md"].links == (".claude/memory/user.md",)
+    assert {name: each.is_expected for name, each in left_out(scan).items()} == {
+        ".claude/commands/": False,
+        ".claude/settings.json": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("inside", "expected"),
+    [
+        ("", {"CLAUDE.md": "claude", "build.md": "projects/home-me-app/build"}),
+        ("projects", {"build.md": "projects/home-me-app/build"}),
+        ("projects/-home-me-app", {"build.md": "projects/home-me-app/build"}),
+        ("projects/-home-me-app/memory", {"build.md": "build"}),
+    ],
+)
+def test_any_folder_of_claude_codes_home_can_be_read(tmp_path: Path, inside: str, expected: dict[str, str]) -> None:
+    home = write(tmp_path / ".claude", CLAUDE_HOME)
+    scan = read(home / inside, {})
+    found = {name.rpartition("/")[2]: place for name, place in places(scan).items()}
+    assert found.pop("MEMORY.md").endswith("long-term-memory")
+    assert found == expected
+    assert [name for name, each in left_out(scan).items() if not each.is_expected] == ["plugins/"] * (not inside)
+
+
+def test_a_memory_of_claude_code_that_was_copied_is_known_by_its_topics(tmp_path: Path) -> None:
+    topic = "---\nname: Build\nmetadata:\n  node_type: memory\n  type: project\n---\nmake\n"
+    assert choose(write(tmp_path, {"MEMORY.md": "- [Build](build.md)\n", "build.md": topic})).name == "claude-code"
+
+
+@pytest.mark.parametrize("above", ["", "memories"])
+def test_all_text_of_the_memory_tool_is_read(tmp_path: Path, above: str) -> None:
+    folder = tmp_path / ("store" if above else "memories")
+    scan = read(folder, {f"{above}/{name}".lstrip("/"): content for name, content in MEMORY_TOOL.items()})
+    assert scan.format == "claude-memory-tool"
+    assert sorted(places(scan).values()) == ["customers/guide-xml", "preferences", "progress-json", "todo"]
+    assert len(scan.left_out) == 2
+
+
+def test_the_templates_of_a_clawvault_are_left_out_and_own_ones_are_read(tmp_path: Path) -> None:
+    scan = read(tmp_path, CLAWVAULT)
+    found = documents(scan)
+    assert [*found] == ["decisions/2026-02-19.md", "projects/boat.md", "templates/mine.md"]
+    assert found["decisions/2026-02-19.md"].links == ("projects/boat.md",)
+    assert found["projects/boat.md"].day == date(2026, 2, 18)
+    assert left_out(scan)["templates/daily.md"].is_expected
+
+
+def test_the_pages_of_the_public_branch_are_read(tmp_path: Path) -> None:
+    scan = read(tmp_path, SILICA_V2)
+    assert places(scan) == {
+        ".content": "memory",
+        "notes/.content/.content": "notes",
+        "projects/.content": "projects",
+        "projects/silica/.content": "projects/silica",
+    }
+    found = documents(scan)
+    assert found[".content"].links == ("projects/.content",)
+    assert found["projects/.content"].links == ("projects/silica/.content",)
+    assert found["projects/.content"].dead == ("gone.md",)
+    assert found["projects/silica/.content"].links == ("projects/.content",)
+    assert not left_out(scan)["projects/boat/.content"].is_expected  # what stood there is lost
+    assert left_out(scan)["projects/silica/..content.k2j1.tmp"].is_expected
+
+
+def test_the_only_persona_of_the_public_branch_is_read(tmp_path: Path) -> None:
+    scan = read(tmp_path, {f"default/{name}": content for name, content in SILICA_V2.items()})
+    assert places(scan)["default/.content"] == "memory"
+    assert places(scan)["default/projects/silica/.content"] == "projects/silica"
