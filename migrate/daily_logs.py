@@ -15,16 +15,19 @@ name: Final = "daily-logs"
 about: Final = "MEMORY.md and a log for each day"
 SHELF: Final = "daily-logs"
 """The folder of the logs that are in none of their own."""
-_MEMORY = "memory.md"
-_PLACES = ("", "memory/")
+SEVERAL: Final = 3
+"""From how many logs a folder is one of logs without a `MEMORY.md`."""
+_LASTING = ("MEMORY.md", "memory/MEMORY.md")
 
 
 def detect(folder: Path) -> str:
-    """By `MEMORY.md` and a log beside it or in `memory/`."""
+    """By logs at the top or in `memory/`: several, or one and a `MEMORY.md`."""
     texts = [*filter(has_text_suffix, list_files(folder, judge_in(folder)).names())]
-    logs = [text for text in texts if _is_log(text)]
-    lasting = [text for text in texts if text.rpartition("/")[2] == "MEMORY.md" and text[:-9] in _PLACES]
-    return f"{lasting[0]} and {len(logs)} daily log{'s' * (len(logs) != 1)}" if logs and lasting else ""
+    logs = sum(map(_is_log, texts))
+    lasting = next((text for text in _LASTING if text in texts), "")
+    if logs < (1 if lasting else SEVERAL):
+        return ""
+    return " and ".join(filter(None, [lasting, f"{logs} daily log{'s' * (logs != 1)}"]))
 
 
 def scan(folder: Path) -> Scan:

@@ -12,7 +12,7 @@ from memory_v2.migrate.files import Judge, Listing, SourceFile, has_text_suffix,
 from memory_v2.migrate.places import find_places
 from memory_v2.migrate.references import References, Referring
 from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
-from memory_v2.tree.block import parse_blocks
+from memory_v2.tree.block import parse_blocks, readable
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.page import own_title
 from memory_v2.tree.source import named_day
@@ -62,7 +62,7 @@ def scan_files(
         if isinstance(decoded, LeftOut):
             left_out.append(decoded)
             continue
-        front_matter = read_front_matter(decoded.text)
+        front_matter = read_front_matter(readable(decoded.text))
         text = Text(file.name, address(file.name), decoded.text, front_matter, decoded.notes)
         if left := leave_out(text):
             left_out.append(left)

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from memory_v2.migrate.files import has_text_suffix, without_suffix
 from memory_v2.text.slug import slug
-from memory_v2.tree.block import MAX_NESTING, parse_blocks
+from memory_v2.tree.block import MAX_NESTING, parse_blocks, readable
 from memory_v2.tree.front_matter import FrontMatter
 from memory_v2.tree.link import find_links
 
@@ -29,7 +29,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.I)
 @dataclass(frozen=True, slots=True)
 class Referring:
     """A text among others: its file's name, the address by which others may refer to it instead, and what its front
-    matter says."""
+    matter says. Links are compared as people read them, without the bytes that are not UTF-8."""
 
     name: str
     address: str
@@ -74,7 +74,7 @@ class References:
         links: dict[str, None] = {}
         dead: dict[str, None] = {}
         notes: dict[str, None] = {}
-        for target, written in _wikilinks(text.text):
+        for target, written in _wikilinks(readable(text.text)):
             names = self._at(text, target) or self._of_name(text, target)
             if len(names) > 1:
                 notes[f"{written} may be {' or '.join(names)}; taken as the first"] = None
@@ -82,7 +82,7 @@ class References:
                 links[names[0]] = None
             elif not self._is_other_file(target):
                 dead[written] = None
-        for target in (*_markdown_links(text.text), *_imports(text)):
+        for target in (*_markdown_links(readable(text.text)), *_imports(text)):
             if names := self._at(text, target):
                 links[names[0]] = None
             elif has_text_suffix(target) and not self._is_other_file(target):
@@ -138,7 +138,7 @@ def _markdown_links(text: str) -> Iterator[str]:
 
 def _imports(text: Referring) -> Iterator[str]:
     if _last(_key(text.name)) in _IMPORTING:
-        yield from (found[1] for found in _IMPORT.finditer(text.text))
+        yield from (found[1] for found in _IMPORT.finditer(readable(text.text)))
 
 
 @cache

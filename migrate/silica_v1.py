@@ -7,6 +7,7 @@ one. A name with a dot lost what is behind it, so that `python3.11` and `python3
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -45,8 +46,7 @@ class Sidecar:
     @property
     def summary(self) -> str:
         """One or two sentences about the note; may be empty."""
-        summary = self.said.get("summary", "")
-        return " ".join(summary.split()) if isinstance(summary, str) else ""
+        return " ".join(_words(self.said.get("summary")).split())
 
 
 def detect(folder: Path) -> str:
@@ -213,7 +213,8 @@ def _tags(value: object) -> list[str]:
 
 
 def _words(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    """The value if it is a text; half of a character, which JSON can hold, becomes a question mark."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 def _modified(file: SourceFile) -> float:
@@ -224,8 +225,10 @@ def _modified(file: SourceFile) -> float:
 
 
 def _day_of(file: SourceFile) -> date | None:
-    modified = _modified(file)
-    return date.fromtimestamp(modified) if modified > 0 else None
+    try:
+        return date.fromtimestamp(_modified(file) or math.nan)
+    except (ValueError, OverflowError, OSError):  # no file, or a time that is no day
+        return None
 
 
 def _is_placeholder(file: SourceFile) -> bool:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from memory_v2.migrate.readers import choose
+from memory_v2.tree.block import encode
+from memory_v2.tree.path import page_path
 from tests.migrate.folders import (
     CLAUDE_CODE,
     CLAUDE_HOME,
@@ -96,6 +98,13 @@ def test_a_link_that_may_mean_two_notes_means_the_nearer_one_and_is_told(tmp_pat
     assert "a/plan.md or c/plan.md or b/deep/plan.md" in found["top.md"].notes[0]
 
 
+def test_what_is_told_about_a_note_is_text_even_if_the_note_is_not(tmp_path: Path) -> None:
+    note = b"---\ntitle: caf\xe9\ntags: [\xe9]\naliases: [b\xe9]\n---\n[[gone \xe9]] [[b\xe9]]\n"
+    found = documents(read(tmp_path, {"a.md": note}))["a.md"]
+    assert (found.title, found.tags, found.dead) == ("caf\ufffd", ("\ufffd",), ("[[gone \ufffd]]",))
+    assert encode(found.text) == note
+
+
 # places
 
 
@@ -117,8 +126,6 @@ def test_the_page_of_a_folder_is_one_note(tmp_path: Path) -> None:
 
 
 def test_each_place_can_be_the_path_of_a_page(tmp_path: Path) -> None:
-    from memory_v2.tree.path import page_path
-
     deep = "/".join(f"level {n}" for n in range(20))
     names = [
         "con.md",
@@ -156,6 +163,12 @@ def test_the_logs_of_a_workspace_are_together_and_have_their_days(tmp_path: Path
     assert found["memory/2026-02-04-market.md"].links == ("memory/2026-02-03.md",)
     assert found["MEMORY.md"].day is None  # never that of the file
     assert "JSON" in left_out(scan)["memory/state.json"].reason
+
+
+def test_logs_are_known_without_what_lasts_if_there_are_several(tmp_path: Path) -> None:
+    files = {f"2026-02-0{n}.md": "Rain.\n" for n in range(1, 4)}
+    assert places(read(tmp_path / "three", files))["2026-02-01.md"] == "daily-logs/2026-02-01"
+    assert read(tmp_path / "one", {"2026-02-01.md": "Rain.\n"}).format == "markdown"
 
 
 def test_the_memory_of_claude_code_in_a_project_is_read_with_its_notes(tmp_path: Path) -> None:

@@ -103,6 +103,19 @@ def test_bytes_that_are_not_utf_8_are_kept_and_told(scan: Scan) -> None:
     assert "line 3" in menu.notes[0]
 
 
+def test_what_is_told_about_a_note_can_be_stored_whatever_its_sidecar_says(tmp_path: Path) -> None:
+    said = r'{"summary": "half \ud83d a\nface", "created": 17, "tags": [1, "a \udc00"], "more": {"x": [null]}}'
+    for number, text in enumerate([said, "[]", "null", '"text"', "[" * 100_000, "\xff", ""]):
+        (tmp_path / f"{number}.md").write_text("Text.\n")
+        (tmp_path / f"{number}.metadata.json").write_text(text, "latin-1")
+    [(_, scan)] = scan_paths([tmp_path])
+    assert len(scan.documents) == 7
+    assert scan.documents[0].description == "half ? a face"
+    for each in scan.documents:
+        f"{each.description} {each.tags} {each.notes}".encode()
+    assert [left.is_expected for left in scan.left_out] == [True, *[False] * 6]
+
+
 def test_what_is_no_note_is_left_out(scan: Scan) -> None:
     names = {each.name for each in scan.documents}
     assert not {name for name in names if name.startswith(".obsidian") or name.endswith(".json")}
