@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any, get_args
 
 from memory_v2.agent.limits import Cost
 from memory_v2.errors import ModelError, NotAllowed, SilicaError
@@ -57,6 +59,19 @@ class Run:
     operations: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
     error: SilicaError | None = None
+
+    @property
+    def totals(self) -> dict[Status, int]:
+        """How many documents have each status."""
+        counted = Counter(outcome.status for outcome in self.outcomes)
+        return {status: counted[status] for status in get_args(Status)}
+
+    def to_dict(self, plan: Plan) -> dict[str, Any]:
+        """As JSON documents have it, with the plan that was carried out."""
+        told = {"source": str(plan.source), "read_as": plan.format, "strategy": plan.strategy, "totals": self.totals}
+        names = ("outcomes", "gone", "operations", "cost", "degraded")
+        stopped = {"error": str(self.error)} if self.error else {}
+        return told | {name: getattr(self, name) for name in names} | {"left_out": plan.left_out} | stopped
 
 
 def run(memory: Memory, scan: Scan, plan: Plan, max_cost: float | None = None) -> Run:

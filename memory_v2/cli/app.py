@@ -23,6 +23,8 @@ VERBS = {
     "merge": "pages",
     "rename": "pages",
     "delete": "pages",
+    "import": "import_:import_verb",
+    "migrate": "import_",
     "history": "history",
     "show": "history",
     "diff": "history",
@@ -40,7 +42,8 @@ VERBS = {
     "context": "context",
     "config": "config",
 }
-"""The verbs of `silica memory`, in the order of its help, each with its module in this folder."""
+"""The verbs of `silica memory`, in the order of its help, each with its module in this folder, and with the function there
+if that has another name."""
 
 
 @click.group(cls=Program, invoke_without_command=True)

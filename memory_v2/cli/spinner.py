@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,6 +16,8 @@ DELAY_SECONDS = 0.4
 """Nothing is said about what takes less time than this: a flicker tells nobody anything."""
 STEP_SECONDS = 0.2
 """How often the count is drawn anew."""
+LEAST_SECONDS = 5.0
+"""Nothing is said about the time left before the work has taken so long, or if less is left: it would not be true."""
 
 
 @contextmanager
@@ -38,9 +41,15 @@ def working(what: str) -> Iterator[None]:
         if said:
             click.echo("\r\033[K", nl=False, err=True)
 
+    began: dict[str, tuple[float, int]] = {}
+
     def hear(counted: str, done: int, total: int) -> None:
         is_over = done == total  # and something else begins, which may take its time
-        count[0] = "" if is_over else f"{done:,} of {total:,} {counted}" if total else f"{done:,} {counted}"
+        if is_over:
+            began.clear()
+        since, first = began.setdefault(counted, (time.monotonic(), done))
+        left = _time_left(time.monotonic() - since, done - first, total - done)
+        count[0] = "" if is_over else f"{done:,} of {total:,} {counted}{left}" if total else f"{done:,} {counted}"
 
     drawing = Thread(target=draw, name="progress", daemon=True)
     drawing.start()
@@ -50,3 +59,11 @@ def working(what: str) -> Iterator[None]:
     finally:
         ended.set()
         drawing.join()
+
+
+def _time_left(elapsed: float, done: int, left: int) -> str:
+    """How long the rest will take at this speed, in words; empty if that is not known, or soon."""
+    seconds = elapsed / done * left if done > 0 else 0.0
+    if elapsed < LEAST_SECONDS or seconds < LEAST_SECONDS:
+        return ""
+    return f" · {seconds:.0f} s left" if seconds < 100 else f" · {seconds / 60:.0f} min left"

@@ -116,7 +116,8 @@ class MemoryVerbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """As click does; for a name that no verb has, all are imported, so that click can name those like it."""
         for name in (cmd_name,) if cmd_name in self._modules else self._modules:
-            self.commands[name] = getattr(import_module(f"memory_v2.cli.{self._modules[name]}"), name)
+            module, _, function = self._modules[name].partition(":")
+            self.commands[name] = getattr(import_module(f"memory_v2.cli.{module}"), function or name)
         return self.commands.get(cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

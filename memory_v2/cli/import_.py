@@ -1,0 +1,261 @@
+"""The verbs that bring in what people have: import and migrate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from memory_v2.cli.report import confirmed, yes_option
+from memory_v2.cli.show import out, out_json, plain, style, tell
+from memory_v2.cli.spinner import working
+from memory_v2.cli.verb import ChosenMemory, Decorated, Verb, json_option
+from memory_v2.errors import UsageError
+from memory_v2.memory import Memory
+from memory_v2.scope import persona_memory
+from memory_v2.text.amounts import counted, size
+
+if TYPE_CHECKING:
+    from memory_v2.migrate.plan import Plan
+    from memory_v2.migrate.run import Run
+    from memory_v2.migrate.source import Scan
+
+STRATEGIES = ("keep", "flatten")
+MOST = 20
+"""How many lines are shown of what may be long; --json and --report have all."""
+Strategy = Literal["keep", "flatten"]
+
+
+def _options(verb: Decorated) -> Decorated:
+    for option in reversed(
+        (
+            click.option("--format", "format_name", metavar="NAME", help="Read it as this format."),
+            click.option(
+                "--strategy",
+                type=click.Choice(STRATEGIES),
+                default="keep",
+                show_default=True,
+                help="keep the folders as pages, or flatten all into the root, which divides as it grows.",
+            ),
+            click.option("--dry-run", is_flag=True, help="Only show the plan. With --json it can be edited."),
+            click.option(
+                "--plan",
+                "plan_file",
+                type=click.Path(path_type=Path),
+                metavar="FILE",
+                help="Carry out this plan, of --dry-run --json.",
+            ),
+            click.option(
+                "--max-cost",
+                type=click.FloatRange(min=0),
+                metavar="DOLLARS",
+                help="Stop when a model has cost so much. The next run goes on.",
+            ),
+            yes_option,
+            json_option,
+        )
+    ):
+        verb = option(verb)
+    return verb
+
+
+@click.command("import", cls=Verb)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@_options
+@click.pass_obj
+def import_verb(
+    chosen: ChosenMemory,
+    paths: tuple[Path, ...],
+    format_name: str | None,
+    strategy: Strategy,
+    dry_run: bool,
+    plan_file: Path | None,
+    max_cost: float | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Bring in folders and files of notes.
+
+    Each document is kept whole, to the letter, on a page of its own, with its source and its day; folders become pages
+    that list it. A second import changes nothing, and brings in what is new or has changed: a page that was changed
+    here stays. The source is never touched. 'silica memory undo' takes a batch of documents back.
+
+    With a model, small documents and those that repeat others are worked into the tree.
+
+    \b
+    Examples:
+      silica memory import ~/notes
+      silica memory import standup.md ideas.txt
+      silica memory import --dry-run ~/vault
+      silica memory import --dry-run --json ~/vault > plan.json
+      silica memory import --plan plan.json ~/vault
+    """
+    with Memory.open(chosen.path, chosen.model) as memory:
+        _recovered(memory)
+        scans = _scanned(paths, format_name)
+        _bring_in(memory, scans, strategy, dry_run, plan_file, max_cost, yes, as_json)
+
+
+@click.command(cls=Verb)
+@click.option("--from", "source", type=click.Path(path_type=Path), metavar="FOLDER", help="The older memory.")
+@click.option("--to", "target", metavar="FOLDER", help="The memory that takes it in.")
+@click.option("--persona", metavar="NAME", help="The memory of this persona, from its older place to its new one.")
+@click.option("--merge", is_flag=True, help="Bring it in beside what the memory has already.")
+@_options
+@click.pass_obj
+def migrate(
+    chosen: ChosenMemory,
+    source: Path | None,
+    target: str | None,
+    persona: str | None,
+    merge: bool,
+    format_name: str | None,
+    strategy: Strategy,
+    dry_run: bool,
+    plan_file: Path | None,
+    max_cost: float | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Move from an older memory to this one.
+
+    Without --from, that is the memory of an older Silica: ~/.silica/personas/NAME/memory, ~/.hdev/memory or
+    ~/.silica/memory. It stays as it is. A migration that was stopped goes on when it is run again.
+
+    \b
+    Examples:
+      silica memory migrate --dry-run
+      silica memory migrate
+      silica memory migrate --persona coder
+      silica memory migrate --from ~/.silica/memory --to ~/.silica/memory_v2
+      silica memory migrate --from ~/vault --format obsidian --merge
+    """
+    from memory_v2.migrate.place import check_empty, older_memory
+
+    if persona and not target and not chosen.path:
+        target = str(persona_memory(persona))
+    with Memory.open(target or chosen.path, chosen.model) as memory:
+        _recovered(memory)
+        scans = _scanned((source or older_memory(persona),), format_name)
+        if not merge:
+            check_empty(memory, scans[0][0])
+        _bring_in(memory, scans, strategy, dry_run, plan_file, max_cost, yes, as_json)
+
+
+def _recovered(memory: Memory) -> None:
+    for done in memory.recover():
+        tell(str(done))
+
+
+def _scanned(paths: Sequence[Path], format_name: str | None) -> list[tuple[Path, Scan]]:
+    from memory_v2.migrate.readers import scan_paths
+
+    with working("reading"):
+        return scan_paths([path.expanduser() for path in paths], format_name)
+
+
+def _bring_in(
+    memory: Memory,
+    scans: Sequence[tuple[Path, Scan]],
+    strategy: Strategy,
+    dry_run: bool,
+    plan_file: Path | None,
+    max_cost: float | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    from memory_v2.migrate.edited import plan_document, read_plan
+    from memory_v2.migrate.place import check_apart
+    from memory_v2.migrate.planning import make_plan
+    from memory_v2.migrate.run import run
+
+    with working("planning"):
+        plans = []
+        for source, scan in scans:
+            check_apart(memory, source)
+            plans.append(
+                read_plan(plan_file, memory, scan, source) if plan_file else make_plan(memory, scan, source, strategy)
+            )
+    if dry_run:
+        if as_json:
+            out_json({"plans": [plan_document(plan) for plan in plans]})
+        else:
+            out("\n".join(line for plan in plans for line in _plan_lines(plan)))
+        return
+    if not _is_agreed(memory, plans, max_cost, yes):
+        return
+    runs: list[tuple[Plan, Run]] = []
+    with working("importing"):
+        for (_, scan), plan in zip(scans, plans, strict=True):
+            runs.append((plan, run(memory, scan, plan, max_cost)))
+            if runs[-1][1].error:
+                break
+    _tell(memory, runs, as_json)
+
+
+def _is_agreed(memory: Memory, plans: Sequence[Plan], max_cost: float | None, yes: bool) -> bool:
+    """Whether what the model will be paid is agreed to. Nobody is asked where it costs nothing."""
+    requests = sum(plan.requests for plan in plans)
+    if not requests:
+        return True
+    costs = [plan.cost for plan in plans]
+    known = [cost for cost in costs if cost is not None]
+    cost = f"about ${sum(known):.2f}" if len(known) == len(costs) else "at a price that is not known"
+    if max_cost is not None and len(known) < len(costs):
+        rule = f"the price of {memory.model_name} is not known, so that its cost cannot be limited"
+        raise UsageError(f"{rule}: tell it in SILICA_MEMORY_PRICES, or leave --max-cost out")
+    told = f"{memory.model_name} gets at least {counted(requests, 'request')}, {cost}"
+    tell(told + (f", and stops at ${max_cost:g}" if max_cost is not None else ""))
+    return confirmed("Go on?", yes, "nothing was imported")
+
+
+def _plan_lines(plan: Plan) -> Iterator[str]:
+    steps = [step for step in plan.steps if step.action != "skip"]
+    skipped = [step for step in plan.steps if step.action == "skip" and step.reason]
+    yield style(f"{plain(str(plan.source))}, read as {plan.format}", bold=True)
+    for step in steps[:MOST]:
+        reason = f" ({plain(step.reason)})" if step.reason else ""
+        page = plain(step.page) or "where it belongs"
+        yield f"{step.action:7} {plain(step.name)} → {page} · {size(step.size)}{reason}"
+    yield from _more(steps)
+    reasons = dict.fromkeys(step.reason for step in skipped)
+    for reason in reasons:
+        alike = [step for step in skipped if step.reason == reason]
+        shown = f"{plain(alike[0].name)}: " if len(alike) == 1 else f"{len(alike)} documents: "
+        yield f"skip    {shown}{plain(reason)}"
+    left_out = [one for one in plan.left_out if not one.is_expected]
+    for one in left_out[:MOST]:
+        yield f"left    {plain(one.name)}: {plain(one.reason)}"
+    yield from _more(left_out)
+    total = f"{counted(len(steps), 'document')} to bring in, {size(sum(step.size for step in steps))}"
+    cost = "" if plan.cost == 0 else f", about ${plan.cost:.2f}" if plan.cost is not None else ", at an unknown price"
+    yield f"{total}{cost}; nothing was changed"
+
+
+def _more(shown: Sequence[object]) -> Iterator[str]:
+    if len(shown) > MOST:
+        yield f"        and {len(shown) - MOST:,} more (--json has all)"
+
+
+def _tell(memory: Memory, runs: Sequence[tuple[Plan, Run]], as_json: bool) -> None:
+    from memory_v2.documents import document
+
+    if as_json:
+        out_json({"imports": [document(done.to_dict(plan)) for plan, done in runs]})
+    else:
+        for plan, done in runs:
+            out("\n".join(_run_lines(plan, done)))
+    for _, done in runs:
+        for reason in done.degraded:
+            tell(reason)
+        if done.error is not None:
+            raise done.error
+
+
+def _run_lines(plan: Plan, done: Run) -> Iterator[str]:
+    for outcome in [one for one in (*done.outcomes, *done.gone) if one.status in ("skipped", "failed")][:MOST]:
+        yield f"{outcome.status}: {plain(outcome.name)}: {plain(outcome.reason)}"
+    told = [f"{count:,} {status}" for status, count in done.totals.items() if count]
+    yield f"{plain(str(plan.source))}: {', '.join(told) or 'nothing to do'}"
