@@ -21,7 +21,7 @@ from memory_v2.text.slug import slug
 from memory_v2.tree.block import decode, encode
 from memory_v2.tree.exact import is_bare, text_of
 from memory_v2.tree.page import Page, read_page
-from memory_v2.tree.path import ROOT, TakenPaths, child_path, is_page_path, prefixes
+from memory_v2.tree.path import ROOT, TakenPaths, child_path
 from memory_v2.tree.source import Source, page_source
 
 SMALL = 1_000
@@ -217,9 +217,8 @@ class _Planner:
             path = child_path(path, part)
         if path == ROOT:
             path = "memory-notes"
-        for number, prefix in enumerate(prefixes(path)):
-            if (spelled := self._taken.clash(prefix)) and is_page_path(spelled):
-                path = "/".join([*spelled.split("/"), *path.split("/")[number + 1 :]])
+        while spelled := self._taken.clash(path):
+            path = "/".join([spelled, *path.split("/")[spelled.count("/") + 1 :]])
         return path
 
 

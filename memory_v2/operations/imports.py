@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from memory_v2.errors import SilicaError
+from memory_v2.errors import InvalidText, SilicaError, StorageError
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
@@ -163,7 +163,7 @@ class _Staging:
                 follows = document.way == "follow"
                 brought[document.name] = self._followed(document) if follows else self._made(document)
             except (SilicaError, Changed) as reason:
-                if isinstance(reason, OSError):
+                if isinstance(reason, StorageError):
                     raise
                 self._refused[document.name] = str(reason)
         for parent, lines in self._listed.items():
@@ -177,6 +177,8 @@ class _Staging:
             self._add(ROOT)
 
     def _made(self, document: Incoming) -> str:
+        if not document.text.strip():
+            raise InvalidText("it is empty")
         path = next(self._free(document))
         page = page_of(document, path)
         if (bare := self._draft.find(path)) is not None:
