@@ -1,0 +1,285 @@
+"""Whatever happens in the middle of an import, the next run ends it, and nothing is brought in twice."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memory_v2.errors import ModelError, NotAllowed, StorageError, UsageError
+from memory_v2.memory import Memory
+from memory_v2.migrate import run as running
+from memory_v2.migrate.ledger import Ledger, digest_of
+from memory_v2.migrate.place import check_apart, check_empty, older_memory
+from memory_v2.migrate.planning import make_plan
+from memory_v2.migrate.run import Run, run
+from memory_v2.models.base import Conversation, Reply, Usage
+from memory_v2.models.offline import OfflinePlanner
+from memory_v2.models.scripted import Answer, ScriptedModel
+from memory_v2.storage.base import MemoryStorage
+from memory_v2.storage.history import Change
+from memory_v2.storage.s3.storage import S3Storage
+from memory_v2.storage.volatile import VolatileStorage
+from tests.crash.scenes import MOMENT
+from tests.migrate.folder import scanned, write_files
+from tests.operations.scenes import offline
+from tests.properties.whole import clock, faults, pages_of
+from tests.storage.s3_server import HOST, new_bucket, server
+
+FILES = {
+    **{f"cats/cat {n}.md": f"# Cat {n}\n\nThe cat number {n} likes {n} mice, and sleeps.\n" for n in range(8)},
+    "big.md": "# Big\n\n" + "".join(f"## Part {n}\n\n{f'Sentence {n}. ' * 40}\n\n" for n in range(6)),
+}
+THRESHOLD = 2_048
+PLANNER = OfflinePlanner()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(running, "MAX_DOCUMENTS", 3)
+    return write_files(tmp_path / "notes", FILES)
+
+
+def brought(memory: Memory, folder: Path, max_cost: float | None = None) -> Run:
+    return run(memory, scanned(folder), make_plan(memory, scanned(folder), folder), max_cost)
+
+
+def still(storage: MemoryStorage) -> Memory:
+    return Memory(storage, threshold=THRESHOLD, now=lambda: MOMENT)
+
+
+def tree(memory: Memory) -> dict[str, bytes]:
+    return {path: page.data for path, page in pages_of(memory.storage).items()}
+
+
+class Failing(VolatileStorage):
+    """A storage that fails at one of its changes."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__(clock)
+        self._left = at
+
+    def apply(self, change: Change) -> Change:
+        self._left -= 1
+        if not self._left:
+            raise StorageError("no space left on the disk")
+        return super().apply(change)
+
+
+@pytest.mark.parametrize("at", range(1, 5))
+def test_an_import_goes_on_after_the_storage_has_failed_anywhere(folder: Path, at: int) -> None:
+    whole, memory = still(VolatileStorage(clock)), still(Failing(at))
+    assert brought(whole, folder).error is None
+    done = brought(memory, folder)
+    assert isinstance(done.error, StorageError) or done.degraded  # the latter: it was a split
+    assert len(done.outcomes) == len(FILES)
+    again = still(memory.storage)
+    assert brought(again, folder).error is None
+    assert tree(again) == tree(whole) and not faults(pages_of(again.storage), THRESHOLD)
+    assert brought(again, folder).totals["unchanged"] == len(FILES)
+
+
+def test_what_was_not_reached_is_told(folder: Path) -> None:
+    done = brought(still(Failing(3)), folder)
+    assert str(done.error) == "no space left on the disk"
+    assert done.totals["created"] == 3 and done.totals["failed"] == len(FILES) - 3
+    assert {one.reason for one in done.outcomes if one.status == "failed"} == {
+        "not brought in yet: no space left on the disk"
+    }
+
+
+def test_a_note_that_cannot_be_written_stops_the_import_and_stores_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = offline()
+
+    def refuse(*_: object) -> None:
+        raise StorageError("no permission")
+
+    monkeypatch.setattr(Ledger, "note", refuse)
+    assert str(brought(memory, folder).error) == "no permission" and not memory.storage.list_files()
+
+
+def test_a_note_that_cannot_be_read_is_named(folder: Path) -> None:
+    memory = offline()
+    brought(memory, folder)
+    name = memory.storage.notes.names("imports")[0]
+    memory.storage.notes.write(name, b"{")
+    with pytest.raises(StorageError, match=f"the note .metadata/{name}.json of an import cannot be read"):
+        brought(memory, folder)
+
+
+def test_others_may_write_meanwhile(folder: Path) -> None:
+    storage = VolatileStorage(clock)
+    ended = threading.Event()
+
+    def write() -> None:
+        other, number = still(storage), 0
+        while not ended.is_set() or number < 3:
+            other.write(f"- line {number} of another writer", "others", "append")
+            number += 1
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        done = brought(still(storage), folder)
+    finally:
+        ended.set()
+        writer.join()
+    assert done.error is None and done.totals["created"] == len(FILES)
+    memory = still(storage)
+    assert not faults(pages_of(storage), THRESHOLD) and "line 2 of another writer" in memory.read("others")
+
+
+def test_two_imports_of_two_sources_may_run_at_once(folder: Path, tmp_path: Path) -> None:
+    storage = VolatileStorage(clock)
+    other = write_files(
+        tmp_path / "other", {name.replace("cat", "dog"): f"{text}\nDogs.\n" for name, text in FILES.items()}
+    )
+    runs: list[Run] = []
+    threads = [
+        threading.Thread(target=lambda source=source: runs.append(brought(still(storage), source)))
+        for source in (folder, other)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [done.totals["created"] for done in runs] == [len(FILES)] * 2
+    assert not faults(pages_of(storage), THRESHOLD)
+    assert brought(still(storage), other).totals["unchanged"] == len(FILES)
+
+
+@pytest.mark.allow_hosts([HOST])
+def test_a_bucket_takes_an_import_and_a_second_one_changes_nothing(folder: Path, tmp_path: Path) -> None:
+    whole = still(VolatileStorage(clock))
+    brought(whole, folder)
+    with new_bucket() as bucket:
+        memory = still(S3Storage(bucket, "team/memory", endpoint=server(), cache=tmp_path / "cache"))
+        assert brought(memory, folder).totals["created"] == len(FILES)
+        assert tree(memory) == tree(whole)
+        assert brought(memory, folder).totals["unchanged"] == len(FILES)
+
+
+def test_what_is_forgotten_goes_from_the_notes_of_imports(tmp_path: Path) -> None:
+    memory = offline()
+    folder = write_files(tmp_path, {"secret KX-4711.md": "# Plans\n\nSail to Skagen.\n", "a.md": "A.\n"})
+    brought(memory, folder)
+    assert memory.forget("KX-4711").notes
+    memory.forget("KX-4711", apply=True)
+    noted = [memory.storage.notes.read(name) or b"" for name in memory.storage.notes.names("imports")]
+    assert noted and not any(b"KX-4711" in note for note in noted)
+
+
+def priced(answer: Callable[[Conversation], Answer] = PLANNER.respond) -> ScriptedModel:
+    """A model that decides as the planner does, for a tenth of a dollar each time."""
+
+    def respond(conversation: Conversation) -> Answer:
+        reply = answer(conversation)
+        return replace(reply, usage=Usage(1_000, 10), money=0.1) if isinstance(reply, Reply) else reply
+
+    return ScriptedModel(respond, "anthropic:claude-sonnet-4-5")
+
+
+def with_model(memory: Memory, model: ScriptedModel) -> Memory:
+    return Memory(memory.storage, model, now=clock)
+
+
+def test_a_model_works_in_what_is_small_and_the_rest_becomes_pages(tmp_path: Path) -> None:
+    long = "# Boats\n\n" + "".join(f"The boat number {n} lies in the harbour of Fanø.\n\n" for n in range(30))
+    folder = write_files(
+        tmp_path, {"note.md": "Ada keeps the books.\n", "boats.md": long, "more.md": f"{long}One more.\n"}
+    )
+    memory, model = with_model(offline(), priced()), priced()
+    memory = with_model(memory, model)
+    plan = make_plan(memory, scanned(folder), folder)
+    assert {step.name: (step.action, step.reason) for step in plan.steps} == {
+        "boats.md": ("create", ""),
+        "more.md": ("merge", "it is much like boats.md"),
+        "note.md": ("merge", "it is small"),
+    }
+    assert plan.requests == 2 and plan.cost is not None and 0.0 < plan.cost < 1.0
+    done = run(memory, scanned(folder), plan)
+    assert done.totals["merged"] == 2 and done.cost.calls == len(model.sent) >= 2
+    assert {one.first.kind for one in memory.history()} == {"import", "write"}
+    text = "".join(map(memory.read, memory.storage.list_files()))
+    assert "Ada keeps the books." in text and "note.md" in text
+    assert brought(memory, folder).totals["unchanged"] == 3 and done.cost.calls == len(model.sent)
+
+
+def test_a_document_that_a_model_worked_in_and_that_has_changed_is_worked_in_again(tmp_path: Path) -> None:
+    folder = write_files(tmp_path, {"note.md": "Ada keeps the books.\n"})
+    memory = with_model(offline(), priced())
+    brought(memory, folder)
+    write_files(folder, {"note.md": "Ada keeps the books.\n\nBob paints the boats.\n"})
+    assert brought(memory, folder).totals["merged"] == 1
+    assert "Bob paints the boats." in "".join(map(memory.read, memory.storage.list_files()))
+
+
+def small_notes(folder: Path, number: int) -> Path:
+    return write_files(
+        folder, {f"note {n}.md": f"Fact {n}: the {n}th boat is {n} meters long.\n" for n in range(number)}
+    )
+
+
+def test_a_provider_that_fails_halfway_stops_the_import_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    folder = small_notes(tmp_path, 6)
+    memory, answers = offline(), iter(range(2))
+
+    def failing(conversation: Conversation) -> Answer:
+        return PLANNER.respond(conversation) if next(answers, None) is not None else ModelError("no connection")
+
+    done = brought(with_model(memory, priced(failing)), folder)
+    assert isinstance(done.error, ModelError) and "no connection" in str(done.error)
+    assert done.totals["merged"] == 3 and done.totals["failed"] == 3
+    assert brought(with_model(memory, priced()), folder).totals == {
+        **done.totals,
+        "merged": 3,
+        "failed": 0,
+        "unchanged": 3,
+    }
+
+
+def test_no_request_is_begun_after_the_limit_of_the_cost(tmp_path: Path) -> None:
+    folder = small_notes(tmp_path, 6)
+    memory, model = offline(), priced()
+    done = brought(with_model(memory, model), folder, max_cost=0.15)
+    assert isinstance(done.error, NotAllowed) and "the limit of 0.15 dollars was reached" in str(done.error)
+    assert len(model.sent) == 2 and done.totals["merged"] == 2 and done.cost.money == pytest.approx(0.2)
+
+
+def test_a_source_in_the_memory_or_around_it_is_refused(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "memory", "offline")
+    for source in (tmp_path / "memory", tmp_path / "memory" / "projects", tmp_path):
+        with pytest.raises(UsageError, match="inside"):
+            check_apart(memory, source)
+    check_apart(memory, tmp_path / "notes")
+    check_apart(Memory.open(tmp_path / "notes" / ".silica" / "memory", "offline"), tmp_path / "notes")
+
+
+def test_a_memory_with_pages_of_its_own_is_not_empty_and_one_that_began_to_migrate_may_go_on(folder: Path) -> None:
+    memory = offline()
+    check_empty(memory, folder)
+    brought(memory, folder)
+    check_empty(memory, folder)
+    with pytest.raises(NotAllowed, match="is not empty: add --merge"):
+        check_empty(memory, folder.parent)
+
+
+def test_the_older_memory_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(UsageError, match="there is no older memory in"):
+        older_memory()
+    (tmp_path / ".silica" / "memory").mkdir(parents=True)
+    assert older_memory() == tmp_path / ".silica" / "memory"
+    (tmp_path / ".hdev" / "memory").mkdir(parents=True)
+    assert older_memory() == tmp_path / ".hdev" / "memory"
+    (tmp_path / ".silica" / "personas" / "coder" / "memory").mkdir(parents=True)
+    assert older_memory("coder") == tmp_path / ".silica" / "personas" / "coder" / "memory"
+
+
+def test_equal_texts_have_equal_digests() -> None:
+    assert digest_of("a\udcff") == digest_of("a\udcff") != digest_of("a")
