@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memory_v2.migrate.claude_folder import address_in, judge_in
 from memory_v2.migrate.decoding import read_text
-from memory_v2.migrate.files import Judge, Listing, SourceFile, has_text_suffix, list_files, no_reader
+from memory_v2.migrate.files import Listing, has_text_suffix, list_files, no_reader
 from memory_v2.migrate.places import find_places
 from memory_v2.migrate.references import References, Referring
 from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
@@ -29,20 +29,16 @@ def scan_folder(
     format_name: str,
     folder: Path,
     *,
-    judge: Judge | None = None,
     address: Callable[[str], str] | None = None,
     is_text: Callable[[str], bool] = has_text_suffix,
-    other: Callable[[SourceFile], LeftOut] = no_reader,
     leave_out: Callable[[Text], LeftOut | None] = lambda _: None,
 ) -> Scan:
-    """The documents of a folder, and what is left out: what the `judge` of `list_files` keeps out, each file whose name
-    is not that of a text, with the reason that `other` gives, and each text with which `leave_out` finds a reason.
-
-    The `address` is where a file's name would be in a plain folder: its place and the links to it follow from it.
-    Raises `StorageError` if the folder cannot be listed."""
-    listing = list_files(folder, judge or judge_in(folder))
+    """The documents of a folder of notes, with what `scan_files` leaves out, and what is hidden. What Claude Code keeps
+    in a `.claude` folder is read too. Raises `StorageError` if the folder cannot be listed."""
     address = address or (lambda name: address_in(folder, name))
-    return scan_files(format_name, listing, address=address, is_text=is_text, other=other, leave_out=leave_out)
+    return scan_files(
+        format_name, list_files(folder, judge_in(folder)), address=address, is_text=is_text, leave_out=leave_out
+    )
 
 
 def scan_files(
@@ -51,14 +47,16 @@ def scan_files(
     *,
     address: Callable[[str], str] = str,
     is_text: Callable[[str], bool] = has_text_suffix,
-    other: Callable[[SourceFile], LeftOut] = no_reader,
     leave_out: Callable[[Text], LeftOut | None] = lambda _: None,
 ) -> Scan:
-    """The same for files that were listed."""
+    """The documents among these files. Left out is each file whose name is not that of a text, or that cannot be read
+    as one, and each text with which `leave_out` finds a reason.
+
+    The `address` is the name that a file would have in a plain folder: its place follows from it, and links to it."""
     texts: list[Text] = []
     left_out = list(listing.left_out)
     for file in listing.files:
-        decoded = read_text(file) if is_text(file.name) else other(file)
+        decoded = read_text(file) if is_text(file.name) else no_reader(file)
         if isinstance(decoded, LeftOut):
             left_out.append(decoded)
             continue

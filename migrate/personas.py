@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from memory_v2.errors import UsageError
 
 
-def one_persona(folder: Path, found: Iterable[Path]) -> str:
-    """The name within `folder` of the only folder that was found, ending in `/`; empty if there is none. Raises
-    `UsageError` if there are several."""
-    names = sorted(f"{path.relative_to(folder).as_posix()}/" for path in found)
+def one_persona(folder: Path, names: Sequence[str]) -> str:
+    """The only one of these folders within `folder`, each ending in `/`; empty if there is none. Raises `UsageError`
+    if there are several."""
     if len(names) > 1:
-        raise UsageError(f"{folder} holds the memories of several personas: choose one of {', '.join(names)}")
+        raise UsageError(f"{folder} holds the memories of several personas: choose one of {', '.join(sorted(names))}")
     return names[0] if names else ""

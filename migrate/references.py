@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from memory_v2.migrate.files import has_text_suffix, without_suffix
 from memory_v2.text.slug import slug
-from memory_v2.tree.block import MAX_NESTING, parse_blocks, readable
+from memory_v2.tree.block import MAX_NESTING, Block, parse_blocks, readable, split_lines
 from memory_v2.tree.front_matter import FrontMatter
 from memory_v2.tree.link import find_links
 
@@ -91,9 +91,8 @@ class References:
         return Found(tuple(links), tuple(dead), tuple(notes))
 
     def _at(self, text: Referring, target: str) -> list[str]:
-        """The document at a path from the text's folder, from the top of the source, or from the text itself."""
-        starts = (posixpath.dirname(text.name), "", without_suffix(text.address))
-        for start in starts[1:2] if target.startswith("/") else starts:
+        """The document at a path from the text's folder or else from the top of the source."""
+        for start in ("",) if target.startswith("/") else (posixpath.dirname(text.name), ""):
             key = _key(posixpath.normpath(posixpath.join(start, target.lstrip("/"))))
             if name := self._places.get(key):
                 return [name]
@@ -116,13 +115,22 @@ class References:
 
 
 def _wikilinks(text: str) -> Iterator[tuple[str, str]]:
-    """The target of each link in double brackets, and how it is written."""
+    """The target of each link in double brackets, and how it is written; in front matter too, as vaults have them."""
     if "[[" not in text:
         return
-    for block in parse_blocks(text):
+    for block in _with_properties(parse_blocks(text)):
         for link in find_links(block):
             if not _SCHEME.match(target := link.target.strip()):
                 yield target, block.text[link.start : link.end]
+
+
+def _with_properties(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks; for a front matter its lines, each as a text of its own."""
+    for block in blocks:
+        if block.kind == "front matter":
+            yield from (Block(line.strip()) for line in split_lines(block.text) if "[[" in line)
+        else:
+            yield block
 
 
 def _markdown_links(text: str) -> Iterator[str]:

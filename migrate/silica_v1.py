@@ -15,7 +15,7 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from memory_v2.migrate.files import Listing, SourceFile, has_text_suffix, left_out_as_hidden, list_files, no_reader
+from memory_v2.migrate.files import Listing, SourceFile, has_text_suffix, left_out_as_hidden, list_files
 from memory_v2.migrate.folder import Text, scan_files
 from memory_v2.migrate.personas import one_persona
 from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
@@ -52,83 +52,77 @@ class Sidecar:
 def detect(folder: Path) -> str:
     """By the sidecars of its notes, or by a placeholder that only this version wrote."""
     listing = list_files(folder, _judge)
-    sidecars = sum(bool(each.note) for each in _sidecars(listing))
-    if sidecars:
+    names = set(listing.names())
+    if sidecars := sum(1 for each in names if each.endswith(_SIDECAR) and _note_of(each, names)):
         return f"{sidecars} {_SIDECAR} file{'s' * (sidecars != 1)}"
-    return next((file.name for file in listing.files if file.path.name == _GLOBAL and _is_placeholder(file)), "")
+    return next((file.name for file in listing.files if _is_placeholder(file)), "")
 
 
 def scan(folder: Path) -> Scan:
     """Each note is a document, described by its summary. Raises `UsageError` if the folder holds several personas."""
-    start = _start(folder)
     listing = list_files(folder, _judge)
-    sidecars = {sidecar.file.name: sidecar for sidecar in _sidecars(listing)}
+    sidecars = _sidecars(listing)
+    start = _start(folder, listing, sidecars)
     by_note: dict[str, list[Sidecar]] = {}
-    for sidecar in sidecars.values():
+    for sidecar in sorted(sidecars.values(), key=lambda sidecar: (_modified(sidecar.file), sidecar.file.name)):
         by_note.setdefault(sidecar.note, []).append(sidecar)
-    for found in by_note.values():
-        found.sort(key=lambda sidecar: (_modified(sidecar.file), sidecar.file.name))
 
     def address(note: str) -> str:
         written = by_note[note][-1].written_as if note in by_note else note
         return written.removeprefix(start)
 
-    def other(file: SourceFile) -> LeftOut:
-        is_log = file.path.name == _PERSONA_LOG
-        return LeftOut(file.name, "the log of a persona", is_expected=True) if is_log else no_reader(file)
-
     def leave_out(text: Text) -> LeftOut | None:
         if not text.name.startswith(start):
             return LeftOut(text.name, "it stands beside the memory: the prompt of the persona, or a copy of it")
-        is_unused = text.name == start + _GLOBAL and text.text.strip() == PLACEHOLDER
+        is_unused = _is_global(text.name) and text.text.strip() == PLACEHOLDER
         return LeftOut(text.name, "the placeholder of an unused note", is_expected=True) if is_unused else None
 
-    scanned = scan_files(name, listing, address=address, other=other, leave_out=leave_out)
+    scanned = scan_files(name, listing, address=address, leave_out=leave_out)
     files = {file.name: file for file in listing.files}
     names = {document.name for document in scanned.documents}
     documents = [
         _completed(document, files[document.name], by_note.get(document.name, []), names, start)
         for document in scanned.documents
     ]
-    left_out = [
-        _left_out(sidecars[left.name], by_note, names) if left.name in sidecars else left for left in scanned.left_out
-    ]
+    left_out = [_explained(left, sidecars.get(left.name), by_note, names) for left in scanned.left_out]
     return replace(scanned, documents=documents, left_out=left_out)
 
 
-def _start(folder: Path) -> str:
-    """Where the memory is within the folder, which may be that of a persona, of all personas, or of Silica."""
-    if (folder / _GLOBAL).exists() or any(folder.glob(f"*{_SIDECAR}")):
-        return ""
-    for pattern in ("memory", "*/memory", "personas/*/memory"):
-        if start := one_persona(folder, (path for path in folder.glob(pattern) if _is_memory(path))):
-            return start
+def _start(folder: Path, listing: Listing, sidecars: Mapping[str, Sidecar]) -> str:
+    """Where in the folder the memory is: it may be the folder of a persona, of all personas, or of Silica. A memory
+    has its global note at the top."""
+    found = {sidecar.note.removesuffix(_GLOBAL) for sidecar in sidecars.values() if _is_global(sidecar.note)}
+    if not found and "persona.md" in listing.names():
+        found = {"memory/"}
+    if all(sidecar.note.startswith(tuple(found)) for sidecar in sidecars.values() if sidecar.note) and "" not in found:
+        return one_persona(folder, [*found])
     return ""
-
-
-def _is_memory(folder: Path) -> bool:
-    return any(folder.rglob(f"*{_SIDECAR}")) or (folder / _GLOBAL).exists()
 
 
 def _judge(name: str, path: Path) -> LeftOut | None:
     *_, last = name.rstrip("/").rpartition("/")
     if last.startswith(".sync-"):
         return LeftOut(name, "kept by the synchronisation of Silica", is_expected=True)
-    if name.endswith("history/") and (path.parent / "persona.md").exists():
+    if last == "history" and (path.parent / "persona.md").exists() and (path.parent / "memory").is_dir():
         return LeftOut(name, "the sessions of a persona, and no memory", is_expected=True)
     return left_out_as_hidden(name, path)
 
 
-def _sidecars(listing: Listing) -> Iterator[Sidecar]:
-    """Each sidecar with its note, by the rule with which it was written; without a note if that is gone."""
+def _sidecars(listing: Listing) -> dict[str, Sidecar]:
+    """The sidecars by their names, each with its note; without a note if that is gone."""
     names = set(listing.names())
+    found = {}
     for file in listing.files:
-        if not file.name.endswith(_SIDECAR):
-            continue
-        written = file.name.removesuffix(_SIDECAR)
-        note = next((each for each in _files_of(written) if each in names), "")
-        said, problem = _read(file)
-        yield Sidecar(file, written if has_text_suffix(written) else f"{written}.md", note, said, problem)
+        if file.name.endswith(_SIDECAR):
+            written = file.name.removesuffix(_SIDECAR)
+            said, problem = _read(file)
+            written_as = written if has_text_suffix(written) else f"{written}.md"
+            found[file.name] = Sidecar(file, written_as, _note_of(file.name, names), said, problem)
+    return found
+
+
+def _note_of(sidecar: str, names: set[str]) -> str:
+    return next((name for name in _files_of(sidecar.removesuffix(_SIDECAR)) if name in names), "")
 
 
 def _files_of(path: str) -> tuple[str, ...]:
@@ -147,19 +141,24 @@ def _read(file: SourceFile) -> tuple[Mapping[str, Any], str]:
     return (said, "") if isinstance(said, dict) else ({}, "it is no JSON object")
 
 
-def _left_out(sidecar: Sidecar, by_note: Mapping[str, list[Sidecar]], names: set[str]) -> LeftOut:
-    """Why a sidecar is no document: its summary is the description of one, or whose it is."""
-    name, last = sidecar.file.name, by_note[sidecar.note][-1]
+def _explained(
+    left: LeftOut, sidecar: Sidecar | None, by_note: Mapping[str, list[Sidecar]], names: set[str]
+) -> LeftOut:
+    """What is left out, with what is known about it here: whose summary a sidecar is, and what becomes of it."""
+    if sidecar is None:
+        is_log = PurePosixPath(left.name).name == _PERSONA_LOG
+        return LeftOut(left.name, "the log of a persona", is_expected=True) if is_log else left
+    last = by_note[sidecar.note][-1]
     quoted = f': "{sidecar.summary}"' if sidecar.summary else ""
     if sidecar.problem:
-        return LeftOut(name, f"the summary of a note, but {sidecar.problem}")
+        return LeftOut(left.name, f"the summary of a note, but {sidecar.problem}")
     if not sidecar.note:
-        return LeftOut(name, f"the summary of a note that is not there{quoted}")
+        return LeftOut(left.name, f"the summary of a note that is not there{quoted}")
     if sidecar is not last:
-        return LeftOut(name, f"the summary of a note that was overwritten as {_stem(last.written_as)}{quoted}")
+        return LeftOut(left.name, f"the summary of a note that was overwritten as {_stem(last.written_as)}{quoted}")
     if sidecar.note not in names:
-        return LeftOut(name, f"the summary of {sidecar.note}, which is left out{quoted}", is_expected=not quoted)
-    return LeftOut(name, f"the summary of {sidecar.note}", is_expected=True)
+        return LeftOut(left.name, f"the summary of {sidecar.note}, which is left out{quoted}", is_expected=not quoted)
+    return LeftOut(left.name, f"the summary of {sidecar.note}", is_expected=True)
 
 
 def _completed(
@@ -231,8 +230,12 @@ def _day_of(file: SourceFile) -> date | None:
         return None
 
 
+def _is_global(note: str) -> bool:
+    return PurePosixPath(note).name == _GLOBAL
+
+
 def _is_placeholder(file: SourceFile) -> bool:
     try:
-        return file.path.read_text("utf-8", "replace").strip() == PLACEHOLDER
+        return _is_global(file.name) and file.path.read_text("utf-8", "replace").strip() == PLACEHOLDER
     except OSError:
         return False

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from memory_v2.migrate.files import left_out_as_hidden, list_files
-from memory_v2.migrate.folder import Text, scan_folder
+from memory_v2.migrate.folder import Text, scan_files
 from memory_v2.migrate.personas import one_persona
 from memory_v2.migrate.source import LeftOut, Scan
 from memory_v2.tree.path import ROOT
@@ -33,7 +33,8 @@ def scan(folder: Path) -> Scan:
         path = "/".join(part for part in page.removeprefix(start).split("/") if part != CONTENT)
         return f"{path}.md" if path else CONTENT
 
-    found = scan_folder(name, folder, judge=_judge, address=address, is_text=_is_page, leave_out=_unanswered)
+    listing = list_files(folder, _judge)
+    found = scan_files(name, listing, address=address, is_text=_is_page, leave_out=_unanswered)
     documents = [replace(each, place=ROOT) if each.name == start + CONTENT else each for each in found.documents]
     return replace(found, documents=documents)
 
@@ -42,7 +43,7 @@ def _start(folder: Path) -> str:
     """The folder of the only persona, if this is the folder of all."""
     if (folder / CONTENT).exists() or (folder / ".metadata").exists():
         return ""
-    return one_persona(folder, [path.parent for path in folder.glob("*/.metadata")])
+    return one_persona(folder, [f"{path.parent.name}/" for path in folder.glob("*/.metadata")])
 
 
 def _judge(name: str, path: Path) -> LeftOut | None:

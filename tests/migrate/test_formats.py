@@ -98,6 +98,12 @@ def test_a_link_that_may_mean_two_notes_means_the_nearer_one_and_is_told(tmp_pat
     assert "a/plan.md or c/plan.md or b/deep/plan.md" in found["top.md"].notes[0]
 
 
+def test_links_in_front_matter_are_links(tmp_path: Path) -> None:
+    note = '---\nup: "[[home]]"\nrelated:\n    - "[[b|the other]]"\n    - "[[gone]]"\n---\nText.\n'
+    found = documents(read(tmp_path, {"a.md": note, "x/b.md": "b\n", "home.md": "h\n"}))["a.md"]
+    assert (found.links, found.dead) == (("home.md", "x/b.md"), ("[[gone]]",))
+
+
 def test_what_is_told_about_a_note_is_text_even_if_the_note_is_not(tmp_path: Path) -> None:
     note = b"---\ntitle: caf\xe9\ntags: [\xe9]\naliases: [b\xe9]\n---\n[[gone \xe9]] [[b\xe9]]\n"
     found = documents(read(tmp_path, {"a.md": note}))["a.md"]

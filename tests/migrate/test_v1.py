@@ -146,6 +146,19 @@ def test_the_folder_of_a_persona_and_those_above_it_give_the_same(tmp_path: Path
     }
 
 
+def test_a_copy_of_a_memory_is_read_wherever_it_lies(tmp_path: Path) -> None:
+    write_v1(tmp_path / "old" / "silica")
+    [(_, scan)] = scan_paths([tmp_path / "old"])
+    assert document(scan, "silica/memory/index.md").place == "index"
+    nested = tmp_path / "nested"
+    for name in ("a", "deep/global"):
+        (nested / name).parent.mkdir(parents=True, exist_ok=True)
+        (nested / f"{name}.md").write_text("Text.\n")
+        (nested / f"{name}.metadata.json").write_text("{}")
+    [(_, scan)] = scan_paths([nested])
+    assert {each.name: each.place for each in scan.documents} == {"a.md": "a", "deep/global.md": "deep/global"}
+
+
 def test_several_personas_are_not_mixed(tmp_path: Path) -> None:
     write_v1(tmp_path / "default")
     write_v1(tmp_path / "tester")
