@@ -6,7 +6,7 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from memory_v2.migrate.files import SourceFile, has_text_suffix
+from memory_v2.migrate.files import SourceFile
 from memory_v2.migrate.source import LeftOut
 from memory_v2.tree.block import decode
 
@@ -30,7 +30,7 @@ class Decoded:
 
 def read_text(file: SourceFile) -> Decoded | LeftOut:
     """The text of a file to the letter: UTF-8, or what the byte order mark says. Bytes that are not UTF-8 are kept as
-    `tree.block.decode` keeps them; in a file that does not have the name of a text, they show that it is none."""
+    `tree.block.decode` keeps them."""
     try:
         data = file.path.read_bytes()
     except OSError as error:
@@ -43,11 +43,9 @@ def read_text(file: SourceFile) -> Decoded | LeftOut:
         return LeftOut(file.name, "binary data, and no text")
     if not text.strip():
         return _empty(file)
-    broken = [number for number, line in enumerate(_LINE_END.split(text), 1) if _PLACEHOLDER.search(line)]
-    if broken and not has_text_suffix(file.name):
-        return LeftOut(file.name, "no text: its bytes are not UTF-8")
-    if not broken:
+    if not _PLACEHOLDER.search(text):
         return Decoded(text)
+    broken = [number for number, line in enumerate(_LINE_END.split(text), 1) if _PLACEHOLDER.search(line)]
     lines = f"line {broken[0]}" if len(broken) == 1 else f"{len(broken)} lines, the first is line {broken[0]}"
     return Decoded(text, (f"bytes that are not UTF-8, kept as they are: {lines}",))
 

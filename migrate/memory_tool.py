@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from memory_v2.migrate.folder import scan_folder
-from memory_v2.migrate.source import Scan
+from memory_v2.migrate.files import has_text_suffix
+from memory_v2.migrate.folder import Text, scan_folder
+from memory_v2.migrate.source import LeftOut, Scan
+from memory_v2.tree.block import readable
 
 name: Final = "claude-memory-tool"
 about: Final = "the folder /memories of Claude's memory tool"
@@ -23,4 +25,16 @@ def detect(folder: Path) -> str:
 
 def scan(folder: Path) -> Scan:
     """Each file that is text is a document."""
-    return scan_folder(name, folder, address=lambda text: text.removeprefix(f"{FOLDER}/"), is_text=lambda _: True)
+    return scan_folder(
+        name,
+        folder,
+        address=lambda text: text.removeprefix(f"{FOLDER}/"),
+        is_text=lambda _: True,
+        leave_out=_no_text,
+    )
+
+
+def _no_text(text: Text) -> LeftOut | None:
+    if has_text_suffix(text.name) or readable(text.text) == text.text:
+        return None
+    return LeftOut(text.name, "no text: its bytes are not UTF-8")

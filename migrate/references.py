@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _IMPORT = re.compile(r"(?<!\S)@(~?[\w./-]+\.(?:md|markdown|txt))(?![\w/])", re.I)
 _IMPORTING = ("claude", "claude.local", "agents")
+_DEFINITION = re.compile(r"^ {0,3}\[[^\]\r\n]+\]:[ \t]*<?([^\s<>]+)", re.M)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.I)
 
 
@@ -74,19 +75,16 @@ class References:
         links: dict[str, None] = {}
         dead: dict[str, None] = {}
         notes: dict[str, None] = {}
-        for target, written in _wikilinks(readable(text.text)):
-            names = self._at(text, target) or self._of_name(text, target)
+        for target, written in _targets(text):
+            names = self._at(text, target)
+            if written and not names:
+                names = self._of_name(text, target)
             if len(names) > 1:
                 notes[f"{written} may be {' or '.join(names)}; taken as the first"] = None
             if names:
                 links[names[0]] = None
-            elif not self._is_other_file(target):
-                dead[written] = None
-        for target in (*_markdown_links(readable(text.text)), *_imports(text)):
-            if names := self._at(text, target):
-                links[names[0]] = None
-            elif has_text_suffix(target) and not self._is_other_file(target):
-                dead[target] = None
+            elif (written or has_text_suffix(target)) and not self._is_other_file(target):
+                dead[written or target] = None
         links.pop(text.name, None)
         return Found(tuple(links), tuple(dead), tuple(notes))
 
@@ -114,39 +112,39 @@ class References:
         return _fold(target) in self._others or _last(_fold(target)) in self._others
 
 
-def _wikilinks(text: str) -> Iterator[tuple[str, str]]:
-    """The target of each link in double brackets, and how it is written; in front matter too, as vaults have them."""
-    if "[[" not in text:
-        return
-    for block in _with_properties(parse_blocks(text)):
-        for link in find_links(block):
-            if not _SCHEME.match(target := link.target.strip()):
-                yield target, block.text[link.start : link.end]
-
-
-def _with_properties(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The blocks; for a front matter its lines, each as a text of its own."""
-    for block in blocks:
-        if block.kind == "front matter":
-            yield from (Block(line.strip()) for line in split_lines(block.text) if "[[" in line)
-        else:
-            yield block
-
-
-def _markdown_links(text: str) -> Iterator[str]:
-    """The target of each link and picture to a file, without what is behind the file's name."""
-    if "](" not in text and "]:" not in text:
-        return
-    for token in _parser().parse(text):
-        for child in token.children or ():
-            target = str(child.attrs.get("href") or child.attrs.get("src") or "")
-            if not _SCHEME.match(target) and (path := unquote(re.split(r"[?#]", target)[0])):
-                yield path
-
-
-def _imports(text: Referring) -> Iterator[str]:
+def _targets(text: Referring) -> Iterator[tuple[str, str]]:
+    """What a text refers to, in order: paths, and names, which come with how they are written."""
+    said = readable(text.text)
+    if any(sign in said for sign in ("[[", "](", "]:")):
+        for block in parse_blocks(said):
+            yield from _properties(block) if block.kind == "front matter" else _wikilinks(block)
+            yield from ((target, "") for target in _markdown_links(block))
     if _last(_key(text.name)) in _IMPORTING:
-        yield from (found[1] for found in _IMPORT.finditer(readable(text.text)))
+        yield from ((found[1], "") for found in _IMPORT.finditer(said))
+
+
+def _wikilinks(block: Block) -> Iterator[tuple[str, str]]:
+    for link in find_links(block):
+        if not _SCHEME.match(target := link.target.strip()):
+            yield target, block.text[link.start : link.end]
+
+
+def _properties(front_matter: Block) -> Iterator[tuple[str, str]]:
+    """The links in a front matter, which is none in Markdown: each line is read as a text."""
+    for line in split_lines(front_matter.text):
+        yield from _wikilinks(Block(line.strip()))
+
+
+def _markdown_links(block: Block) -> Iterator[str]:
+    """The target of each link, picture and definition of one, without what is behind the file's name."""
+    if block.kind in ("fence", "code", "html", "front matter"):
+        return
+    targets = [found[1] for found in _DEFINITION.finditer(block.text)]
+    for token in _parser().parse(block.text) if "](" in block.text else ():
+        targets += [str(child.attrs.get("href") or child.attrs.get("src") or "") for child in token.children or ()]
+    for target in targets:
+        if not _SCHEME.match(target) and (path := unquote(re.split(r"[?#]", target)[0])):
+            yield path
 
 
 @cache

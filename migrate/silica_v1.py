@@ -166,10 +166,12 @@ def _completed(
 ) -> SourceDocument:
     """A document with what its sidecars and its file say, and with V1's own references."""
     said = sidecars[-1].said if sidecars else {}
+    called = _stem(sidecars[-1].written_as) if sidecars else ""
     links, dead = _references(document, names, start)
     return replace(
         document,
         place=ROOT if document.name == start + _GLOBAL else document.place,
+        title=document.title or (called if called != _stem(document.name) else ""),
         description=document.description or (sidecars[-1].summary if sidecars else ""),
         day=document.day or iso_day(_words(said.get("created"))[:10]) or _day_of(file),
         tags=(*document.tags, *(tag for tag in _tags(said.get("tags")) if tag not in document.tags)),

@@ -100,7 +100,7 @@ SILICA_V2: Mapping[str, str | bytes] = {
     "projects/silica/.content": "# Silica\n\nUp: [[projects]]\n",
     "projects/boat/.content": "No response generated",
     "projects/silica/..content.k2j1.tmp": "half",
-    "notes/.content/.content": "Filed where the old version put it.\n",
+    "notes/.content/.content": b"Filed where the old version put it, at the caf\xe9.\n",
     "image.png": b"\x89PNG\0",
 }
 FORMATS: Mapping[str, Mapping[str, str | bytes]] = {

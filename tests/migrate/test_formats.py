@@ -98,6 +98,15 @@ def test_a_link_that_may_mean_two_notes_means_the_nearer_one_and_is_told(tmp_pat
     assert "a/plan.md or c/plan.md or b/deep/plan.md" in found["top.md"].notes[0]
 
 
+def test_links_are_told_in_their_order_and_not_those_in_code(tmp_path: Path) -> None:
+    note = (
+        "[b](b.md)\n\n[[c]]\n\n```\n[d](d.md) [[d]]\n```\n\n- `[d](d.md)`\n- [e][x] ![f](<f.md> 'F')\n\n[x]: e.md\n"
+        "\n    [d](d.md)\n\n<!-- [d](d.md) -->\n"
+    )
+    files = {f"{name}.md": f"{name}\n" for name in "bcdef"}
+    assert documents(read(tmp_path, files | {"a.md": note}))["a.md"].links == ("b.md", "c.md", "f.md", "e.md")
+
+
 def test_links_in_front_matter_are_links(tmp_path: Path) -> None:
     note = '---\nup: "[[home]]"\nrelated:\n    - "[[b|the other]]"\n    - "[[gone]]"\n---\nText.\n'
     found = documents(read(tmp_path, {"a.md": note, "x/b.md": "b\n", "home.md": "h\n"}))["a.md"]

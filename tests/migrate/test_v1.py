@@ -56,6 +56,9 @@ def test_a_note_whose_name_lost_its_end_gets_it_back(scan: Scan) -> None:
     python = document(scan, "knowledge/python3.md")
     assert (python.place, python.description) == ("knowledge/python3-12", "What 3.12 brought.")
     assert "python3.11" in python.notes[0]
+    release = document(scan, "plans/v1.md")
+    assert (release.place, release.title) == ("plans/v1-5", "v1.5")
+    assert document(scan, "notes.md").title == ""
     older = left_out(scan, "knowledge/python3.11.metadata.json")
     assert not older.is_expected
     assert "What 3.11 brought." in older.reason
