@@ -105,6 +105,8 @@ def left_out_as_hidden(name: str, path: Path) -> LeftOut | None:
 
 def no_reader(file: SourceFile) -> LeftOut:
     """A file of a kind that nobody reads, with the reason."""
+    if has_text_suffix(file.name):
+        return LeftOut(file.name, "a text that is no part of this format")
     suffix = file.path.suffix
     kind = "JSON" if suffix.lower() == ".json" else f"{printable(suffix)} files" if suffix else "files without a suffix"
     return LeftOut(file.name, f"there is no reader for {kind}")

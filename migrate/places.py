@@ -7,6 +7,7 @@ file beside the folder is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import dropwhile
 
 from memory_v2.migrate.files import without_suffix
 from memory_v2.text.slug import slug
@@ -33,15 +34,16 @@ def find_places(names: Iterable[str], title_of: Callable[[str], str]) -> dict[st
             folders, last = folders[:-1], folders[-1]
         elif not last or (not folders and last in _ABOUT_THE_FOLDER):
             last = slug(title_of(name)) or last or UNNAMED
-        places[name] = _fitted(folders, LASTING if last == ROOT else last)
+        places[name] = _fitted(folders, last)
     return places
 
 
 def _split(name: str) -> tuple[tuple[str, ...], str]:
     """The folders and the file as parts of a path. A folder `memory` at the top is the root's."""
     *above, last = name.split("/")
-    folders = tuple(part for folder in above if (part := slug(folder)))
-    return folders[1:] if folders[:1] == (ROOT,) else folders, slug(without_suffix(last))
+    folders = filter(None, map(slug, above))
+    file = slug(without_suffix(last))
+    return tuple(dropwhile(lambda folder: folder == ROOT, folders)), LASTING if file == ROOT else file
 
 
 def _rank(folders: tuple[str, ...], last: str) -> int:
@@ -56,4 +58,4 @@ def _fitted(folders: tuple[str, ...], last: str) -> str:
     kept = list(folders[: MAX_DEPTH - 1])
     while kept and len("/".join([*kept, last]).encode()) > MAX_PATH_BYTES // 2:
         kept.pop()
-    return "/".join([*kept, last])
+    return "/".join([*kept, last]) if kept or last != ROOT else LASTING

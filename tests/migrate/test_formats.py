@@ -140,6 +140,16 @@ def test_the_page_of_a_folder_is_one_note(tmp_path: Path) -> None:
     }
 
 
+def test_a_folder_called_memory_is_the_root_only_at_the_top(tmp_path: Path) -> None:
+    files = {"memory/memory/a.md": "a\n", "x/memory/README.md": "r\n", "x/memory/b.md": "b\n", "x/MEMORY.md": "m\n"}
+    assert places(read(tmp_path, files)) == {
+        "memory/memory/a.md": "a",
+        "x/memory/README.md": "x/memory",
+        "x/memory/b.md": "x/memory/b",
+        "x/MEMORY.md": "x/long-term-memory",
+    }
+
+
 def test_each_place_can_be_the_path_of_a_page(tmp_path: Path) -> None:
     deep = "/".join(f"level {n}" for n in range(20))
     names = [
@@ -248,7 +258,8 @@ def test_the_templates_of_a_clawvault_are_left_out_and_own_ones_are_read(tmp_pat
 
 
 def test_the_pages_of_the_public_branch_are_read(tmp_path: Path) -> None:
-    scan = read(tmp_path, SILICA_V2)
+    scan = read(tmp_path, {**SILICA_V2, "stray.md": "Not written by Silica.\n"})
+    assert left_out(scan)["stray.md"].is_expected is False
     assert places(scan) == {
         ".content": "memory",
         "notes/.content/.content": "notes",

@@ -15,6 +15,7 @@ from memory_v2.errors import StorageError, UsageError
 from memory_v2.migrate import markdown
 from memory_v2.migrate.files import left_out_as_hidden, list_files
 from memory_v2.migrate.folder import scan_files
+from memory_v2.migrate.places import find_places
 from memory_v2.migrate.readers import READERS, scan_paths
 from memory_v2.tree.block import encode
 from memory_v2.tree.path import page_path
@@ -84,6 +85,17 @@ def test_every_file_is_a_document_or_left_out_in_every_format(files: dict[str, b
                 data = (folder / document.name).read_bytes()
                 assert encode(document.text) in (data, data.removeprefix(b"\xef\xbb\xbf")) or data[:2] == b"\xff\xfe"
                 assert {*document.links} <= {*documents(scan)}
+
+
+PART = st.text(st.characters(exclude_characters="/"), min_size=1, max_size=80) | SEGMENT
+
+
+@given(names=st.lists(st.lists(PART, min_size=1, max_size=15).map("/".join), max_size=6), title=st.text(max_size=30))
+def test_a_place_can_be_the_path_of_a_page_whatever_the_files_are_called(names: list[str], title: str) -> None:
+    places = find_places([f"{name}.md" for name in names], lambda _: title)
+    for place in places.values():
+        assert page_path(place) == place
+        assert place != "memory"
 
 
 def test_a_text_is_read_to_the_byte(tmp_path: Path) -> None:
