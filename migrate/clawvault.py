@@ -21,11 +21,11 @@ def detect(folder: Path) -> str:
 
 
 def scan(folder: Path) -> Scan:
-    """Each note is a document; templates are left out."""
+    """Each note is a document, and own templates are; those that ClawVault made are left out."""
     return scan_folder(name, folder, leave_out=_template)
 
 
 def _template(text: Text) -> LeftOut | None:
     if text.name.startswith("templates/") and _TEMPLATE.match(text.text):
-        return LeftOut(text.name, "a template for notes", is_expected=True)
+        return LeftOut(text.name, "a template that ClawVault made", is_expected=True)
     return None

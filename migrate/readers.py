@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from memory_v2.migrate import (
 )
 from memory_v2.migrate.files import Listing, SourceFile, printable
 from memory_v2.migrate.folder import scan_files
-from memory_v2.migrate.source import Reader, Scan
+from memory_v2.migrate.source import Reader, Scan, left_out_in_a_line
 
 _OF_SILICA: Sequence[Reader] = (silica_v1, silica_v2)
 _OF_MARKDOWN: Sequence[Reader] = (clawvault, memory_tool, daily_logs, claude_code, obsidian)
@@ -89,6 +88,4 @@ def _named(format_name: str) -> Reader:
 
 
 def _nothing(folder: Path, scan: Scan) -> str:
-    reasons = Counter(left.reason for left in scan.left_out).most_common(3)
-    seen = "; ".join(f"{count} × {reason}" for reason, count in reasons) or "it is empty"
-    return f"there is nothing to import in {folder}: {seen}"
+    return f"there is nothing to import in {folder}: {left_out_in_a_line(scan.left_out) or 'it is empty'}"

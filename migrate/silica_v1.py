@@ -158,7 +158,7 @@ def _explained(
         return LeftOut(left.name, f"the summary of a note that was overwritten as {_stem(last.written_as)}{quoted}")
     if sidecar.note not in names:
         return LeftOut(left.name, f"the summary of {sidecar.note}, which is left out{quoted}", is_expected=not quoted)
-    return LeftOut(left.name, f"the summary of {sidecar.note}", is_expected=True)
+    return LeftOut(left.name, "the summary of a note, which describes its page", is_expected=True)
 
 
 def _completed(

@@ -9,6 +9,7 @@ import pytest
 
 from memory_v2.errors import UsageError
 from memory_v2.migrate.readers import READERS, choose, scan_paths
+from memory_v2.migrate.source import LeftOut, left_out_in_a_line
 from tests.migrate.folders import CLAUDE_CODE, CLAWVAULT, SILICA_V2, VAULT, WORKSPACE, places, write
 
 V1 = {"tea.md": "Green.\n", "tea.metadata.json": '{"summary": "Which tea."}'}
@@ -59,6 +60,18 @@ def test_a_folder_with_nothing_to_import_is_refused_with_what_it_holds(
 ) -> None:
     with pytest.raises(UsageError, match=said):
         scan_paths([write(tmp_path, files)])
+
+
+def test_what_is_left_out_is_told_in_a_line_and_what_may_matter_comes_first() -> None:
+    left_out = [
+        LeftOut(".git/", "kept by a program", is_expected=True),
+        *(LeftOut(f"{n}.json", "no reader for JSON") for n in range(3)),
+        LeftOut("b.png", "no reader for pictures"),
+    ]
+    told = "3 × no reader for JSON; b.png: no reader for pictures; .git/: kept by a program"
+    assert left_out_in_a_line(left_out) == told
+    assert left_out_in_a_line(left_out, 1) == "3 × no reader for JSON; 2 other reasons"
+    assert left_out_in_a_line([]) == ""
 
 
 def test_what_is_not_there_or_not_known_is_refused(tmp_path: Path) -> None:
