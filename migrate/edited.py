@@ -33,6 +33,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "about": EDITABLE,
         "documents": [_step_document(step) for step in plan.steps],
         "left_out": [{"name": one.name, "reason": one.reason} for one in plan.left_out],
+        "gone": [{"name": one.name, "reason": one.reason} for one in plan.gone],
         "requests": plan.requests,
         "cost": plan.cost,
     }

@@ -32,7 +32,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """All steps, in the order in which they are carried out, and what is left out. `requests` is how many requests a
+    """All steps, in the order in which they are carried out, and what is left out. `gone` are documents of earlier runs
+    that are in the source no more. `requests` is how many requests a
     model will get at least, and `cost` what they cost in dollars; `None` if nobody knows."""
 
     source: Path
@@ -40,5 +41,6 @@ class Plan:
     strategy: Strategy
     steps: tuple[Step, ...]
     left_out: tuple[LeftOut, ...] = ()
+    gone: tuple[LeftOut, ...] = ()
     requests: int = 0
     cost: float | None = 0.0

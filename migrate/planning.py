@@ -59,7 +59,8 @@ class _Planner:
             format=self.scan.format,
             strategy=self.strategy,
             steps=tuple(sorted(planned, key=_order)),
-            left_out=(*self.scan.left_out, *self._gone()),
+            left_out=tuple(self.scan.left_out),
+            gone=tuple(self._gone()),
             requests=requests,
             cost=cost,
         )

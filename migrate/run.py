@@ -17,6 +17,7 @@ from memory_v2.migrate.outcome import Outcome, Status
 from memory_v2.migrate.plan import Action, Plan, Step
 from memory_v2.migrate.planning import INDEXES, UNCHANGED, last_revisions
 from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.models.offline.documents import title_of_file
 from memory_v2.operations.imports import Batch, ImportResult, Incoming
 from memory_v2.progress import tell_progress
 from memory_v2.text.plain import capitalized, plain
@@ -70,8 +71,7 @@ class Run:
         """As JSON documents have it, with the plan that was carried out."""
         told = {"source": str(plan.source), "read_as": plan.format, "strategy": plan.strategy, "totals": self.totals}
         names = ("outcomes", "gone", "operations", "cost", "degraded")
-        stopped = {"error": str(self.error)} if self.error else {}
-        return told | {name: getattr(self, name) for name in names} | {"left_out": plan.left_out} | stopped
+        return told | {name: getattr(self, name) for name in names} | {"left_out": plan.left_out}
 
 
 def run(memory: Memory, scan: Scan, plan: Plan, max_cost: float | None = None) -> Run:
@@ -115,13 +115,12 @@ class _Runner:
         for step in due:
             reason = f"not brought in yet: {error}"
             self._outcomes.setdefault(step.name, Outcome(step.name, "failed", "", reason))
-        found = self._plan.left_out
         return Run(
             outcomes=tuple(self._outcomes[name] for name in self._documents if name in self._outcomes),
             gone=tuple(
-                Outcome(one.name, "skipped", self._known[one.name].page, one.reason)
-                for one in found
-                if one.name in self._known and one.name not in self._documents
+                Outcome(one.name, "skipped", self._known[one.name].page, one.reason, self._known[one.name].operation)
+                for one in self._plan.gone
+                if one.name in self._known
             ),
             cost=self._cost,
             operations=tuple(self._operations),
@@ -230,7 +229,7 @@ def _folders(steps: Sequence[Step], documents: Mapping[str, SourceDocument]) -> 
             continue
         document = documents[step.name]
         for part in document.place.split("/")[:-1]:
-            titles.setdefault(slug(part), capitalized(" ".join(part.replace("-", " ").replace("_", " ").split())))
+            titles.setdefault(slug(part), title_of_file(part))
         titles_of = {step.page: _title(document)}
         for folder, one in pairwise(prefixes(step.page)):
             title = titles_of.get(one) or titles.get(one.rpartition("/")[2], capitalized(one.rpartition("/")[2]))
@@ -247,7 +246,7 @@ def _title(document: SourceDocument) -> str:
         return plain(readable(own))
     folder, _, name = document.place.rpartition("/")
     name = folder.rpartition("/")[2] if folder and name.casefold() in INDEXES else name
-    return capitalized(" ".join(name.replace("_", " ").split()))
+    return title_of_file(name)
 
 
 def source_name(name: str) -> str:

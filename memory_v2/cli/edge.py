@@ -116,7 +116,7 @@ def _ended(run: Callable[[], Any], as_json: bool) -> int:
 
 
 def _told(error: Exception, as_json: bool) -> int:
-    code = next((code for kind, code in _CODES if isinstance(error, kind)), FAULT)
+    code = exit_code(error)
     if code == FAULT:
         import traceback
 
@@ -125,8 +125,18 @@ def _told(error: Exception, as_json: bool) -> int:
     tell(sentence)
     if as_json:
         with suppress(BrokenPipeError, StorageError):
-            out_json({"error": {"kind": _kind(error), "message": sentence}})
+            out_json({"error": error_document(error)})
     return code
+
+
+def exit_code(error: Exception) -> int:
+    """The exit code for an error."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), FAULT)
+
+
+def error_document(error: Exception) -> dict[str, str]:
+    """An error as JSON documents have it."""
+    return {"kind": _kind(error), "message": _sentence(error, exit_code(error))}
 
 
 def _sentence(error: Exception, code: int) -> str:

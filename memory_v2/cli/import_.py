@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from memory_v2.cli.report import confirmed, yes_option
+from memory_v2.cli.edge import error_document, exit_code
+from memory_v2.cli.report import confirmed, price, yes_option
 from memory_v2.cli.show import out, out_json, plain, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import ChosenMemory, Decorated, Verb, json_option
@@ -192,7 +193,7 @@ def _bring_in(
             runs.append((plan, run(memory, scan, plan, max_cost)))
             if runs[-1][1].error:
                 break
-    _tell(memory, runs, as_json)
+    _tell(runs, as_json)
 
 
 def _is_agreed(memory: Memory, plans: Sequence[Plan], max_cost: float | None, yes: bool) -> bool:
@@ -225,13 +226,20 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
         alike = [step for step in skipped if step.reason == reason]
         shown = f"{plain(alike[0].name)}: " if len(alike) == 1 else f"{len(alike)} documents: "
         yield f"skip    {shown}{plain(reason)}"
-    left_out = [one for one in plan.left_out if not one.is_expected]
-    for one in left_out[:MOST]:
-        yield f"left    {plain(one.name)}: {plain(one.reason)}"
-    yield from _more(left_out)
+    for one in plan.gone[:MOST]:
+        yield f"gone    {plain(one.name)}: {plain(one.reason)}"
+    yield from _more(plan.gone)
+    yield from _left_out(plan)
     total = f"{counted(len(steps), 'document')} to bring in, {size(sum(step.size for step in steps))}"
     cost = "" if plan.cost == 0 else f", about ${plan.cost:.2f}" if plan.cost is not None else ", at an unknown price"
     yield f"{total}{cost}; nothing was changed"
+
+
+def _left_out(plan: Plan) -> Iterator[str]:
+    from memory_v2.migrate.source import left_out_in_a_line
+
+    if plan.left_out:
+        yield f"{len(plan.left_out):,} left out: {plain(left_out_in_a_line(plan.left_out))}"
 
 
 def _more(shown: Sequence[object]) -> Iterator[str]:
@@ -239,23 +247,34 @@ def _more(shown: Sequence[object]) -> Iterator[str]:
         yield f"        and {len(shown) - MOST:,} more (--json has all)"
 
 
-def _tell(memory: Memory, runs: Sequence[tuple[Plan, Run]], as_json: bool) -> None:
+def _tell(runs: Sequence[tuple[Plan, Run]], as_json: bool) -> None:
+    """Tells what came of the runs. Raises what has stopped the last one."""
     from memory_v2.documents import document
 
+    error = runs[-1][1].error
     if as_json:
-        out_json({"imports": [document(done.to_dict(plan)) for plan, done in runs]})
+        told = {"imports": [document(done.to_dict(plan)) for plan, done in runs]}
+        out_json(told | ({"error": error_document(error)} if error else {}))
     else:
-        for plan, done in runs:
-            out("\n".join(_run_lines(plan, done)))
-    for _, done in runs:
-        for reason in done.degraded:
-            tell(reason)
-        if done.error is not None:
-            raise done.error
+        out("\n".join(line for plan, done in runs for line in _run_lines(plan, done)))
+    for reason in dict.fromkeys(reason for _, done in runs for reason in done.degraded):
+        tell(reason)
+    if error is None:
+        return
+    if not as_json:
+        raise error
+    tell(str(error))
+    click.get_current_context().exit(exit_code(error))
 
 
 def _run_lines(plan: Plan, done: Run) -> Iterator[str]:
-    for outcome in [one for one in (*done.outcomes, *done.gone) if one.status in ("skipped", "failed")][:MOST]:
+    """What needs a look, and the totals."""
+    alone = [one for one in (*done.outcomes, *done.gone) if one.status in ("skipped", "failed")]
+    reached = [one for one in alone if done.error is None or str(done.error) not in one.reason]
+    for outcome in reached[:MOST]:
         yield f"{outcome.status}: {plain(outcome.name)}: {plain(outcome.reason)}"
+    yield from _more(reached)
+    yield from _left_out(plan)
     told = [f"{count:,} {status}" for status, count in done.totals.items() if count]
-    yield f"{plain(str(plan.source))}: {', '.join(told) or 'nothing to do'}"
+    paid = [price(done.cost)] if done.cost.calls else []
+    yield " · ".join([f"{plain(str(plan.source))}: {', '.join(told)}", *paid])

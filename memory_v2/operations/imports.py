@@ -24,8 +24,9 @@ from memory_v2.text.slug import slug
 from memory_v2.tree.block import Block, line_end
 from memory_v2.tree.edit import appended, new_blocks
 from memory_v2.tree.exact import is_bare
+from memory_v2.tree.link import find_links
 from memory_v2.tree.page import MAX_DESCRIPTION, Page, new_page, own_title
-from memory_v2.tree.path import ROOT, TakenPaths, child_path, is_page_path, prefixes
+from memory_v2.tree.path import ROOT, TakenPaths, child_path, fold, is_page_path, prefixes
 from memory_v2.tree.signed import signed
 from memory_v2.tree.source import Source, page_source
 
@@ -57,11 +58,11 @@ class Incoming:
 
     @property
     def runs(self) -> list[tuple[Block, ...]]:
-        """The blocks of the document, and below them a paragraph of links to what it refers to."""
-        if not self.related:
-            return [new_blocks(self.text)]
-        links = ", ".join(f"[[{path}|{_as_words(title)}]]" for path, title in self.related)
-        return [new_blocks(self.text), (Block(f"Related: {links}{2 * line_end(self.text)}"),)]
+        """The blocks of the document, and below them a paragraph of links to what it refers to and does not link."""
+        blocks = new_blocks(self.text)
+        linked = {link.key for block in blocks for link in find_links(block)} if self.related else set()
+        links = ", ".join(f"[[{path}|{_as_words(title)}]]" for path, title in self.related if fold(path) not in linked)
+        return [blocks, (Block(f"Related: {links}{2 * line_end(self.text)}"),)] if links else [blocks]
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,7 @@ def _title(brief: WriteBrief, file_name: str) -> str:
     if label := label_of(brief.blocks):
         return _shortened(capitalized(label))
     if slug(file_name) and is_meaningful(slug(file_name)):
-        return _shortened(capitalized(plain(_APART.sub(" ", file_name).strip())))
+        return _shortened(title_of_file(file_name))
     headings = [block for block in brief.blocks if block.kind == "heading" and plain(block.words)]
     if headings and sum(1 for block in headings if block.level <= headings[0].level) == 1:
         return _shortened(plain(readable(headings[0].words)))
@@ -192,6 +192,11 @@ def _title(brief: WriteBrief, file_name: str) -> str:
         return _shortened(capitalized(plain(telling[0])))
     first = next((block.words for block in brief.blocks if plain(block.words)), "")
     return _shortened(plain(readable(first)))
+
+
+def title_of_file(name: str) -> str:
+    """What a file is called, as a title: `my-notes_2026-02-03` is `My notes 2026-02-03`."""
+    return capitalized(plain(_APART.sub(" ", name).strip()))
 
 
 def _of_its_folder(title: str, path: str) -> str:
