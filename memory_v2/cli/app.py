@@ -25,6 +25,7 @@ VERBS = {
     "delete": "pages",
     "import": "import_:import_verb",
     "migrate": "import_",
+    "export": "export",
     "history": "history",
     "show": "history",
     "diff": "history",
@@ -42,8 +43,8 @@ VERBS = {
     "context": "context",
     "config": "config",
 }
-"""The verbs of `silica memory`, in the order of its help, each with its module in this folder, and with the function there
-if that has another name."""
+"""The verbs of `silica memory`, in the order of its help, each with its module in this folder, and the function there if
+that has another name."""
 
 
 @click.group(cls=Program, invoke_without_command=True)

@@ -74,7 +74,7 @@ class _Stems:
         with self._lock:
             if len(known) > _MANY:
                 known = self._known = {}
-            new = sorted(found - known.keys())
+            new = sorted(word for word in found if word not in known)  # to subtract them would walk over all known
             self._tables.execute("BEGIN")
             self._tables.executemany("INSERT INTO new(rowid, word) VALUES (?, ?)", enumerate(new))
             stems: dict[int, str | None] = dict(self._tables.execute("SELECT doc, term FROM stems"))

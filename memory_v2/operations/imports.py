@@ -26,7 +26,7 @@ from memory_v2.tree.edit import appended, new_blocks
 from memory_v2.tree.exact import is_bare
 from memory_v2.tree.link import find_links
 from memory_v2.tree.page import MAX_DESCRIPTION, Page, new_page, own_title
-from memory_v2.tree.path import ROOT, TakenPaths, child_path, fold, is_page_path, prefixes
+from memory_v2.tree.path import ROOT, child_path, fold, is_page_path, prefixes
 from memory_v2.tree.signed import signed
 from memory_v2.tree.source import Source, page_source
 
@@ -150,7 +150,7 @@ class _Staging:
         self._batch = batch
         self._refused = refused
         self._there = set(draft.paths())
-        self._taken = TakenPaths(self._there)
+        self._taken = draft.graph().taken.with_paths(())
         self._listed: dict[str, dict[str, str]] = {}
 
     def brought(self) -> dict[str, str]:

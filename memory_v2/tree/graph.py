@@ -78,6 +78,11 @@ class Graph:
             if not new_links and all(node.title == self.pages[path].title for path, node in added.items()):
                 kept += _OF_TITLES
             graph.__dict__.update({name: self.__dict__[name] for name in kept if name in self.__dict__})
+        elif not removed and "known" in self.__dict__ and "taken" in self.__dict__:
+            new = {fold(path): path for path in added if path not in self.pages}
+            if len(self.known) + len(new) == len(new_pages) and new.keys().isdisjoint(self.known):
+                graph.__dict__["known"] = self.known | new
+                graph.__dict__["taken"] = self.taken.with_paths(new.values())
         return graph
 
     @cached_property

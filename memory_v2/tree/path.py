@@ -101,6 +101,14 @@ class TakenPaths:
         for prefix in prefixes(path):
             self._spelled.setdefault(fold(prefix), prefix)
 
+    def with_paths(self, added: Iterable[str]) -> TakenPaths:
+        """These and more: quicker than to begin anew."""
+        more = TakenPaths(())
+        more._pages, more._spelled = self._pages.copy(), self._spelled.copy()
+        for path in added:
+            more.add(path)
+        return more
+
     def page(self, path: str) -> str | None:
         """The page with this path, whatever its case, in the spelling of the page."""
         return self._pages.get(fold(path))

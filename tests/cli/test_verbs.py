@@ -26,6 +26,8 @@ VERBS = [
     "restore",
     "blame",
     "gc",
+    "import",
+    "migrate",
     "forget",
     "check",
     "trace",

@@ -84,3 +84,19 @@ def test_drawings_survive_odd_names() -> None:
     found = build_graph([parse_page("memory", '# A "b"\\\n\n[[it"s]] [[x`y]]\n'), parse_page("x`y", "")])
     assert found.to_mermaid().startswith("graph TD\n")
     assert '\\"b\\"\\\\' in found.to_dot()
+
+
+PATHS = st.lists(st.sampled_from(["a", "A", "a/b", "a/B", "A/c", "d/e", "D", "f"]), max_size=5, unique=True)
+
+
+@given(PATHS, PATHS)
+def test_a_graph_with_more_pages_knows_the_paths_that_one_made_of_all_of_them_knows(
+    before: list[str], added: list[str]
+) -> None:
+    first = Graph({path: Node(path, 1, path) for path in before}, {})
+    assert len(first.known) <= len(before) and not first.taken.below("nowhere")
+    grown = first.changed({path: Node(path, 1, path) for path in added}, {})
+    anew = Graph(grown.pages, {})
+    assert grown.known == anew.known
+    for path in ("a", "A", "a/b", "A/b", "a/x", "D/x", "d", "F", "f/g", "new"):
+        assert (path in grown.taken, grown.taken.page(path)) == (path in anew.taken, anew.taken.page(path))
