@@ -95,7 +95,8 @@ class _Planner:
         """What becomes of a document that an earlier run brought in."""
         imported = self._ledger.get(document.name)
         if imported is None:
-            return None
+            earlier = self._renamed.get(digest_of(document.text))
+            return earlier and _step(document, "skip", self._ledger[earlier].page, f"it was brought in as {earlier}")
         is_page = imported.action in ("create", "follow")
         if is_page and imported.page not in self._pages:
             return _step(document, "skip", imported.page, "its page was deleted or renamed here; it stays as it is")
@@ -110,12 +111,22 @@ class _Planner:
             return _step(document, "skip", imported.page, "both it and its page have changed since; neither is touched")
         return _step(document, "follow", imported.page, "it has changed since")
 
-    def _gone(self) -> Iterator[LeftOut]:
-        """What an earlier run brought in and is no more in the source."""
+    @cached_property
+    def _absent(self) -> list[str]:
+        """What an earlier run brought in and is no more in the source, by name."""
         found = {document.name for document in self.scan.documents}
-        for name, imported in sorted(self._ledger.items()):
-            if name not in found and not (self.source / name).exists():
-                yield LeftOut(name, f"it is gone from the source; its page {imported.page} stays")
+        return [name for name in sorted(self._ledger.keys() - found) if not (self.source / name).exists()]
+
+    @cached_property
+    def _renamed(self) -> dict[str, str]:
+        """The absent documents by the digest of their text: one of the same text may be the same under another name."""
+        return {self._ledger[name].digest: name for name in self._absent}
+
+    def _gone(self) -> Iterator[LeftOut]:
+        digests = {digest_of(document.text) for document in self.scan.documents if document.name not in self._ledger}
+        for name in self._absent:
+            if self._ledger[name].digest not in digests:
+                yield LeftOut(name, f"it is gone from the source; its page {self._ledger[name].page} stays")
 
     def _duplicates(self, new: Iterable[SourceDocument]) -> dict[str, Step | None]:
         """The steps for new documents whose text is in the memory or earlier in the source, with the same day."""

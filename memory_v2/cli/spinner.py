@@ -48,7 +48,7 @@ def working(what: str) -> Iterator[None]:
         if is_over:
             began.clear()
         since, first = began.setdefault(counted, (time.monotonic(), done))
-        left = _time_left(time.monotonic() - since, done - first, total - done)
+        left = time_left(time.monotonic() - since, done - first, total - done)
         count[0] = "" if is_over else f"{done:,} of {total:,} {counted}{left}" if total else f"{done:,} {counted}"
 
     drawing = Thread(target=draw, name="progress", daemon=True)
@@ -61,7 +61,7 @@ def working(what: str) -> Iterator[None]:
         drawing.join()
 
 
-def _time_left(elapsed: float, done: int, left: int) -> str:
+def time_left(elapsed: float, done: int, left: int) -> str:
     """How long the rest will take at this speed, in words; empty if that is not known, or soon."""
     seconds = elapsed / done * left if done > 0 else 0.0
     if elapsed < LEAST_SECONDS or seconds < LEAST_SECONDS:

@@ -13,7 +13,7 @@ import pytest
 from filelock import FileLock
 
 from memory_v2.cli.show import cut, pad, plain, width
-from memory_v2.cli.spinner import working
+from memory_v2.cli.spinner import time_left, working
 from memory_v2.progress import tell_progress
 
 from .program import Program
@@ -204,3 +204,17 @@ def test_the_words_that_were_found_are_set_off_and_the_headings_above_are_told(p
     piped = program.done("search", "which tests for node.js in a cafe")
     assert "\x1b" not in piped
     assert "Each node.js part is tested in the café." in piped
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "done", "left", "told"),
+    [
+        (10.0, 100, 500, " · 50 s left"),
+        (60.0, 100, 1_000, " · 10 min left"),
+        (1.0, 1, 1_000, ""),  # nobody knows yet
+        (30.0, 0, 1_000, ""),
+        (30.0, 1_000, 1, ""),  # it is soon over
+    ],
+)
+def test_the_time_left_is_told_when_it_is_known_and_long(elapsed: float, done: int, left: int, told: str) -> None:
+    assert time_left(elapsed, done, left) == told

@@ -180,6 +180,28 @@ def test_what_is_gone_from_the_source_is_told_and_its_page_stays(folder: Path) -
     assert "dark mode" in memory.read("profile") and "profile.md" not in {one.name for one in done.outcomes}
 
 
+def test_a_file_that_was_renamed_is_not_brought_in_twice(folder: Path) -> None:
+    memory = offline()
+    brought(memory, folder)
+    before = pages(memory)
+    (folder / "profile.md").rename(folder / "me.md")
+    done = brought(memory, folder)
+    assert [(one.name, one.page, one.reason) for one in done.outcomes if one.status == "skipped"] == [
+        ("me.md", "profile", "it was brought in as profile.md")
+    ]
+    assert pages(memory) == before and not done.gone
+
+
+def test_what_was_forgotten_does_not_come_back(folder: Path) -> None:
+    memory = offline()
+    brought(memory, folder)
+    memory.forget(path="profile", apply=True)
+    memory.forget("2026-02-03", apply=True)  # the name of a document, its page and its day
+    before = pages(memory)
+    brought(memory, folder)
+    assert pages(memory) == before
+
+
 def test_a_page_that_was_deleted_here_is_not_brought_again(folder: Path) -> None:
     memory = offline()
     brought(memory, folder)
