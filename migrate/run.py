@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, get_args
@@ -106,7 +106,7 @@ class _Runner:
         due = [step for step in steps if step.action != "skip"]
         error: SilicaError | None = None
         try:
-            for batch in _batches(due):
+            for batch in _batches(due, self._asks):
                 self._check_cost(batch)
                 self._carry_out(batch)
                 tell_progress("documents imported", sum(step.name in self._outcomes for step in due), len(due))
@@ -134,10 +134,12 @@ class _Runner:
         operation = known.operation if known else ""
         return Outcome(step.name, status, step.page, "" if status == "unchanged" else step.reason, operation)
 
+    def _asks(self, step: Step) -> bool:
+        """Whether a model is asked about a document."""
+        return not self._memory.is_offline and asks(step, self._memory.threshold)
+
     def _check_cost(self, batch: Sequence[Step]) -> None:
-        if self._max_cost is None or not any(asks(step, self._memory.threshold) for step in batch):
-            return
-        if self._memory.is_offline:
+        if self._max_cost is None or not any(map(self._asks, batch)):
             return
         if self._cost.money is None:
             raise NotAllowed("the price of the model is not known, so that its cost cannot be limited")
@@ -203,14 +205,15 @@ def _noted(step: Step, operation: str, brought: Mapping[str, str]) -> Imported:
     return Imported(step.digest, brought[step.name], operation, step.action)
 
 
-def _batches(steps: Sequence[Step]) -> Iterator[list[Step]]:
-    """The steps in order, as many together as one operation may have."""
+def _batches(steps: Sequence[Step], is_alone: Callable[[Step], bool]) -> Iterator[list[Step]]:
+    """The steps in order, as many together as one operation may have. One for which a model is asked is alone, since
+    the limits are those of an operation."""
     batch: list[Step] = []
     size = 0
     for step in steps:
         limit = MAX_APPENDED if step.action == "append" else MAX_BYTES
         is_full = len(batch) == MAX_DOCUMENTS or size + step.size > limit
-        if batch and (is_full or step.action == "merge" or batch[-1].action == "merge"):
+        if batch and (is_full or is_alone(step) or is_alone(batch[-1])):
             yield batch
             batch, size = [], 0
         batch.append(step)

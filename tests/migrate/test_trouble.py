@@ -283,3 +283,15 @@ def test_the_older_memory_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_equal_texts_have_equal_digests() -> None:
     assert digest_of("a\udcff") == digest_of("a\udcff") != digest_of("a")
+
+
+def test_each_document_that_a_model_divides_has_the_limits_of_an_operation(tmp_path: Path) -> None:
+    words = ("boats", "roses", "clocks")
+    parts = {
+        word: "".join(f"## Of {word} {n}\n\n{f'All {word} are old. ' * 60}\n\n" for n in range(12)) for word in words
+    }
+    folder = write_files(tmp_path, {f"{word}.md": f"# {word}\n\n{text}" for word, text in parts.items()})
+    memory = with_model(offline(), priced())
+    done = brought(memory, folder)
+    assert done.totals["created"] == 3 and len(done.operations) == 3 and done.cost.calls == 3
+    assert not done.degraded
