@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 
-from memory_v2.tree.block import Block, is_blank, split_lines
+from memory_v2.tree.block import Block, filled_lines, split_lines
 from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import Page
 
@@ -54,10 +54,9 @@ class Account:
 
     def _lines(self, number: int) -> range:
         """The lines of a new block, from the first that is not blank to the last."""
-        lines = split_lines(self._blocks[number - 1].text)
-        full = [place for place, line in enumerate(lines) if not is_blank(line)] or [0]
-        before = self._ends[number - 1] - len(lines)
-        return range(before + full[0] + 1, before + full[-1] + 2)
+        text = self._blocks[number - 1].text
+        filled, before = filled_lines(text), self._ends[number - 1] - len(split_lines(text))
+        return range(before + filled.start + 1, before + filled.stop + 1)
 
 
 def taken_out(page: Page, removed: Mapping[int, str]) -> list[str]:

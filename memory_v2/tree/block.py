@@ -126,6 +126,12 @@ def is_blank(line: str) -> bool:
     return not line.strip(" \t\r\n")
 
 
+def filled_lines(text: str) -> range:
+    """The numbers of the lines, from 0, from the first to the last that is not blank; the first line if all are."""
+    full = [number for number, line in enumerate(split_lines(text)) if not is_blank(line)] or [0]
+    return range(full[0], full[-1] + 1)
+
+
 def line_end(text: str) -> str:
     """The most frequent line end of the text; LF if it has none."""
     crlf = text.count("\r\n")

@@ -1,0 +1,136 @@
+"""Where each block of a tree stands, so that the blocks of documents can be found in it again, each once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from memory_v2.tree.block import Block, close_block, decode, encode, filled_lines, split_lines
+from memory_v2.tree.page import Page
+from memory_v2.tree.path import prefixes
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Lines of a page (from 1) that hold a block, or from its line `skipped` (from 0) on a piece of it."""
+
+    page: str
+    first: int
+    last: int
+    skipped: int = 0
+
+
+Places = tuple[Place, ...]
+"""Where one block stands: in one place, or in several in order if it was too large for a page."""
+
+
+def is_text(block: Block) -> bool:
+    """Whether a block holds something that could be lost. A rule between texts does not."""
+    return block.kind != "rule" and bool(block.content.strip())
+
+
+def key_of(block: Block) -> bytes:
+    """What a block is found by: its text, whatever its line ends; of a heading its words, since a heading may become a
+    title or get another level."""
+    is_heading = block.kind == "heading" and bool(block.words)
+    said = block.words if is_heading else "\n".join(_lines(block.content))
+    return hashlib.blake2b(encode(said), digest_size=16, person=b"heading" if is_heading else b"").digest()
+
+
+def keys_of(block: Block) -> list[bytes]:
+    """All that a block may be found by: a fence at the end of a text may have been left open, and is closed when
+    something comes to stand below it."""
+    closed = close_block(block)
+    return [key_of(block)] if closed is block else [key_of(block), key_of(closed)]
+
+
+def placed(blocks: Iterable[Block], first: int = 1) -> Iterator[tuple[Block, range]]:
+    """The blocks that follow each other, each with its lines, the blank ones around it left out."""
+    for block in blocks:
+        filled = filled_lines(block.text)
+        yield block, range(first + filled.start, first + filled.stop)
+        first += len(split_lines(block.text))
+
+
+class Standing:
+    """The blocks of a tree. Each can be taken once, since a text that two documents have must stand there twice; but a
+    heading is there for every section that it stands above."""
+
+    def __init__(self, pages: Iterable[Page], owners: Iterable[str] = ()) -> None:
+        """`owners` are the pages that documents were brought to. The pages below such a page belong to it too."""
+        self._owners = frozenset(owners)
+        self._free: dict[bytes, dict[str, deque[Places]]] = {}
+        self._first: dict[bytes, Places] = {}
+        self._lines: dict[str, tuple[str, ...]] = {}
+        self._taken: set[tuple[str, int]] = set()
+        cut: dict[tuple[str, int, str], dict[int, Page]] = {}
+        for page in pages:
+            self._lines[page.path] = tuple(_lines(page.body))
+            for block, lines in placed(page.blocks):
+                if block.kind != "piece" and is_text(block):
+                    self._add(block, (Place(page.path, lines.start, lines.stop - 1),))
+            if (piece := page.piece) is not None:
+                folder = page.path.rsplit("/part-", 1)[0]
+                cut.setdefault((folder, piece.count, piece.kind), {})[piece.number] = page
+        for (_, count, kind), pieces in cut.items():
+            if pieces.keys() >= set(range(1, count + 1)):
+                self._add_pieces([pieces[number] for number in range(1, count + 1)], kind)
+
+    def take(self, block: Block, owner: str | None = None) -> Places:
+        """Takes the block where it stands on the page `owner` or on one that belongs to it, or anywhere if there is no
+        owner; empty if it stands nowhere or was taken already."""
+        for key in keys_of(block):
+            by_owner = self._free.get(key, {})
+            name = owner if owner is not None else next(iter(by_owner), "")
+            if not (free := by_owner.get(name)):
+                continue
+            if block.kind == "heading" and len(free) == 1:
+                return free[0]
+            places = free.popleft()
+            if not free:
+                del by_owner[name]
+            self._taken |= {(place.page, line) for place in places for line in range(place.first, place.last + 1)}
+            return places
+        return ()
+
+    def find(self, block: Block) -> Places:
+        """Where the block stands, taken or not."""
+        return next((self._first[key] for key in keys_of(block) if key in self._first), ())
+
+    def take_lines(self, block: Block, page: str) -> Places:
+        """Takes the lines of the block where they follow each other on this page, though they are not one block there:
+        what is indented code in one place may belong to an item in another."""
+        wanted = _lines(block.content)
+        lines = self._lines.get(page, ())
+        for start in range(len(lines) - len(wanted) + 1):
+            if lines[start] != wanted[0] or list(lines[start : start + len(wanted)]) != wanted:
+                continue
+            covered = {(page, number) for number in range(start + 1, start + len(wanted) + 1)}
+            if not covered & self._taken:
+                self._taken |= covered
+                return (Place(page, start + 1, start + len(wanted)),)
+        return ()
+
+    def _add(self, block: Block, places: Places) -> None:
+        key = key_of(block)
+        self._first.setdefault(key, places)
+        self._free.setdefault(key, {}).setdefault(self._owner(places[0].page), deque()).append(places)
+
+    def _add_pieces(self, pages: Sequence[Page], kind: str) -> None:
+        """Adds the block that was cut into these pieces."""
+        places, skipped, data = [], 0, b""
+        for page in pages:
+            data += page.piece_data
+            lines = split_lines(decode(page.piece_data))
+            places.append(Place(page.path, 3, 2 + len(lines), skipped))
+            skipped += sum(line.endswith(("\r", "\n")) for line in lines)
+        self._add(Block(decode(data), "heading" if kind == "heading" else "piece"), tuple(places))
+
+    def _owner(self, page: str) -> str:
+        return next((path for path in reversed(prefixes(page)) if path in self._owners), "")
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip("\r\n") for line in split_lines(text)]

@@ -1,0 +1,235 @@
+"""The proof that nothing was left behind: every block of every document is in the tree, or it is said why not."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from memory_v2.errors import PageNotFound, Unreadable
+from memory_v2.memory import Memory
+from memory_v2.migrate.ledger import Imported, digest_of
+from memory_v2.migrate.since import Since, has_marker
+from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
+from memory_v2.migrate.standing import Places, Standing, is_text, placed
+from memory_v2.progress import with_progress
+from memory_v2.storage.history import Revision
+from memory_v2.text.plain import shorten
+from memory_v2.tree.block import Block, parse_blocks
+from memory_v2.tree.page import Page, read_page
+
+State: TypeAlias = Literal["there", "changed", "left out", "missing"]
+"""Where a block is: on a page; nowhere, since an operation that is named has changed or removed it; not brought in, for
+a reason that is told; or nowhere, and nobody knows why."""
+MAX_OPENING = 80
+"""The length, in characters, of the beginning of a block that is not in the tree, for a person to know it by."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Lines of a document (from 1) that follow each other, how many `blocks` they are, and what became of them.
+
+    Of those that are `there`, `page_lines` are the same lines on the page, one by one. Of those that are `changed`,
+    `operation` is the id of the one that did it. `reason` and `opening` say more of those that are not in the tree.
+    """
+
+    name: str
+    lines: tuple[int, int]
+    state: State
+    blocks: int = 1
+    page: str = ""
+    page_lines: tuple[int, int] | None = None
+    operation: str = ""
+    reason: str = ""
+    opening: str = ""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What became of every block of a source. `left_out` are its files that are no documents, and `unreadable` the
+    pages that could not be read."""
+
+    documents: int = 0
+    passages: tuple[Passage, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    unreadable: tuple[str, ...] = ()
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks the documents have: rules and blank lines are not counted."""
+        return sum(passage.blocks for passage in self.passages)
+
+    def count(self, state: State) -> int:
+        """How many blocks are in this state."""
+        return sum(passage.blocks for passage in self.passages if passage.state == state)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no block is missing."""
+        return self.count("missing") == 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON documents have it: the totals first, then the passages, those that are in the tree too."""
+        return {
+            "complete": self.is_complete,
+            "documents": self.documents,
+            "blocks": self.blocks,
+            "there": self.count("there"),
+            "changed": self.count("changed"),
+            "blocks_left_out": self.count("left out"),
+            "missing": self.count("missing"),
+            "left_out": self.left_out,
+            "unreadable": self.unreadable,
+            "passages": self.passages,
+        }
+
+
+@dataclass(slots=True)
+class _Sought:
+    """One block that is sought: its document, its lines there, and what was found out."""
+
+    document: SourceDocument
+    imported: Imported
+    block: Block
+    lines: range
+    places: Places = ()
+    by: Revision | None = None
+    reason: str = ""
+
+
+def verify(
+    memory: Memory, scan: Scan, imported: Mapping[str, Imported], reasons: Mapping[str, str] | None = None
+) -> Verification:
+    """Looks for every block of every document in the tree, and asks the history about those that are not there.
+
+    `imported` says what was brought in (see `Ledger`), and `reasons` why a document was not, by the names of the
+    documents. A text that stands in two documents must stand in the tree twice, unless one of them was left out. Raises
+    `StorageError`.
+    """
+    reasons = reasons or {}
+    memory.recover()
+    pages, unreadable = _pages(memory)
+    sought = {
+        document.name: [
+            _Sought(document, imported[document.name], block, lines) for block, lines in _texts_of(document)
+        ]
+        for document in scan.documents
+        if document.name in imported
+    }
+    _find(Standing(pages, {one.page for one in imported.values()}), list(sought.values()))
+    _explain(memory, pages, [one for blocks in sought.values() for one in blocks if not one.places])
+    passages: list[Passage] = []
+    for document in scan.documents:
+        reason = reasons.get(document.name, "")
+        if (found := sought.get(document.name)) is None:
+            passages += _not_brought(document, reason)
+        else:
+            passages += _joined(passage for one in found for passage in _passages_of(one, reason))
+    return Verification(len(scan.documents), tuple(passages), tuple(scan.left_out), tuple(unreadable))
+
+
+def _pages(memory: Memory) -> tuple[list[Page], list[str]]:
+    """All pages, and the paths of those that cannot be read."""
+    pages, unreadable = [], []
+    for path in with_progress(memory.storage.list_files(), "pages read"):
+        try:
+            pages.append(read_page(path, memory.storage.read(path).data))
+        except PageNotFound:  # removed just now
+            continue
+        except Unreadable as error:
+            logger.warning("the page %r is left out: %s", path, error)
+            unreadable.append(path)
+    return pages, unreadable
+
+
+def _texts_of(document: SourceDocument) -> list[tuple[Block, range]]:
+    return [(block, lines) for block, lines in placed(parse_blocks(document.text)) if is_text(block)]
+
+
+def _find(standing: Standing, documents: Sequence[Sequence[_Sought]]) -> None:
+    """Finds the blocks: first each on the page that its document was brought to and the pages below it, so that equal
+    blocks of several documents are told apart; then anywhere; then as lines that are parsed otherwise there."""
+    every = [one for blocks in documents for one in blocks]
+    for one in with_progress(every, "blocks found"):
+        one.places = standing.take(one.block, one.imported.page)
+    for one in every:
+        one.places = one.places or standing.take(one.block)
+    for blocks in documents:
+        near = dict.fromkeys(place.page for one in blocks for place in one.places)
+        for one in blocks:
+            for page in () if one.places else (one.imported.page, *near):
+                one.places = one.places or standing.take_lines(one.block, page)
+
+
+def _explain(memory: Memory, pages: Iterable[Page], lost: Sequence[_Sought]) -> None:
+    """Finds out which operation accounts for each block that is not in the tree."""
+    if not lost:
+        return
+    since = Since(memory, {one.imported.operation for one in lost}, [one.block for one in lost])
+    left = [block.content for page in pages for block in page.blocks if has_marker(block.content)]
+    for one in lost:
+        operation = one.imported.operation
+        if by := since.departure(one.block, operation):
+            one.by, one.reason = by, f"changed or removed by the {by.kind} {by.id[:12]}"
+        elif by := since.retold(one.block, operation):
+            one.by, one.reason = by, f"told in other words; {by.id[:12]} in the history has the text"
+        elif by := since.forgotten(one.block, operation, one.imported.page, left):
+            one.by, one.reason = by, "forgotten"
+
+
+def _not_brought(document: SourceDocument, reason: str) -> list[Passage]:
+    """The passage of a document that was not brought in."""
+    if not (blocks := _texts_of(document)):
+        return []
+    lines = (blocks[0][1].start, blocks[-1][1].stop - 1)
+    state: State = "left out" if reason else "missing"
+    return [Passage(document.name, lines, state, len(blocks), reason=reason or "it was not brought in")]
+
+
+def _passages_of(one: _Sought, reason: str) -> Iterator[Passage]:
+    """The passages of one block: several if it was too large for a page. `reason` says why its document is not as it
+    is in the tree."""
+    name, first = one.document.name, one.lines.start
+    for number, place in enumerate(one.places):
+        start = first + place.skipped
+        lines, there = (start, start + place.last - place.first), (place.first, place.last)
+        yield Passage(name, lines, "there", 0 if number else 1, place.page, there)
+    if one.places:
+        return
+    passage = Passage(name, (first, one.lines.stop - 1), "missing", opening=shorten(one.block.content, MAX_OPENING))
+    if one.by:
+        yield replace(passage, state="changed", operation=one.by.id[:12], reason=one.reason)
+    elif one.imported.digest == digest_of(one.document.text):
+        yield passage
+    elif reason:
+        yield replace(passage, state="left out", reason=reason)
+    else:
+        yield replace(passage, reason="it has changed in the source since it was imported")
+
+
+def _joined(passages: Iterable[Passage]) -> Iterator[Passage]:
+    """The passages of a document; those that follow each other in the same way are one."""
+    last: Passage | None = None
+    for passage in passages:
+        if last is not None and _follows(passage, last):
+            lines = (last.lines[0], passage.lines[1])
+            there = (last.page_lines[0], passage.page_lines[1]) if last.page_lines and passage.page_lines else None
+            last = replace(last, lines=lines, page_lines=there, blocks=last.blocks + passage.blocks)
+            continue
+        if last is not None:
+            yield last
+        last = passage
+    if last is not None:
+        yield last
+
+
+def _follows(passage: Passage, last: Passage) -> bool:
+    same = ("state", "page", "operation", "reason")
+    if any(getattr(passage, name) != getattr(last, name) for name in same):
+        return False
+    if passage.page_lines is None or last.page_lines is None:
+        return passage.page_lines is last.page_lines
+    return passage.page_lines[0] - last.page_lines[1] == passage.lines[0] - last.lines[1] > 0
