@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, TypeAlias, get_args
 
 from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import Imported, digest_of
+from memory_v2.migrate.secrets import masked
 from memory_v2.migrate.since import Since, has_marker
 from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
 from memory_v2.migrate.standing import Places, Standing, is_text, placed
@@ -71,20 +72,16 @@ class Verification:
         """Whether no block is missing."""
         return self.count("missing") == 0
 
+    @property
+    def totals(self) -> dict[str, int]:
+        """How many blocks there are, and how many in each state, which is the same."""
+        counted = {f"blocks_{state.replace(' ', '_')}": self.count(state) for state in get_args(State)}
+        return {"blocks": self.blocks} | counted
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it: the totals first, then the passages, those that are in the tree too."""
-        return {
-            "complete": self.is_complete,
-            "documents": self.documents,
-            "blocks": self.blocks,
-            "there": self.count("there"),
-            "changed": self.count("changed"),
-            "blocks_left_out": self.count("left out"),
-            "missing": self.count("missing"),
-            "left_out": self.left_out,
-            "unreadable": self.unreadable,
-            "passages": self.passages,
-        }
+        told = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"complete": self.is_complete, "totals": self.totals} | told
 
 
 @dataclass(slots=True)
@@ -199,7 +196,9 @@ def _passages_of(one: _Sought, reason: str) -> Iterator[Passage]:
         yield Passage(name, lines, "there", 0 if number else 1, place.page, there)
     if one.places:
         return
-    passage = Passage(name, (first, one.lines.stop - 1), "missing", opening=shorten(one.block.content, MAX_OPENING))
+    passage = Passage(
+        name, (first, one.lines.stop - 1), "missing", opening=shorten(masked(one.block.content), MAX_OPENING)
+    )
     if one.by:
         yield replace(passage, state="changed", operation=one.by.id[:12], reason=one.reason)
     elif one.imported.digest == digest_of(one.document.text):

@@ -61,6 +61,12 @@ def headings() -> frozenset[str]:
 
 
 @cache
+def forms() -> frozenset[str]:
+    """Labels of forms and logs, as slugs, such as `next-steps`: what stands behind them differs from day to day."""
+    return read_words(_DATA / "forms.txt")
+
+
+@cache
 def labels() -> frozenset[str]:
     """Words that stand before a colon in notes and name no speaker, such as `status`."""
     return read_words(_DATA / "labels.txt")

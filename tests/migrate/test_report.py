@@ -1,0 +1,104 @@
+"""The report: totals that add up, what a person should look at, and no secrets."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memory_v2.documents import document as as_document
+from memory_v2.migrate.outcome import Outcome
+from memory_v2.migrate.report import STATUSES, Report, make_report, write_report
+from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
+from memory_v2.migrate.told import MOST, report_markdown, verification_markdown
+from memory_v2.migrate.verify import verify
+from tests.migrate.brought import brought, document, scan_of
+from tests.operations.scenes import offline
+
+SECRET = "hunter2!abc"
+LONG = "Leeks are planted in March with a spade from the shed, ten in a row, and watered each evening until June."
+
+
+def reported(scan: Scan, *outcomes: Outcome) -> Report:
+    return make_report(Path("/home/ada/notes"), scan, outcomes)
+
+
+def a_scan() -> Scan:
+    silica = document("silica.md", f"# Silica\n\n- Port: 8080\n\nThe password is {SECRET}\n\n{LONG}\n")
+    log = document("2026-03-01.md", f"# 2026-03-01\n\n## Silica\n\n- Port: 8443\n\n{LONG}\n")
+    copy = document("copy.md", "# Beans\n\nBeans climb.\n")
+    again = replace(copy, name="again.md", place="again", dead=("@gone",), notes=(f"look at password: {SECRET}",))
+    return scan_of(
+        silica, log, copy, again, left_out=[LeftOut("a.json", "no reader for JSON"), LeftOut(".x", "", True)]
+    )
+
+
+def test_the_totals_add_up() -> None:
+    scan = a_scan()
+    outcomes = [Outcome(one.name, "created", one.place) for one in scan.documents[:2]]
+    outcomes.append(Outcome("copy.md", "skipped", reason="it stands on beans already"))
+    totals = reported(scan, *outcomes).totals
+    assert totals["documents"] == 4 == sum(totals[status] for status in STATUSES)
+    assert (totals["created"], totals["skipped"], totals["failed"]) == (2, 1, 1)
+    assert totals["files"] == totals["documents"] + totals["left_out"] == 6
+
+
+def test_the_blocks_add_up_too() -> None:
+    memory, scan = offline(), a_scan()
+    found = verify(memory, scan, brought(memory, scan))
+    totals = make_report(Path("notes"), scan, (), verification=found).totals
+    assert totals["blocks"] == sum(totals[f"blocks_{state}"] for state in ("there", "changed", "left_out", "missing"))
+    assert totals["blocks"] == totals["blocks_there"] == 12
+
+
+def test_what_a_person_should_look_at_is_found() -> None:
+    report = reported(a_scan())
+    assert [(one.name, one.line, one.text) for one in report.secrets] == [("silica.md", 5, "password or token hu…")]
+    assert [(one.subject, one.label) for one in report.contradictions] == [("Silica", "Port")]
+    assert [one.places for one in report.duplicates] == [
+        (("copy.md", None), ("again.md", None)),
+        (("silica.md", (7, 7)), ("2026-03-01.md", (7, 7))),
+    ]
+    assert [(one.name, one.text) for one in report.dead] == [("again.md", "@gone")]
+
+
+@pytest.mark.parametrize("name", ["report.md", "report.json"])
+def test_no_secret_is_in_a_report(name: str, tmp_path: Path) -> None:
+    memory, scan = offline(), a_scan()
+    imported = brought(memory, scan)
+    memory.storage.write("silica", b"# Silica\n")
+    found = verify(memory, scan, imported)
+    assert found.count("changed")
+    write_report(make_report(Path("notes"), scan, (), verification=found), tmp_path / name)
+    text = (tmp_path / name).read_text("utf-8")
+    assert SECRET not in text
+    assert SECRET[4:] not in text
+    assert SECRET not in verification_markdown(found)
+
+
+def test_the_json_has_all_and_the_markdown_the_first(tmp_path: Path) -> None:
+    documents = [document(f"{n}.md", f"# Page {n}\n\n{n}\n") for n in range(40)]
+    report = reported(scan_of(*documents), *(Outcome(one.name, "created", one.place) for one in documents))
+    write_report(report, tmp_path / "report.json")
+    assert len(json.loads((tmp_path / "report.json").read_text("utf-8"))["outcomes"]) == 40
+    shown = report_markdown(report)
+    assert shown.count("(created)") == MOST
+    assert "and 30 more (--json has all)" in shown
+    assert as_document(report)["totals"]["created"] == 40
+
+
+def test_what_has_gone_wrong_stands_first() -> None:
+    shown = report_markdown(reported(a_scan(), Outcome("silica.md", "created", "silica")))
+    headings = [line for line in shown.splitlines() if line.startswith("## ")]
+    assert headings[0].startswith("## Failed (3)")
+    assert headings[1].startswith("## Likely secrets")
+    assert headings[-1].startswith("## What went where")
+
+
+def test_names_that_are_not_text_can_be_told(tmp_path: Path) -> None:
+    report = reported(scan_of(SourceDocument("a`b\udcff\n.md", "One.", "a")))
+    for name in ("report.md", "report.json"):
+        write_report(report, tmp_path / name)
+        assert (tmp_path / name).read_bytes().decode("utf-8")
