@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from memory_v2.migrate.pieces import cut_blocks
 from memory_v2.tree.block import Block, close_block, decode, encode, filled_lines, split_lines
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import prefixes
@@ -65,18 +66,14 @@ class Standing:
         self._first: dict[bytes, Places] = {}
         self._lines: dict[str, tuple[str, ...]] = {}
         self._taken: set[tuple[str, int]] = set()
-        cut: dict[tuple[str, int, str], dict[int, Page]] = {}
-        for page in pages:
+        kept = list(pages)
+        for page in kept:
             self._lines[page.path] = tuple(_lines(page.body))
             for block, lines in placed(page.blocks):
                 if block.kind != "piece" and is_text(block):
                     self._add(block, (Place(page.path, lines.start, lines.stop - 1),))
-            if (piece := page.piece) is not None:
-                folder = page.path.rsplit("/part-", 1)[0]
-                cut.setdefault((folder, piece.count, piece.kind), {})[piece.number] = page
-        for (_, count, kind), pieces in cut.items():
-            if pieces.keys() >= set(range(1, count + 1)):
-                self._add_pieces([pieces[number] for number in range(1, count + 1)], kind)
+        for pieces in cut_blocks(kept).values():
+            self._add_pieces(pieces)
 
     def take(self, block: Block, owner: str | None = None) -> Places:
         """Takes the block where it stands on the page `owner` or on one that belongs to it, or anywhere if there is no
@@ -118,7 +115,7 @@ class Standing:
         self._first.setdefault(key, places)
         self._free.setdefault(key, {}).setdefault(self._owner(places[0].page), deque()).append(places)
 
-    def _add_pieces(self, pages: Sequence[Page], kind: str) -> None:
+    def _add_pieces(self, pages: Sequence[Page]) -> None:
         """Adds the block that was cut into these pieces."""
         places, skipped, data = [], 0, b""
         for page in pages:
@@ -126,7 +123,8 @@ class Standing:
             lines = split_lines(decode(page.piece_data))
             places.append(Place(page.path, 3, 2 + len(lines), skipped))
             skipped += sum(line.endswith(("\r", "\n")) for line in lines)
-        self._add(Block(decode(data), "heading" if kind == "heading" else "piece"), tuple(places))
+        is_heading = any(page.piece and page.piece.kind == "heading" for page in pages)
+        self._add(Block(decode(data), "heading" if is_heading else "piece"), tuple(places))
 
     def _owner(self, page: str) -> str:
         return next((path for path in reversed(prefixes(page)) if path in self._owners), "")

@@ -28,6 +28,7 @@ VERBS = [
     "gc",
     "import",
     "migrate",
+    "export",
     "forget",
     "check",
     "trace",

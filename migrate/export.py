@@ -1,0 +1,84 @@
+"""Taking a memory out: as a folder of Markdown files, as one file, or as lines of JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from memory_v2.errors import UsageError
+from memory_v2.memory import Memory
+from memory_v2.migrate.export_forms import file_text, json_line, part_text
+from memory_v2.migrate.leaves import Leaf, leaves
+from memory_v2.migrate.source import LeftOut
+from memory_v2.progress import with_progress
+from memory_v2.storage.local.disk import explained, replace_bytes, to_system
+from memory_v2.tree.block import encode
+
+Form: TypeAlias = Literal["folder", "file", "jsonl"]
+"""A file for each page; one file with all pages, in the order of the tree; a line of JSON for each page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was exported: where to, how many pages, files and bytes, and the pages that could not be read."""
+
+    dest: str
+    form: Form
+    pages: int
+    files: int
+    size_bytes: int
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def export(memory: Memory, dest: Path, form: Form = "folder", force: bool = False) -> Exported:
+    """Writes all pages to a folder, or to one file. The memory is not changed.
+
+    A file is written whole or not at all. What is at `dest` already is refused; with `force` files of the same names
+    are replaced, and others stay. Raises `UsageError`, `StorageError`.
+    """
+    _check(memory, dest, form, force)
+    pages, left_out = leaves(memory)
+    size = 0
+    if form == "folder":
+        for leaf in with_progress(pages, "pages exported"):
+            size += _put(dest / to_system(f"{leaf.page.path}.md"), encode(file_text(leaf)))
+    else:
+        size = _put(dest, b"".join(_data(pages, form)))
+    files = len(pages) if form == "folder" else 1
+    return Exported(str(dest), form, len(pages), files, size, tuple(left_out))
+
+
+def exported_data(memory: Memory, form: Literal["file", "jsonl"]) -> tuple[bytes, Sequence[LeftOut]]:
+    """What `export` would write to one file, and the pages that could not be read. Raises `StorageError`."""
+    pages, left_out = leaves(memory)
+    return b"".join(_data(pages, form)), left_out
+
+
+def _data(pages: Sequence[Leaf], form: Form) -> Iterator[bytes]:
+    for leaf in pages:
+        yield encode(part_text(leaf)) if form == "file" else json_line(leaf).encode()
+
+
+def _put(file: Path, data: bytes) -> int:
+    with explained("write", file):
+        replace_bytes(file, data)
+    return len(data)
+
+
+def _check(memory: Memory, dest: Path, form: Form, force: bool) -> None:
+    """Raises `UsageError` if the place is taken, is of the wrong kind, or is in the memory itself."""
+    whole, home = dest.resolve(), Path(memory.storage.where).resolve()
+    if whole == home or home in whole.parents or (form == "folder" and whole in home.parents):
+        raise UsageError(f"{dest} is in the memory itself, or around it; export to another place")
+    with explained("read", dest):
+        is_folder, is_taken = dest.is_dir(), dest.exists()
+        is_taken = any(dest.iterdir()) if is_folder else is_taken
+    if form != "folder" and is_folder:
+        raise UsageError(f"{dest} is a folder; name a file, or export a folder")
+    if form == "folder" and is_taken and not is_folder:
+        raise UsageError(f"{dest} is a file; name a folder, or export one file")
+    if is_taken and not force:
+        what = "is not empty" if form == "folder" else "is there already"
+        raise UsageError(f"{dest} {what}; name another place, or use --force to replace files of the same names")

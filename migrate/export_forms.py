@@ -1,0 +1,161 @@
+"""What an exported page looks like: as a file of a folder, as a part of one file, as a line of JSON; and how a file of
+a folder is read again.
+
+The text of a page is exported to the letter. In a file of a folder, what the program knows beside it stands in the
+front matter, behind the key `silica_page`, and the pages below stand at the end, behind a comment, as Markdown links
+that are relative to the file. Both are told apart from the text, so reading the file gives the text again.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+from memory_v2.migrate.leaves import Child, Leaf
+from memory_v2.text.plain import plain
+from memory_v2.tree.block import (
+    BYTE_ORDER_MARK,
+    Block,
+    filled_lines,
+    is_blank,
+    join_runs,
+    line_end,
+    parse_blocks,
+    readable,
+    split_lines,
+    to_blank_line,
+)
+from memory_v2.tree.source import Source
+from memory_v2.tree.titles import heading_at
+
+PAGE = "silica_page"
+"""The first key that the program writes into the front matter: the path of the page. All keys below it are its too."""
+LISTED = "silica_below"
+"""The key that says how many pages below are listed."""
+BELOW = "<!-- silica: the pages below -->"
+"""Stands above the list of the pages below."""
+
+MAX_LEVEL = 6
+"""The lowest level of a heading in Markdown."""
+_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_WORDS = frozenset(["true", "false", "yes", "no", "on", "off", "null", "y", "n"])
+"""Values that YAML would not take for words."""
+
+
+def file_text(leaf: Leaf) -> str:
+    """The page as a file of a folder."""
+    text = leaf.text.removeprefix(BYTE_ORDER_MARK)
+    newline, blocks = line_end(text), parse_blocks(text)
+    keys = [f"{key}: {value}{newline}" for key, value in _fields(leaf)]
+    if blocks and blocks[0].kind == "front matter":
+        lines, closing = split_lines(text), filled_lines(blocks[0].text).stop - 1
+        text = "".join([*lines[:closing], *keys, *lines[closing:]])
+    else:
+        text = "".join([f"---{newline}", *keys, f"---{newline}{newline}", text])
+    if not leaf.children:
+        return text
+    listed = (f"- {_link(leaf.page.path, child)}{newline}" for child in leaf.children)
+    return "".join([text, to_blank_line(text, newline), BELOW, 2 * newline, *listed])
+
+
+def text_in(file: str) -> str:
+    """The text of the page in such a file; all of it, if the program has not written it."""
+    lines = split_lines(file)
+    start = next((number for number, line in enumerate(lines) if not is_blank(line)), len(lines))
+    ends = (number for number, line in enumerate(lines) if number > start and line.strip() in ("---", "..."))
+    end = next(ends, start) if lines[start:] and lines[start].rstrip() == "---" else start
+    ours = [number for number in range(start, end) if lines[number].startswith(f"{PAGE}:")]
+    if not ours:
+        return file
+    if any(line.startswith(f"{LISTED}:") for line in lines[ours[-1] : end]):
+        below = max((number for number, line in enumerate(lines) if line.strip() == BELOW), default=len(lines))
+        del lines[below:]
+        if is_blank(lines[-1]):
+            lines.pop()
+    if ours[-1] == start + 1:
+        return "".join(lines[end + 2 :])
+    return "".join([*lines[: ours[-1]], *lines[end:]])
+
+
+def part_text(leaf: Leaf) -> str:
+    """The page as a part of one file: its headings are lower by its depth, a front matter is a fence below the title,
+    and its source stands behind it. It ends in a blank line."""
+    page, newline = leaf.page, line_end(leaf.text)
+    blocks = page.blocks
+    front = blocks[0] if blocks and blocks[0].kind == "front matter" else None
+    has_title = page.top > 0 and blocks[page.top - 1].kind == "heading"
+    runs = [[_heading(page.title, 1 + leaf.depth, newline)]]
+    if has_title:
+        runs = [[_at_level(blocks[page.top - 1], 1 + leaf.depth, newline)]]
+    if front:
+        inside = "".join(split_lines(front.content)[1:-1])
+        runs.append([Block(f"```yaml{newline}{inside}```{newline}", "fence")])
+    rest = blocks[page.top :]
+    runs.append([_at_level(one, one.level + leaf.depth, newline) if one.kind == "heading" else one for one in rest])
+    if source := Source(leaf.source, leaf.day if leaf.source else None):
+        runs.append([Block(source.line + newline)])
+    text = join_runs(runs, newline)
+    return text + to_blank_line(text, newline)
+
+
+def _link(here: str, child: Child) -> str:
+    """A link to a child, relative to the file of the page, and what is said of the child."""
+    target = posixpath.relpath(f"{child.path}.md", posixpath.dirname(here) or ".")
+    words = re.sub(r"[ ()%]", lambda sign: quote(sign[0], safe=""), target)
+    return f"[{plain(child.title)}]({words})" + (f": {plain(child.description)}" if child.description else "")
+
+
+def _at_level(heading: Block, level: int, newline: str) -> Block:
+    level = min(level, MAX_LEVEL)
+    shifted = heading_at(heading, level)
+    return shifted if shifted.level == level else _heading(heading.words, level, newline)
+
+
+def _heading(words: str, level: int, newline: str) -> Block:
+    level = min(level, MAX_LEVEL)
+    return Block(f"{'#' * level} {words}{newline}{newline}", "heading", level)
+
+
+def json_line(leaf: Leaf) -> str:
+    """The page as a line of JSON. What some programs take for the end of a line is escaped, and so is half a pair."""
+    line = json.dumps(_row(leaf), ensure_ascii=False)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line) + "\n"
+
+
+def _row(leaf: Leaf) -> dict[str, Any]:
+    return {
+        "path": leaf.page.path,
+        "title": leaf.page.title,
+        "description": leaf.description,
+        "parent": leaf.parent or None,
+        "text": leaf.text,
+        "source": leaf.source or None,
+        "date": leaf.day.isoformat() if leaf.day else None,
+        "tags": list(leaf.tags),
+        "links": list(leaf.links),
+        **({"properties": leaf.properties} if leaf.properties else {}),
+    }
+
+
+def _fields(leaf: Leaf) -> Iterator[tuple[str, str]]:
+    """The keys that the program writes, and their values in YAML. The keys of a person's front matter stay theirs."""
+    blocks = leaf.page.blocks[:1]
+    lines = split_lines(blocks[0].content) if blocks and blocks[0].kind == "front matter" else []
+    theirs = {line.partition(":")[0].strip().lower() for line in lines}
+    told = {"source": leaf.source and _yaml(leaf.source), "date": leaf.day.isoformat() if leaf.day else ""}
+    told["tags"] = f"[{', '.join(map(_yaml, leaf.tags))}]" if leaf.tags else ""
+    told |= {key: _yaml(value) for key, value in leaf.properties.items() if key not in (PAGE, LISTED)}
+    yield PAGE, _yaml(leaf.page.path)
+    yield from ((key, value) for key, value in told.items() if value and key.lower() not in theirs)
+    if leaf.children:
+        yield LISTED, str(len(leaf.children))
+
+
+def _yaml(value: str) -> str:
+    """A value in YAML: as it is, if nothing in it could be taken for something else."""
+    is_plain = re.fullmatch(r"[A-Za-z][\w./-]*(?: [\w./-]+)*", value, re.ASCII) and value.lower() not in _WORDS
+    return value if is_plain else json.dumps(readable(value), ensure_ascii=False)

@@ -1,0 +1,188 @@
+"""What is exported is the tree: to the letter, readable elsewhere, and written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_v2.errors import StorageError, UsageError
+from memory_v2.memory import Memory
+from memory_v2.migrate.export import Form, export, exported_data
+from memory_v2.migrate.export_forms import file_text, text_in
+from memory_v2.migrate.leaves import leaves
+from memory_v2.migrate.source import Scan
+from memory_v2.migrate.verify import verify
+from memory_v2.tree.block import decode, parse_blocks
+from memory_v2.tree.front_matter import read_front_matter
+from tests.migrate.brought import brought, document, scan_of
+from tests.operations.scenes import SMALL, offline
+from tests.tree.texts import EXAMPLES, STEADY
+
+HARD = {name: text for name, text in EXAMPLES.items() if text.strip("\ufeff \t\n")}
+LONG = "# Log\n\n" + "".join(f"## Day {n}\n\nOn day {n} the {n}th leek was planted.\n\n" for n in range(60))
+FRONT = "---\ntitle: Garden\nsource: mine\n---\n\n# Garden\n\nLeeks, see [[projects/silica|Silica]].\n"
+
+
+def a_memory() -> Memory:
+    memory = offline()
+    memory.create("projects", "# Projects\n\nOne so far.\n")
+    memory.write("# Silica (the *memory*)\n\nIt uses pytest.", path="projects/silica", mode="replace")
+    memory.create("garden", FRONT)
+    memory.write("Beans climb.", path="people/ada b", source="talks/2026-02-03.md")
+    return memory
+
+
+def read_again(folder: Path) -> Scan:
+    files = sorted(folder.rglob("*.md"))
+    names = [file.relative_to(folder).as_posix() for file in files]
+    texts = [text_in(decode(file.read_bytes())) for file in files]
+    return scan_of(*(document(name, text) for name, text in zip(names, texts, strict=True) if text.strip()))
+
+
+def contents(text: str) -> list[str]:
+    return [block.content for block in parse_blocks(text)]
+
+
+def test_a_folder_has_a_file_for_each_page_and_its_children_below_it(tmp_path: Path) -> None:
+    done = export(a_memory(), tmp_path / "out")
+    files = {file.relative_to(tmp_path / "out").as_posix() for file in (tmp_path / "out").rglob("*.md")}
+    assert files == {"memory.md", "projects.md", "projects/silica.md", "garden.md", "people/ada b.md"}
+    assert (done.pages, done.files) == (5, 5)
+
+
+def test_pages_below_are_links_that_any_reader_follows(tmp_path: Path) -> None:
+    export(a_memory(), tmp_path)
+    assert "](people/ada%20b.md)" in (tmp_path / "memory.md").read_text("utf-8")
+    assert "- [Silica (the memory)](projects/silica.md)" in (tmp_path / "projects.md").read_text("utf-8")
+
+
+def test_what_the_program_knows_is_front_matter(tmp_path: Path) -> None:
+    export(a_memory(), tmp_path)
+    text = (tmp_path / "people" / "ada b.md").read_text("utf-8")
+    assert read_front_matter(text).date == date(2026, 2, 3)
+    assert 'source: "talks/2026-02-03.md"' in text or "source: talks/2026-02-03.md" in text
+    garden = (tmp_path / "garden.md").read_text("utf-8")
+    assert garden.startswith("---\ntitle: Garden\nsource: mine\nsilica_page: garden\n---\n")
+
+
+def test_an_exported_folder_is_read_again_to_the_letter(tmp_path: Path) -> None:
+    memory = a_memory()
+    export(memory, tmp_path)
+    again = {one.place: one.text for one in read_again(tmp_path).documents}
+    assert again == {leaf.page.path: leaf.text for leaf in leaves(memory)[0]}
+
+
+@pytest.mark.parametrize("text", [LONG, LONG.replace("\n", "\r\n"), "# One\n\n" + 3_000 * "A long line. "])
+def test_what_was_divided_is_whole_again_after_an_export_and_an_import(text: str, tmp_path: Path) -> None:
+    memory = offline(SMALL)
+    scan = scan_of(document("log.md", text))
+    brought(memory, scan)
+    export(memory, tmp_path)
+    other = offline(SMALL)
+    exported = read_again(tmp_path)
+    assert verify(other, exported, brought(other, exported)).is_complete
+    export(other, tmp_path, force=True)
+    twice = [content for one in read_again(tmp_path).documents for content in contents(one.text)]
+    assert {content.lstrip("# ") for content in contents(text)} <= {content.lstrip("# ") for content in twice}
+    assert not list(tmp_path.rglob("part-*.md"))
+
+
+@pytest.mark.parametrize("text", HARD.values(), ids=HARD)
+@pytest.mark.parametrize("form", ["folder", "jsonl"])
+def test_hard_texts_keep_their_blocks(form: Form, text: str, tmp_path: Path) -> None:
+    memory, scan = offline(), scan_of(document("hard.md", text), document("hard/below.md", "# Below\n\nMore.\n"))
+    brought(memory, scan)
+    before = contents(next(leaf.text for leaf in leaves(memory)[0] if leaf.page.path == "hard"))
+    export(memory, tmp_path / "out", form)
+    if form == "folder":
+        texts = {one.place: one.text for one in read_again(tmp_path / "out").documents}
+    else:
+        lines = (tmp_path / "out").read_text("utf-8").splitlines()
+        texts = {row["path"]: row["text"] for row in map(json.loads, lines)}
+    assert contents(texts["hard"]) == before
+
+
+@STEADY
+@given(st.text(st.sampled_from("a\n-: #`|.<>!\r"), max_size=40))
+def test_a_text_with_marks_of_the_export_in_it_is_not_cut(text: str) -> None:
+    memory = offline()
+    memory.create("a", f"# A\n\n{text}\n\n<!-- silica: the pages below -->\n\nx\n\n---\nsilica_page: b\n---\n")
+    (leaf,) = (leaf for leaf in leaves(memory)[0] if leaf.page.path == "a")
+    assert contents(text_in(file_text(leaf))) == contents(leaf.text)
+
+
+def test_one_file_has_the_pages_in_the_order_of_the_tree_with_lower_headings() -> None:
+    data, _ = exported_data(a_memory(), "file")
+    headings = [line for line in data.decode().splitlines() if line.startswith("#")]
+    assert headings == ["# Memory", "## Projects", "### Silica (the *memory*)", "## Garden", "## Ada b"]
+    assert "```yaml\ntitle: Garden\nsource: mine\n```" in data.decode()
+    assert "*Source: talks/2026-02-03.md · 2026-02-03*" in data.decode()
+
+
+def test_a_line_of_json_has_what_is_known_of_a_page() -> None:
+    data, _ = exported_data(a_memory(), "jsonl")
+    rows = {row["path"]: row for row in map(json.loads, data.splitlines())}
+    assert next(iter(rows)) == "memory"
+    assert rows["projects/silica"]["parent"] == "projects"
+    assert rows["people/ada b"]["source"] == "talks/2026-02-03.md"
+    assert rows["people/ada b"]["date"] == "2026-02-03"
+    assert rows["garden"]["links"] == ["projects/silica"]
+    assert rows["garden"]["text"] == FRONT
+
+
+def test_a_place_that_is_taken_is_refused_unless_it_is_forced(tmp_path: Path) -> None:
+    memory = a_memory()
+    (tmp_path / "mine.md").write_text("mine")
+    (tmp_path / "garden.md").write_text("mine too")
+    with pytest.raises(UsageError, match="not empty"):
+        export(memory, tmp_path)
+    assert (tmp_path / "garden.md").read_text() == "mine too"
+    export(memory, tmp_path, force=True)
+    assert (tmp_path / "mine.md").read_text() == "mine"
+    assert "Leeks" in (tmp_path / "garden.md").read_text("utf-8")
+    with pytest.raises(UsageError, match="is a file"):
+        export(memory, tmp_path / "mine.md")
+    with pytest.raises(UsageError, match="is there already"):
+        export(memory, tmp_path / "mine.md", "file")
+    with pytest.raises(UsageError, match="is a folder"):
+        export(memory, tmp_path, "jsonl")
+
+
+@pytest.mark.parametrize("place", ["memory", "memory/out", "."])
+def test_a_memory_is_not_exported_into_itself(place: str, tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "memory")
+    memory.write("One.")
+    with pytest.raises(UsageError, match="the memory itself"):
+        export(memory, tmp_path / place, force=True)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs a folder that cannot be written")
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(StorageError, match="permission"):
+        export(a_memory(), tmp_path / "out")
+
+
+def test_a_failure_leaves_no_half_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    (tmp_path / "one.md").write_text("as it was")
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(StorageError, match="full"):
+        export(a_memory(), tmp_path / "one.md", "file", force=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["one.md"]
+    assert (tmp_path / "one.md").read_text() == "as it was"
+
+
+def test_a_page_out_of_reach_is_exported_too(tmp_path: Path) -> None:
+    memory = a_memory()
+    memory.storage.write("lost", b"# Lost\n\nNobody links here.\n")
+    export(memory, tmp_path)
+    assert (tmp_path / "lost.md").exists()
