@@ -18,6 +18,7 @@ from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
 from memory_v2.migrate.standing import is_text, placed
 from memory_v2.migrate.verify import Verification
 from memory_v2.progress import with_progress
+from memory_v2.storage.local.disk import explained, replace_bytes
 from memory_v2.text.plain import shorten
 from memory_v2.tree.block import parse_blocks
 
@@ -119,13 +120,16 @@ def make_report(
     )
 
 
-def write_report(report: Report, file: Path) -> None:
-    """Writes the report: as JSON if the name of the file ends in `.json`, else as Markdown. Raises `OSError`."""
+def write_reports(reports: Sequence[Report], file: Path) -> None:
+    """Writes the reports: as JSON if the name of the file ends in `.json`, else as Markdown. Raises `StorageError`."""
     from memory_v2.migrate.told import report_markdown
 
-    is_json = file.suffix.lower() == ".json"
-    text = json.dumps(as_document(report), ensure_ascii=False, indent=1) + "\n" if is_json else report_markdown(report)
-    file.write_bytes(text.encode("utf-8", "backslashreplace"))
+    if file.suffix.lower() == ".json":
+        text = json.dumps({"reports": as_document(reports)}, ensure_ascii=False, indent=1) + "\n"
+    else:
+        text = "\n".join(map(report_markdown, reports))
+    with explained("write", file):
+        replace_bytes(file, text.encode("utf-8", "backslashreplace"))
 
 
 def _not_reached(document: SourceDocument) -> Outcome:

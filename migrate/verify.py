@@ -192,8 +192,9 @@ def _passages_of(one: _Sought, reason: str) -> Iterator[Passage]:
     name, first = one.document.name, one.lines.start
     for number, place in enumerate(one.places):
         start = first + place.skipped
-        lines, there = (start, start + place.last - place.first), (place.first, place.last)
-        yield Passage(name, lines, "there", 0 if number else 1, place.page, there)
+        more = min(place.last - place.first, one.lines.stop - 1 - start)  # a fence that was closed has one line more
+        there = (place.first, place.first + more)
+        yield Passage(name, (start, start + more), "there", 0 if number else 1, place.page, there)
     if one.places:
         return
     passage = Passage(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from memory_v2.cli.edge import error_document, exit_code
+from memory_v2.cli.checked import reported, verification_lines, verified
+from memory_v2.cli.edge import FINDINGS, error_document, exit_code
 from memory_v2.cli.report import confirmed, price, yes_option
 from memory_v2.cli.show import out, out_json, plain, style, tell
 from memory_v2.cli.spinner import working
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from memory_v2.migrate.plan import Plan
     from memory_v2.migrate.run import Run
     from memory_v2.migrate.source import Scan
+    from memory_v2.migrate.verify import Verification
 
 STRATEGIES = ("keep", "flatten")
 MOST = 20
@@ -54,6 +57,19 @@ def _options(verb: Decorated) -> Decorated:
                 metavar="DOLLARS",
                 help="Stop when a model has cost so much. The next run goes on.",
             ),
+            click.option(
+                "--verify",
+                "verifies",
+                is_flag=True,
+                help="Then prove that each block is in the memory or accounted for; exit with code 1 if not.",
+            ),
+            click.option(
+                "--report",
+                "report_file",
+                type=click.Path(path_type=Path, dir_okay=False),
+                metavar="FILE",
+                help="Write what was done, and what to look at: Markdown, or JSON if it is called .json.",
+            ),
             yes_option,
             json_option,
         )
@@ -62,20 +78,30 @@ def _options(verb: Decorated) -> Decorated:
     return verb
 
 
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The options that both verbs have, but for the format."""
+
+    strategy: Strategy
+    dry_run: bool
+    plan_file: Path | None
+    max_cost: float | None
+    verifies: bool
+    report_file: Path | None
+    yes: bool
+    as_json: bool
+
+
 @click.command("import", cls=Verb)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @_options
 @click.pass_obj
 def import_verb(
     chosen: ChosenMemory,
+    /,
     paths: tuple[Path, ...],
     format_name: str | None,
-    strategy: Strategy,
-    dry_run: bool,
-    plan_file: Path | None,
-    max_cost: float | None,
-    yes: bool,
-    as_json: bool,
+    **choices: Any,
 ) -> None:
     """Bring in folders and files of notes.
 
@@ -92,11 +118,12 @@ def import_verb(
       silica memory import --dry-run ~/vault
       silica memory import --dry-run --json ~/vault > plan.json
       silica memory import --plan plan.json ~/vault
+      silica memory import --verify --report report.md ~/vault
     """
     with Memory.open(chosen.path, chosen.model) as memory:
         _recovered(memory)
         scans = _scanned(paths, format_name)
-        _bring_in(memory, scans, strategy, dry_run, plan_file, max_cost, yes, as_json)
+        _bring_in(memory, scans, Choices(**choices))
 
 
 @click.command(cls=Verb)
@@ -108,17 +135,13 @@ def import_verb(
 @click.pass_obj
 def migrate(
     chosen: ChosenMemory,
+    /,
     source: Path | None,
     target: str | None,
     persona: str | None,
     merge: bool,
     format_name: str | None,
-    strategy: Strategy,
-    dry_run: bool,
-    plan_file: Path | None,
-    max_cost: float | None,
-    yes: bool,
-    as_json: bool,
+    **choices: Any,
 ) -> None:
     """Move from an older memory to this one.
 
@@ -130,6 +153,7 @@ def migrate(
       silica memory migrate --dry-run
       silica memory migrate
       silica memory migrate --persona coder
+      silica memory migrate --dry-run --verify
       silica memory migrate --from ~/.silica/memory --to ~/.silica/memory_v2
       silica memory migrate --from ~/vault --format obsidian --merge
     """
@@ -142,7 +166,7 @@ def migrate(
         scans = _scanned((source or older_memory(persona),), format_name)
         if not merge:
             check_empty(memory, scans[0][0])
-        _bring_in(memory, scans, strategy, dry_run, plan_file, max_cost, yes, as_json)
+        _bring_in(memory, scans, Choices(**choices))
 
 
 def _recovered(memory: Memory) -> None:
@@ -157,43 +181,67 @@ def _scanned(paths: Sequence[Path], format_name: str | None) -> list[tuple[Path,
         return scan_paths([path.expanduser() for path in paths], format_name)
 
 
-def _bring_in(
-    memory: Memory,
-    scans: Sequence[tuple[Path, Scan]],
-    strategy: Strategy,
-    dry_run: bool,
-    plan_file: Path | None,
-    max_cost: float | None,
-    yes: bool,
-    as_json: bool,
-) -> None:
-    from memory_v2.migrate.edited import plan_document, read_plan
+def _bring_in(memory: Memory, scans: Sequence[tuple[Path, Scan]], choices: Choices) -> None:
+    from memory_v2.migrate.edited import read_plan
     from memory_v2.migrate.place import check_apart
     from memory_v2.migrate.planning import make_plan
     from memory_v2.migrate.run import run
 
+    if choices.dry_run and choices.report_file:
+        raise UsageError("--report tells what was done, and --dry-run does nothing: leave one of them out")
     with working("planning"):
         plans = []
         for source, scan in scans:
             check_apart(memory, source)
+            file = choices.plan_file
             plans.append(
-                read_plan(plan_file, memory, scan, source) if plan_file else make_plan(memory, scan, source, strategy)
+                read_plan(file, memory, scan, source) if file else make_plan(memory, scan, source, choices.strategy)
             )
-    if dry_run:
-        if as_json:
-            out_json({"plans": [plan_document(plan) for plan in plans]})
-        else:
-            out("\n".join(line for plan in plans for line in _plan_lines(plan)))
+    if choices.dry_run:
+        _tell_plans(memory, scans, plans, choices)
         return
-    if not _is_agreed(memory, plans, max_cost, yes):
+    if not _is_agreed(memory, plans, choices.max_cost, choices.yes):
         return
     runs: list[tuple[Plan, Run]] = []
     with working("importing"):
         for (_, scan), plan in zip(scans, plans, strict=True):
-            runs.append((plan, run(memory, scan, plan, max_cost)))
+            runs.append((plan, run(memory, scan, plan, choices.max_cost)))
             if runs[-1][1].error:
                 break
-    _tell(runs, as_json)
+    found = []
+    if choices.verifies or choices.report_file:
+        with working("verifying"):
+            found = [verified(memory, scan, plan, done) for (_, scan), (plan, done) in zip(scans, runs, strict=False)]
+    if choices.report_file:
+        _write_reports(choices.report_file, scans, runs, found)
+    _tell(runs, found if choices.verifies else [], choices.as_json)
+
+
+def _write_reports(
+    file: Path, scans: Sequence[tuple[Path, Scan]], runs: Sequence[tuple[Plan, Run]], found: Sequence[Verification]
+) -> None:
+    from memory_v2.migrate.report import write_reports
+
+    with working("reporting"):
+        told = zip(scans, runs, found, strict=False)
+        write_reports([reported(scan, plan, done, one) for (_, scan), (plan, done), one in told], file.expanduser())
+
+
+def _tell_plans(memory: Memory, scans: Sequence[tuple[Path, Scan]], plans: Sequence[Plan], choices: Choices) -> None:
+    from memory_v2.documents import document
+    from memory_v2.migrate.edited import plan_document
+
+    found = []
+    if choices.verifies:
+        with working("verifying"):
+            found = [verified(memory, scan, plan, None) for (_, scan), plan in zip(scans, plans, strict=True)]
+    if choices.as_json:
+        more = {"verifications": document(found)} if choices.verifies else {}
+        out_json({"plans": [plan_document(plan) for plan in plans], **more})
+    else:
+        out("\n".join(line for plan in plans for line in _plan_lines(plan)))
+        _tell_verified(plans, found)
+    _fail_unless_complete(found)
 
 
 def _is_agreed(memory: Memory, plans: Sequence[Plan], max_cost: float | None, yes: bool) -> bool:
@@ -247,24 +295,39 @@ def _more(shown: Sequence[object]) -> Iterator[str]:
         yield f"        and {len(shown) - MOST:,} more (--json has all)"
 
 
-def _tell(runs: Sequence[tuple[Plan, Run]], as_json: bool) -> None:
-    """Tells what came of the runs. Raises what has stopped the last one."""
+def _tell(runs: Sequence[tuple[Plan, Run]], found: Sequence[Verification], as_json: bool) -> None:
+    """Tells what came of the runs, and of their verifications. Raises what has stopped the last run."""
     from memory_v2.documents import document
 
     error = runs[-1][1].error
     if as_json:
-        told = {"imports": [document(done.to_dict(plan)) for plan, done in runs]}
-        out_json(told | ({"error": error_document(error)} if error else {}))
+        told = [document(done.to_dict(plan)) for plan, done in runs]
+        for one, verification in zip(told, found, strict=False):
+            one["verification"] = document(verification)
+        out_json({"imports": told} | ({"error": error_document(error)} if error else {}))
     else:
         out("\n".join(line for plan, done in runs for line in _run_lines(plan, done)))
+        _tell_verified([plan for plan, _ in runs], found)
     for reason in dict.fromkeys(reason for _, done in runs for reason in done.degraded):
         tell(reason)
     if error is None:
+        _fail_unless_complete(found)
         return
     if not as_json:
         raise error
     tell(str(error))
     click.get_current_context().exit(exit_code(error))
+
+
+def _tell_verified(plans: Sequence[Plan], found: Sequence[Verification]) -> None:
+    for plan, verification in zip(plans, found, strict=False):
+        for line in verification_lines(plan.source, verification):
+            out(line)
+
+
+def _fail_unless_complete(found: Sequence[Verification]) -> None:
+    if not all(one.is_complete for one in found):
+        click.get_current_context().exit(FINDINGS)
 
 
 def _run_lines(plan: Plan, done: Run) -> Iterator[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from memory_v2.documents import document as as_document
 from memory_v2.migrate.outcome import Outcome
-from memory_v2.migrate.report import STATUSES, Report, make_report, write_report
+from memory_v2.migrate.report import STATUSES, Report, make_report, write_reports
 from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
 from memory_v2.migrate.told import MOST, report_markdown, verification_markdown
 from memory_v2.migrate.verify import verify
@@ -71,7 +71,7 @@ def test_no_secret_is_in_a_report(name: str, tmp_path: Path) -> None:
     memory.storage.write("silica", b"# Silica\n")
     found = verify(memory, scan, imported)
     assert found.count("changed")
-    write_report(make_report(Path("notes"), scan, (), verification=found), tmp_path / name)
+    write_reports([make_report(Path("notes"), scan, (), verification=found)], tmp_path / name)
     text = (tmp_path / name).read_text("utf-8")
     assert SECRET not in text
     assert SECRET[4:] not in text
@@ -81,8 +81,8 @@ def test_no_secret_is_in_a_report(name: str, tmp_path: Path) -> None:
 def test_the_json_has_all_and_the_markdown_the_first(tmp_path: Path) -> None:
     documents = [document(f"{n}.md", f"# Page {n}\n\n{n}\n") for n in range(40)]
     report = reported(scan_of(*documents), *(Outcome(one.name, "created", one.place) for one in documents))
-    write_report(report, tmp_path / "report.json")
-    assert len(json.loads((tmp_path / "report.json").read_text("utf-8"))["outcomes"]) == 40
+    write_reports([report], tmp_path / "report.json")
+    assert len(json.loads((tmp_path / "report.json").read_text("utf-8"))["reports"][0]["outcomes"]) == 40
     shown = report_markdown(report)
     assert shown.count("(created)") == MOST
     assert "and 30 more (--json has all)" in shown
@@ -100,5 +100,5 @@ def test_what_has_gone_wrong_stands_first() -> None:
 def test_names_that_are_not_text_can_be_told(tmp_path: Path) -> None:
     report = reported(scan_of(SourceDocument("a`b\udcff\n.md", "One.", "a")))
     for name in ("report.md", "report.json"):
-        write_report(report, tmp_path / name)
+        write_reports([report], tmp_path / name)
         assert (tmp_path / name).read_bytes().decode("utf-8")

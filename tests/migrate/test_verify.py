@@ -191,7 +191,8 @@ def test_a_fence_that_was_closed_is_there() -> None:
     memory, scan = offline(), scan_of(document("a.md", "# A\n\n```\nx = 1\n"))
     imported = brought(memory, scan)
     memory.write("More.", path="a", mode="append")
-    assert verify(memory, scan, imported).is_complete
+    found = verify(memory, scan, imported)
+    assert found.passages == (Passage("a.md", (1, 4), "there", 2, "a", (1, 4)),)
 
 
 def test_code_that_belongs_to_an_item_where_it_came_to_stand_is_there() -> None:
