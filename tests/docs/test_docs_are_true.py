@@ -1,7 +1,8 @@
 """What the documents show is what the program does: every command is run, every output compared.
 
 In a ```console block, `$ silica …` is run and what follows is its output, where `…` stands for anything on that line.
-A ```python block is executed. The blocks of one document share one folder.
+A ```python block is executed. A ```markdown block with a name behind it is a file that is there. The blocks of one
+document share one folder.
 """
 
 from __future__ import annotations
@@ -28,18 +29,31 @@ def fences(document: Path, language: str) -> list[str]:
     return ["\n".join(b.splitlines()[1:-1]) + "\n" for b in blocks if b.splitlines()[0].strip("` ") == language]
 
 
+def write_files(document: Path, folder: Path) -> None:
+    """Writes the files that a document shows with their names."""
+    for block in (block.content for block in parse_blocks(document.read_text("utf-8")) if block.kind == "fence"):
+        if found := re.match(r"```markdown (\S+)\n", block):
+            (folder / found[1]).parent.mkdir(parents=True, exist_ok=True)
+            (folder / found[1]).write_text("\n".join(block.splitlines()[1:-1]) + "\n", "utf-8")
+
+
 def run(command: str, folder: Path) -> str:
     words = shlex.split(command)
     assert words[0] == "silica", f"only the program's own commands are shown: {command}"
     environment = {**os.environ, "SILICA_MEMORY_PATH": str(folder / "memory"), "PYTHONUTF8": "1"}
     done = subprocess.run(
-        [sys.executable, "-m", "memory_v2.cli", *words[1:]], capture_output=True, encoding="utf-8", env=environment
+        [sys.executable, "-m", "memory_v2.cli", *words[1:]],
+        capture_output=True,
+        encoding="utf-8",
+        env=environment,
+        cwd=folder,
     )
     return done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_command_prints_what_the_document_shows(document: Path, tmp_path: Path) -> None:
+    write_files(document, tmp_path)
     for block in fences(document, "console"):
         for shown in re.split(r"(?m)^\$ ", block)[1:]:
             command, _, expected = shown.partition("\n")
@@ -79,6 +93,13 @@ def test_the_files_of_hosts_are_those_that_are_told() -> None:
 
     told = (HOME / "docs" / "agents.md").read_text("utf-8")
     assert all(f"| {host.title} |" in told for host in HOSTS)
+
+
+def test_the_formats_told_are_those_that_are_read() -> None:
+    from memory_v2.migrate.readers import READERS
+
+    told = (HOME / "docs" / "import.md").read_text("utf-8")
+    assert all(f"| `{reader.name}` |" in told for reader in READERS)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
