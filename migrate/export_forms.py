@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -65,20 +65,47 @@ def file_text(leaf: Leaf) -> str:
 def text_in(file: str) -> str:
     """The text of the page in such a file; all of it, if the program has not written it."""
     lines = split_lines(file)
-    start = next((number for number, line in enumerate(lines) if not is_blank(line)), len(lines))
-    ends = (number for number, line in enumerate(lines) if number > start and line.strip() in ("---", "..."))
-    end = next(ends, start) if lines[start:] and lines[start].rstrip() == "---" else start
-    ours = [number for number in range(start, end) if lines[number].startswith(f"{PAGE}:")]
+    start, ours, end = _own_keys(lines)
     if not ours:
         return file
-    if any(line.startswith(f"{LISTED}:") for line in lines[ours[-1] : end]):
+    if any(line.startswith(f"{LISTED}:") for line in lines[ours:end]):
         below = max((number for number, line in enumerate(lines) if line.strip() == BELOW), default=len(lines))
         del lines[below:]
         if is_blank(lines[-1]):
             lines.pop()
-    if ours[-1] == start + 1:
+    if ours == start + 1:
         return "".join(lines[end + 2 :])
-    return "".join([*lines[: ours[-1]], *lines[end:]])
+    return "".join([*lines[:ours], *lines[end:]])
+
+
+def page_in(file: str) -> str:
+    """The path of the page in such a file; empty if the program has not written it."""
+    return _value(file, PAGE)
+
+
+def source_in(file: str) -> str:
+    """The source of the page in such a file, if the program has written it."""
+    return _value(file, "source")
+
+
+def _value(file: str, key: str) -> str:
+    """A value that the program has written into the front matter of a file."""
+    lines = split_lines(file)
+    _, ours, end = _own_keys(lines)
+    value = next((line.partition(":")[2].strip() for line in lines[ours:end] if line.startswith(f"{key}:")), "")
+    return str(json.loads(value)) if value.startswith('"') else value
+
+
+def _own_keys(lines: Sequence[str]) -> tuple[int, int, int]:
+    """The numbers of the lines, from 0, where the front matter begins, where the keys of the program begin in it, and
+    where it ends; the last two are 0 if the program has written none."""
+    start = next((number for number, line in enumerate(lines) if not is_blank(line)), len(lines))
+    if not lines[start:] or lines[start].rstrip() != "---":
+        return start, 0, 0
+    ends = (number for number in range(start + 1, len(lines)) if lines[number].strip() in ("---", "..."))
+    end = next(ends, 0)
+    ours = max((number for number in range(start, end) if lines[number].startswith(f"{PAGE}:")), default=0)
+    return start, ours, end if ours else 0
 
 
 def part_text(leaf: Leaf) -> str:

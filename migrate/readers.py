@@ -14,6 +14,7 @@ from memory_v2.migrate import (
     markdown,
     memory_tool,
     obsidian,
+    silica_export,
     silica_v1,
     silica_v2,
 )
@@ -22,7 +23,7 @@ from memory_v2.migrate.folder import scan_files
 from memory_v2.migrate.source import Reader, Scan, left_out_in_a_line
 
 _OF_SILICA: Sequence[Reader] = (silica_v1, silica_v2)
-_OF_MARKDOWN: Sequence[Reader] = (clawvault, memory_tool, daily_logs, claude_code, obsidian)
+_OF_MARKDOWN: Sequence[Reader] = (silica_export, clawvault, memory_tool, daily_logs, claude_code, obsidian)
 """Each reads every note of a folder that is of several of these formats, so the most telling one is taken."""
 READERS: Sequence[Reader] = (*_OF_SILICA, *_OF_MARKDOWN, markdown)
 

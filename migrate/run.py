@@ -191,7 +191,10 @@ class _Runner:
             way="create" if step.action == "skip" else step.action,
             title=_title(document),
             description=plain(document.description),
-            source=Source(source_name(document.name), document.day if document.day and document.day <= today else None),
+            source=Source(
+                source_name(document.source or document.name),
+                document.day if document.day and document.day <= today else None,
+            ),
             tags=document.tags,
             related=tuple(dict.fromkeys((page, title) for page, title in related if page != step.page)),
             left=self._left.get(self._known[step.name].operation, "") if step.action == "follow" else "",

@@ -18,7 +18,8 @@ class SourceDocument:
     `place` is the path of the page that the document's place in the source asks for, before it is known whether it is
     free. `title`, `description` and `day` are what the format says beside the text; empty if it says nothing. `links`
     are the names of other documents of this source that it refers to, in order, and `dead` the references that lead
-    nowhere, as they are written. `notes` are sentences about what a person should look at.
+    nowhere, as they are written. `notes` are sentences about what a person should look at. `source` is told as the
+    source of the page instead of the name, if the format knows where the text came from.
     """
 
     name: str
@@ -31,6 +32,7 @@ class SourceDocument:
     links: tuple[str, ...] = ()
     dead: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memory_v2.migrate.pieces import cut_blocks
-from memory_v2.tree.block import Block, close_block, decode, encode, filled_lines, split_lines
+from memory_v2.tree.block import Block, close_block, decode, encode, filled_lines, parse_blocks, split_lines
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import prefixes
 
@@ -64,15 +64,16 @@ class Standing:
         self._owners = frozenset(owners)
         self._free: dict[bytes, dict[str, deque[Places]]] = {}
         self._first: dict[bytes, Places] = {}
-        self._lines: dict[str, tuple[str, ...]] = {}
+        self._bodies: dict[str, str] = {}
         self._taken: set[tuple[str, int]] = set()
-        kept = list(pages)
-        for page in kept:
-            self._lines[page.path] = tuple(_lines(page.body))
+        cut: list[Page] = []
+        for page in pages:
+            self._bodies[page.path] = page.body
+            cut += [page] if page.piece else []
             for block, lines in placed(page.blocks):
                 if block.kind != "piece" and is_text(block):
                     self._add(block, (Place(page.path, lines.start, lines.stop - 1),))
-        for pieces in cut_blocks(kept).values():
+        for pieces in cut_blocks(cut).values():
             self._add_pieces(pieces)
 
     def take(self, block: Block, owner: str | None = None) -> Places:
@@ -100,15 +101,20 @@ class Standing:
         """Takes the lines of the block where they follow each other on this page, though they are not one block there:
         what is indented code in one place may belong to an item in another."""
         wanted = _lines(block.content)
-        lines = self._lines.get(page, ())
+        lines = _lines(self._bodies.get(page, ""))
         for start in range(len(lines) - len(wanted) + 1):
-            if lines[start] != wanted[0] or list(lines[start : start + len(wanted)]) != wanted:
+            if lines[start] != wanted[0] or lines[start : start + len(wanted)] != wanted:
                 continue
             covered = {(page, number) for number in range(start + 1, start + len(wanted) + 1)}
             if not covered & self._taken:
                 self._taken |= covered
                 return (Place(page, start + 1, start + len(wanted)),)
         return ()
+
+    def blocks_with(self, is_sought: Callable[[str], bool]) -> Iterator[str]:
+        """The blocks of the tree whose text is sought."""
+        for body in filter(is_sought, self._bodies.values()):
+            yield from (block.content for block in parse_blocks(body) if is_sought(block.content))
 
     def _add(self, block: Block, places: Places) -> None:
         key = key_of(block)

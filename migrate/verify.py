@@ -108,7 +108,8 @@ def verify(
     """
     reasons = reasons or {}
     memory.recover()
-    pages, unreadable = _pages(memory)
+    unreadable: list[str] = []
+    standing = Standing(_pages(memory, unreadable), {one.page for one in imported.values()})
     sought = {
         document.name: [
             _Sought(document, imported[document.name], block, lines) for block, lines in _texts_of(document)
@@ -116,8 +117,8 @@ def verify(
         for document in scan.documents
         if document.name in imported
     }
-    _find(Standing(pages, {one.page for one in imported.values()}), list(sought.values()))
-    _explain(memory, pages, [one for blocks in sought.values() for one in blocks if not one.places])
+    _find(standing, list(sought.values()))
+    _explain(memory, standing, [one for blocks in sought.values() for one in blocks if not one.places])
     passages: list[Passage] = []
     for document in scan.documents:
         reason = reasons.get(document.name, "")
@@ -128,18 +129,16 @@ def verify(
     return Verification(len(scan.documents), tuple(passages), tuple(scan.left_out), tuple(unreadable))
 
 
-def _pages(memory: Memory) -> tuple[list[Page], list[str]]:
-    """All pages, and the paths of those that cannot be read."""
-    pages, unreadable = [], []
+def _pages(memory: Memory, unreadable: list[str]) -> Iterator[Page]:
+    """All pages; adds the paths of those that cannot be read to a list."""
     for path in with_progress(memory.storage.list_files(), "pages read"):
         try:
-            pages.append(read_page(path, memory.storage.read(path).data))
+            yield read_page(path, memory.storage.read(path).data)
         except PageNotFound:  # removed just now
             continue
         except Unreadable as error:
             logger.warning("the page %r is left out: %s", path, error)
             unreadable.append(path)
-    return pages, unreadable
 
 
 def _texts_of(document: SourceDocument) -> list[tuple[Block, range]]:
@@ -161,12 +160,12 @@ def _find(standing: Standing, documents: Sequence[Sequence[_Sought]]) -> None:
                 one.places = one.places or standing.take_lines(one.block, page)
 
 
-def _explain(memory: Memory, pages: Iterable[Page], lost: Sequence[_Sought]) -> None:
+def _explain(memory: Memory, standing: Standing, lost: Sequence[_Sought]) -> None:
     """Finds out which operation accounts for each block that is not in the tree."""
     if not lost:
         return
     since = Since(memory, {one.imported.operation for one in lost}, [one.block for one in lost])
-    left = [block.content for page in pages for block in page.blocks if has_marker(block.content)]
+    left = list(standing.blocks_with(has_marker))
     for one in lost:
         operation = one.imported.operation
         if by := since.departure(one.block, operation):

@@ -16,6 +16,10 @@ from memory_v2.memory import Memory
 from memory_v2.migrate.export import Form, export, exported_data
 from memory_v2.migrate.export_forms import file_text, text_in
 from memory_v2.migrate.leaves import leaves
+from memory_v2.migrate.ledger import Ledger
+from memory_v2.migrate.planning import make_plan
+from memory_v2.migrate.readers import scan_paths
+from memory_v2.migrate.run import run
 from memory_v2.migrate.source import Scan
 from memory_v2.migrate.verify import verify
 from memory_v2.tree.block import decode, parse_blocks
@@ -186,3 +190,30 @@ def test_a_page_out_of_reach_is_exported_too(tmp_path: Path) -> None:
     memory.storage.write("lost", b"# Lost\n\nNobody links here.\n")
     export(memory, tmp_path)
     assert (tmp_path / "lost.md").exists()
+
+
+def test_an_exported_memory_is_imported_again_page_by_page(tmp_path: Path) -> None:
+    memory, other = a_memory(), offline()
+    memory.write("On the root.", path="memory", mode="append")
+    export(memory, tmp_path)
+    ((source, scan),) = scan_paths([tmp_path])
+    assert scan.format == "silica-export"
+    assert run(other, scan, make_plan(other, scan, source)).error is None
+    before, after = ({leaf.page.path: leaf for leaf in leaves(one)[0]} for one in (memory, other))
+    assert {path: leaf.text for path, leaf in before.items() if path not in ("memory", "people/ada b")}.items() <= {
+        path: leaf.text for path, leaf in after.items()
+    }.items()
+    ada, again = before["people/ada b"], after["people/ada-b"]
+    assert (again.text, again.source, again.day) == (ada.text, ada.source, ada.day)
+    assert again.description.endswith(ada.description)
+    assert "On the root." in after["memory"].text
+    assert verify(other, scan, Ledger(other.storage, source).read()).is_complete
+
+
+def test_a_root_without_a_text_is_left_out_of_an_import(tmp_path: Path) -> None:
+    export(a_memory(), tmp_path)
+    ((_, scan),) = scan_paths([tmp_path])
+    assert [(one.name, one.is_expected) for one in scan.left_out] == [("memory.md", True)]
+    (tmp_path / "mine.md").write_text("A file of mine.\n")
+    ((_, scan),) = scan_paths([tmp_path])
+    assert "A file of mine.\n" in {one.text for one in scan.documents}
