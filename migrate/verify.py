@@ -34,7 +34,8 @@ class Passage:
     """Lines of a document (from 1) that follow each other, how many `blocks` they are, and what became of them.
 
     Of those that are `there`, `page_lines` are the same lines on the page, one by one. Of those that are `changed`,
-    `operation` is the id of the one that did it. `reason` and `opening` say more of those that are not in the tree.
+    `operation` is the id of the one that did it. `opening` is how the first of them begins. `reason` says why they are
+    not in the tree, or why their document was not brought in.
     """
 
     name: str
@@ -123,7 +124,7 @@ def verify(
     for document in scan.documents:
         reason = reasons.get(document.name, "")
         if (found := sought.get(document.name)) is None:
-            passages += _not_brought(document, reason)
+            passages += _joined(_not_brought(document, standing, reason))
         else:
             passages += _joined(passage for one in found for passage in _passages_of(one, reason))
     return Verification(len(scan.documents), tuple(passages), tuple(scan.left_out), tuple(unreadable))
@@ -176,29 +177,34 @@ def _explain(memory: Memory, standing: Standing, lost: Sequence[_Sought]) -> Non
             one.by, one.reason = by, "forgotten"
 
 
-def _not_brought(document: SourceDocument, reason: str) -> list[Passage]:
-    """The passage of a document that was not brought in."""
-    if not (blocks := _texts_of(document)):
-        return []
-    lines = (blocks[0][1].start, blocks[-1][1].stop - 1)
-    state: State = "left out" if reason else "missing"
-    return [Passage(document.name, lines, state, len(blocks), reason=reason or "it was not brought in")]
+def _not_brought(document: SourceDocument, standing: Standing, reason: str) -> Iterator[Passage]:
+    """The passages of a document that was not brought in. With a reason for that, its blocks may stand in the tree all
+    the same: another document has brought them."""
+    for block, lines in _texts_of(document):
+        passage = Passage(document.name, (lines.start, lines.stop - 1), "missing", reason="it was not brought in")
+        if reason and (places := standing.find(block)):
+            yield from _there(passage, places, reason)
+        else:
+            yield replace(passage, state="left out", reason=reason) if reason else passage
+
+
+def _there(passage: Passage, places: Places, reason: str = "") -> Iterator[Passage]:
+    """The passages of one block that stands in these places: several if it was too large for a page."""
+    first, last = passage.lines
+    for number, place in enumerate(places):
+        start = first + place.skipped
+        more = min(place.last - place.first, last - start)  # a fence that was closed has one line more
+        lines, there = (start, start + more), (place.first, place.first + more)
+        yield Passage(passage.name, lines, "there", 0 if number else 1, place.page, there, reason=reason)
 
 
 def _passages_of(one: _Sought, reason: str) -> Iterator[Passage]:
-    """The passages of one block: several if it was too large for a page. `reason` says why its document is not as it
-    is in the tree."""
-    name, first = one.document.name, one.lines.start
-    for number, place in enumerate(one.places):
-        start = first + place.skipped
-        more = min(place.last - place.first, one.lines.stop - 1 - start)  # a fence that was closed has one line more
-        there = (place.first, place.first + more)
-        yield Passage(name, (start, start + more), "there", 0 if number else 1, place.page, there)
+    """The passages of one block. `reason` says why its document is not as it is in the tree."""
+    passage = Passage(one.document.name, (one.lines.start, one.lines.stop - 1), "missing")
     if one.places:
+        yield from _there(passage, one.places)
         return
-    passage = Passage(
-        name, (first, one.lines.stop - 1), "missing", opening=shorten(masked(one.block.content), MAX_OPENING)
-    )
+    passage = replace(passage, opening=shorten(masked(one.block.content), MAX_OPENING))
     if one.by:
         yield replace(passage, state="changed", operation=one.by.id[:12], reason=one.reason)
     elif one.imported.digest == digest_of(one.document.text):

@@ -146,9 +146,12 @@ def test_a_document_that_was_not_brought_in_is_missing_unless_there_is_a_reason(
     assert verify(memory, scan, imported).count("missing") == 6
     found = verify(memory, scan, imported, {"b.md": "a.md has the same text"})
     assert found.is_complete
-    assert found.passages[-1] == Passage("b.md", (1, 12), "left out", 6, reason="a.md has the same text")
+    assert found.passages[-1] == Passage("b.md", (1, 12), "there", 6, "a", (1, 12), reason="a.md has the same text")
     assert found.left_out == (LeftOut("c.json", "no reader for JSON"),)
-    assert (found.count("there"), found.count("left out"), found.blocks) == (6, 6, 12)
+    other = scan_of(scan.documents[0], document("b.md", "# Beans\n\nThey climb.\n\nThe end.\n"))
+    found = verify(memory, other, imported, {"b.md": "nobody wanted it"})
+    assert found.is_complete
+    assert (found.count("there"), found.count("left out"), found.blocks) == (7, 2, 9)
 
 
 def test_a_source_that_has_changed_since_is_missing_until_it_is_imported_again() -> None:
