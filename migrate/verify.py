@@ -25,6 +25,8 @@ State: TypeAlias = Literal["there", "changed", "left out", "missing"]
 a reason that is told; or nowhere, and nobody knows why."""
 MAX_OPENING = 80
 """The length, in characters, of the beginning of a block that is not in the tree, for a person to know it by."""
+FORGOTTEN = "forgotten"
+"""The reason of what was taken out of the memory for good."""
 
 logger = logging.getLogger(__name__)
 
@@ -174,7 +176,7 @@ def _explain(memory: Memory, standing: Standing, lost: Sequence[_Sought]) -> Non
         elif by := since.retold(one.block, operation):
             one.by, one.reason = by, f"told in other words; {by.id[:12]} in the history has the text"
         elif by := since.forgotten(one.block, operation, one.imported.page, left):
-            one.by, one.reason = by, "forgotten"
+            one.by, one.reason = by, FORGOTTEN
 
 
 def _not_brought(document: SourceDocument, standing: Standing, reason: str) -> Iterator[Passage]:
@@ -204,7 +206,8 @@ def _passages_of(one: _Sought, reason: str) -> Iterator[Passage]:
     if one.places:
         yield from _there(passage, one.places)
         return
-    passage = replace(passage, opening=shorten(masked(one.block.content), MAX_OPENING))
+    if one.reason != FORGOTTEN:  # what was forgotten is not told again
+        passage = replace(passage, opening=shorten(masked(one.block.content), MAX_OPENING))
     if one.by:
         yield replace(passage, state="changed", operation=one.by.id[:12], reason=one.reason)
     elif one.imported.digest == digest_of(one.document.text):

@@ -173,7 +173,7 @@ def test_what_was_forgotten_is_told_as_forgotten() -> None:
     memory.forget(path="b", apply=True)
     found = verify(memory, scan, imported)
     assert found.is_complete
-    assert {one.reason for one in found.passages if one.state == "changed"} == {"forgotten"}
+    assert {(one.reason, one.opening) for one in found.passages if one.state == "changed"} == {("forgotten", "")}
 
 
 def test_what_a_model_told_in_other_words_is_in_the_history() -> None:
