@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from memory_v2.migrate.contradictions import Contradiction
 from memory_v2.migrate.outcome import Outcome
 from memory_v2.migrate.report import STATUSES, Duplicate, Remark, Report
 from memory_v2.migrate.source import LeftOut
-from memory_v2.migrate.verify import Passage, Verification
+from memory_v2.migrate.verify import Passage, State, Verification
 from memory_v2.text.amounts import counted
 from memory_v2.tree.block import readable
 
@@ -17,7 +17,12 @@ MOST = 10
 """How many lines of a list are shown; JSON documents have all."""
 MOST_ALIKE = 4
 """How many names are shown in one line: of what is a duplicate, or has the same reason."""
-_STATES = {"there": "in the tree", "changed": "changed here since", "left out": "left out", "missing": "missing"}
+_STATES: Mapping[State, str] = {
+    "there": "in the tree",
+    "changed": "changed here since",
+    "left out": "left out",
+    "missing": "missing",
+}
 
 
 def report_markdown(report: Report) -> str:
@@ -88,7 +93,7 @@ def missing_lines(found: Verification) -> Iterator[str]:
 
 def of_blocks(found: Verification, mark: str = "") -> str:
     """`214 blocks: 210 in the tree, 4 changed here since`, with a mark around the number of all."""
-    states = _sum((found.count(state), word) for state, word in _STATES.items())  # type: ignore[arg-type]
+    states = _sum((found.count(state), word) for state, word in _STATES.items())
     return f"{mark}{counted(found.blocks, 'block')}{mark}: {states}"
 
 
