@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -109,7 +109,7 @@ def make_report(
         source=str(source),
         format=scan.format,
         outcomes=tuple(known.get(one.name) or _not_reached(one) for one in documents),
-        left_out=tuple(scan.left_out),
+        left_out=tuple(replace(one, reason=masked(one.reason)) for one in scan.left_out),
         gone=tuple(gone),
         remarks=tuple(Remark(one.name, masked(note)) for one in documents for note in one.notes),
         secrets=tuple(secrets),

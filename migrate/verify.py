@@ -129,7 +129,8 @@ def verify(
             passages += _joined(_not_brought(document, standing, reason))
         else:
             passages += _joined(passage for one in found for passage in _passages_of(one, reason))
-    return Verification(len(scan.documents), tuple(passages), tuple(scan.left_out), tuple(unreadable))
+    left_out = tuple(replace(one, reason=masked(one.reason)) for one in scan.left_out)
+    return Verification(len(scan.documents), tuple(passages), left_out, tuple(unreadable))
 
 
 def _pages(memory: Memory, unreadable: list[str]) -> Iterator[Page]:

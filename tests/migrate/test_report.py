@@ -31,7 +31,11 @@ def a_scan() -> Scan:
     copy = document("copy.md", "# Beans\n\nBeans climb.\n")
     again = replace(copy, name="again.md", place="again", dead=("@gone",), notes=(f"look at password: {SECRET}",))
     return scan_of(
-        silica, log, copy, again, left_out=[LeftOut("a.json", "no reader for JSON"), LeftOut(".x", "", True)]
+        silica,
+        log,
+        copy,
+        again,
+        left_out=[LeftOut("a.json", f"it says: the password is {SECRET}"), LeftOut(".x", "", True)],
     )
 
 
