@@ -86,9 +86,11 @@ def write(memory: Memory, asked: arguments.Write) -> Answer:
 
 def search(memory: Memory, asked: arguments.Search) -> Answer:
     """The answers that fit, best first."""
-    results = memory.search(asked.query, asked.max_results or 10)
+    results = memory.search(asked.query, asked.max_results or 10, asked.max_tokens)
     document = result_document(rows.SEARCH, results, {"query": asked.query})
-    hits = [_hit(number, result) for number, result in enumerate(results, 1)]
+    hits = [
+        _hit(number, result) if asked.max_tokens is None else result.quoted for number, result in enumerate(results, 1)
+    ]
     fitting = how_many_fit(hits)
     document["results"] = [
         {**one, "excerpt": _excerpt(hit)} for one, hit in zip(document["results"][:fitting], results, strict=False)
@@ -264,6 +266,7 @@ def _hit(number: int, result: SearchResult) -> str:
     first, last = result.lines
     told = [
         f"{result.path}, lines {first}-{last}" if last > first else f"{result.path}, line {first}",
+        f"under {plain(' › '.join(result.headings))}" if result.headings else "",
         f"said on {result.date:%Y-%m-%d}" if result.date else "",
         f"about {plain(result.speaks_of)}" if result.speaks_of else "",
         f"from {plain(result.source)}" if result.source else "",

@@ -10,6 +10,10 @@ from memory_v2.agent.tools import Argument
 MOST_RESULTS = 50
 """Limits what one call of search_memory or memory_history lists: more than a model needs, and less than a page."""
 
+LEAST_TOKENS = 100
+MOST_TOKENS = 10_000
+"""Limit for how many tokens of answers one call of search_memory asks: a few lines, and half of what is ever shown."""
+
 Page = Annotated[str, Argument("the path of the page, such as projects/silica, without .md")]
 
 
@@ -60,6 +64,14 @@ class Search:
     query: Annotated[str, Argument("the question, or the words to look for")]
     max_results: Annotated[
         int | None, Argument(f"how many answers at most, 1 to {MOST_RESULTS}; default: 10", ge=1, le=MOST_RESULTS)
+    ] = None
+    max_tokens: Annotated[
+        int | None,
+        Argument(
+            f"return as many answers as fit into this many tokens instead, {LEAST_TOKENS} to {MOST_TOKENS:,}",
+            ge=LEAST_TOKENS,
+            le=MOST_TOKENS,
+        ),
     ] = None
 
 

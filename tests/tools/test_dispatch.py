@@ -400,3 +400,17 @@ def test_a_call_that_is_cancelled_halfway_changes_nothing() -> None:
     assert result.is_error
     assert result.document["error"]["kind"] == "Cancelled"
     assert not memory.storage.list_files()
+
+
+def test_a_search_within_so_many_tokens_returns_answers_ready_to_quote(memory: Memory) -> None:
+    memory.write("# Silica\n\n## Testing\n\nSilica uses pytest (2026-02-03).\n", "projects/silica")
+    found = dispatch(memory, "search_memory", {"query": "pytest", "max_tokens": 100}).text
+    assert "projects › silica › Testing · 2026-02-03 · line 8\nSilica uses pytest" in found
+    assert "under Testing" in dispatch(memory, "search_memory", {"query": "pytest"}).text
+
+
+def test_a_search_says_if_the_memory_does_not_answer(memory: Memory) -> None:
+    memory.write("The kiln was fired in May.")
+    found = dispatch(memory, "search_memory", {"query": "Which mortgage did the bank offer for the kiln?"}).text
+    assert "The kiln" in found
+    assert "does not seem to answer" in found
