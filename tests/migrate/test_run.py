@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -275,3 +276,17 @@ def test_two_imports_from_one_source_at_once_are_refused(folder: Path) -> None:
     memory = offline()
     with Ledger(memory.storage, folder).claimed(), pytest.raises(StorageError, match="another import from"):
         brought(memory, folder)
+
+
+def test_a_large_folder_that_comes_in_batches_leaves_no_page_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "MAX_DOCUMENTS", 170)
+    chance = random.Random(4)
+    words = ["".join(chance.choices("abcdefghiklmnoprstuvw", k=chance.randint(3, 9))) for _ in range(3_000)]
+    titles = [" ".join(chance.choices(words, k=3)).capitalize() for _ in range(360)]
+    texts = [f"# {title}\n\n{' '.join(chance.choices(words, k=18))}.\n" for title in titles]
+    scan = Scan("made up", [SourceDocument(f"all/{n}.md", text, f"all/{n}") for n, text in enumerate(texts)])
+    memory = offline(threshold=4_096)
+    done = run(memory, scan, make_plan(memory, scan, tmp_path))
+    assert not done.degraded and not memory.check()

@@ -52,9 +52,11 @@ def group_links(brief: SplitBrief, names: Names, room: int, most: int) -> list[d
     while True:
         groups = grouped(listed, most)
         if _is_lopsided(brief, groups):
-            groups = _by_alphabet(
-                [leaf for leaf in listed if not leaf.is_group], max(2, min(most, len(listed) // PAGES_TO_A_GROUP))
-            )
+            spare = brief.most_children - len(homes)
+            if spare < 2:
+                listed, homes, spare = [replace(each, is_group=False) for each in listed], [], brief.most_children
+            leaves = [leaf for leaf in listed if not leaf.is_group]
+            groups = _by_alphabet(leaves, max(2, min(most, spare, len(leaves) // PAGES_TO_A_GROUP)))
         moved = {member.number for group in groups for member in group.members}
         joined = {group.home.number for group in groups if group.home}
         stay = sum(len(encode(each.link.line)) for each in listed if each.number not in moved | joined)
@@ -75,9 +77,8 @@ def group_links(brief: SplitBrief, names: Names, room: int, most: int) -> list[d
 
 
 def _is_lopsided(brief: SplitBrief, groups: Sequence[Group]) -> bool:
-    """Whether most of the page would go to one new group, so that little is won."""
-    new = [group.members for group in groups if group.home is None]
-    sizes = (sum(len(encode(member.link.line)) for member in members) for members in new)
+    """Whether most of the page would go to one group, so that little is won."""
+    sizes = (sum(len(encode(member.link.line)) for member in group.members) for group in groups)
     return max(sizes, default=0) > MAX_IN_ONE * brief.view.page.size
 
 
