@@ -72,7 +72,10 @@ class Graph:
             new_links[source] = tuple(edge for edge in edges if edge.target not in removed)
         new_links |= dict.fromkeys(removed, ())
         new_links = {source: edges for source, edges in new_links.items() if edges != self.links.get(source, ())}
-        graph = Graph(new_pages, {s: edges for s, edges in {**self.links, **new_links}.items() if edges})
+        all_links = {**self.links, **new_links}
+        for source in [source for source, edges in new_links.items() if not edges]:
+            del all_links[source]
+        graph = Graph(new_pages, all_links)
         if not removed and added.keys() <= self.pages.keys():
             kept: tuple[str, ...] = _OF_PAGES if new_links else _OF_PAGES + _OF_LINKS
             if not new_links and all(node.title == self.pages[path].title for path, node in added.items()):
