@@ -105,11 +105,13 @@ class _Runner:
             self._outcomes[step.name] = self._left_alone(step)
         due = [step for step in steps if step.action != "skip"]
         error: SilicaError | None = None
+        done = 0
         try:
             for batch in _batches(due, self._asks):
                 self._check_cost(batch)
                 self._carry_out(batch)
-                tell_progress("documents imported", sum(step.name in self._outcomes for step in due), len(due))
+                done += len(batch)
+                tell_progress("documents imported", done, len(due))
         except SilicaError as stopped:
             error = stopped
         for step in due:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from memory_v2.errors import InvalidText, SilicaError, StorageError
+from memory_v2.errors import InvalidText, SilicaError, StorageError, UsageError
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
@@ -121,7 +121,11 @@ def import_batch(context: Context, batch: Batch) -> ImportResult:
 def _merged(context: Context, batch: Batch) -> ImportResult:
     (document,) = batch.documents
     batch.noted(context.operation.id, {document.name: document.path})
-    written = write(context, document.text, None, "update", document.source.name or None, document.source.day)
+    source = document.source
+    try:
+        written = write(context, document.text, None, "update", source.name or None, source.day)
+    except UsageError as error:
+        return ImportResult(ROOT, refused={document.name: str(error)})
     brought = {document.name: written.path}
     batch.noted(context.operation.id, brought)
     return ImportResult(written.path, written.revisions, written.decided_by, written.degraded, brought=brought)

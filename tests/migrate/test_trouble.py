@@ -295,3 +295,10 @@ def test_each_document_that_a_model_divides_has_the_limits_of_an_operation(tmp_p
     done = brought(memory, folder)
     assert done.totals["created"] == 3 and len(done.operations) == 3 and done.cost.calls == 3
     assert not done.degraded
+
+
+def test_a_document_that_cannot_be_worked_in_fails_alone(tmp_path: Path) -> None:
+    folder = write_files(tmp_path, {"blank.md": "\u200b\n", "note.md": "Ada keeps the books.\n"})
+    done = brought(with_model(offline(), priced()), folder)
+    assert {one.name: one.status for one in done.outcomes} == {"blank.md": "failed", "note.md": "merged"}
+    assert "the text is empty" in next(one.reason for one in done.outcomes if one.status == "failed")
