@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from memory_v2.tree.graph import Graph
 
 T = TypeVar("T")
-Day = date
-"""The class of a day, where an argument is called `date`."""
 
 logger = logging.getLogger(__name__)
 
@@ -94,8 +92,8 @@ class Memory:
         """A memory on any storage. `model` is the name of a model, or a model of your own; `limits` is how much of it
         one operation may use; `now` is the clock; `threshold` is the maximum size of a page in bytes; `traces` is how
         many traces to keep; `prices` is a JSON file with your own prices; `timezone` says which day a moment falls on;
-        `on_event` is called with an operation's id
-        and each event of its trace as it happens, from `begin` to `end`, in the thread of the operation."""
+        `on_event` is called with an operation's id and each event of its trace as it happens, from `begin` to `end`, in
+        the thread of the operation."""
         is_model = isinstance(model, str) or (hasattr(model, "respond") and hasattr(model, "name"))
         _require(hasattr(storage, "notes"), "storage must be a storage (Memory.open() opens a folder)", storage)
         _require(is_model, "model must be the name of a model, or a model", model)
@@ -112,7 +110,7 @@ class Memory:
         self._limits = limits
         self._now = now
         self._traces = traces
-        self._prices = prices
+        self.prices = prices
         self._timezone = timezone
         self._on_event = on_event
         self._running = RunningOperations()
@@ -157,7 +155,7 @@ class Memory:
         planner = load_model(OFFLINE)
         model = self._model if not isinstance(self._model, str) else None
         if model is None:
-            model = planner if self._model == OFFLINE else load_model(str(self._model), self._prices)
+            model = planner if self._model == OFFLINE else load_model(str(self._model), self.prices)
         return Context(
             storage=self.storage,
             index=FullTextIndex(self.storage, self.storage.cache_folder, self.storage.history, calendar),
@@ -188,11 +186,6 @@ class Memory:
     def is_offline(self) -> bool:
         """Whether the offline planner decides, so that nothing is paid."""
         return self._parts.model is self._parts.planner
-
-    @property
-    def prices(self) -> Path | None:
-        """The file with your own prices, if there is one."""
-        return self._prices
 
     @property
     def threshold(self) -> int:
@@ -242,9 +235,7 @@ class Memory:
         context = self._context
         if not row.leaves_trace(arguments):
             return row.load()(context, **arguments)
-        act: Callable[[Context], Any] = lambda context: row.load()(context, **arguments)  # noqa: E731
-        result: T = self._runner.run(context, row.name, act, arguments)
-        return result
+        return self._runner.carry_out(context, row, arguments)
 
     @property
     def _kept_traces(self) -> Traces | None:
@@ -290,15 +281,9 @@ class Memory:
     def _write_arguments(
         self, text: str, path: str | None, mode: str, source: str | None, day: date | str | None
     ) -> dict[str, Any]:
-        said = {"source": source, "date": self._written_day(day)}
+        said = {"source": source, "date": self._parts.calendar.written(day)}
         told = {key: value for key, value in said.items() if value is not None}
         return {"text": text, "path": path, "mode": mode, **told}
-
-    def _written_day(self, day: date | str | None) -> str | None:
-        """A day as a trace keeps it; what is none stays as it is, to be refused."""
-        if isinstance(day, datetime) and day.tzinfo:
-            day = self._parts.calendar.day(day)
-        return day.isoformat()[:10] if isinstance(day, Day) else day
 
     def rehearse(
         self,
@@ -316,11 +301,7 @@ class Memory:
 
         with rehearsal(self._context) as context:
             runner = Runner(self._limits or Limits(), lambda: None, self._running, self._on_event)
-            arguments = self._write_arguments(text, path, mode, source, date)
-            result: WriteResult = runner.run(
-                context, "write", lambda context: rows.WRITE.load()(context, **arguments), arguments
-            )
-            return result
+            return runner.carry_out(context, rows.WRITE, self._write_arguments(text, path, mode, source, date))
 
     def split(self, path: str = ROOT) -> SplitResult:
         """Divides a page into a page and its children, whatever its size. Raises `PageNotFound`."""
@@ -348,7 +329,7 @@ class Memory:
         regular expression, and the lines that match come in the order of pages. Raises `InvalidText`,
         `InvalidSetting`, `InvalidPattern`, `InvalidPath`, `PageNotFound`.
         """
-        days = {"since": self._written_day(since), "until": self._written_day(until)}
+        days = {name: self._parts.calendar.written(day) for name, day in (("since", since), ("until", until))}
         narrowed = {"max_tokens": max_tokens, "under": under, **days, "source": source, "near": near}
         told = {key: value for key, value in narrowed.items() if value is not None}
         return self._run(rows.SEARCH, query=query, max_results=max_results, **told, steps=steps, regex=regex)
@@ -461,7 +442,7 @@ class Memory:
     def import_batch(self, batch: Batch) -> ImportResult:
         """Brings in documents, each as a page of its own, in one operation; `memory_v2.migrate` makes the batches.
         Raises `StorageError`; then nothing was changed."""
-        act: Callable[[Context], ImportResult] = lambda context: rows.IMPORT.load()(context, batch)  # noqa: E731
+        act = partial(rows.IMPORT.load(), batch=batch)
         return self._runner.run(self._context, batch.operation, act, batch.arguments)
 
     def running(self) -> list[RunningOperation]:

@@ -43,7 +43,7 @@ VERBS = {
     "context": "context",
     "config": "config",
 }
-"""The verbs of `silica memory`, in the order of its help, each with its module in this folder, and the function there if
+"""The verbs of `silica memory` in the order of its help: each with its module in this folder, and the function there if
 that has another name."""
 
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self, TypeVar
 from memory_v2.agent.limits import Cost, Limits
 from memory_v2.agent.operation import Operation, new_id
 from memory_v2.operations.context import Context
+from memory_v2.operations.row import Row
 from memory_v2.operations.running import RunningOperation, RunningOperations
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.trace.files import Traces
@@ -28,6 +29,7 @@ class _Result(Protocol):
     def with_cost(self, cost: Cost, trace: str) -> Self: ...
 
 
+T = TypeVar("T")
 R = TypeVar("R", bound=_Result)
 
 
@@ -41,6 +43,12 @@ class Runner:
     traces: Callable[[], Traces | None]
     running: RunningOperations = field(default_factory=RunningOperations)
     on_event: Callable[[str, Event], object] | None = None
+
+    def carry_out(self, context: Context, row: Row[T], arguments: dict[str, Any]) -> T:
+        """Runs the operation of a row of the table; see `run`."""
+        act: Callable[[Context], Any] = lambda context: row.load()(context, **arguments)  # noqa: E731
+        result: T = self.run(context, row.name, act, arguments)
+        return result
 
     def run(
         self,

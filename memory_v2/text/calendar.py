@@ -26,6 +26,12 @@ class Calendar:
         except (OverflowError, ValueError):  # at either end of time
             return moment.date()
 
+    def written(self, day: date | str | None) -> str | None:
+        """A day or a moment as 2026-02-03; what is a text or nothing stays as it is."""
+        if isinstance(day, datetime) and day.tzinfo:
+            day = self.day(day)
+        return day.isoformat()[:10] if isinstance(day, date) else day
+
     @property
     def today(self) -> date:
         """The current day."""
