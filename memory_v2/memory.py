@@ -441,7 +441,8 @@ class Memory:
 
     def import_batch(self, batch: Batch) -> ImportResult:
         """Brings in documents, each as a page of its own, in one operation; `memory_v2.migrate` makes the batches.
-        Raises `StorageError`; then nothing was changed."""
+        Raises `InvalidSetting`, `StorageError`; then nothing was changed."""
+        _require(hasattr(batch, "documents"), "a batch must be one that memory_v2.migrate makes", batch)
         act = partial(rows.IMPORT.load(), batch=batch)
         return self._runner.run(self._context, batch.operation, act, batch.arguments)
 

@@ -25,8 +25,9 @@ WRONG: dict[str, tuple[object, ...]] = {
     "int": (None, "3", 3.5, True, [3]),
     "int | None": ("3", 3.5, True, [3]),
     "bool": (None, 0, 1, "", "no", [True]),
+    "Batch": (None, "notes", *NO_STRINGS),
 }
-METHODS = {"check": "checkup"}
+METHODS = {"check": "checkup", "import": "import_batch"}
 FUNCTIONS = {"read": "read_memory", "write": "write_memory", "search": "search_memory", "split": "split_memory"}
 
 
