@@ -163,11 +163,14 @@ class _Planner:
         steps: dict[str, Step | None] = {}
         is_offline = self.memory.is_offline
         same = {} if is_offline else alike(new, self._pages_to_compare())
+        connected = _connected(self.scan.documents)
         paged = []
         for document in new:
             if document.place == ROOT:
                 steps[document.name] = _step(document, "append", ROOT, "it belongs to the root")
-            elif not is_offline and _can_be_written(document.text) and (reason := _why_merge(document, same)):
+            elif is_offline or document.name in connected or not _can_be_written(document.text):
+                paged.append(document)
+            elif reason := _why_merge(document, same):
                 steps[document.name] = _step(document, "merge", "", reason)
             else:
                 paged.append(document)
@@ -244,6 +247,11 @@ def _order(step: Step) -> tuple[bool, object, int, str]:
 def _is_index(document: SourceDocument) -> bool:
     folder, _, name = document.place.rpartition("/")
     return bool(folder) and name.casefold() in INDEXES
+
+
+def _connected(documents: Iterable[SourceDocument]) -> set[str]:
+    """Those that refer to others or are referred to: a link leads to a page, so each keeps its own."""
+    return {name for document in documents if document.links for name in (document.name, *document.links)}
 
 
 def _why_merge(document: SourceDocument, same: Mapping[str, str]) -> str:

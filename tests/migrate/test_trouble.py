@@ -210,6 +210,24 @@ def test_a_model_works_in_what_is_small_and_the_rest_becomes_pages(tmp_path: Pat
     assert brought(memory, folder).totals["unchanged"] == 3 and done.cost.calls == len(model.sent)
 
 
+def test_what_refers_to_others_or_is_referred_to_keeps_its_page_so_that_the_links_lead_somewhere(
+    tmp_path: Path,
+) -> None:
+    files = {
+        "ada.md": "Ada keeps the books.\n\n@work/bob.md\n",
+        "cat.md": "The cat is grey.\n",
+        "work/bob.md": "Bob.\n",
+    }
+    folder, memory = write_files(tmp_path, files), with_model(offline(), priced())
+    done = brought(memory, folder)
+    assert {one.name: (one.status, one.page) for one in done.outcomes} == {
+        "ada.md": ("created", "ada"),
+        "cat.md": ("merged", "cat"),
+        "work/bob.md": ("created", "work/bob"),
+    }
+    assert "Related: [[work/bob|Bob]]" in memory.read("ada")
+
+
 def test_a_document_that_a_model_worked_in_and_that_has_changed_is_worked_in_again(tmp_path: Path) -> None:
     folder = write_files(tmp_path, {"note.md": "Ada keeps the books.\n"})
     memory = with_model(offline(), priced())
