@@ -22,7 +22,7 @@ from memory_v2.tree.block import decode, encode
 from memory_v2.tree.exact import is_bare, text_of
 from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT, TakenPaths, child_path
-from memory_v2.tree.source import Source, page_source
+from memory_v2.tree.source import Source, iso_day, page_source
 
 SMALL = 1_000
 """Up to how many bytes a document is merged, if a model decides. A larger one is worth a page."""
@@ -168,7 +168,7 @@ class _Planner:
         for document in new:
             if document.place == ROOT:
                 steps[document.name] = _step(document, "append", ROOT, "it belongs to the root")
-            elif is_offline or document.name in connected or not _can_be_written(document.text):
+            elif is_offline or document.name in connected or _is_log(document) or not _can_be_written(document.text):
                 paged.append(document)
             elif reason := _why_merge(document, same):
                 steps[document.name] = _step(document, "merge", "", reason)
@@ -252,6 +252,11 @@ def _is_index(document: SourceDocument) -> bool:
 def _connected(documents: Iterable[SourceDocument]) -> set[str]:
     """Those that refer to others or are referred to: a link leads to a page, so each keeps its own."""
     return {name for document in documents if document.links for name in (document.name, *document.links)}
+
+
+def _is_log(document: SourceDocument) -> bool:
+    """Whether it is named by its day: it belongs with those of the other days, however short it is."""
+    return iso_day(document.place.rpartition("/")[2][:10]) is not None
 
 
 def _why_merge(document: SourceDocument, same: Mapping[str, str]) -> str:

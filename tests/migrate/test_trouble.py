@@ -228,6 +228,13 @@ def test_what_refers_to_others_or_is_referred_to_keeps_its_page_so_that_the_link
     assert "Related: [[work/bob|Bob]]" in memory.read("ada")
 
 
+def test_the_log_of_a_day_stays_with_those_of_the_other_days_however_short_it_is(tmp_path: Path) -> None:
+    files = {f"log/2026-05-0{day}.md": f"Day {day}.\n" for day in range(1, 4)}
+    folder, memory = write_files(tmp_path, files), with_model(offline(), priced())
+    done = brought(memory, folder)
+    assert {one.page: one.status for one in done.outcomes} == {f"log/2026-05-0{day}": "created" for day in range(1, 4)}
+
+
 def test_a_document_that_a_model_worked_in_and_that_has_changed_is_worked_in_again(tmp_path: Path) -> None:
     folder = write_files(tmp_path, {"note.md": "Ada keeps the books.\n"})
     memory = with_model(offline(), priced())
