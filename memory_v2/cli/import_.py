@@ -339,5 +339,4 @@ def _run_lines(plan: Plan, done: Run) -> Iterator[str]:
     yield from _more(reached)
     yield from _left_out(plan)
     told = [f"{count:,} {status}" for status, count in done.totals.items() if count]
-    paid = [price(done.cost)] if done.cost.calls else []
-    yield " · ".join([f"{plain(str(plan.source))}: {', '.join(told)}", *paid])
+    yield " · ".join(filter(None, [f"{plain(str(plan.source))}: {', '.join(told)}", price(done.cost)]))

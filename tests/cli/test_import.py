@@ -23,7 +23,7 @@ def notes(tmp_path: Path) -> Path:
 def test_an_import_is_verified(program: Program, notes: Path) -> None:
     ended = program.run("import", "--verify", str(notes))
     assert (ended.code, ended.err) == (0, "")
-    assert "6 blocks: 6 in the tree" in ended.text
+    assert ended.text.splitlines()[-2:] == [f"{notes}: 2 created", f"{notes}: 6 blocks: 6 in the tree"]
 
 
 def test_what_is_missing_is_told_and_fails(program: Program, notes: Path) -> None:
