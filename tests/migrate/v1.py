@@ -26,22 +26,28 @@ def write_v1(persona: Path) -> Path:
     _write(persona, ".sync-index-memory.json", '{"files": {}}')
     _write(persona, "history/s1/session.json", "{}")
     _write(memory, ".obsidian/x.md", "A setting.")
-    _note(memory, "global", "Global memory storage for critical information", {"summary": None})
-    _note(memory, "projects/silica", "# Silica\n\nA memory for agents.\n", {"summary": "What Silica is."})
-    _note(
+    write_note(memory, "global", "Global memory storage for critical information", {"summary": None})
+    write_note(memory, "projects/silica", "# Silica\n\nA memory for agents.\n", {"summary": "What Silica is."})
+    write_note(
         memory, "projects/silica/architecture", "# Architecture\n\nPages and blocks.\n", {"summary": "Arch of Silica."}
     )
-    _note(memory, "projects/silica/features", "# Features\n\n- undo\n", {"summary": "What it can do.", "version": 4})
-    _note(memory, "projects/personal_website", "# Website\n\nStatic, built by make.\n", {"summary": "The website."})
-    _note(memory, "knowledge/python/async", ASYNC, {"summary": "How to use asyncio."}, day="2025-11-03")
-    _note(memory, "knowledge/python/testing", "# Testing\n\npytest -x\n", {"summary": "How to test."}, day="2025-11-04")
-    _note(memory, "knowledge/typescript", "# TypeScript\n\nstrict is on\n", {"created": None}, day="2025-11-05")
-    _note(memory, "profile/preferences", "# Preferences\n\nTea, no sugar.\n", {"topic": "taste", "tags": ["food"]})
-    _note(memory, "readme", "# About these notes\n\nThey are mine.\n", {})
-    _note(memory, "handbook", LARGE, {"summary": "The handbook."})
-    _note(memory, "knowledge/日本語", "# 日本語\n\n漢字を覚える。\n", {"summary": "日本語のメモ。"})
-    _note(memory, "2025-01-09-standup", "Shipped.\n", {"summary": "A standup.", "created": "2025-02-02"})
-    _note(memory, "by_hand", "Made by hand.\n", {"summary": "", "created": "2025-01-01"})
+    write_note(
+        memory, "projects/silica/features", "# Features\n\n- undo\n", {"summary": "What it can do.", "version": 4}
+    )
+    write_note(
+        memory, "projects/personal_website", "# Website\n\nStatic, built by make.\n", {"summary": "The website."}
+    )
+    write_note(memory, "knowledge/python/async", ASYNC, {"summary": "How to use asyncio."}, day="2025-11-03")
+    write_note(
+        memory, "knowledge/python/testing", "# Testing\n\npytest -x\n", {"summary": "How to test."}, day="2025-11-04"
+    )
+    write_note(memory, "knowledge/typescript", "# TypeScript\n\nstrict is on\n", {"created": None}, day="2025-11-05")
+    write_note(memory, "profile/preferences", "# Preferences\n\nTea, no sugar.\n", {"topic": "taste", "tags": ["food"]})
+    write_note(memory, "readme", "# About these notes\n\nThey are mine.\n", {})
+    write_note(memory, "handbook", LARGE, {"summary": "The handbook."})
+    write_note(memory, "knowledge/日本語", "# 日本語\n\n漢字を覚える。\n", {"summary": "日本語のメモ。"})
+    write_note(memory, "2025-01-09-standup", "Shipped.\n", {"summary": "A standup.", "created": "2025-02-02"})
+    write_note(memory, "by_hand", "Made by hand.\n", {"summary": "", "created": "2025-01-01"})
     _write(memory, "knowledge/python3.md", "# Python 3.12\n\nIt has type parameters.\n")
     _sidecar(memory, "knowledge/python3.11.metadata.json", {"summary": "What 3.11 brought."}, at=1_000_000_000)
     _sidecar(memory, "knowledge/python3.12.metadata.json", {"summary": "What 3.12 brought."}, at=1_000_000_900)
@@ -51,17 +57,18 @@ def write_v1(persona: Path) -> Path:
     _sidecar(memory, "gone.metadata.json", {"summary": "What the deleted note said."})
     _write(memory, "torn.md", "# Torn\n\nStill here.\n")
     _write(memory, "torn.metadata.json", '{"summary": "half of')
-    _note(memory, "empty", "", {"summary": "Nothing."})
-    _note(memory, "menu", NOT_UTF8.decode("latin-1"), {"summary": "When the café opens."})
+    write_note(memory, "empty", "", {"summary": "Nothing."})
+    write_note(memory, "menu", NOT_UTF8.decode("latin-1"), {"summary": "When the café opens."})
     (memory / "menu.md").write_bytes(NOT_UTF8)
-    _note(memory, "index", "# Index\n\n@projects/silica/architecture\n  @projects/silica\n@nowhere/at-all\n", {})
-    _note(memory, "plans/a", "@plans/b\n\nFirst.\n", {"summary": "First plan."})
-    _note(memory, "plans/b", "@plans/a\n\nSecond.\n", {"summary": "Second plan."})
-    _note(memory, "plans/v1.5", "The release.\n\n@plans/v1.5\n", {"summary": "The release plan."})
+    write_note(memory, "index", "# Index\n\n@projects/silica/architecture\n  @projects/silica\n@nowhere/at-all\n", {})
+    write_note(memory, "plans/a", "@plans/b\n\nFirst.\n", {"summary": "First plan."})
+    write_note(memory, "plans/b", "@plans/a\n\nSecond.\n", {"summary": "Second plan."})
+    write_note(memory, "plans/v1.5", "The release.\n\n@plans/v1.5\n", {"summary": "The release plan."})
     return memory
 
 
-def _note(memory: Path, path: str, text: str, said: dict[str, Any], day: str = "2025-10-01") -> None:
+def write_note(memory: Path, path: str, text: str, said: dict[str, Any], day: str = "2025-10-01") -> None:
+    """Writes a note of that day as that version did, with what its sidecar says."""
     file = (memory / path).with_suffix(".md")
     _write(memory, file.relative_to(memory).as_posix(), text)
     at = datetime.fromisoformat(f"{day}T12:00").timestamp()
