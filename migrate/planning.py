@@ -19,6 +19,7 @@ from memory_v2.storage.base import stored_page
 from memory_v2.text.plain import plain
 from memory_v2.text.slug import slug
 from memory_v2.tree.block import decode, encode
+from memory_v2.tree.edit import new_blocks
 from memory_v2.tree.exact import is_bare, text_of
 from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT, TakenPaths, child_path
@@ -262,7 +263,13 @@ def _is_log(document: SourceDocument) -> bool:
 def _why_merge(document: SourceDocument, same: Mapping[str, str]) -> str:
     if other := same.get(document.name):
         return f"it is much like {other}"
-    return "it is small" if len(encode(document.text)) < SMALL else ""
+    is_small = len(encode(document.text)) < SMALL and not _has_sections(document)
+    return "it is small" if is_small else ""
+
+
+def _has_sections(document: SourceDocument) -> bool:
+    """Whether a document has headings below its title: worked in, they would stand among those of another page."""
+    return sum(block.kind == "heading" for block in new_blocks(document.text)) > 1
 
 
 def _can_be_written(text: str) -> bool:

@@ -235,6 +235,14 @@ def test_the_log_of_a_day_stays_with_those_of_the_other_days_however_short_it_is
     assert {one.page: one.status for one in done.outcomes} == {f"log/2026-05-0{day}": "created" for day in range(1, 4)}
 
 
+def test_a_small_document_with_sections_of_its_own_keeps_them_on_a_page(tmp_path: Path) -> None:
+    folder = write_files(
+        tmp_path, {"ada.md": "# Ada\n\n- Books\n\n## Context\n\nShe is new.\n", "bob.md": "# Bob\n\nBoats.\n"}
+    )
+    plan = make_plan(with_model(offline(), priced()), scanned(folder), folder)
+    assert {step.name: step.action for step in plan.steps} == {"ada.md": "create", "bob.md": "merge"}
+
+
 def test_a_document_that_a_model_worked_in_and_that_has_changed_is_worked_in_again(tmp_path: Path) -> None:
     folder = write_files(tmp_path, {"note.md": "Ada keeps the books.\n"})
     memory = with_model(offline(), priced())
