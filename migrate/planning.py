@@ -97,7 +97,9 @@ class _Planner:
         imported = self._ledger.get(document.name)
         if imported is None:
             earlier = self._renamed.get(digest_of(document.text))
-            return earlier and _step(document, "skip", self._ledger[earlier].page, f"it was brought in as {earlier}")
+            if earlier is None:
+                return None
+            return _step(document, "skip", self._ledger[earlier].page, f"it was brought in as {earlier}")
         is_page = imported.action in ("create", "follow")
         if is_page and imported.page not in self._pages:
             return _step(document, "skip", imported.page, "its page was deleted or renamed here; it stays as it is")

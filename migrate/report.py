@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from memory_v2.documents import document as as_document
-from memory_v2.migrate.contradictions import Contradiction, contradictions, names_of, said_in
+from memory_v2.migrate.contradictions import Contradiction, Said, contradictions, names_of, said_in
 from memory_v2.migrate.duplicates import alike
 from memory_v2.migrate.outcome import Outcome, Status
 from memory_v2.migrate.secrets import find_secrets, masked
@@ -92,7 +92,8 @@ def make_report(
     documents = scan.documents
     names = names_of(documents)
     passages: list[tuple[str, tuple[int, int], str]] = []
-    said, secrets = [], []
+    said: list[Said] = []
+    secrets: list[Remark] = []
     for document in with_progress(documents, "documents compared"):
         said += said_in(document, names)
         secrets += [

@@ -47,7 +47,9 @@ class Since:
         """The revision that changed or removed a block that the operation had brought; each accounts for as many blocks
         as it took away. `None` if none did."""
         began = self._began.get(operation)
-        for key in keys_of(block) if began is not None else ():
+        if began is None:
+            return None
+        for key in keys_of(block):
             for place, one in reversed(list(enumerate(self._departures.get(key, ())))):
                 is_later = one.number > began and one.revision.operation != operation
                 if one.count and is_later and one.revision.kind not in _MOVES:
