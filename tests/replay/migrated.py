@@ -85,6 +85,7 @@ NOTES: Mapping[str, tuple[str, str, str]] = {
         "- Prettier in every project with TypeScript, pytest in every one with Python.\n",
     ),
 }
+"""By the path of each note: the day of its file, the summary in its sidecar, and its text."""
 CONNECTED = ("projects/silica/architecture", "projects/silica/features")
 """The notes of which one refers to the other: they keep pages of their own."""
 FACTS = (
