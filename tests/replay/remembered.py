@@ -119,8 +119,8 @@ def judge(desk: Desk, weeks: Weeks) -> None:
         assert kept in everything, f"{kept} is not on any page"
     told = [text for text in (*everything.splitlines(), *weeks.ports) if "8080" in text and "8443" not in text]
     assert not told, f"the wrong port is still told: {told}"
-    assert "8443" in "".join(weeks.ports[:3])
-    assert "Deniz" in weeks.signers[0]
+    for answer, found in (("8443", weeks.ports), ("Deniz", weeks.signers)):
+        assert answer in "".join(found[:3])
     assert all(page.count("## Links") <= 1 for page in weeks.pages.values())
     assert "undo" in weeks.done
     assert not TAKEN_BACK.search(everything), "what was taken back is still there"
