@@ -123,13 +123,13 @@ def test_numbered_sections_are_not_torn(mark: str) -> None:
     assert len(there) == len(SUBJECTS)
 
 
-def test_a_section_of_any_note_is_named_by_what_follows_or_with_the_name_of_its_page() -> None:
+def test_a_section_of_any_note_is_named_by_what_follows() -> None:
     memory = offline(SMALL)
     facts = "It has facts about boats. " * 30
     memory.write(
         f"# The harbour\n\n## Update: The new pier\n\n{facts}\n\n## Key findings\n\n{facts}\n\n## Boats\n\n{facts}\n"
     )
-    assert {"the-harbour/the-new-pier", "the-harbour/the-harbour-key-findings"} <= set(memory.storage.list_files())
+    assert {"the-harbour/the-new-pier", "the-harbour/key-findings"} <= set(memory.storage.list_files())
 
 
 def test_a_section_without_a_date_is_of_no_day() -> None:

@@ -46,9 +46,6 @@ MIN_CHILD_BYTES = 350
 """The least size of a section or subject with a page of its own, in bytes: a link to less costs nearly as much."""
 LEAST_NUMBERED = 3
 """From how many numbered sections they are a series, which is not torn."""
-MAX_NAME = 48
-"""Limits a name of two parts, in characters."""
-_DAY_FIRST = re.compile(r"\d{4}-\d\d(?:-\d\d)?-?")
 _NUMBERED = re.compile(r"\W*(?:[^\W\d_]+ )?(?:\d{1,2}|[A-Za-z])(?:[.):]|\s[-–—])\s")
 
 
@@ -231,21 +228,13 @@ def _section_group(page: _Page, heading: str, numbers: tuple[int, ...]) -> Group
     """A section, named by its heading; a second one of that name is told apart by the day in its heading."""
     told = plain(heading)
     also = next((_day(span) for span, _, _ in find_dates(told) if span.granularity == "day"), "")
-    return Group(numbers, _section_name(page, told), told, told, also)
+    return Group(numbers, _section_name(told), told, told, also)
 
 
-def _section_name(page: _Page, heading: str) -> str:
-    """The subject of a heading. A heading that stands in notes of any kind, such as `Key findings`, is told apart by
-    the name of the page."""
-    name = heading_name(heading)
-    if not is_common_heading(name):
-        return name
-    if not is_common_heading(said := subject_of(heading)):
-        return heading_name(said)
-    above = page.brief.view.page.path.rsplit("/", 1)[-1]
-    above = above[found.end() :] if (found := _DAY_FIRST.match(above)) else above
-    together = f"{above.replace('-', ' ')} {name}"
-    return name if is_common_heading(above) or find_dates(above) or len(together) > MAX_NAME else together
+def _section_name(heading: str) -> str:
+    """The subject of a heading: behind one that stands in notes of any kind, such as `Update: The new pier`."""
+    name, said = heading_name(heading), subject_of(heading)
+    return heading_name(said) if is_common_heading(name) and not is_common_heading(said) else name
 
 
 def _by_date(page: _Page) -> tuple[Strategy, list[Group]]:
