@@ -1,4 +1,5 @@
-"""A new user's path: one command connects every host, and each host's own file starts a server that works."""
+"""A new user's path: one command connects every host, each host's own file starts a server that works, and so does a
+server over HTTP on the same memory."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
@@ -18,8 +20,10 @@ from memory_v2.hosts.json_text import value_at
 from tests.forks import run_module
 from tests.hosts.test_connect import FILES, found, lay
 from tests.mcp.scenes import play, words
+from tests.mcp.test_http import HOST, client_of, serving
 
 PROJECT = Path(__file__).parents[2]
+pytestmark = pytest.mark.allow_hosts([HOST])
 SERVERS = {
     ".claude.json": "mcpServers",
     ".config/Claude/claude_desktop_config.json": "mcpServers",
@@ -36,6 +40,16 @@ def servers(home: Path) -> Iterator[dict[str, Any]]:
     yield tomllib.loads((home / ".codex/config.toml").read_text("utf-8"))["mcp_servers"]["silica-memory"]
 
 
+async def use(client: Client, number: int) -> None:
+    """Writes, finds, reads and splits; what all but the first have written, they undo."""
+    await client.call_tool("write_memory", {"content": f"Host {number} keeps boats in harbour {number}."})
+    assert "harbour 0" in words(await client.call_tool("search_memory", {"query": "boats of host 0"}))
+    assert f"harbour {number}" in words(await client.call_tool("read_memory", {}))
+    assert not (await client.call_tool("split_memory", {})).is_error
+    if number:
+        assert not (await client.call_tool("undo_memory", {})).is_error
+
+
 def test_one_command_connects_every_host_to_one_memory(tmp_path: Path) -> None:
     lay(tmp_path)
     environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT)}
@@ -46,12 +60,10 @@ def test_one_command_connects_every_host_to_one_memory(tmp_path: Path) -> None:
         for number, server in enumerate(servers(tmp_path)):
             started = StdioServerParameters(command=server["command"], args=server["args"], env=environment)
             async with Client(stdio_client(started), mode="auto") as client:
-                await client.call_tool("write_memory", {"content": f"Host {number} keeps boats in harbour {number}."})
-                assert "harbour 0" in words(await client.call_tool("search_memory", {"query": "boats of host 0"}))
-                assert f"harbour {number}" in words(await client.call_tool("read_memory", {}))
-                assert not (await client.call_tool("split_memory", {})).is_error
-                if number:
-                    await client.call_tool("undo_memory", {})
+                await use(client, number)
+        with serving(tmp_path / ".silica/memory_v2") as running:
+            async with client_of(running) as client:
+                await use(client, number + 1)
 
     play(scene)
     settings = json.loads((tmp_path / ".claude/settings.json").read_text("utf-8"))
