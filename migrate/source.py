@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -84,8 +84,3 @@ class Reader(Protocol):
 
     def scan(self, folder: Path) -> Scan:
         """The documents, sorted by name. Raises `StorageError` if the folder cannot be listed."""
-
-
-def in_order(documents: Sequence[SourceDocument]) -> Iterator[SourceDocument]:
-    """Documents near the top of the source first, then by name."""
-    yield from sorted(documents, key=lambda document: (document.place.count("/"), document.name))

@@ -157,7 +157,7 @@ def migrate(
       silica memory migrate --from ~/.silica/memory --to ~/.silica/memory_v2
       silica memory migrate --from ~/vault --format obsidian --merge
     """
-    from memory_v2.migrate.place import check_empty, older_memory
+    from memory_v2.migrate.older import check_empty, older_memory
 
     if persona and not target and not chosen.path:
         target = str(persona_memory(persona))
@@ -183,7 +183,7 @@ def _scanned(paths: Sequence[Path], format_name: str | None) -> list[tuple[Path,
 
 def _bring_in(memory: Memory, scans: Sequence[tuple[Path, Scan]], choices: Choices) -> None:
     from memory_v2.migrate.edited import read_plan
-    from memory_v2.migrate.place import check_apart
+    from memory_v2.migrate.older import check_apart
     from memory_v2.migrate.planning import make_plan
     from memory_v2.migrate.run import run
 

@@ -13,7 +13,7 @@ from memory_v2.errors import ModelError, NotAllowed, StorageError, UsageError
 from memory_v2.memory import Memory
 from memory_v2.migrate import run as running
 from memory_v2.migrate.ledger import Ledger, digest_of
-from memory_v2.migrate.place import check_apart, check_empty, older_memory
+from memory_v2.migrate.older import check_apart, check_empty, older_memory
 from memory_v2.migrate.planning import make_plan
 from memory_v2.migrate.run import Run, run
 from memory_v2.models.base import Conversation, Reply, Usage
