@@ -13,19 +13,15 @@ from memory_v2.documents import document as as_document
 from memory_v2.migrate.contradictions import Contradiction, Said, contradictions, names_of, said_in
 from memory_v2.migrate.duplicates import alike
 from memory_v2.migrate.outcome import Outcome, Status
-from memory_v2.migrate.secrets import find_secrets, masked
+from memory_v2.migrate.secrets import find_secrets, masked, opening
 from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
-from memory_v2.migrate.standing import is_text, placed
+from memory_v2.migrate.standing import texts_of
 from memory_v2.migrate.verify import Verification
 from memory_v2.progress import with_progress
 from memory_v2.storage.local.disk import explained, replace_bytes
-from memory_v2.text.plain import shorten
-from memory_v2.tree.block import parse_blocks
 
 LEAST_WORDS = 10
 """How many different words a passage has at least to be told as a duplicate."""
-MAX_OPENING = 80
-"""The length of the beginning of a passage, in characters, for a person to know it by."""
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 
@@ -141,8 +137,8 @@ def _passages(document: SourceDocument) -> list[tuple[str, tuple[int, int], str]
     """The blocks of a document that may stand in others too: the document, the lines, the text."""
     return [
         (document.name, (lines.start, lines.stop - 1), block.content)
-        for block, lines in placed(parse_blocks(document.text))
-        if is_text(block) and block.kind not in ("heading", "front matter")
+        for block, lines in texts_of(document.text)
+        if block.kind not in ("heading", "front matter")
     ]
 
 
@@ -152,6 +148,5 @@ def _repeated(passages: Sequence[tuple[str, tuple[int, int], str]]) -> list[Dupl
     for group in alike([text for _, _, text in passages], LEAST_WORDS):
         places = tuple((passages[number][0], passages[number][1]) for number in group.members)
         if len({name for name, _ in places}) > 1:
-            opening = shorten(masked(passages[group.members[0]][2]), MAX_OPENING)
-            found.append(Duplicate(places, group.share, opening))
+            found.append(Duplicate(places, group.share, opening(passages[group.members[0]][2])))
     return found

@@ -97,7 +97,8 @@ class _Runner:
         self._left = last_revisions(memory) if any(step.action == "follow" for step in plan.steps) else {}
         self._pages = {step.name: step.page for step in plan.steps if step.page}
         self._reserved = frozenset(step.page for step in plan.steps if step.action == "create")
-        self._folders = _folders(plan.steps, self._documents)
+        self._titles: dict[str, str] = {}
+        self._folders = _folders(plan.steps, self._documents, self._title_of)
 
     def run(self) -> Run:
         steps = [step for step in self._plan.steps if step.name in self._documents]
@@ -185,13 +186,13 @@ class _Runner:
     def _incoming(self, step: Step) -> Incoming:
         document = self._documents[step.name]
         today = self._memory.today
-        related = [(page, _title(self._documents[name])) for name in document.links if (page := self._page_of(name))]
+        related = [(page, self._title_of(name)) for name in document.links if (page := self._page_of(name))]
         return Incoming(
             name=document.name,
             text=document.text,
             path=step.page,
             way="create" if step.action == "skip" else step.action,
-            title=_title(document),
+            title=self._title_of(document.name),
             description=plain(document.description),
             source=Source(
                 source_name(document.source or document.name),
@@ -201,6 +202,11 @@ class _Runner:
             related=tuple(dict.fromkeys((page, title) for page, title in related if page != step.page)),
             left=self._left.get(self._known[step.name].operation, "") if step.action == "follow" else "",
         )
+
+    def _title_of(self, name: str) -> str:
+        if name not in self._titles:
+            self._titles[name] = _title(self._documents[name])
+        return self._titles[name]
 
     def _page_of(self, name: str) -> str:
         return self._pages.get(name, "") if name in self._documents else ""
@@ -227,7 +233,9 @@ def _batches(steps: Sequence[Step], is_alone: Callable[[Step], bool]) -> Iterato
         yield batch
 
 
-def _folders(steps: Sequence[Step], documents: Mapping[str, SourceDocument]) -> dict[str, tuple[str, Sequence[str]]]:
+def _folders(
+    steps: Sequence[Step], documents: Mapping[str, SourceDocument], title_of: Callable[[str], str]
+) -> dict[str, tuple[str, Sequence[str]]]:
     """The title of each folder, as the source spells it, and the titles of what is directly below it, the folders
     first."""
     titles: dict[str, str] = {}
@@ -238,7 +246,7 @@ def _folders(steps: Sequence[Step], documents: Mapping[str, SourceDocument]) -> 
         document = documents[step.name]
         for part in document.place.split("/")[:-1]:
             titles.setdefault(slug(part), title_of_file(part))
-        titles_of = {step.page: _title(document)}
+        titles_of = {step.page: title_of(step.name)}
         for folder, one in pairwise(prefixes(step.page)):
             title = titles_of.get(one) or titles.get(one.rpartition("/")[2], capitalized(one.rpartition("/")[2]))
             below.setdefault(folder, {}).setdefault(one, title)

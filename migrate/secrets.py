@@ -7,8 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from memory_v2.text.plain import shorten
+
 SHOWN = 4
 """How many characters of a secret are shown at most, for its owner to know it by; of a short one a quarter."""
+
+MAX_OPENING = 80
+"""The length of the beginning of a text, in characters, by which a person knows it."""
 
 KINDS: tuple[tuple[str, str], ...] = (
     ("private key", r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END)[\s\S]){0,20000}"),
@@ -72,6 +77,11 @@ def masked(text: str) -> str:
     for secret in reversed(find_secrets(text)):
         text = text[: secret.start] + secret.shown + text[secret.end :]
     return text
+
+
+def opening(text: str) -> str:
+    """The beginning of a text, for a person to know it by, with its secrets masked."""
+    return shorten(masked(text), MAX_OPENING)
 
 
 def mask(secret: str) -> str:

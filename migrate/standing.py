@@ -47,6 +47,11 @@ def keys_of(block: Block) -> list[bytes]:
     return [key_of(block)] if closed is block else [key_of(block), key_of(closed)]
 
 
+def texts_of(text: str) -> list[tuple[Block, range]]:
+    """The blocks of a text that hold something, each with its lines (from 1)."""
+    return [(block, lines) for block, lines in placed(parse_blocks(text)) if is_text(block)]
+
+
 def placed(blocks: Iterable[Block], first: int = 1) -> Iterator[tuple[Block, range]]:
     """The blocks that follow each other, each with its lines, the blank ones around it left out."""
     for block in blocks:

@@ -10,21 +10,18 @@ from typing import Any, Literal, TypeAlias, get_args
 from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import Imported, digest_of
-from memory_v2.migrate.secrets import masked
+from memory_v2.migrate.secrets import masked, opening
 from memory_v2.migrate.since import Since, has_marker
 from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
-from memory_v2.migrate.standing import Places, Standing, is_text, placed
+from memory_v2.migrate.standing import Places, Standing, texts_of
 from memory_v2.progress import with_progress
 from memory_v2.storage.history import Revision
-from memory_v2.text.plain import shorten
-from memory_v2.tree.block import Block, parse_blocks
+from memory_v2.tree.block import Block
 from memory_v2.tree.page import Page, read_page
 
 State: TypeAlias = Literal["there", "changed", "left out", "missing"]
 """Where a block is: on a page; nowhere, since an operation that is named has changed or removed it; not brought in, for
 a reason that is told; or nowhere, and nobody knows why."""
-MAX_OPENING = 80
-"""The length, in characters, of the beginning of a block that is not in the tree, for a person to know it by."""
 FORGOTTEN = "forgotten"
 """The reason of what was taken out of the memory for good."""
 
@@ -115,7 +112,7 @@ def verify(
     standing = Standing(_pages(memory, unreadable), {one.page for one in imported.values()})
     sought = {
         document.name: [
-            _Sought(document, imported[document.name], block, lines) for block, lines in _texts_of(document)
+            _Sought(document, imported[document.name], block, lines) for block, lines in texts_of(document.text)
         ]
         for document in scan.documents
         if document.name in imported
@@ -143,10 +140,6 @@ def _pages(memory: Memory, unreadable: list[str]) -> Iterator[Page]:
         except Unreadable as error:
             logger.warning("the page %r is left out: %s", path, error)
             unreadable.append(path)
-
-
-def _texts_of(document: SourceDocument) -> list[tuple[Block, range]]:
-    return [(block, lines) for block, lines in placed(parse_blocks(document.text)) if is_text(block)]
 
 
 def _find(standing: Standing, documents: Sequence[Sequence[_Sought]]) -> None:
@@ -183,7 +176,7 @@ def _explain(memory: Memory, standing: Standing, lost: Sequence[_Sought]) -> Non
 def _not_brought(document: SourceDocument, standing: Standing, reason: str) -> Iterator[Passage]:
     """The passages of a document that was not brought in. With a reason for that, its blocks may stand in the tree all
     the same: another document has brought them."""
-    for block, lines in _texts_of(document):
+    for block, lines in texts_of(document.text):
         passage = Passage(document.name, (lines.start, lines.stop - 1), "missing", reason="it was not brought in")
         if reason and (places := standing.find(block)):
             yield from _there(passage, places, reason)
@@ -208,7 +201,7 @@ def _passages_of(one: _Sought, reason: str) -> Iterator[Passage]:
         yield from _there(passage, one.places)
         return
     if one.reason != FORGOTTEN:  # what was forgotten is not told again
-        passage = replace(passage, opening=shorten(masked(one.block.content), MAX_OPENING))
+        passage = replace(passage, opening=opening(one.block.content))
     if one.by:
         yield replace(passage, state="changed", operation=one.by.id[:12], reason=one.reason)
     elif one.imported.digest == digest_of(one.document.text):

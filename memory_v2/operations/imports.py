@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from memory_v2.errors import InvalidText, SilicaError, StorageError, UsageError
@@ -40,7 +41,7 @@ MAX_FOLDER_LINE = 110
 """Limits the line by which a folder's page is listed, in characters."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Incoming:
     """A document to be brought in on the page `path`, as its `way` says. `related` are the pages of the documents that
     it refers to, with their titles. `left` is the revision after which the page was as the last import left it."""
@@ -56,10 +57,15 @@ class Incoming:
     related: tuple[tuple[str, str], ...] = ()
     left: str = ""
 
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of the document."""
+        return new_blocks(self.text)
+
     @property
     def runs(self) -> list[tuple[Block, ...]]:
         """The blocks of the document, and below them a paragraph of links to what it refers to and does not link."""
-        blocks = new_blocks(self.text)
+        blocks = self.blocks
         linked = {link.key for block in blocks for link in find_links(block)} if self.related else set()
         links = ", ".join(f"[[{path}|{_as_words(title)}]]" for path, title in self.related if fold(path) not in linked)
         return [blocks, (Block(f"Related: {links}{2 * line_end(self.text)}"),)] if links else [blocks]
@@ -267,7 +273,7 @@ def described(page: Page, document: Incoming, draft: Draft) -> Page:
 
 def listing_line(document: Incoming) -> str:
     """The line by which the page of a document is listed."""
-    blocks = new_blocks(document.text)
+    blocks = document.blocks
     title = own_title(blocks) or document.title or _title_of(document.path)
     if not document.description:
         return describe_page(title, blocks)
