@@ -1,0 +1,171 @@
+"""BEAM through the whole product: `python -m bench.beam`.
+
+A chat of BEAM (100K) is three sessions of a person and an assistant, whose answers are long Markdown. Each message is
+written with `Memory.write`, one at a time as an agent would do it that remembers its talk: verbatim, with the role in
+front (`User: …`) and the day of its session as `date=`, offline and without a path. Each probing question that names
+messages is then asked with `Memory.search`. The figure is recall: of the messages that are named, the share among the
+first 10 and 50 messages that the hits show a line of. `tokens` is the text that a reader of ten messages has to read.
+
+Beside it, in the same run: plain full text and grep over the messages, and the same ranker over a flat list, which is
+one page with all messages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from itertools import groupby
+from statistics import fmean
+
+from bench.baselines import full_text, grep
+from bench.data import data_file
+from bench.passages import Passages
+from bench.tables import Figures, parser, report
+from memory_v2 import Memory
+from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.text.tokens import tokens
+
+CHATS = ("1", "2", "3", "4")
+DEPTHS = (10, 50)
+DEEP = 300
+"""How many hits are asked for: several may show the same message."""
+FLAT = 1 << 30
+"""The threshold of a page that is never split, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message as it is written, and the day of its session."""
+
+    text: str
+    day: date
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A chat, and its questions, each with the numbers of the messages that it is about."""
+
+    messages: Sequence[Message]
+    questions: Sequence[tuple[str, frozenset[int]]]
+
+
+Search = Callable[[str], Iterable[tuple[int, int]]]
+"""Finds messages, best first, each with the tokens that were read to come to it."""
+
+
+def main() -> None:
+    """Prints the recall of each search, by chat and together."""
+    chosen = parser("Recall of the messages of long chats.").parse_args()
+    by_search: dict[str, dict[str, list[Figures]]] = {}
+    for name in CHATS:
+        chat = load(name)
+        for search, prepare in SEARCHES.items():
+            by_search.setdefault(search, {})[name] = list(measure(chat, prepare(chat)))
+    rows: dict[str, Figures] = {}
+    for search, chats in by_search.items():
+        rows |= {f"{search}, chat {name}": _means(found) for name, found in chats.items()}
+        rows[f"{search}, all"] = _means([row for found in chats.values() for row in found])
+    report(rows, chosen.json)
+
+
+def load(name: str) -> Chat:
+    """A chat, with those questions that name a message."""
+    folder = f"beam/100K/{name}"
+    batches = json.loads(data_file(f"{folder}/chat.json").read_text("utf-8"))
+    messages = {}
+    for batch in batches:
+        said = [one for turn in batch["turns"] for one in turn]
+        day = datetime.strptime(said[0]["time_anchor"], "%B-%d-%Y").date()
+        for message in said:
+            messages[message["id"]] = Message(f"{message['role'].title()}: {message['content']}", day)
+    number_of = {given: number for number, given in enumerate(messages)}
+    asked = json.loads(data_file(f"{folder}/probing_questions.json").read_text("utf-8"))
+    questions = (
+        (
+            one["question"],
+            frozenset(number_of[given] for given in _ids(one.get("source_chat_ids")) if given in number_of),
+        )
+        for kind in asked.values()
+        for one in kind
+    )
+    return Chat(list(messages.values()), [(question, about) for question, about in questions if about])
+
+
+def grown(chat: Chat) -> Memory:
+    """The memory after every message was written to it."""
+    memory = Memory(VolatileStorage())
+    for message in chat.messages:
+        memory.write(message.text, date=message.day)
+    return memory
+
+
+def flat(chat: Chat) -> Memory:
+    """A memory of one page that has all messages."""
+    memory = Memory(VolatileStorage(), threshold=FLAT)
+    for day, messages in groupby(chat.messages, lambda message: message.day):
+        memory.write("\n\n".join(message.text for message in messages), "memory", "append", date=day)
+    return memory
+
+
+def measure(chat: Chat, search: Search) -> Iterator[Figures]:
+    """A row for each question."""
+    for question, about in chat.questions:
+        found: dict[int, int] = {}
+        for number, read in search(question):
+            found.setdefault(number, read)
+        order = list(found)
+        row: dict[str, float] = {f"@{depth}": len(about & {*order[:depth]}) / len(about) for depth in DEPTHS}
+        yield {**row, "tokens": found[order[: min(DEPTHS)][-1]] if order else 0}
+
+
+def of_memory(memory: Memory, chat: Chat) -> Search:
+    """The messages whose lines the hits of a memory show."""
+    passages = Passages(memory, [message.text for message in chat.messages])
+
+    def search(question: str) -> Iterator[tuple[int, int]]:
+        read = 0
+        for result in memory.search(question, DEEP):
+            read += tokens(result.excerpt)
+            for number in passages.shown_by(result):
+                yield number, read
+
+    return search
+
+
+def of_texts(found: Callable[[str, int], list[int]], chat: Chat) -> Search:
+    """The messages that are found as texts."""
+
+    def search(question: str) -> Iterator[tuple[int, int]]:
+        read = 0
+        for number in found(question, max(DEPTHS)):
+            read += tokens(chat.messages[number].text)
+            yield number, read
+
+    return search
+
+
+SEARCHES: Mapping[str, Callable[[Chat], Search]] = {
+    "memory": lambda chat: of_memory(grown(chat), chat),
+    "flat list": lambda chat: of_memory(flat(chat), chat),
+    "FTS5": lambda chat: of_texts(full_text([message.text for message in chat.messages]), chat),
+    "grep": lambda chat: of_texts(grep([message.text for message in chat.messages]), chat),
+}
+
+
+def _ids(given: object) -> Iterator[int]:
+    """The ids in a list of ids and lists, or in one of several such lists by name."""
+    if isinstance(given, int):
+        yield given
+    elif isinstance(given, dict | list):
+        for one in given.values() if isinstance(given, dict) else given:
+            yield from _ids(one)
+
+
+def _means(rows: Sequence[Figures]) -> Figures:
+    return {name: fmean(row[name] or 0 for row in rows) for name in rows[0]}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""How benches print their figures: a table on the terminal, or one JSON document."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from typing import TypeAlias
+
+Figures: TypeAlias = Mapping[str, float | int | None]
+"""A row; `None` is not measured. Shares are floats; counts are integers."""
+Rows: TypeAlias = Mapping[str, Figures]
+
+
+def report(rows: Rows, is_json: bool) -> None:
+    """Prints rows of the same columns, or of some of them."""
+    print(json.dumps(rows) if is_json else table(rows))
+
+
+def table(rows: Rows) -> str:
+    """The rows below a line with the names of their columns."""
+    columns = list(dict.fromkeys(name for row in rows.values() for name in row))
+    cells = [["", *columns], *([name, *(number(row.get(one)) for one in columns)] for name, row in rows.items())]
+    first, *others = (max(map(len, column)) + 2 for column in zip(*cells, strict=True))
+    return "\n".join(
+        f"{name:{first}}" + "".join(f"{cell:>{width}}" for cell, width in zip(line, others, strict=True))
+        for name, *line in cells
+    )
+
+
+def number(value: float | int | None) -> str:
+    """A figure in its shortest form: `.745`, `12.3`, `1,024`."""
+    if value is None:
+        return "-"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if abs(value) > 1:
+        return f"{value:,.1f}"
+    return f"{value:.3f}"
+
+
+def parser(says: str) -> argparse.ArgumentParser:
+    """The arguments that benches share; `says` is what the bench says of itself in its first line."""
+    arguments = argparse.ArgumentParser(description=says)
+    arguments.add_argument("--json", action="store_true", help="print the figures as JSON")
+    return arguments
