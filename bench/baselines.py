@@ -16,17 +16,22 @@ Baseline: TypeAlias = Callable[[str, int], list[int]]
 
 def full_text(texts: Sequence[str]) -> Baseline:
     """SQLite's full text (FTS5, bm25, Porter stems): any word of the question except stopwords."""
+    search = scored(texts)
+    return lambda question, limit: [number for number, _ in search(question, limit)]
+
+
+def scored(texts: Sequence[str]) -> Callable[[str, int], list[tuple[int, float]]]:
+    """The same, each with its score: more is better."""
     table = sqlite3.connect(":memory:")
     table.execute("CREATE VIRTUAL TABLE texts USING fts5(text, tokenize='porter unicode61')")
-    table.executemany(
-        "INSERT INTO texts (text) VALUES (?)", [(text.encode("utf-8", "replace").decode(),) for text in texts]
-    )
+    rows = [(text.encode("utf-8", "replace").decode(),) for text in texts]
+    table.executemany("INSERT INTO texts (text) VALUES (?)", rows)
 
-    def search(question: str, limit: int) -> list[int]:
+    def search(question: str, limit: int) -> list[tuple[int, float]]:
         asked = [word for word in re.findall(r"\w+", question.casefold()) if word not in stopwords()]
         match = " OR ".join(f'"{word}"' for word in asked)
-        sql = "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rank, rowid LIMIT ?"
-        return [row - 1 for (row,) in table.execute(sql, (match, limit))] if match else []
+        sql = "SELECT rowid, rank FROM texts WHERE texts MATCH ? ORDER BY rank, rowid LIMIT ?"
+        return [(row - 1, -rank) for row, rank in table.execute(sql, (match, limit))] if match else []
 
     return search
 

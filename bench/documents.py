@@ -6,8 +6,8 @@ file as `source=`. Then each is asked for by its title. The figure is the share 
 a line of that document. A link or a description of it is no line of it.
 
 Titles that several documents have are counted apart (`shared`): any of them is right. Only documents are asked for that
-say their title, in a heading or their front matter; templates of prompts are none. Beside the memory: the same ranker over a flat
-list, which is a page for each document; and plain full text and grep over whole documents.
+say their title, in a heading or their front matter; templates of prompts are none. Beside the memory: the same ranker
+over a flat list, which is a page for each document; and plain full text and grep over whole documents.
 """
 
 from __future__ import annotations

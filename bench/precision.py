@@ -1,0 +1,225 @@
+"""Whether a search returns what was asked for and nothing else: `python -m bench.precision`.
+
+PrecisionMemBench: 35 beliefs, 77 cases, and two sessions of 12 turns in which a belief is added and another gets more
+names. A belief is one list item, on a page for each scope of the data; what has been superseded is no longer there, as
+in a memory that was kept up to date, and what is pinned or an open question has a place of its own in the data, and is
+not searched for. Each case names a scope, which is given to all searches alike. `names` are the beliefs as that
+benchmark gives them to others, the name and its aliases; `texts` have their sentence, too.
+
+Figures: precision and recall of the beliefs that a search returns, over the cases that expect one; `nothing` is the
+share of the other cases that get none. A case with nothing returned has precision 0. A search is cut at the `top` so
+many, at a `floor` of its score (the confidence of a result, or bm25; 1 is the best of all cases), and at a share of the
+best one's score, `to best`. `answers` is what a search returns by itself (ten results, none if the memory says that it
+does not answer), `ten results` are those whatever it says. Of all cuts the one with the best precision stands beside,
+and that with the best precision whose recall is .9; they are chosen on these cases.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from statistics import fmean
+from typing import Any
+
+from bench.baselines import scored
+from bench.data import data_file
+from bench.passages import Passages
+from bench.tables import Figures, parser, report
+from memory_v2 import Memory
+from memory_v2.storage.volatile import VolatileStorage
+
+FOLDER = "precisionmembench"
+USER = "test-user"
+DEEP = 40
+"""As many as there are beliefs."""
+TOPS = (1, 2, 3, 5, 10, DEEP)
+FLOORS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
+TO_BEST = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
+RECALL = 0.9
+
+Belief = Mapping[str, Any]
+Cut = tuple[int, float, float]
+"""The top, the floor, and the share of the best."""
+TEN: Cut = (10, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a case expects, what a search returned with its scores, best first, and whether it says that it answers."""
+
+    expected: frozenset[str]
+    returned: Sequence[tuple[str, float]]
+    answered: bool
+
+
+def main() -> None:
+    """Prints precision and recall of each search, as it is and at its best cuts."""
+    chosen = parser("Precision and recall of what a search returns.").parse_args()
+    rows: dict[str, Figures] = {}
+    for way, says in WAYS.items():
+        for name, prepare in SEARCHES.items():
+            found = asked(says, prepare)
+            answers = [one if one.answered else replace(one, returned=[]) for one in found]
+            rows[f"{name}, {way}, answers"] = measure(answers, TEN)
+            rows[f"{name}, {way}, ten results"] = measure(found, TEN)
+            cuts = [(cut, measure(found, cut)) for cut in product(TOPS, FLOORS, TO_BEST)]
+            complete = [one for one in cuts if _figure(one, "recall") >= RECALL]
+            for told, some in (("best precision", cuts), (f"recall {RECALL}", complete)):
+                if some:
+                    (top, floor, to_best), figures = max(some, key=lambda one: _figure(one, "precision"))
+                    rows[f"{name}, {way}, {told}"] = {**figures, "top": top, "floor": floor, "to best": to_best}
+    report(rows, chosen.json)
+
+
+def _figure(one: tuple[Cut, Figures], name: str) -> float:
+    return one[1][name] or 0.0
+
+
+Says = Callable[[Belief], str]
+WAYS: dict[str, Says] = {
+    "names": lambda belief: f"- {_name(belief)}",
+    "texts": lambda belief: f"- {_name(belief)}: {belief['content']}",
+}
+
+
+def _name(belief: Belief) -> str:
+    name, aliases = belief["canonical_name"].replace("_", " "), ", ".join(belief["aliases"])
+    return f"{name} ({aliases})" if aliases else name
+
+
+Stage = Mapping[str, Sequence[Belief]]
+"""The beliefs on each page."""
+Searched = Callable[[str], tuple[list[tuple[str, str, float]], bool]]
+"""Finds beliefs: their ids, pages and scores; and whether that is an answer."""
+
+
+def of_memory(stage: Stage, says: Says) -> Searched:
+    """The search of a memory that has a page for each scope."""
+    memory = Memory(VolatileStorage())
+    for page, beliefs in stage.items():
+        memory.write("\n".join(map(says, beliefs)), page, "append")
+    placed = [(belief["_id"], page) for page, beliefs in stage.items() for belief in beliefs]
+    passages = Passages(memory, [says(belief) for beliefs in stage.values() for belief in beliefs])
+
+    def search(question: str) -> tuple[list[tuple[str, str, float]], bool]:
+        results = memory.search(question, DEEP)
+        found = [(*placed[n], result.confidence) for result in results for n in passages.shown_by(result)]
+        return found, results.answered
+
+    return search
+
+
+def of_texts(stage: Stage, says: Says) -> Searched:
+    """Plain full text over the beliefs."""
+    placed = [(belief["_id"], page) for page, beliefs in stage.items() for belief in beliefs]
+    found = scored([says(belief) for beliefs in stage.values() for belief in beliefs])
+
+    def search(question: str) -> tuple[list[tuple[str, str, float]], bool]:
+        best = [(*placed[number], score) for number, score in found(question, DEEP)]
+        return best, bool(best)
+
+    return search
+
+
+SEARCHES = {"memory": of_memory, "FTS5": of_texts}
+
+
+def asked(says: Says, prepare: Callable[[Stage, Says], Searched]) -> list[Found]:
+    """Every case, asked when its beliefs are there."""
+    found = []
+    for stage, cases in stages():
+        search = prepare(stage, says)
+        for question, pages, expected in cases:
+            best, answered = search(question) if question.strip() else ([], False)
+            here: dict[str, float] = {}
+            for belief, page, score in best:
+                if page in pages:
+                    here.setdefault(belief, score)
+            found.append(Found(expected, list(here.items()), answered))
+    return found
+
+
+def measure(found: Iterable[Found], cut: Cut) -> Figures:
+    """Precision, recall, and the share of the cases without an answer that get none."""
+    precision, recall, nothing, returned = [], [], [], []
+    found = list(found)
+    most = max((score for one in found for _, score in one.returned), default=1.0)
+    for one in found:
+        kept = _kept(one, cut, most)
+        if one.expected:
+            right = len(kept & one.expected)
+            precision.append(right / len(kept) if kept else 0.0)
+            recall.append(right / len(one.expected))
+            returned.append(len(kept))
+        else:
+            nothing.append(not kept)
+    return {
+        "precision": fmean(precision),
+        "recall": fmean(recall),
+        "nothing": fmean(nothing),
+        "returned": fmean(returned),
+        "cases": len(precision),
+    }
+
+
+def _kept(found: Found, cut: Cut, most: float) -> set[str]:
+    top, floor, to_best = cut
+    best = max((score for _, score in found.returned), default=0.0)
+    return {belief for belief, score in found.returned[:top] if score >= floor * most and score >= to_best * best}
+
+
+Asked = tuple[str, frozenset[str], frozenset[str]]
+
+
+def stages() -> list[tuple[Stage, list[Asked]]]:
+    """The cases, with the beliefs that are there then."""
+    beliefs = [
+        belief
+        for belief in _load("beliefs.seed.json")
+        if belief["user_id"] == USER
+        and belief["epistemic_status"] != "superseded"
+        and not belief["pinned"]
+        and belief["type"] != "open_question"
+    ]
+    cases = [_asked(case["query"], case) for case in _load("retrieval.cases.json") if case.get("userId", USER) == USER]
+    told = [(_pages(beliefs), cases)]
+    for session in _load("session-retrieval.cases.json"):
+        for turn in session["turns"]:
+            if new := turn.get("createBeliefAtTurn"):
+                beliefs = [*beliefs, new]
+            if more := turn.get("updateBeliefAtTurn"):
+                beliefs = [
+                    {**one, "aliases": [*one["aliases"], *more["addAliases"]]}
+                    if one["_id"] == more["beliefId"]
+                    else one
+                    for one in beliefs
+                ]
+            told.append((_pages(beliefs), [_asked(turn["userMessage"], turn)]))
+    return told
+
+
+def _asked(question: str, case: Mapping[str, Any]) -> Asked:
+    expected = case["expect"].get("relevantBeliefs", {}).get("shouldOnlyInclude", [])
+    return question, frozenset(map(_page, case["scope"])), frozenset(expected)
+
+
+def _pages(beliefs: Iterable[Belief]) -> Stage:
+    pages: dict[str, list[Belief]] = {}
+    for belief in beliefs:
+        pages.setdefault(_page(belief["scope"][0]), []).append(belief)
+    return pages
+
+
+def _page(scope: str) -> str:
+    return scope.partition(":")[2]
+
+
+def _load(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(data_file(f"{FOLDER}/{name}").read_text("utf-8"))
+    return found
+
+
+if __name__ == "__main__":
+    main()
