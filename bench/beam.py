@@ -67,7 +67,7 @@ def main() -> None:
     for search, chats in by_search.items():
         rows |= {f"{search}, chat {name}": _means(found) for name, found in chats.items()}
         rows[f"{search}, all"] = _means([row for found in chats.values() for row in found])
-    report(rows, chosen.json)
+    report({"recall of messages": rows}, chosen.json)
 
 
 def load(name: str) -> Chat:

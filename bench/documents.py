@@ -47,7 +47,7 @@ def main() -> None:
     for name, corpora in found.items():
         rows |= {f"{name}, {corpus}": figures(ranks) for corpus, ranks in corpora.items()}
         rows[f"{name}, all"] = figures([one for ranks in corpora.values() for one in ranks])
-    report(rows, chosen.json)
+    report({"documents by title": rows}, chosen.json)
 
 
 def _asked(given: Sequence[Document], search: Search) -> Iterator[tuple[bool, int, str]]:

@@ -70,7 +70,7 @@ def main() -> None:
                 if some:
                     (top, floor, to_best), figures = max(some, key=lambda one: _figure(one, "precision"))
                     rows[f"{name}, {way}, {told}"] = {**figures, "top": top, "floor": floor, "to best": to_best}
-    report(rows, chosen.json)
+    report({"precision": rows}, chosen.json)
 
 
 def _figure(one: tuple[Cut, Figures], name: str) -> float:

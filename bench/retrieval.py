@@ -6,17 +6,15 @@ program on the development part of LoCoMo.
 
 from __future__ import annotations
 
-import re
-import sqlite3
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from bench.data import ADVERSARIAL, Conversation, Question, Turn, load_facts, load_locomo
+from bench.baselines import full_text
+from bench.data import ADVERSARIAL, Conversation, Question, Turn, load_locomo
 from memory_v2.index.base import Hit
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.text.lists import stopwords
 
 Found = list[Turn]
 Search = Callable[[str], Found]
@@ -42,8 +40,6 @@ def main() -> None:
             print(f"  {'category ' + str(category):30}" + shown([r for r in rows if r["category"] == category]))
     pooled = list(measure_pooled(conversations))
     print(f"{'index, conversations pooled':32}" + shown(pooled))
-    for name, right, asked in newest_first():
-        print(f"newest fact first, {name}: {right} of {asked}")
 
 
 def measure(conversation: Conversation, search: Search) -> Iterator[Row]:
@@ -73,17 +69,8 @@ def shown(rows: Sequence[Row]) -> str:
 def flat_search(conversation: Conversation) -> Search:
     """SQLite's full text over single turns: Porter stems, any word of the question except stopwords."""
     turns = conversation.turns
-    table = sqlite3.connect(":memory:")
-    table.execute("CREATE VIRTUAL TABLE turns USING fts5(said, tokenize='porter unicode61')")
-    table.executemany("INSERT INTO turns (said) VALUES (?)", [(f"{turn.speaker}: {turn.said}",) for turn in turns])
-
-    def search(query: str) -> Found:
-        asked = [word for word in re.findall(r"\w+", query.casefold()) if word not in stopwords()]
-        match = " OR ".join(f'"{word}"' for word in asked)
-        sql = "SELECT rowid FROM turns WHERE turns MATCH ? ORDER BY rank LIMIT ?"
-        return [turns[row - 1] for (row,) in table.execute(sql, (match, _DEEP))] if match else []
-
-    return search
+    found = full_text([f"{turn.speaker}: {turn.said}" for turn in turns])
+    return lambda query: [turns[number] for number in found(query, _DEEP)]
 
 
 def index_search(*conversations: Conversation) -> Search:
@@ -127,21 +114,6 @@ def measure_pooled(conversations: Sequence[Conversation]) -> Iterator[Row]:
             return [turn if id(turn) in own else strange for turn in search(query)]
 
         yield from measure(conversation, only_own)
-
-
-def newest_first() -> Iterator[tuple[str, int, int]]:
-    """How often the first place found holds the newest of the facts that answer the question."""
-    for given in load_facts():
-        storage = VolatileStorage()
-        for number, start in enumerate(range(0, len(given.facts), 100)):
-            facts = "\n".join(given.facts[start : start + 100])
-            storage.write(f"facts-{number:03}", f"# Facts {number}\n\n{facts}\n".encode())
-        index = FullTextIndex(storage, None)
-        first = [(index.search(question, 1), answers) for question, answers in given.questions]
-        right = sum(
-            any(a.casefold() in hit.text.casefold() for a in answers) for hits, answers in first for hit in hits
-        )
-        yield given.name, right, len(given.questions)
 
 
 def _turns(hit: Hit, turn_at: dict[tuple[str, int], Turn]) -> Iterator[Turn]:

@@ -12,9 +12,12 @@ Figures: TypeAlias = Mapping[str, float | int | None]
 Rows: TypeAlias = Mapping[str, Figures]
 
 
-def report(rows: Rows, is_json: bool) -> None:
-    """Prints rows of the same columns, or of some of them."""
-    print(json.dumps(rows) if is_json else table(rows))
+def report(tables: Mapping[str, Rows], is_json: bool) -> None:
+    """Prints tables by name, each of rows of the same columns, or of some of them."""
+    if is_json:
+        print(json.dumps(tables))
+        return
+    print("\n\n".join(f"{name}\n{table(rows)}" for name, rows in tables.items()))
 
 
 def table(rows: Rows) -> str:

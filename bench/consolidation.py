@@ -1,0 +1,110 @@
+"""Whether the newest of contradicting facts comes first: `python -m bench.consolidation`.
+
+FactConsolidation, single hop: a numbered list of facts, of which later ones contradict earlier ones, is written with
+`Memory.write`, offline and without a path, a hundred facts at a time. Each question is then asked once. Figures: the
+first hit shows a right answer; one of ten hits shows a fact that it overrides, of the questions that have one (`old`,
+`with old`).
+
+Beside the memory: the same ranker over a flat list, which is one page with all facts; and plain full text and grep over
+the facts, which know no newest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from bench.baselines import full_text, grep
+from bench.data import Facts, load_facts
+from bench.searching import Watch, index_figures, pages_of
+from bench.tables import Figures, parser, report
+from memory_v2 import Memory
+from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.text.words import words
+
+AT_A_TIME = 100
+DEPTH = 10
+
+Search = Callable[[str], Sequence[str]]
+"""Finds what answers a question, best first, as it is shown."""
+
+
+def main() -> None:
+    """Prints the figures of each search, by list."""
+    chosen = parser("Whether the newest of contradicting facts comes first.").parse_args()
+    rows: dict[str, Figures] = {}
+    costs: dict[str, Figures] = {}
+    for given in load_facts():
+        memory = written(given)
+        searches = {
+            "memory": of_memory(memory),
+            "flat list": of_memory(flat(given)),
+            "FTS5": of_texts(full_text(given.facts), given.facts),
+            "grep": of_texts(grep(given.facts), given.facts),
+        }
+        for name, search in searches.items():
+            watch = Watch()
+            rows[f"{name}, {given.name}"] = measure(given, watch.timed(search))
+            costs[f"{name}, {given.name}"] = watch.figures()
+        costs[f"index, {given.name}"] = index_figures(pages_of(memory))
+    report({"newest first": rows, "costs": costs}, chosen.json)
+
+
+def written(given: Facts) -> Memory:
+    """A memory to which the facts were written."""
+    memory = Memory(VolatileStorage())
+    for start in range(0, len(given.facts), AT_A_TIME):
+        memory.write("\n".join(given.facts[start : start + AT_A_TIME]))
+    return memory
+
+
+def flat(given: Facts) -> Memory:
+    """A memory of one page that has all facts."""
+    storage = VolatileStorage()
+    storage.write("memory", ("# Facts\n\n" + "\n".join(given.facts) + "\n").encode())
+    return Memory(storage)
+
+
+def of_memory(memory: Memory) -> Search:
+    """What the hits of a memory show."""
+    return lambda question: [result.excerpt for result in memory.search(question, DEPTH)]
+
+
+def of_texts(found: Callable[[str, int], list[int]], texts: Sequence[str]) -> Search:
+    """What is found as a text."""
+    return lambda question: [texts[number] for number in found(question, DEPTH)]
+
+
+def measure(given: Facts, search: Search) -> Figures:
+    """How often the first hit shows the answer, and one of ten an older fact."""
+    newest, old = [], []
+    for question, answers in given.questions:
+        shown = search(question)
+        newest.append(any(answer.casefold() in shown[0].casefold() for answer in answers) if shown else False)
+        if overridden := set(_overridden(given.facts, question, answers)):
+            old.append(any(fact in one for fact in overridden for one in shown))
+    return {
+        "newest first": sum(newest) / len(newest),
+        "old": sum(old) / len(old) if old else None,
+        "questions": len(newest),
+        "with old": len(old),
+    }
+
+
+def _overridden(facts: Sequence[str], question: str, answers: Sequence[str]) -> Iterator[str]:
+    """The facts that the answer to a question overrides: they say another last word of the same."""
+    ends = tuple(f" {answer}.".casefold() for answer in answers)
+    says = [fact.partition(". ")[2] for fact in facts]
+    right = [n for n, fact in enumerate(says) if fact.casefold().endswith(ends)]
+    if not right:
+        return
+    asked = {*words(question)}
+    newest = max(right, key=lambda n: (len(asked & {*words(says[n])}), n))
+    end = next(end for end in ends if says[newest].casefold().endswith(end))
+    same = says[newest][: -len(end)] + " "
+    for fact, said in zip(facts[:newest], says, strict=False):
+        if said.startswith(same) and not said.casefold().endswith(end):
+            yield fact
+
+
+if __name__ == "__main__":
+    main()
