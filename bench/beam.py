@@ -17,12 +17,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import groupby
-from statistics import fmean
 
 from bench.baselines import full_text, grep
 from bench.data import data_file
 from bench.passages import Passages
-from bench.tables import Figures, parser, report
+from bench.tables import Figures, means, parser, report
 from memory_v2 import Memory
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.tokens import tokens
@@ -65,8 +64,8 @@ def main() -> None:
             by_search.setdefault(search, {})[name] = list(measure(chat, prepare(chat)))
     rows: dict[str, Figures] = {}
     for search, chats in by_search.items():
-        rows |= {f"{search}, chat {name}": _means(found) for name, found in chats.items()}
-        rows[f"{search}, all"] = _means([row for found in chats.values() for row in found])
+        rows |= {f"{search}, chat {name}": means(found) for name, found in chats.items()}
+        rows[f"{search}, all"] = means([row for found in chats.values() for row in found])
     report({"recall of messages": rows}, chosen.json)
 
 
@@ -161,10 +160,6 @@ def _ids(given: object) -> Iterator[int]:
     elif isinstance(given, dict | list):
         for one in given.values() if isinstance(given, dict) else given:
             yield from _ids(one)
-
-
-def _means(rows: Sequence[Figures]) -> Figures:
-    return {name: fmean(row[name] or 0 for row in rows) for name in rows[0]}
 
 
 if __name__ == "__main__":

@@ -1,22 +1,26 @@
 """LoCoMo through the whole product: `python -m bench.locomo [--tree CONVERSATION]`.
 
 Each conversation is written with `Memory.write(text)`, without a path or a model, by session and by turn; the tree
-grows and splits by itself. Then its questions are asked with `Memory.search`. The baseline is plain full text over the
-same turns, in the same run. Anything lost, unreachable, too large or broken is counted and printed."""
+grows and splits by itself. Then its questions are asked with `Memory.search`. Figures: of the turns that answer a
+question, the share among the first 5, 10 and 20 turns that the hits show, and among those that fit into 1,000 and 2,000
+tokens; and the tokens of the hits that have to be read for so many turns.
+
+Beside it, in the same run: the same ranker over a flat list, which is one page with all sessions; and plain full text
+and grep over single turns. Anything lost, unreachable, too large or broken is counted and printed."""
 
 from __future__ import annotations
 
-import argparse
-import statistics
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from bench.data import Conversation, Turn, load_locomo
-from bench.retrieval import Row, Search, columns, flat_search, measure, shown
+from bench.retrieval import Found, Row, Search, flat_search, grep_search, measure, table_of
+from bench.searching import Watch, index_figures, pages_of
+from bench.tables import Figures, parser, report
 from memory_v2 import Memory
 from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.text.tokens import tokens
 from memory_v2.tree.block import split_lines
 
 DEEP = 100
@@ -24,32 +28,39 @@ Texts = Callable[[Conversation], Iterator[str]]
 
 
 def main() -> None:
-    """Prints the recall of evidence, and what became of the text."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument(
+    """Prints the recall of evidence, what it costs, and what became of the text."""
+    arguments = parser("LoCoMo through the whole product.")
+    arguments.add_argument(
         "--tree", metavar="CONVERSATION", help="print the tree of this conversation instead of the figures"
     )
-    chosen = parser.parse_args().tree
+    chosen = arguments.parse_args()
     conversations = load_locomo()
-    if chosen:
-        conversation = next((c for c in conversations if c.name == chosen), None)
-        if conversation is None:
-            sys.exit(f"there is no conversation {chosen}; there are {', '.join(c.name for c in conversations)}")
-        for name, texts in WAYS.items():
-            print(f"{chosen}, written {name}")
-            print("".join(tree_lines(grown(conversation, texts))))
+    if chosen.tree:
+        _print_trees(conversations, chosen.tree)
         return
-    print(f"{'recall of evidence':48}" + "".join(f"{name:>8}" for name in columns()))
-    _print_ways("flat full text over turns", [(c.name, list(measure(c, flat_search(c)))) for c in conversations])
-    for name, texts in WAYS.items():
-        results = []
+    recall, times, kept, index = (dict[str, Figures]() for _ in range(4))
+    for name, prepare in SEARCHES.items():
+        watch, rows = Watch(), dict[str, list[Row]]()
         for conversation in conversations:
-            began = time.perf_counter()
-            memory = grown(conversation, texts)
-            seconds = time.perf_counter() - began
-            print(f"    {conversation.name} written {name}: {account(memory, conversation, seconds)}")
-            results.append((conversation.name, list(measure(conversation, memory_search(memory, conversation)))))
-        _print_ways(f"memory written {name}", results)
+            rows[conversation.name] = list(measure(conversation, watch.timed(prepare(conversation))))
+        recall |= table_of(name, rows)
+        times[name] = watch.figures()
+    for name, texts in WAYS.items():
+        memories = [grown(conversation, texts) for conversation in conversations]
+        kept |= {
+            f"{one.name}, {name}": account(memory, one) for memory, one in zip(memories, conversations, strict=True)
+        }
+        index[name] = index_figures(*map(pages_of, memories))
+    report({"recall of evidence": recall, "a search": times, "the text": kept, "the index": index}, chosen.json)
+
+
+def _print_trees(conversations: list[Conversation], name: str) -> None:
+    conversation = next((one for one in conversations if one.name == name), None)
+    if conversation is None:
+        sys.exit(f"there is no conversation {name}; there are {', '.join(one.name for one in conversations)}")
+    for way, texts in WAYS.items():
+        print(f"{name}, written {way}")
+        print("".join(tree_lines(grown(conversation, texts))))
 
 
 def by_session(conversation: Conversation) -> Iterator[str]:
@@ -76,31 +87,40 @@ def grown(conversation: Conversation, texts: Texts) -> Memory:
     return memory
 
 
-def account(memory: Memory, conversation: Conversation, seconds: float) -> str:
-    """What became of the text, in one line."""
-    pages = {info.path: memory.read(info.path) for info in memory.list_files()}
-    everything = "".join(pages.values())
-    lost = sum(1 for turn in conversation.turns if with_caption(turn) not in everything)
-    findings = memory.check()
-    children = max(map(len, memory.graph().children.values()), default=0)
-    return (
-        f"{lost} of {len(conversation.turns)} turns lost, {len(pages)} pages, the largest "
-        f"{max(len(text.encode()) for text in pages.values()):,} bytes, at most {children} children, "
-        f"{len(findings)} findings, {seconds:.1f} s"
-    )
+def flat(conversation: Conversation) -> Memory:
+    """A memory of one page that has all sessions."""
+    storage = VolatileStorage()
+    storage.write("memory", ("# Conversation\n\n" + "\n".join(by_session(conversation))).encode())
+    return Memory(storage)
+
+
+def account(memory: Memory, conversation: Conversation) -> Figures:
+    """What became of the text."""
+    pages = pages_of(memory)
+    everything = b"".join(pages.values()).decode()
+    return {
+        "turns": len(conversation.turns),
+        "lost": sum(1 for turn in conversation.turns if with_caption(turn) not in everything),
+        "pages": len(pages),
+        "largest bytes": max(map(len, pages.values())),
+        "most children": max(map(len, memory.graph().children.values()), default=0),
+        "findings": len(memory.check()),
+    }
 
 
 def memory_search(memory: Memory, conversation: Conversation) -> Search:
     """A search of the memory that returns the turns on the lines it finds."""
     places = turn_places(memory, conversation)
 
-    def search(query: str) -> list[Turn]:
-        found = []
+    def search(query: str) -> Found:
+        found: dict[str, tuple[Turn, int]] = {}
+        sizes = 0
         for result in memory.search(query, DEEP):
+            sizes += tokens(result.excerpt)
             for line in range(result.lines[0], result.lines[1] + 1):
-                if (turn := places.get((result.path, line))) and turn not in found:
-                    found.append(turn)
-        return found
+                if turn := places.get((result.path, line)):
+                    found.setdefault(turn.id, (turn, sizes))
+        return list(found.values())
 
     return search
 
@@ -146,11 +166,16 @@ def tree_lines(memory: Memory) -> Iterator[str]:
     return lines("memory", 0, "")
 
 
-def _print_ways(name: str, results: Sequence[tuple[str, list[Row]]]) -> None:
-    for conversation, rows in results:
-        print(f"  {name + ', ' + conversation:46}" + shown(rows))
-    together = [row for _, rows in results for row in rows]
-    print(f"{name + ', all':48}" + shown(together) + f"   median {statistics.median(r['ms'] for r in together):.1f} ms")
+def _written(texts: Texts) -> Callable[[Conversation], Search]:
+    return lambda conversation: memory_search(grown(conversation, texts), conversation)
+
+
+SEARCHES: dict[str, Callable[[Conversation], Search]] = {
+    **{f"memory, {name}": _written(texts) for name, texts in WAYS.items()},
+    "flat list": lambda conversation: memory_search(flat(conversation), conversation),
+    "FTS5 over turns": flat_search,
+    "grep over turns": grep_search,
+}
 
 
 if __name__ == "__main__":

@@ -6,71 +6,97 @@ program on the development part of LoCoMo.
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from bench.baselines import full_text
+from bench.baselines import full_text, grep
 from bench.data import ADVERSARIAL, Conversation, Question, Turn, load_locomo
+from bench.tables import Figures, means, parser, report
 from memory_v2.index.base import Hit
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.text.tokens import tokens
 
-Found = list[Turn]
+Found = list[tuple[Turn, int]]
+"""Turns, best first, each with the tokens that were read to come to it."""
 Search = Callable[[str], Found]
 Row = dict[str, float]
 
 DEPTHS = (5, 10, 20)
 BUDGETS = (1000, 2000)
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop"}
 _DEEP = 100
 
 
 def main() -> None:
     """Prints the recall of each kind of search, by conversation and over all questions."""
+    chosen = parser("How well the index finds places on pages that hold whole sessions.").parse_args()
     conversations = load_locomo()
-    print(f"{'recall of evidence':32}" + "".join(f"{name:>8}" for name in columns()))
-    for name, prepare in (("flat full text over turns", flat_search), ("index over session pages", index_search)):
-        rows: list[Row] = []
-        for conversation in conversations:
-            found = list(measure(conversation, prepare(conversation)))
-            print(f"  {name + ', ' + conversation.name:30}" + shown(found))
-            rows += found
-        print(f"{name + ', all':32}" + shown(rows) + f"   median {statistics.median(r['ms'] for r in rows):.1f} ms")
-        for category in (1, 2, 3, 4):
-            print(f"  {'category ' + str(category):30}" + shown([r for r in rows if r["category"] == category]))
-    pooled = list(measure_pooled(conversations))
-    print(f"{'index, conversations pooled':32}" + shown(pooled))
+    rows: dict[str, Figures] = {}
+    for name, prepare in (("FTS5 over turns", flat_search), ("index over session pages", index_search)):
+        rows |= table_of(name, {one.name: list(measure(one, prepare(one))) for one in conversations})
+    rows["index, conversations pooled"] = summary(measure_pooled(conversations))
+    report({"recall of evidence": rows}, chosen.json)
+
+
+def table_of(name: str, found: Mapping[str, Sequence[Row]]) -> dict[str, Figures]:
+    """The rows of a search: of each conversation, of all, and of each category."""
+    every = [row for rows in found.values() for row in rows]
+    return {
+        **{f"{name}, {conversation}": summary(rows) for conversation, rows in found.items()},
+        f"{name}, all": summary(every),
+        **{
+            f"{name}, {kind}": summary(row for row in every if row["category"] == category)
+            for category, kind in CATEGORIES.items()
+        },
+    }
+
+
+def summary(rows: Iterable[Row]) -> Figures:
+    """The means of the figures of questions."""
+    return {name: value for name, value in means(rows).items() if name != "category"}
 
 
 def measure(conversation: Conversation, search: Search) -> Iterator[Row]:
     """One row of figures for each question."""
     for question in conversation.questions:
         if question.category != ADVERSARIAL:
-            began = time.perf_counter()
-            found = search(question.text)
-            yield {**figures(question, found), "ms": 1000 * (time.perf_counter() - began)}
+            yield figures(question, search(question.text))
 
 
-def figures(question: Question, found: Sequence[Turn]) -> Row:
-    """The share of the evidence among the first turns found, at each depth and token budget."""
+def figures(question: Question, found: Sequence[tuple[Turn, int]]) -> Row:
+    """The share of the evidence among the first turns found, at each depth and token budget, and the tokens read."""
+    turns = [turn for turn, _ in found]
     row: Row = {"category": question.category}
     for depth in DEPTHS:
-        row[f"@{depth}"] = _recall(question, found[:depth])
+        row[f"@{depth}"] = _recall(question, turns[:depth])
     for budget in BUDGETS:
-        row[f"{budget // 1000}k"] = _recall(question, list(_within(found, budget)))
+        row[f"{budget // 1000}k"] = _recall(question, list(_within(turns, budget)))
+    for depth in DEPTHS:
+        row[f"tokens @{depth}"] = found[:depth][-1][1] if found else 0
     return row
-
-
-def shown(rows: Sequence[Row]) -> str:
-    """The means of the rows."""
-    return "".join(f"{statistics.fmean(row[name] for row in rows):8.3f}" for name in columns())
 
 
 def flat_search(conversation: Conversation) -> Search:
     """SQLite's full text over single turns: Porter stems, any word of the question except stopwords."""
     turns = conversation.turns
     found = full_text([f"{turn.speaker}: {turn.said}" for turn in turns])
-    return lambda query: [turns[number] for number in found(query, _DEEP)]
+    return lambda query: read(turns[number] for number in found(query, _DEEP))
+
+
+def grep_search(conversation: Conversation) -> Search:
+    """The turns that have most words of the question."""
+    turns = conversation.turns
+    found = grep([f"{turn.speaker}: {turn.said}" for turn in turns])
+    return lambda query: read(turns[number] for number in found(query, _DEEP))
+
+
+def read(turns: Iterable[Turn]) -> Found:
+    """Turns that are read one by one."""
+    found, sizes = [], 0
+    for turn in turns:
+        sizes += tokens(f"{turn.speaker}: {turn.said}")
+        found.append((turn, sizes))
+    return found
 
 
 def index_search(*conversations: Conversation) -> Search:
@@ -86,7 +112,7 @@ def index_search(*conversations: Conversation) -> Search:
     index.refresh()
 
     def search(query: str) -> Found:
-        return [turn for hit in index.search(query, _DEEP) for turn in _turns(hit, turn_at)]
+        return read(turn for hit in index.search(query, _DEEP) for turn in _turns(hit, turn_at))
 
     return search
 
@@ -111,7 +137,7 @@ def measure_pooled(conversations: Sequence[Conversation]) -> Iterator[Row]:
 
         def only_own(query: str, own: set[int] = own) -> Found:
             strange = Turn("", "", "", "", 0, conversations[0].turns[0].when)
-            return [turn if id(turn) in own else strange for turn in search(query)]
+            return [(turn if id(turn) in own else strange, size) for turn, size in search(query)]
 
         yield from measure(conversation, only_own)
 
@@ -126,19 +152,14 @@ def _recall(question: Question, found: Sequence[Turn]) -> float:
     return len(question.evidence & {turn.id for turn in found}) / len(question.evidence)
 
 
-def _within(found: Sequence[Turn], tokens: int) -> Iterator[Turn]:
+def _within(found: Sequence[Turn], budget: int) -> Iterator[Turn]:
     """The turns that fit into a token budget, one line each; a token is about four bytes."""
     size = 0
     for turn in found:
         size += len(f"- {turn.speaker}: {turn.said}\n".encode())
-        if size > 4 * tokens:
+        if size > 4 * budget:
             return
         yield turn
-
-
-def columns() -> list[str]:
-    """The names of the figures in a row."""
-    return [f"@{depth}" for depth in DEPTHS] + [f"{budget // 1000}k" for budget in BUDGETS]
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from statistics import fmean
 from typing import TypeAlias
 
 Figures: TypeAlias = Mapping[str, float | int | None]
@@ -29,6 +30,12 @@ def table(rows: Rows) -> str:
         f"{name:{first}}" + "".join(f"{cell:>{width}}" for cell, width in zip(line, others, strict=True))
         for name, *line in cells
     )
+
+
+def means(rows: Iterable[Figures]) -> Figures:
+    """The means of figures of the same names; of counts, too."""
+    rows = list(rows)
+    return {name: fmean(row[name] or 0 for row in rows) for name in rows[0]} if rows else {}
 
 
 def number(value: float | int | None) -> str:
