@@ -13,14 +13,15 @@ one page with all messages.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from bench.baselines import full_text, grep
 from bench.data import data_file
 from bench.passages import Passages
+from bench.searching import Watch, index_figures, pages_of
 from bench.tables import Figures, means, parser, report
 from memory_v2 import Memory
 from memory_v2.storage.volatile import VolatileStorage
@@ -50,23 +51,31 @@ class Chat:
     questions: Sequence[tuple[str, frozenset[int]]]
 
 
-Search = Callable[[str], Iterable[tuple[int, int]]]
+Search = Callable[[str], Sequence[tuple[int, int]]]
 """Finds messages, best first, each with the tokens that were read to come to it."""
 
 
 def main() -> None:
     """Prints the recall of each search, by chat and together."""
     chosen = parser("Recall of the messages of long chats.").parse_args()
-    by_search: dict[str, dict[str, list[Figures]]] = {}
-    for name in CHATS:
-        chat = load(name)
-        for search, prepare in SEARCHES.items():
-            by_search.setdefault(search, {})[name] = list(measure(chat, prepare(chat)))
-    rows: dict[str, Figures] = {}
-    for search, chats in by_search.items():
-        rows |= {f"{search}, chat {name}": means(found) for name, found in chats.items()}
-        rows[f"{search}, all"] = means([row for found in chats.values() for row in found])
-    report({"recall of messages": rows}, chosen.json)
+    chats = {name: load(name) for name in CHATS}
+    recall, times = dict[str, Figures](), dict[str, Figures]()
+    memories = {name: grown(chat) for name, chat in chats.items()}
+    for search, prepare in SEARCHES.items():
+        watch = Watch()
+        rows = {name: list(measure(chat, watch.timed(prepare(chat, memories[name])))) for name, chat in chats.items()}
+        recall |= {f"{search}, chat {name}": means(found) for name, found in rows.items()}
+        recall[f"{search}, all"] = means(row for found in rows.values() for row in found)
+        times[search] = watch.figures()
+    index = {f"chat {name}": index_figures(pages_of(memory)) for name, memory in memories.items()}
+    lost = {
+        f"chat {name}": {"messages": len(chat.messages), "lost": passages(memories[name], chat).lost()}
+        for name, chat in chats.items()
+    }
+    report(
+        {"recall of messages": recall, f"a search for {DEEP} hits": times, "the index": index, "the text": lost},
+        chosen.json,
+    )
 
 
 def load(name: str) -> Chat:
@@ -121,35 +130,38 @@ def measure(chat: Chat, search: Search) -> Iterator[Figures]:
 
 def of_memory(memory: Memory, chat: Chat) -> Search:
     """The messages whose lines the hits of a memory show."""
-    passages = Passages(memory, [message.text for message in chat.messages])
+    shown_by = passages(memory, chat).shown_by
 
-    def search(question: str) -> Iterator[tuple[int, int]]:
-        read = 0
+    def search(question: str) -> list[tuple[int, int]]:
+        found, read = [], 0
         for result in memory.search(question, DEEP):
             read += tokens(result.excerpt)
-            for number in passages.shown_by(result):
-                yield number, read
+            found += [(number, read) for number in shown_by(result)]
+        return found
 
     return search
+
+
+def passages(memory: Memory, chat: Chat) -> Passages:
+    """Where the messages of a chat stand in a memory."""
+    return Passages(memory, [message.text for message in chat.messages])
 
 
 def of_texts(found: Callable[[str, int], list[int]], chat: Chat) -> Search:
     """The messages that are found as texts."""
 
-    def search(question: str) -> Iterator[tuple[int, int]]:
-        read = 0
-        for number in found(question, max(DEPTHS)):
-            read += tokens(chat.messages[number].text)
-            yield number, read
+    def search(question: str) -> list[tuple[int, int]]:
+        numbers = found(question, max(DEPTHS))
+        return list(zip(numbers, accumulate(tokens(chat.messages[number].text) for number in numbers), strict=True))
 
     return search
 
 
-SEARCHES: Mapping[str, Callable[[Chat], Search]] = {
-    "memory": lambda chat: of_memory(grown(chat), chat),
-    "flat list": lambda chat: of_memory(flat(chat), chat),
-    "FTS5": lambda chat: of_texts(full_text([message.text for message in chat.messages]), chat),
-    "grep": lambda chat: of_texts(grep([message.text for message in chat.messages]), chat),
+SEARCHES: Mapping[str, Callable[[Chat, Memory], Search]] = {
+    "memory": lambda chat, memory: of_memory(memory, chat),
+    "flat list": lambda chat, _: of_memory(flat(chat), chat),
+    "FTS5 over messages": lambda chat, _: of_texts(full_text([message.text for message in chat.messages]), chat),
+    "grep over messages": lambda chat, _: of_texts(grep([message.text for message in chat.messages]), chat),
 }
 
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from bench.baselines import full_text, grep
 from bench.librarian import CORPORA, Document, documents
 from bench.passages import Passages
+from bench.searching import Watch, index_figures, pages_of
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
 from memory_v2.storage.volatile import VolatileStorage
@@ -35,19 +36,22 @@ def main() -> None:
     arguments.add_argument("--misses", action="store_true", help="print the titles that the memory misses, too")
     chosen = arguments.parse_args()
     found: dict[str, dict[str, list[tuple[bool, int]]]] = {name: {} for name in SEARCHES}
+    watches, index = {name: Watch() for name in SEARCHES}, dict[str, Figures]()
     for corpus in chosen.only or CORPORA:
         given = [one for one in documents(corpus) if not one.name.endswith(".j2")]
         for name, prepare in SEARCHES.items():
-            asked = list(_asked(given, prepare(given)))
+            asked = list(_asked(given, watches[name].timed(prepare(given))))
             found[name][corpus] = [(shared, rank) for shared, rank, _ in asked]
             for _, rank, title in asked if chosen.misses and name in MEMORIES else ():
                 if rank != 1:
                     print(f"{corpus}, {name}: {title!r} is at {rank or '-'}")
+        index[corpus] = index_figures(pages_of(written(given, is_told=True)))
     rows: dict[str, Figures] = {}
     for name, corpora in found.items():
         rows |= {f"{name}, {corpus}": figures(ranks) for corpus, ranks in corpora.items()}
         rows[f"{name}, all"] = figures([one for ranks in corpora.values() for one in ranks])
-    report({"documents by title": rows}, chosen.json)
+    times = {name: watch.figures() for name, watch in watches.items()}
+    report({"documents by title": rows, f"a search for {max(DEPTHS)} hits": times, "the index": index}, chosen.json)
 
 
 def _asked(given: Sequence[Document], search: Search) -> Iterator[tuple[bool, int, str]]:
@@ -113,8 +117,8 @@ SEARCHES: dict[str, Callable[[Sequence[Document]], Search]] = {
     "memory, plain": lambda given: of_memory(written(given, is_told=False), given),
     "memory, told": lambda given: of_memory(written(given, is_told=True), given),
     "flat list": lambda given: of_memory(flat(given), given),
-    "FTS5": lambda given: of_texts(full_text([one.text for one in given])),
-    "grep": lambda given: of_texts(grep([one.text for one in given])),
+    "FTS5 over documents": lambda given: of_texts(full_text([one.text for one in given])),
+    "grep over documents": lambda given: of_texts(grep([one.text for one in given])),
 }
 MEMORIES = [name for name in SEARCHES if name.startswith("memory")]
 

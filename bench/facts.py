@@ -11,18 +11,16 @@ year later, what has become of them, mixed with lines that speak of days to come
 
 Figures: the first hit holds the new value; one of ten hits holds the old value; hits that bear a day which the clock
 has not reached; hits that bear the day on which their line was said. A hit with several lines has the day of one of
-them. Beside them plain full text over single lines (SQLite FTS5, bm25, of equals the older). `--beside CHECKOUT` prints
-another version too. Exits with status 1 if this version misses a goal.
+them. Beside them the same ranker over a flat list, which is `undated` on one page that is never split; and plain full
+text (SQLite FTS5, bm25, of equals the older) and grep over single lines. `--beside CHECKOUT` prints another version
+too. Exits with status 1 if this version misses a goal.
 """
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import json
 import os
-import re
-import sqlite3
 import sys
 import tempfile
 from collections import defaultdict
@@ -33,17 +31,23 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from bench.baselines import Baseline, full_text, grep
 from bench.beside import run_with
 from bench.fact_pairs import AHEAD, NOTES, pairs
+from bench.searching import Watch
+from bench.tables import parser, report, table
 from memory_v2 import Memory
+from memory_v2.operations.results import SearchResults
 from memory_v2.storage.local.storage import LocalStorage
-from memory_v2.text.lists import stopwords
+from memory_v2.storage.volatile import VolatileStorage
 
 FIRST_DAY, SECOND_DAY = date(2026, 1, 5), date(2026, 6, 15)
 """Of the facts, and of what has become of them."""
 LATER = date(2026, 11, 2)
 """When what is dated is written."""
 DEPTH = 10
+NEVER = 1 << 30
+"""A threshold in bytes that no page reaches."""
 THRESHOLD = 4_096
 """The largest page in bytes: what is told needs several."""
 HANDS = "Somebody looked this over by hand, page {}."
@@ -79,20 +83,26 @@ class Clock:
 
 def main() -> None:
     """Prints the figures."""
-    parser = argparse.ArgumentParser(description="Whether the newest of changed facts comes first, with its day.")
-    parser.add_argument("--beside", type=Path, help="the checkout of another version, with the same dependencies")
-    parser.add_argument("--misses", action="store_true", help="print each miss of this version, too")
-    parser.add_argument("--measure", action="store_true", help="print the figures as JSON")
-    chosen = parser.parse_args()
+    arguments = parser("Whether the newest of changed facts comes first, with its day.")
+    arguments.add_argument("--beside", type=Path, help="the checkout of another version, with the same dependencies")
+    arguments.add_argument("--misses", action="store_true", help="print each miss of this version, too")
+    arguments.add_argument("--measure", action="store_true", help="print the figures of this version as JSON")
+    chosen = arguments.parse_args()
     if chosen.measure:
         json.dump(measure(), sys.stdout)
         return
-    runs = {f"this {how}": run for how, run in measure(print if chosen.misses else None).items()}
+    watch = Watch()
+    runs = {f"this {how}": run for how, run in measure(print if chosen.misses else None, watch).items()}
+    runs |= {"flat list": flat_list(), "FTS5": flat(full_text), "grep": flat(grep)}
+    if chosen.json:
+        report({"changed facts": runs, f"a search for {DEPTH} hits": {"this": watch.figures()}}, is_json=True)
+        return
     if chosen.beside:
         runs |= {
             f"other {how}": run for how, run in run_with(chosen.beside.resolve(), "bench.facts", "--measure").items()
         }
-    missed = _shown({**runs, "FTS5 flat": flat()})
+    missed = _shown(runs)
+    print(f"\n{table({f'a search for {DEPTH} hits': watch.figures()})}")
     if missed:
         print("\nmissed:\n  " + "\n  ".join(missed))
     raise SystemExit(bool(missed))
@@ -117,17 +127,14 @@ def _number(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
-def measure(show: Callable[[str], object] | None = None) -> dict[str, Figures]:
-    """The figures of this version, of each run; each miss can be shown."""
+def measure(show: Callable[[str], object] | None = None, watch: Watch | None = None) -> dict[str, Figures]:
+    """The figures of this version, of each run; each miss can be shown, and the searches can be watched."""
     figures = {}
     with tempfile.TemporaryDirectory() as place:
         clock, lines = Clock(), told("")
         with Memory(LocalStorage(Path(place)), now=clock, threshold=THRESHOLD) as memory:
-            for line in lines:
-                clock.day = line.day
-                memory.write(line.text)
-            clock.day += timedelta(days=1)
-            figures["undated"] = asked(memory, clock, lines, show)
+            write_undated(memory, clock, lines)
+            figures["undated"] = asked(memory, clock, lines, show, watch)
             clock.day += timedelta(days=30)
             edit(memory, Path(place), clock)
             figures["edited"] = asked(memory, clock, lines, show)
@@ -152,6 +159,22 @@ def told(*naming: str) -> list[Told]:
         for n, text in enumerate(texts)
     ]
     return [Told(text, day, naming[number % len(naming)]) for number, (text, day) in enumerate(days)]
+
+
+def flat_list() -> Figures:
+    """The figures of `undated` if nothing is ever split."""
+    clock, lines = Clock(), told("")
+    memory = Memory(VolatileStorage(), now=clock, threshold=NEVER)
+    write_undated(memory, clock, lines)
+    return asked(memory, clock, lines, None)
+
+
+def write_undated(memory: Memory, clock: Clock, lines: Sequence[Told]) -> None:
+    """Writes each line on its day; then it is the day after the last."""
+    for line in lines:
+        clock.day = line.day
+        memory.write(line.text)
+    clock.day += timedelta(days=1)
 
 
 def write_dated(memory: Memory, line: Told) -> None:
@@ -181,12 +204,23 @@ def edit(memory: Memory, folder: Path, clock: Clock) -> None:
         memory.rename(path, f"{path}-renamed")
 
 
-def asked(memory: Memory, clock: Clock, lines: Sequence[Told], show: Callable[[str], object] | None) -> Figures:
+def asked(
+    memory: Memory,
+    clock: Clock,
+    lines: Sequence[Told],
+    show: Callable[[str], object] | None,
+    watch: Watch | None = None,
+) -> Figures:
     """All figures of a memory, asked every question."""
+
+    def searched(question: str) -> SearchResults:
+        return memory.search(question, DEPTH)
+
+    search = (watch or Watch()).timed(searched)
     first, old, right = defaultdict[str, list[bool]](list), list[bool](), defaultdict[str, list[bool]](list)
     to_come = 0
     for pair in pairs():
-        hits = memory.search(pair.question, DEPTH)
+        hits = search(pair.question)
         is_first = bool(hits) and pair.new_value in hits[0].excerpt
         first[pair.language].append(is_first)
         old.append(any(pair.old_value in hit.excerpt for hit in hits))
@@ -215,17 +249,13 @@ def _mean(*found: Sequence[bool]) -> float:
     return sum(every) / len(every)
 
 
-def flat() -> Figures:
-    """The same questions, to plain full text over single lines: any word of the question, except stopwords."""
-    table = sqlite3.connect(":memory:")
-    table.execute("CREATE VIRTUAL TABLE lines USING fts5(text, tokenize='porter unicode61')")
-    table.executemany("INSERT INTO lines (text) VALUES (?)", [(line.text,) for line in told("")])
+def flat(baseline: Callable[[Sequence[str]], Baseline]) -> Figures:
+    """The same questions, to a baseline over single lines."""
+    texts = [line.text for line in told("")]
+    find = baseline(texts)
     first, old = defaultdict[str, list[bool]](list), list[bool]()
     for pair in pairs():
-        asking = [word for word in re.findall(r"\w+", pair.question.casefold()) if word not in stopwords()]
-        match = " OR ".join(f'"{word}"' for word in asking)
-        sql = "SELECT text FROM lines WHERE lines MATCH ? ORDER BY rank, rowid LIMIT ?"
-        found = [text for (text,) in table.execute(sql, (match, DEPTH))] if match else []
+        found = [texts[number] for number in find(pair.question, DEPTH)]
         first[pair.language].append(bool(found) and pair.new_value in found[0])
         old.append(any(pair.old_value in text for text in found))
     by_language = {f"  {language}": _mean(found) for language, found in first.items()}

@@ -51,7 +51,10 @@ def main() -> None:
             f"{one.name}, {name}": account(memory, one) for memory, one in zip(memories, conversations, strict=True)
         }
         index[name] = index_figures(*map(pages_of, memories))
-    report({"recall of evidence": recall, "a search": times, "the text": kept, "the index": index}, chosen.json)
+    report(
+        {"recall of evidence": recall, f"a search for {DEEP} hits": times, "the text": kept, "the index": index},
+        chosen.json,
+    )
 
 
 def _print_trees(conversations: list[Conversation], name: str) -> None:

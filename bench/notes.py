@@ -2,7 +2,8 @@
 
 Each folder of notes is a memory of its own, its files are the pages. Of the questions (`bench/notes_questions.py`)
 forty are answered by a line of their folder, and twenty by none. A hit answers if it shows such a line. Beside the
-search stand plain full text over paragraphs (SQLite FTS5, bm25) and grep (the lines with most words of the question).
+search stand the same ranker over a flat list, which is one page with all notes of the folder; plain full text over
+paragraphs (SQLite FTS5, bm25); and grep (the lines with most words of the question).
 
 Figures: answered by the first, by one of three and of ten hits; absent answers told; answerable questions refused;
 tokens of a hit, on average over the hits of a question. Plain full text and grep tell an absence by finding nothing.
@@ -10,25 +11,23 @@ tokens of a hit, on average over the hits of a question. Plain full text and gre
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import json
-import re
-import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean
+from statistics import fmean
 from typing import TypeAlias
 
+from bench.baselines import Baseline, full_text, grep
 from bench.data import data_file
 from bench.notes_questions import QUESTIONS, Asked
+from bench.searching import Watch, index_figures
+from bench.tables import Figures, parser, report
 from memory_v2 import Memory
+from memory_v2.operations.results import SearchResult
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.text.lists import stopwords
 from memory_v2.text.tokens import tokens
-from memory_v2.text.words import words
 from memory_v2.tree.block import decode, is_blank, readable, split_lines
 
 DEPTHS = (1, 3, 10)
@@ -61,31 +60,29 @@ Search: TypeAlias = Callable[[str], Reply]
 
 def main() -> None:
     """Prints the figures."""
-    parser = argparse.ArgumentParser(description="Whether search answers questions about people's notes.")
-    parser.add_argument("--misses", action="store_true", help="print what the search misses, too")
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    chosen = parser.parse_args()
+    arguments = parser("Whether search answers questions about people's notes.")
+    arguments.add_argument("--misses", action="store_true", help="print what the search misses, too")
+    chosen = arguments.parse_args()
     notes = data_file(SOME_NOTE).parents[2]
     folders = {name: pages_of(notes / name) for name in sorted({asked.folder for asked in QUESTIONS})}
     problems = [problem for asked in QUESTIONS for problem in _moved(asked, folders[asked.folder])]
     if problems:
         sys.exit("these notes are not those of the questions:\n  " + "\n  ".join(problems))
-    replies = {
-        name: _asked({folder: prepare(pages) for folder, pages in folders.items()})
-        for name, prepare in (("silica", memory_search), ("FTS5, paragraphs", full_text), ("grep", grep))
-    }
+    replies: dict[str, dict[Asked, Reply]] = {}
+    times: dict[str, Figures] = {}
+    for name, prepare in SEARCHES.items():
+        watch = Watch()
+        replies[name] = _asked({folder: watch.timed(prepare(pages)) for folder, pages in folders.items()})
+        times[name] = watch.figures()
     figures = {name: _figures(found) for name, found in replies.items()}
-    if chosen.json:
-        json.dump(figures, sys.stdout)
-        return
-    print(f"{'':18}" + "".join(f"{name:>9}" for name in figures["silica"]))
-    for name, row in figures.items():
-        print(f"{name:18}" + "".join(f"{value:>9.2f}" for value in row.values()))
     for language in dict.fromkeys(asked.language for asked in QUESTIONS):
-        part = _figures({asked: found for asked, found in replies["silica"].items() if asked.language == language})
-        print(f"{'  silica, ' + language:18}" + "".join(f"{value:>9.2f}" for value in part.values()))
+        part = {asked: found for asked, found in replies["memory"].items() if asked.language == language}
+        figures[f"memory, {language}"] = _figures(part)
+    index = {"all folders": index_figures(*folders.values())}
+    searched = f"a search for {max(DEPTHS)} hits"
+    report({"answered": figures, searched: times, "the index": index}, chosen.json)
     if chosen.misses:
-        for asked, reply in replies["silica"].items():
+        for asked, reply in replies["memory"].items():
             for line in _miss(asked, reply):
                 print(line)
 
@@ -103,46 +100,59 @@ def memory_search(pages: Pages) -> Search:
     storage = VolatileStorage()
     for path, data in pages.items():
         storage.write(path, data)
-    memory = Memory(storage)
+    return _of(Memory(storage), lambda result: Found(result.path, *result.lines, result.excerpt))
 
+
+def flat_search(pages: Pages) -> Search:
+    """The search of a memory that has one page with all of them."""
+    storage, starts, lines = VolatileStorage(), dict[int, str](), 0
+    for path, data in pages.items():
+        starts[lines] = path
+        lines += len(split_lines(decode(data))) + 1
+    storage.write("memory", b"".join(data + (b"\n" if data.endswith(b"\n") else b"\n\n") for data in pages.values()))
+
+    def placed(result: SearchResult) -> Found:
+        start = max(start for start in starts if start < result.lines[0])
+        return Found(starts[start], result.lines[0] - start, result.lines[1] - start, result.excerpt)
+
+    return _of(Memory(storage), placed)
+
+
+def _of(memory: Memory, placed: Callable[[SearchResult], Found]) -> Search:
     def search(question: str) -> Reply:
         results = memory.search(question, max(DEPTHS))
-        found = [Found(one.path, *one.lines, one.excerpt) for one in results]
-        return Reply(found, getattr(results, "answered", bool(found)))
+        return Reply(list(map(placed, results)), results.answered)
 
     return search
 
 
-def full_text(pages: Pages) -> Search:
-    """Plain full text over paragraphs: any word of the question, except stopwords."""
-    table, paragraphs = sqlite3.connect(":memory:"), [one for path in pages for one in _paragraphs(path, pages[path])]
-    table.execute("CREATE VIRTUAL TABLE paragraphs USING fts5(text, tokenize='porter unicode61')")
-    table.executemany("INSERT INTO paragraphs (text) VALUES (?)", [(one.shown,) for one in paragraphs])
+def full_text_search(pages: Pages) -> Search:
+    """Plain full text over paragraphs."""
+    return _of_places([one for path in pages for one in _paragraphs(path, pages[path])], full_text)
+
+
+def grep_search(pages: Pages) -> Search:
+    """The lines that have most words of the question, in the order of the files."""
+    lines = ((path, number, line) for path in pages for number, line in enumerate(_lines(pages[path]), 1))
+    return _of_places([Found(path, number, number, line) for path, number, line in lines], grep)
+
+
+def _of_places(places: Sequence[Found], baseline: Callable[[Sequence[str]], Baseline]) -> Search:
+    find = baseline([one.shown for one in places])
 
     def search(question: str) -> Reply:
-        asking = [word for word in re.findall(r"\w+", question.casefold()) if word not in stopwords()]
-        match = " OR ".join(f'"{word}"' for word in asking)
-        sql = "SELECT rowid FROM paragraphs WHERE paragraphs MATCH ? ORDER BY rank, rowid LIMIT ?"
-        found = [paragraphs[row - 1] for (row,) in table.execute(sql, (match, max(DEPTHS)))] if match else []
+        found = [places[number] for number in find(question, max(DEPTHS))]
         return Reply(found, bool(found))
 
     return search
 
 
-def grep(pages: Pages) -> Search:
-    """The lines that have most words of the question, in the order of the files."""
-
-    def search(question: str) -> Reply:
-        asking = {word for word in words(question) if word not in stopwords()}
-        lines = [
-            (sum(word in line.casefold() for word in asking), Found(path, number, number, line))
-            for path, data in pages.items()
-            for number, line in enumerate(_lines(data), 1)
-        ]
-        best = sorted((one for one in lines if one[0]), key=lambda one: -one[0])
-        return Reply([found for _, found in best[: max(DEPTHS)]], bool(best))
-
-    return search
+SEARCHES: Mapping[str, Callable[[Pages], Search]] = {
+    "memory": memory_search,
+    "flat list": flat_search,
+    "FTS5 over paragraphs": full_text_search,
+    "grep over lines": grep_search,
+}
 
 
 def _paragraphs(path: str, data: bytes) -> Iterator[Found]:
@@ -181,16 +191,16 @@ def rank(asked: Asked, found: Sequence[Found]) -> int | None:
     return None
 
 
-def _figures(replies: Mapping[Asked, Reply]) -> dict[str, float]:
+def _figures(replies: Mapping[Asked, Reply]) -> Figures:
     ranks = [rank(asked, reply.found) for asked, reply in replies.items() if asked.answers]
     told = [not reply.answered for asked, reply in replies.items() if not asked.answers]
     refused = [not reply.answered for asked, reply in replies.items() if asked.answers]
-    sizes = [mean(tokens(one.shown) for one in reply.found) for reply in replies.values() if reply.found]
+    sizes = [fmean(tokens(one.shown) for one in reply.found) for reply in replies.values() if reply.found]
     return {
-        **{f"@{depth}": mean(place is not None and place <= depth for place in ranks) for depth in DEPTHS},
-        "absent": mean(told) if told else 0.0,
-        "refused": float(sum(refused)),
-        "tokens": mean(sizes) if sizes else 0.0,
+        **{f"@{depth}": fmean(place is not None and place <= depth for place in ranks) for depth in DEPTHS},
+        "absent": fmean(told) if told else 0.0,
+        "refused": sum(refused),
+        "tokens": fmean(sizes) if sizes else 0.0,
     }
 
 

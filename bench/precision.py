@@ -23,9 +23,10 @@ from itertools import product
 from statistics import fmean
 from typing import Any
 
-from bench.baselines import scored
+from bench.baselines import grep, scored
 from bench.data import data_file
 from bench.passages import Passages
+from bench.searching import Watch
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
 from memory_v2.storage.volatile import VolatileStorage
@@ -57,10 +58,12 @@ class Found:
 def main() -> None:
     """Prints precision and recall of each search, as it is and at its best cuts."""
     chosen = parser("Precision and recall of what a search returns.").parse_args()
-    rows: dict[str, Figures] = {}
+    rows, times = dict[str, Figures](), dict[str, Figures]()
     for way, says in WAYS.items():
         for name, prepare in SEARCHES.items():
-            found = asked(says, prepare)
+            watch = Watch()
+            found = asked(says, prepare, watch)
+            times[f"{name}, {way}"] = watch.figures()
             answers = [one if one.answered else replace(one, returned=[]) for one in found]
             rows[f"{name}, {way}, answers"] = measure(answers, TEN)
             rows[f"{name}, {way}, ten results"] = measure(found, TEN)
@@ -70,7 +73,7 @@ def main() -> None:
                 if some:
                     (top, floor, to_best), figures = max(some, key=lambda one: _figure(one, "precision"))
                     rows[f"{name}, {way}, {told}"] = {**figures, "top": top, "floor": floor, "to best": to_best}
-    report({"precision": rows}, chosen.json)
+    report({"precision": rows, f"a search for {DEEP} hits": times}, chosen.json)
 
 
 def _figure(one: tuple[Cut, Figures], name: str) -> float:
@@ -95,12 +98,20 @@ Searched = Callable[[str], tuple[list[tuple[str, str, float]], bool]]
 """Finds beliefs: their ids, pages and scores; and whether that is an answer."""
 
 
-def of_memory(stage: Stage, says: Says) -> Searched:
-    """The search of a memory that has a page for each scope."""
+Placed = list[tuple[str, str]]
+"""The id and the page of each belief."""
+
+
+def _placed(stage: Stage) -> Placed:
+    return [(belief["_id"], page) for page, beliefs in stage.items() for belief in beliefs]
+
+
+def of_memory(stage: Stage, says: Says, placed: Placed | None = None) -> Searched:
+    """The search of a memory that has a page for each scope; the beliefs may count as placed on others."""
     memory = Memory(VolatileStorage())
     for page, beliefs in stage.items():
         memory.write("\n".join(map(says, beliefs)), page, "append")
-    placed = [(belief["_id"], page) for page, beliefs in stage.items() for belief in beliefs]
+    placed = placed or _placed(stage)
     passages = Passages(memory, [says(belief) for beliefs in stage.values() for belief in beliefs])
 
     def search(question: str) -> tuple[list[tuple[str, str, float]], bool]:
@@ -113,7 +124,7 @@ def of_memory(stage: Stage, says: Says) -> Searched:
 
 def of_texts(stage: Stage, says: Says) -> Searched:
     """Plain full text over the beliefs."""
-    placed = [(belief["_id"], page) for page, beliefs in stage.items() for belief in beliefs]
+    placed = _placed(stage)
     found = scored([says(belief) for beliefs in stage.values() for belief in beliefs])
 
     def search(question: str) -> tuple[list[tuple[str, str, float]], bool]:
@@ -123,14 +134,36 @@ def of_texts(stage: Stage, says: Says) -> Searched:
     return search
 
 
-SEARCHES = {"memory": of_memory, "FTS5": of_texts}
+def of_grep(stage: Stage, says: Says) -> Searched:
+    """Grep over the beliefs, each with a score by its rank."""
+    placed = _placed(stage)
+    found = grep([says(belief) for beliefs in stage.values() for belief in beliefs])
+
+    def search(question: str) -> tuple[list[tuple[str, str, float]], bool]:
+        best = [(*placed[number], 1 / rank) for rank, number in enumerate(found(question, DEEP), 1)]
+        return best, bool(best)
+
+    return search
 
 
-def asked(says: Says, prepare: Callable[[Stage, Says], Searched]) -> list[Found]:
+def of_flat(stage: Stage, says: Says) -> Searched:
+    """The search of a memory of one page."""
+    return of_memory({"memory": [b for beliefs in stage.values() for b in beliefs]}, says, _placed(stage))
+
+
+SEARCHES: dict[str, Callable[[Stage, Says], Searched]] = {
+    "memory": of_memory,
+    "flat list": of_flat,
+    "FTS5": of_texts,
+    "grep": of_grep,
+}
+
+
+def asked(says: Says, prepare: Callable[[Stage, Says], Searched], watch: Watch) -> list[Found]:
     """Every case, asked when its beliefs are there."""
     found = []
     for stage, cases in stages():
-        search = prepare(stage, says)
+        search = watch.timed(prepare(stage, says))
         for question, pages, expected in cases:
             best, answered = search(question) if question.strip() else ([], False)
             here: dict[str, float] = {}
