@@ -22,6 +22,11 @@ from bench.tables import Rows, number
 HERE = Path(__file__).parent
 BENCHES = ("locomo", "beam", "notes", "documents", "consolidation", "facts", "precision", "freshness")
 FILE = HERE / "RESULTS.md"
+ABOUT = """\
+Written by `python -m bench.results`. What each figure means is said at the top of its bench. `memory` is what a user
+has, through `Memory.write` and `Memory.search`, offline; `flat list` is the same ranker over the same texts without a
+tree. Shares are from 0 to 1, times in milliseconds. The ranking was tuned on these data, so expect lower figures on
+others."""
 PEERS = (
     "No other memory was run beside: none with a search of its own is installed in this environment, and most ask a "
     "model or a service for each text. FTS5 and grep are what they are usually compared with"
@@ -49,12 +54,7 @@ def _head() -> Iterator[str]:
     if [line for line in changed.splitlines() if not line.endswith(FILE.name)]:
         commit += ", with changes that are not committed"
     yield "# What search finds, and what it costs"
-    yield (
-        "Written by `python -m bench.results`. What each figure means is said at the top of its bench.\n`memory` is what "
-        "a user has, through `Memory.write` and `Memory.search`, offline;\n`flat list` is the same ranker over the same "
-        "texts without a tree. Shares are from 0 to 1, times in milliseconds.\nThe ranking was tuned on these data, so "
-        "expect lower figures on others."
-    )
+    yield ABOUT
     yield f"- {datetime.now(UTC):%Y-%m-%d}, at {commit}\n- {_machine()}\n- {PEERS}"
 
 
