@@ -1,0 +1,65 @@
+"""What the benches of search rest on: which text a hit shows, what they compare with, and how they print."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bench.baselines import full_text, grep
+from bench.passages import Passages
+from bench.tables import Rows, report, table
+from memory_v2 import Memory
+from memory_v2.storage.volatile import VolatileStorage
+
+TEXTS = [
+    "# Ferry\n\n## Notes\n\nThe ferry leaves from the new pier.\n",
+    "# Cellar\n\n## Notes\n\nThe cellar is damp in autumn.\n\n## Links to read\n\nNone yet.\n",
+    "The lantern hangs in the hall, where it was in the old house for many long years, and it is never lit.",
+]
+
+
+@pytest.fixture
+def memory() -> Memory:
+    memory = Memory(VolatileStorage())
+    for text in TEXTS:
+        memory.write(text)
+    return memory
+
+
+def test_a_hit_shows_the_text_whose_line_it_has(memory: Memory) -> None:
+    passages = Passages(memory, TEXTS)
+    assert passages.lost() == 0
+    for text, question in enumerate(("pier of the ferry", "damp in autumn", "where does the lantern hang")):
+        assert text in {*passages.shown_by(memory.search(question, 1)[0])}
+
+
+def test_a_line_that_two_texts_have_is_of_the_text_around_it(memory: Memory) -> None:
+    passages = Passages(memory, TEXTS)
+    found = memory.search("Notes$", 10, regex=True)
+    assert sorted(text for result in found for text in passages.shown_by(result)) == [0, 1]
+
+
+def test_a_text_that_was_never_written_is_lost(memory: Memory) -> None:
+    assert Passages(memory, [*TEXTS, "Nobody wrote this."]).lost() == 1
+
+
+@pytest.mark.parametrize("baseline", [full_text, grep])
+def test_a_baseline_finds_the_text_with_most_words_of_the_question_and_nothing_for_stopwords(baseline: object) -> None:
+    assert callable(baseline)
+    search = baseline(TEXTS)
+    assert search("Where is the cellar damp?", 3)[0] == 1
+    assert search("the of and", 3) == []
+
+
+def test_a_table_has_a_column_for_each_figure_of_any_row_and_is_one_document_as_json(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows: Rows = {"memory": {"@1": 0.75, "texts": 1_200}, "grep": {"@1": None, "tokens": 12.25}}
+    assert [line.split() for line in table(rows).splitlines()] == [
+        ["@1", "texts", "tokens"],
+        ["memory", "0.750", "1,200", "-"],
+        ["grep", "-", "-", "12.2"],
+    ]
+    report({"found": rows}, is_json=True)
+    assert json.loads(capsys.readouterr().out) == {"found": rows}
