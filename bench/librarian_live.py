@@ -65,7 +65,7 @@ def written(documents: Sequence[Document], model: Model, kept: Path | None) -> t
                 if not any(kept.glob(f"{trace.name.rpartition('-')[0]}-*")):
                     shutil.copy(Path(place) / ".metadata" / "traces" / f"{trace.name}.jsonl", kept)
             tree = Tree(memory)
-            return tree, tree.figures(documents)
+            return tree, tree.figures(documents, documents)
 
 
 class _Clock:

@@ -71,6 +71,23 @@ def test_a_long_text_without_a_title_is_a_document_and_is_called_by_its_words() 
 @pytest.mark.parametrize(
     "text",
     [
+        "".join(f"The kiln number {n} is heated slowly, as moist clay bursts.\n" for n in range(40)),
+        "The kiln is heated slowly.\n\n" + "".join(f"## Clay {n}\n\n{PROSE * 9}" for n in range(12)),
+    ],
+    ids=["one long paragraph", "sections below an introduction, larger than a page"],
+)
+def test_long_prose_is_a_document_beside_a_page_that_shares_its_words(text: str) -> None:
+    memory = offline()
+    memory.write("# Kiln\n\nThe kiln number 3 is heated slowly, as moist clay bursts.\n\n## Clay\n\nIt is moist.\n")
+    before = memory.read("kiln")
+    result = memory.write(text)
+    assert "kiln" not in (result.path, result.path.partition("/")[0])
+    assert memory.read("kiln") == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "".join(f"## 2026-01-{day:02}\n\n{PROSE}" for day in range(1, 10)),
         "".join(f"- Alice: {PROSE.strip()}\n- Bob: Really? {PROSE.strip()}\n" for _ in range(6)),
         "".join(f"{n}. The capital of country {n} is city {n}.\n" for n in range(60)),

@@ -21,6 +21,8 @@ from memory_v2.tree.path import ROOT, is_page_path
 
 LONG_TEXT = 1_000
 """From how many bytes a text without a title may be a document. A shorter one is a note, filed by its subject."""
+NO_NOTE = 2_000
+"""From how many bytes prose is a document, however it is set: no page about something else takes that much in."""
 LONG_PARAGRAPH = 150
 """From how many bytes a paragraph is one of connected prose; shorter ones, one after another, are facts."""
 SHORT_NOTE = 500
@@ -138,12 +140,14 @@ def _is_document(brief: WriteBrief) -> bool:
     headings = [block for block in blocks if block.kind == "heading"]
     if size > SHORT_NOTE and headings and (blocks[0] is headings[0] or size >= LONG_TEXT):
         tops = sum(1 for block in headings if block.level <= headings[0].level)
-        return size <= brief.threshold or (tops == 1 and blocks[0] is headings[0])  # else each section makes a page
+        # Larger sections with nothing above them are of different things, and each makes a page.
+        return size <= brief.threshold or tops == 1 or blocks[0] is not headings[0]
     if size < LONG_TEXT:
         return False
     paragraphs = sorted(block.size for block in blocks if block.kind == "paragraph")
-    is_prose = 2 * sum(paragraphs) >= size and len(paragraphs) >= 3
-    return is_prose and paragraphs[len(paragraphs) // 2] >= LONG_PARAGRAPH
+    if 2 * sum(paragraphs) < size:
+        return False
+    return size >= NO_NOTE or (len(paragraphs) >= 3 and paragraphs[len(paragraphs) // 2] >= LONG_PARAGRAPH)
 
 
 def _is_file(name: str) -> bool:
