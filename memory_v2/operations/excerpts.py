@@ -6,7 +6,7 @@ the lines of the result are all from the first to the last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -27,18 +27,23 @@ def statements(results: Iterable[SearchResult], find: Callable[[str], Page | Non
     """The results, each with as much around it as makes it a statement, in the same order; those that touch or overlap
     are one in the place of the better, if they are of one section, day and source or one holds the other. What is no
     longer on its page as it was found stays as it is."""
+    joined: list[Excerpt | SearchResult] = []
+    for one in excerpts(results, find):
+        if isinstance(one, Excerpt):
+            _add(joined, one)
+        else:
+            joined.append(one)
+    return [one.result() if isinstance(one, Excerpt) else one for one in joined]
+
+
+def excerpts(results: Iterable[SearchResult], find: Callable[[str], Page | None]) -> Iterator[Excerpt | SearchResult]:
+    """Each result with as much around it as makes it a statement; one that is no longer on its page as it is."""
     pages: dict[str, _Text | None] = {}
-    joined: list[_Excerpt | SearchResult] = []
     for result in results:
         if result.path not in pages:
             pages[result.path] = _text(result.path, find)
         text = pages[result.path]
-        excerpt = text.excerpt(result) if text else None
-        if excerpt is None:
-            joined.append(result)
-        else:
-            _add(joined, excerpt)
-    return [one.result() if isinstance(one, _Excerpt) else one for one in joined]
+        yield (text.excerpt(result) if text else None) or result
 
 
 def _text(path: str, find: Callable[[str], Page | None]) -> _Text | None:
@@ -54,11 +59,11 @@ def _text(path: str, find: Callable[[str], Page | None]) -> _Text | None:
     return _Text(body, rest)
 
 
-def _add(joined: list[_Excerpt | SearchResult], excerpt: _Excerpt) -> None:
+def _add(joined: list[Excerpt | SearchResult], excerpt: Excerpt) -> None:
     """Adds an excerpt: to the last one if they touch, or to the best that overlaps it."""
     for place, one in enumerate(joined):
         is_last = place == len(joined) - 1
-        if isinstance(one, _Excerpt) and one.joins(excerpt, is_last):
+        if isinstance(one, Excerpt) and one.joins(excerpt, is_last):
             joined[place] = one.with_lines_of(excerpt)
             return
     joined.append(excerpt)
@@ -71,7 +76,7 @@ class _Text:
         self.lines = (*body, *rest)
         self.structure = Lines(body)
 
-    def excerpt(self, result: SearchResult) -> _Excerpt | None:
+    def excerpt(self, result: SearchResult) -> Excerpt | None:
         """The excerpt of a result; `None` if the page says something else there."""
         first, last = result.lines[0] - 1, result.lines[1] - 1
         there = "".join(self.lines[first : last + 1]).strip("\r\n")
@@ -81,11 +86,11 @@ class _Text:
             pieces = {first: (result.excerpt,)}
         else:
             pieces = {}
-        return _Excerpt(self, result, self.structure.statement(first, last), pieces)
+        return Excerpt(self, result, self.structure.statement(first, last), pieces)
 
 
 @dataclass(frozen=True, eq=False)
-class _Excerpt:
+class Excerpt:
     """The lines (from 0) that are shown for a result; of a very long one only some pieces are shown."""
 
     text: _Text
@@ -93,7 +98,7 @@ class _Excerpt:
     shown: Sequence[int]
     pieces: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
-    def joins(self, other: _Excerpt, is_next: bool) -> bool:
+    def joins(self, other: Excerpt, is_next: bool) -> bool:
         """Whether a lesser one becomes part of this: they share lines, or the next best goes on where this one ends.
         They must be of one section, day and source, and not too large as one, unless one holds the other.
 
@@ -109,15 +114,18 @@ class _Excerpt:
         goes_on = is_next and self.shown[-1] < other.shown[0] and all(map(is_blank, gap))
         return (
             bool(goes_on or mine & others)
-            and self._belongs_with(other)
+            and self.belongs_with(other)
             and tokens(self.with_lines_of(other).words) <= LARGEST
         )
 
-    def _belongs_with(self, other: _Excerpt) -> bool:
+    def belongs_with(self, other: Excerpt) -> bool:
+        """Whether both are of one section, day and source."""
         mine, others = self.best, other.best
-        return (mine.section, mine.date, mine.source) == (others.section, others.date, others.source)
+        return self.text is other.text and (
+            (mine.section, mine.date, mine.source) == (others.section, others.date, others.source)
+        )
 
-    def with_lines_of(self, other: _Excerpt) -> _Excerpt:
+    def with_lines_of(self, other: Excerpt) -> Excerpt:
         """Both as one."""
         pieces = dict(self.pieces)
         for number, found in other.pieces.items():

@@ -66,20 +66,20 @@ def search(
         from memory_v2.operations.pattern import matching_results  # start-up that no other search should pay
 
         chosen = matching_results(context, query, limit, part)
-        results = SearchResults(chosen)
+        results = SearchResults(chosen if max_tokens is None else fitting(chosen, draft.find, max_tokens))
         results.answered, results.decided_by = bool(chosen), "program"
     else:
-        results, chosen = _decided(draft, query, limit, part)
-    if max_tokens is not None:
-        results[:] = fitting(results, next(iter(chosen), None), max_tokens)
+        results, chosen = _decided(draft, query, limit, part, max_tokens)
     for path in dict.fromkeys(result.path for result in results):
         draft.note_read(path)
     context.operation.trace.add("found", places=[f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in chosen])
     return results
 
 
-def _decided(draft: Draft, query: str, limit: int, part: Part) -> tuple[SearchResults, list[SearchResult]]:
-    """The results that a model has decided on, as statements and as they were chosen."""
+def _decided(
+    draft: Draft, query: str, limit: int, part: Part, max_tokens: int | None
+) -> tuple[SearchResults, list[SearchResult]]:
+    """The results that a model has decided on, as statements or as many as fit, and as they were chosen."""
     context, graph = draft.context, draft.graph()
     root = draft.find(ROOT) if ROOT not in context.index.unreadable else None
     places = _places(draft, query, max(limit, MIN_PLACES), part)
@@ -97,7 +97,8 @@ def _decided(draft: Draft, query: str, limit: int, part: Part) -> tuple[SearchRe
         for one in _cited(decision.task, graph, context.index)
     )
     chosen = [one for one in cited if part.has(one.path, one.date, one.source)][:limit]
-    results = SearchResults(_with_confidence(statements(chosen, draft.find), query, context.index))
+    shown = statements(chosen, draft.find) if max_tokens is None else fitting(chosen, draft.find, max_tokens)
+    results = SearchResults(_with_confidence(shown, query, context.index))
     results.answered = bool(results) and (
         decision.decided_by != context.planner.name or _is_answered(results, places, query, context.index)
     )

@@ -37,6 +37,16 @@ def test_an_answer_is_cited_with_its_headings_its_day_and_its_lines() -> None:
     assert found.quoted == f"{found.citation}\n- 2026-02-03: The kiln\n  was fired."
 
 
+def test_lines_of_one_section_stand_below_one_citation() -> None:
+    notes = (
+        "# Kilns\n\n## Old\n\n- The kiln leaks.\n- It is cold.\n- The kiln is red.\n\n## New\n\n- The kiln is blue.\n"
+    )
+    found = memory_with(notes).search("kiln", max_tokens=300)
+    shown = {one.section[-1]: one.excerpt for one in found}
+    assert shown == {"Old": "- The kiln leaks.\n- It is cold.\n- The kiln is red.", "New": "- The kiln is blue."}
+    assert len(found) == len(shown)
+
+
 @pytest.mark.parametrize("letters", ["word ", "字"])
 @pytest.mark.parametrize("lines", [1, 40])
 def test_of_an_answer_that_is_too_large_the_beginning_comes(letters: str, lines: int) -> None:
