@@ -22,6 +22,7 @@ FLOORS = (
     {"trace"},
     {"agent"},
     {"operations"},
+    {"entries"},
     {"documents", "table", "recovery"},
     {"memory", "functions"},
     {"__init__"},

@@ -1,0 +1,1 @@
+"""Entries: short, dated, append-only observations beside the pages."""
