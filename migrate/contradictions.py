@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memory_v2.migrate.secrets import masked
 from memory_v2.migrate.source import SourceDocument
 from memory_v2.migrate.standing import placed
 from memory_v2.text.lists import forms
 from memory_v2.text.own_day import heading_day, newest_part, own_day
+from memory_v2.text.secrets import masked
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import normal
 from memory_v2.tree.block import parse_blocks, readable, split_lines

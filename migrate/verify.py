@@ -10,12 +10,12 @@ from typing import Any, Literal, TypeAlias, get_args
 from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import Imported, digest_of
-from memory_v2.migrate.secrets import masked, opening
 from memory_v2.migrate.since import Since, has_marker
 from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
 from memory_v2.migrate.standing import Places, Standing, texts_of
 from memory_v2.progress import with_progress
 from memory_v2.storage.history import Revision
+from memory_v2.text.secrets import masked, opening
 from memory_v2.tree.block import Block
 from memory_v2.tree.page import Page, read_page
 

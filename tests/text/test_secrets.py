@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_v2.migrate.secrets import find_secrets, masked
+from memory_v2.text.secrets import find_secrets, masked
 
 LETTERS = "Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Ef7Hi0Kl3No6Qr9Tu2"
 SECRETS = {
