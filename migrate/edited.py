@@ -16,7 +16,7 @@ from memory_v2.migrate.source import Scan
 from memory_v2.operations.imports import can_take
 from memory_v2.storage.base import stored_page
 from memory_v2.tree.page import read_page
-from memory_v2.tree.path import ROOT, TakenPaths, page_path
+from memory_v2.tree.path import ROOT, TakenPaths, new_page_path
 
 FORMAT = 1
 ACTIONS: tuple[Action, ...] = get_args(Action)
@@ -119,7 +119,7 @@ class _Checker:
 
     def _page(self, page: str, name: str) -> str:
         try:
-            page = page_path(page)
+            page = new_page_path(page)
         except InvalidPath as error:
             raise self._wrong(f"the page of {name} is not valid: {error}") from error
         if other := self._claimed.get(page.casefold()):

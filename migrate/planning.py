@@ -22,7 +22,7 @@ from memory_v2.tree.block import decode, encode
 from memory_v2.tree.edit import new_blocks
 from memory_v2.tree.exact import is_bare, text_of
 from memory_v2.tree.page import Page, read_page
-from memory_v2.tree.path import ROOT, TakenPaths, child_path
+from memory_v2.tree.path import ROOT, TakenPaths, child_path, unreserved
 from memory_v2.tree.source import Source, iso_day, page_source
 
 SMALL = 1_000
@@ -230,6 +230,7 @@ class _Planner:
         parts = [part for folder in folders if (part := slug(folder))]
         if not _is_index(document):
             parts.append(slug(last) or slug(plain(document.title)) or "document")
+        parts[:1] = [unreserved(part) for part in parts[:1]]
         path = ROOT
         for part in parts:
             path = child_path(path, part)

@@ -21,6 +21,7 @@ from memory_v2.index.store import Store
 from memory_v2.storage.history import EXTERNAL, Change, PageChange, Revision
 from memory_v2.tree.block import decode, readable, split_lines
 from memory_v2.tree.page import read_page
+from memory_v2.tree.path import is_entry
 
 BATCH = 200
 """How many revisions are read before their lines are stored: a few thousand lines."""
@@ -94,7 +95,8 @@ class WrittenLines:
             return
         try:
             if self._history.head == newest:
-                self._write(self._history.before(newest), newest, [_step(change.revision, change.pages)])
+                pages = [page for page in change.pages if not is_entry(page.path)]
+                self._write(self._history.before(newest), newest, [_step(change.revision, pages)])
         except StorageError as error:
             logger.info("the history does not tell what came before %s: %s", newest[:12], error)
 

@@ -16,7 +16,7 @@ from memory_v2.operations.survey import graph
 from memory_v2.tree import folding
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, parse_page
-from memory_v2.tree.path import ROOT, TakenPaths, fold, page_path
+from memory_v2.tree.path import ROOT, TakenPaths, fold, new_page_path, page_path
 from memory_v2.tree.signed import gathered
 
 
@@ -32,7 +32,7 @@ def merge(context: Context, path: str) -> Result:
 
 def rename(context: Context, old: str, new: str) -> Result:
     """Moves a page and the pages below it to another path. Raises `PageNotFound`, `PageExists`, `NotAllowed`."""
-    old, new = page_path(old), page_path(new)
+    old, new = page_path(old), new_page_path(new)
     return committed(context, lambda draft: _rename(draft, old, new))
 
 

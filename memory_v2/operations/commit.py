@@ -65,7 +65,7 @@ def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be
         _link_created(draft)
     pages = _changed(draft)
     context = draft.context
-    if not pages and not unplaced_text(context.operation.trace, pages):
+    if not pages and not draft.beside and not unplaced_text(context.operation.trace, pages):
         return Change()
     context.operation.cancellation.check()
     if not exact:
@@ -81,7 +81,8 @@ def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be
             _check_meanwhile(draft, pages, may_be_out_of_reach)
         with context.freshness.committing(context.storage.history):
             with context.note.storing(context.storage, large), context.operation.cancellation.storing():
-                change = context.storage.apply(Change(_page_changes(draft, pages), revision_of(context, pages)))
+                changes = (*_page_changes(draft, pages), *draft.beside)
+                change = context.storage.apply(Change(changes, revision_of(context, pages)))
             _index(context, pages, change)
         context.note.after_change(change.paths, large)
     pages_changed = [

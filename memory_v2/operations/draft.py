@@ -11,6 +11,7 @@ from contextlib import suppress
 from memory_v2.errors import PageExists, PageNotFound, StorageConflict, ToolProblem, Unreadable
 from memory_v2.operations.context import Context
 from memory_v2.storage.base import Stored, stored_page
+from memory_v2.storage.history import PageChange
 from memory_v2.trace.recording import digest
 from memory_v2.tree.graph import Graph, edges_of, node_of
 from memory_v2.tree.link import link_key
@@ -25,6 +26,8 @@ class Draft:
         self.context = context
         self.read: dict[str, Stored | None] = {}
         self.staged: dict[str, Page | None] = {}
+        self.beside: list[PageChange] = []
+        """Changes of entries, which are stored together with the pages and are none."""
         self._pages: dict[str, Page] = {}
         self._listed: frozenset[str] | None = None
         self._new = TakenPaths(())

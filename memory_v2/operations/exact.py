@@ -19,13 +19,13 @@ from memory_v2.operations.write import describe_again, ensure_page
 from memory_v2.tree.block import BYTE_ORDER_MARK
 from memory_v2.tree.edit import new_blocks
 from memory_v2.tree.exact import inserted, is_bare, replaced, text_of, with_text
-from memory_v2.tree.path import ROOT, TakenPaths, fold, page_path
+from memory_v2.tree.path import ROOT, TakenPaths, fold, new_page_path, page_path
 
 
 def create(context: Context, path: str, text: str) -> Result:
     """Creates a page with exactly this text, linked from the nearest page above it. A root without a text of its own
     may be created too. Raises `PageExists`, `InvalidText`."""
-    path = page_path(path)
+    path = new_page_path(path)
     check_text(text, "a text")
     text = text.removeprefix(BYTE_ORDER_MARK)
 
@@ -75,7 +75,7 @@ def delete_folder(context: Context, path: str) -> Result:
 def rename_folder(context: Context, old: str, new: str) -> Result:
     """Moves all pages below a path to another path; links follow. Raises `PageNotFound` if there are none, `PageExists`
     if there are pages below the other one, and `NotAllowed` if one path is below the other."""
-    old, new = page_path(old), page_path(new)
+    old, new = page_path(old), new_page_path(new)
 
     def stage(draft: Draft) -> str:
         if new.startswith(f"{old}/"):

@@ -17,7 +17,7 @@ from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words, has_cjk, words
 from memory_v2.tree.block import Block, parse_blocks
 from memory_v2.tree.link import find_links
-from memory_v2.tree.path import page_path
+from memory_v2.tree.path import new_page_path
 
 MAX_TITLE = 120
 """The longest title, in characters."""
@@ -156,7 +156,7 @@ def lost_with_heading(
 
 def check_child(path: str) -> str:
     """Returns the path of a new page if it is valid and meaningful; raises `ToolProblem` or `InvalidPath` otherwise."""
-    checked = page_path(path.strip())
+    checked = new_page_path(path.strip())
     name = checked.rsplit("/", 1)[-1]
     if not is_meaningful(name):
         better = slug(name) or "a name"

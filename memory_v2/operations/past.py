@@ -17,12 +17,13 @@ from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.operations.running import check_id
+from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import EXTERNAL, Change, History, PageChange, Revision, compared
 from memory_v2.tree.block import decode, split_lines
 from memory_v2.tree.graph import build_graph
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import parse_page, read_page
-from memory_v2.tree.path import ROOT, fold, page_path
+from memory_v2.tree.path import ROOT, fold, is_entry, page_path
 
 UNDO = "undo"
 SPLIT = "split"
@@ -144,6 +145,9 @@ def undo(context: Context, revision: str | None = None) -> Result:
         raise NotAllowed(f"{operation.id} has changed no page, so there is nothing to undo")
     draft = Draft(context)
     for change in changed:
+        if is_entry(change.path):
+            _undo_entry(draft, change, operation)
+            continue
         if change.path in draft.staged:
             raise NotAllowed(f"{change.path!r} was changed by others in the middle of {operation.id}; restore the page")
         draft.before(change.path)
@@ -166,6 +170,14 @@ def undo(context: Context, revision: str | None = None) -> Result:
         raise NotAllowed(f"{operation.id} cannot be undone: other pages link to what it made, or hang on it") from error
     result = Result(changed[0].path, (made,) if made else ())
     return result if is_split else _settled(context, result)
+
+
+def _undo_entry(draft: Draft, change: PageChange, operation: PastOperation) -> None:
+    """Stages the entry as it was before the operation."""
+    now = stored_page(draft.context.storage, change.path)
+    if (now.data if now else None) != change.after:
+        raise NotAllowed(f"the entry {change.path!r} was changed after {operation.id}; undo what came later first")
+    draft.beside.append(PageChange(change.path, change.after, change.before))
 
 
 def restore(context: Context, revision: str, path: str | None = None) -> Result:
@@ -210,7 +222,8 @@ def _was_so_before(draft: Draft, recorded: History, operation: PastOperation) ->
 
 def _settled(context: Context, result: Result) -> Result:
     """The result after the pages that it left overgrown are split: others may have written to them meanwhile."""
-    splits, problem = split_overgrown(context, result.changed_pages)
+    pages = [path for path in result.changed_pages if not is_entry(path)]
+    splits, problem = split_overgrown(context, pages)
     return result.with_splits(splits, problem)
 
 

@@ -35,7 +35,7 @@ from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, new_page, own_title, parse_page
-from memory_v2.tree.path import ROOT, fold, page_path
+from memory_v2.tree.path import ROOT, fold, new_page_path
 from memory_v2.tree.source import DATE, Source
 from memory_v2.tree.titles import noted_heading
 
@@ -80,7 +80,7 @@ def write(
     if told and told.day is None and (day := read_front_matter(text).date) and day <= calendar.today:
         told = replace(told, day=day)
     if path is not None:
-        path = page_path(path)
+        path = new_page_path(path)
     if mode not in MODES:
         raise InvalidSetting(f"a mode is one of {', '.join(MODES)}, not {mode!r}")
     history = context.storage.history

@@ -164,7 +164,7 @@ class MemoryStorage(Protocol):
         """Whether the page exists."""
 
     def list_files(self) -> list[str]:
-        """The paths of all pages, sorted."""
+        """The paths of all pages, sorted; entries are none."""
 
     def get_size(self, path: str) -> int:
         """The page's size in bytes; raises `PageNotFound`."""
@@ -172,11 +172,12 @@ class MemoryStorage(Protocol):
     def get_modified_time(self, path: str) -> datetime:
         """When the page's bytes were last changed, in UTC; raises `PageNotFound`."""
 
-    def stamps(self) -> Iterator[Stamp]:
-        """A stamp of every page, in no order, without reading any."""
+    def stamps(self, below: str = "") -> Iterator[Stamp]:
+        """A stamp of every page, in no order, without reading any; or of every entry `below` a folder (`entries`)."""
 
-    def ignored_files(self) -> list[tuple[str, str]]:
-        """The Markdown files that are not pages, each as (stored name, reason in one sentence)."""
+    def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
+        """The Markdown files that are not pages, or `below` a folder of entries those that are not entries, each as
+        (stored name, reason in one sentence)."""
 
     def unlisted_folders(self) -> Mapping[str, str]:
         """The folders (`projects/`) that could not be listed at the last look, each with the reason in one sentence.
@@ -224,5 +225,14 @@ class MemoryStorage(Protocol):
     def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
         """Records external edits of these pages. Does nothing before the history has begun."""
 
+    def record_created(self, paths: Iterable[str], revision: Revision) -> bool:
+        """Records entries that were created outside of a change, as this revision; those that are recorded already, or
+        gone, are left out. Returns whether there were any. Raises `StorageError`."""
+
+    def make_room_for_entries(self, now: datetime) -> None:
+        """Brings an older store into the current format, if it has pages where entries are from now on: they get other
+        paths, and would be in no list before. Does nothing otherwise."""
+
     def begin(self, now: datetime) -> None:
-        """Begins the history with the current pages, if it has not begun."""
+        """Brings the store into the current format, and begins the history with the current pages, if it has not
+        begun."""

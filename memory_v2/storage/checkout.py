@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 
 from memory_v2.errors import SilicaError, StorageConflict, StorageError, Unreadable
 from memory_v2.progress import with_progress
-from memory_v2.storage.base import ABSENT, ANY, Expected, Notes, Stored, stored_page, version_of
+from memory_v2.storage.base import ABSENT, ANY, Expected, Notes, Stamp, Stored, stored_page, version_of
 from memory_v2.storage.format import (
+    FORMAT,
+    HISTORY_FIRST,
     is_current,
     read_format,
     unfinished_by_format_2,
@@ -28,6 +30,7 @@ from memory_v2.storage.history import (
     COMPLETED_LATER,
     EXTERNAL,
     FORGET,
+    RENAME,
     Change,
     History,
     HistoryDamaged,
@@ -35,9 +38,11 @@ from memory_v2.storage.history import (
     Revision,
 )
 from memory_v2.storage.merge import merged
+from memory_v2.storage.names import SUFFIX
+from memory_v2.storage.reserved import is_entry_place, moving_away, new_paths
 from memory_v2.storage.rewriting import Journal, Rewrite, Rules, journal_of, steps_between
 from memory_v2.text.plain import shorten
-from memory_v2.tree.path import fold
+from memory_v2.tree.path import ENTRIES, fold, is_page_path, is_reserved
 
 MAX_SUMMARY = 80
 """The longest summary of a revision, in characters: one line of `git log` on an 80-column terminal."""
@@ -72,6 +77,14 @@ class HistoryFirst(ABC):
 
     @abstractmethod
     def list_files(self) -> list[str]:
+        """See `MemoryStorage`."""
+
+    @abstractmethod
+    def stamps(self, below: str = "") -> Iterator[Stamp]:
+        """See `MemoryStorage`."""
+
+    @abstractmethod
+    def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
         """See `MemoryStorage`."""
 
     @abstractmethod
@@ -121,7 +134,7 @@ class HistoryFirst(ABC):
         if store.rewriting is not None:
             journal = journal_of(store.rewriting)
             return Revision(FORGET, "what was to be forgotten is gone", journal.operation, when=journal.when)
-        if not store.is_current:
+        if store.number < HISTORY_FIRST:
             unfinished = unfinished_by_format_2(self.notes)
             return unfinished.revision if unfinished else None
         try:
@@ -138,9 +151,10 @@ class HistoryFirst(ABC):
             revision = self.interrupted()
             if revision is None:
                 return ()
-            if (journal := read_format(self.notes).rewriting) is not None:
-                return self._follow(journal_of(journal))
-            if not is_current(self.notes):
+            store = read_format(self.notes)
+            if store.rewriting is not None:
+                return self._follow(journal_of(store.rewriting), store.number)
+            if store.number < HISTORY_FIRST:
                 self._bring_up_to_date(revision.when)
                 return revision.paths
             try:
@@ -168,8 +182,10 @@ class HistoryFirst(ABC):
             if self.interrupted():
                 self.finish()
             known = self.history.pages(self.history.head) if self.history.begun else {}
+            entries = self.history.paths(self.history.head, ENTRIES) if self.history.begun else set()
+            entries |= {stamp.path for stamp in self.stamps(ENTRIES)}
             # One page that cannot be read stops it: it may hold what is to be forgotten.
-            stored = {path: self._data(path) for path in {*known, *self.list_files()}}
+            stored = {path: self._data(path) for path in {*known, *self.list_files(), *entries}}
             self._record_external(stored, record.when)
             pages = {path: data for path, data in stored.items() if data is not None}
             new = {path: rules.page(data) for old, data in pages.items() if (path := rules.path(old)) is not None}
@@ -177,7 +193,7 @@ class HistoryFirst(ABC):
             self._is_applying = True
             try:
                 write_rewriting(self.notes, journal.to_dict())
-                self._follow(journal)
+                self._follow(journal, FORMAT)
             except SilicaError as error:
                 if read_format(self.notes).rewriting is None:
                     raise
@@ -185,8 +201,9 @@ class HistoryFirst(ABC):
             finally:
                 self._is_applying = False
 
-    def _follow(self, journal: Journal) -> tuple[str, ...]:
-        """Does what is left of a rewriting. A page edited by hand in the meantime keeps the edit."""
+    def _follow(self, journal: Journal, number: int) -> tuple[str, ...]:
+        """Does what is left of a rewriting in a store of this format. A page edited by hand in the meantime keeps the
+        edit."""
         for step in journal.steps:
             data = self._data(step.path)
             if (version_of(data) if data is not None else "") == step.before:
@@ -194,7 +211,7 @@ class HistoryFirst(ABC):
         paths = tuple(step.path for step in journal.steps)
         self.remove_temporary(paths)
         self.history.adopt(journal.history)
-        write_format(self.notes)
+        write_format(self.notes, number)
         return paths
 
     def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
@@ -205,6 +222,18 @@ class HistoryFirst(ABC):
         with self.lock(wait=False):  # whoever only reads must not wait for a change: the edit is noticed again
             if not self.interrupted():  # otherwise the difference is the rest of that change, not an edit
                 self._record_external(self._stored(pages), now)
+
+    def record_created(self, paths: Iterable[str], revision: Revision) -> bool:
+        """See `MemoryStorage`."""
+        with self.lock():
+            self._bring_up_to_date(revision.when)
+            if self.interrupted():
+                self.finish()
+            created = {path: data for path, data in self._stored(paths).items() if data is not None}
+            unrecorded = self.history.unrecorded(created) if self.history.begun else created
+            if unrecorded:
+                self._mark(self.history.record(unrecorded, revision))
+            return bool(unrecorded)
 
     def begin(self, now: datetime) -> None:
         """See `MemoryStorage`."""
@@ -218,7 +247,18 @@ class HistoryFirst(ABC):
                 self._begin("pages that were there before the history began", now)
             return
         try:
+            self._come_from(read_format(self.notes).number, now)
+        except HistoryDamaged:
+            logger.info("the history is damaged; this change begins a new one")
+        write_format(self.notes)
+
+    def _come_from(self, number: int, now: datetime) -> None:
+        """Makes a store of an older format one of this format."""
+        if number < HISTORY_FIRST:
             self._finish_format_2(now)
+        elif self.interrupted():
+            self.finish()
+        if number < HISTORY_FIRST or not self.history.begun:
             had_begun = self.history.begun
             self._begin(
                 "the memory as it was before it came into the present format"
@@ -226,9 +266,29 @@ class HistoryFirst(ABC):
                 else "pages that were there before the history began",
                 now,
             )
-        except HistoryDamaged:
-            logger.info("the history is damaged; this change begins a new one")
-        write_format(self.notes)
+        self._make_room_for_entries(now)
+
+    def make_room_for_entries(self, now: datetime) -> None:
+        """See `MemoryStorage`."""
+        if not is_current(self.notes) and self._pages_among_entries():
+            self.begin(now)
+
+    def _make_room_for_entries(self, now: datetime) -> None:
+        """Moves the pages whose paths are those of entries from now on."""
+        if not (reserved := self._pages_among_entries()):
+            return
+        pages = {path: data for path in [*self.list_files(), *reserved] if (data := self._data(path)) is not None}
+        moved = new_paths(reserved, pages)
+        old, new = next(iter(moved.items()))
+        summary = f"{old} is {new} now: its name is kept for the entries"
+        self._applied(Change(moving_away(pages, moved), Revision(RENAME, summary, when=now)))
+        logger.warning("%s; links follow", ", ".join(f"the page {old!r} is {new!r} now" for old, new in moved.items()))
+
+    def _pages_among_entries(self) -> list[str]:
+        """The pages of an older store whose paths are reserved now; an entry that somebody has put there is none."""
+        there = [stamp.path for stamp in self.stamps(ENTRIES) if not is_entry_place(stamp.path)]
+        named = (name.removesuffix(SUFFIX) for name, _ in self.ignored_files())
+        return sorted([*there, *(path for path in named if is_page_path(path) and is_reserved(path))])
 
     def _finish_format_2(self, now: datetime) -> None:
         """Completes a change that format 2 left in its journal."""

@@ -5,6 +5,8 @@
     3   history first: a change has happened once it is recorded, a second ref names the revision that is checked out,
         and there is no journal
     4   3 while the history is rewritten: the note has the journal under `rewriting`, and the next change finishes it
+    5   the folder `entries` is not the tree's: what is in it are entries
+    6   5 while the history is rewritten
 
 The first change upgrades an older store, after recording its pages as they are. A store in a newer format is refused.
 """
@@ -24,9 +26,12 @@ from memory_v2.storage.history import Revision
 from memory_v2.tree.block import encode
 from memory_v2.tree.path import page_path
 
-FORMAT = 3
+FORMAT = 5
 NOTE = "format"
-_REWRITING = 4
+HISTORY_FIRST = 3
+"""The first format in which a change has happened once it is recorded."""
+_REWRITING = {4: 3, 6: 5}
+"""The formats of stores whose history is being rewritten, each with the one that they have afterwards."""
 _JOURNAL = "journal"
 
 logger = logging.getLogger(__name__)
@@ -34,10 +39,16 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class StoreFormat:
-    """Whether a store is in the current format, and the journal of a rewriting of its history that is not finished."""
+    """The format of a store, and the journal of a rewriting of its history that is not finished. 0 stands for a new
+    store, and for one of format 1."""
 
-    is_current: bool
+    number: int
     rewriting: Mapping[str, Any] | None = None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether this version of the program writes this format."""
+        return self.number == FORMAT
 
 
 def is_current(notes: Notes) -> bool:
@@ -50,34 +61,34 @@ def read_format(notes: Notes) -> StoreFormat:
     """The format of a store. Raises `StorageError` if it is newer or unknown."""
     data = notes.read(NOTE)
     if data is None:
-        return StoreFormat(False)
+        return StoreFormat(0)
     try:
         noted = json.loads(data)
         version = noted["format"]
-        is_older = bool(version < FORMAT)
-        if version == _REWRITING and isinstance(noted.get("rewriting"), dict):
-            return StoreFormat(True, noted["rewriting"])
+        is_known = bool(version <= FORMAT)
+        if version in _REWRITING and isinstance(noted.get("rewriting"), dict):
+            return StoreFormat(_REWRITING[version], noted["rewriting"])
     except (ValueError, TypeError, LookupError) as error:
         raise StorageError(
             "the note .metadata/format.json of this memory cannot be read, so its format is unknown; "
             f'if no newer version of this program has used it, make it {{"format": {FORMAT}}}'
         ) from error
-    if version > FORMAT:
+    if not is_known:
         raise StorageError(
             f"this memory is in format {version}, and this version of the program knows {FORMAT} and older ones: "
             "install a newer version of silica-memory"
         )
-    return StoreFormat(not is_older)
+    return StoreFormat(version)
 
 
-def write_format(notes: Notes) -> None:
-    """Notes that the store is in the current format."""
-    notes.write(NOTE, json.dumps({"format": FORMAT}).encode() + b"\n")
+def write_format(notes: Notes, number: int = FORMAT) -> None:
+    """Notes that the store is in this format."""
+    notes.write(NOTE, json.dumps({"format": number}).encode() + b"\n")
 
 
 def write_rewriting(notes: Notes, journal: Mapping[str, Any]) -> None:
     """Notes the journal of a rewriting of the history. Older versions of this program refuse the store meanwhile."""
-    notes.write(NOTE, json.dumps({"format": _REWRITING, "rewriting": journal}).encode() + b"\n")
+    notes.write(NOTE, json.dumps({"format": max(_REWRITING), "rewriting": journal}).encode() + b"\n")
 
 
 @dataclass(frozen=True, slots=True)

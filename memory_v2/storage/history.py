@@ -20,6 +20,9 @@ FORGET = "forget"
 """The kind of a revision that says that something was forgotten. It changes no page: the revisions before it do not
 have it either."""
 
+RENAME = "rename"
+"""The kind of a revision that moves pages to other paths."""
+
 COMPLETED_LATER = (
     "the change was stopped halfway and will be completed when the memory is next used: do not make it again"
 )
@@ -170,17 +173,20 @@ class History(Protocol):
         """The revisions that changed a page, oldest first, each with the page's bytes after it."""
 
     def pages(self, revision: str) -> dict[str, bytes]:
-        """All pages after a revision: path → bytes."""
+        """All pages after a revision: path → bytes. Entries are none."""
+
+    def paths(self, revision: str, below: str) -> set[str]:
+        """The paths of the files below a folder (`entries`) after a revision, without reading any."""
 
     def before(self, revision: str) -> str:
         """The id of the revision before this one; empty for the first."""
 
     def difference(self, old: str, new: str) -> tuple[PageChange, ...]:
-        """The pages that differ between two revisions, sorted by path. An empty `old` means no pages."""
+        """The pages and entries that differ between two revisions, sorted by path. An empty `old` means no pages."""
 
     def changed_by(self, revisions: Sequence[Revision]) -> Iterator[tuple[PageChange, ...]]:
-        """The pages that each of these revisions changed, sorted by path. The revisions follow each other, oldest
-        first; this costs less than as many calls of `difference`."""
+        """The pages that each of these revisions changed, sorted by path; entries are none. The revisions follow each
+        other, oldest first; this costs less than as many calls of `difference`."""
 
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         """The given pages that differ from the newest revision."""

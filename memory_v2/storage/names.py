@@ -7,9 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 from memory_v2.errors import InvalidPath
-from memory_v2.tree.path import fold, is_page_path, page_path, prefixes
+from memory_v2.tree.path import ENTRIES, fold, is_page_path, is_reserved, page_path, prefixes
 
 SUFFIX = ".md"
+RESERVED = f"the name {ENTRIES!r} is kept for the entries"
 
 
 def is_markdown(name: str) -> bool:
@@ -19,6 +20,13 @@ def is_markdown(name: str) -> bool:
 
 def name_problem(name: str) -> str | None:
     """Why a Markdown file of this name is not a page; `None` if it is."""
+    if problem := file_problem(name):
+        return problem
+    return f"{RESERVED}; rename it" if is_reserved(name.removesuffix(SUFFIX)) else None
+
+
+def file_problem(name: str) -> str | None:
+    """Why a Markdown file of this name can be neither a page nor an entry; `None` if it can."""
     if not name.endswith(SUFFIX):
         return f"the name of a page ends in {SUFFIX!r}, in lower case"
     path = name.removesuffix(SUFFIX)

@@ -25,6 +25,7 @@ from memory_v2.storage.base import (
 from memory_v2.storage.history import Change, History, Revision
 from memory_v2.storage.rewriting import Rewrite, Rules
 from memory_v2.storage.volatile import VolatileNotes
+from memory_v2.tree.path import is_entry
 
 REHEARSED = "rehearsed"
 """The id of every revision that is only rehearsed."""
@@ -73,14 +74,14 @@ class RehearsalStorage:
     def get_modified_time(self, path: str) -> datetime:
         return datetime.now(UTC) if self._changed.get(path) else self._storage.get_modified_time(path)
 
-    def stamps(self) -> Iterator[Stamp]:
-        yield from (stamp for stamp in self._storage.stamps() if stamp.path not in self._changed)
+    def stamps(self, below: str = "") -> Iterator[Stamp]:
+        yield from (stamp for stamp in self._storage.stamps(below) if stamp.path not in self._changed)
         for path, data in self._changed.items():
-            if data is not None:
+            if data is not None and (path.startswith(f"{below}/") if below else not is_entry(path)):
                 yield Stamp(path, len(data), version_of(data))
 
-    def ignored_files(self) -> list[tuple[str, str]]:
-        return self._storage.ignored_files()
+    def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
+        return self._storage.ignored_files(below)
 
     def unlisted_folders(self) -> Mapping[str, str]:
         return self._storage.unlisted_folders()
@@ -121,6 +122,13 @@ class RehearsalStorage:
 
     def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
         """Nothing is recorded."""
+
+    def record_created(self, paths: Iterable[str], revision: Revision) -> bool:
+        """Nothing is recorded."""
+        return False
+
+    def make_room_for_entries(self, now: datetime) -> None:
+        """Nothing is moved."""
 
     def begin(self, now: datetime) -> None:
         """Nothing is recorded."""

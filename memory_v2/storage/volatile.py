@@ -17,7 +17,7 @@ from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, MemoryStorag
 from memory_v2.storage.checkout import HistoryFirst
 from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision, compared
 from memory_v2.storage.rewriting import Extent, Rewrite, Rules
-from memory_v2.tree.path import page_path
+from memory_v2.tree.path import is_entry, page_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,26 +113,30 @@ class VolatileHistory:
         return (recorded for recorded, _ in reversed(self._records[:]) if path is None or path in recorded.paths)
 
     def read(self, revision: str, path: str) -> bytes | None:
-        return self.pages(revision).get(path)
+        return self._files(revision).get(path)
 
     def states(self, path: str) -> Iterator[tuple[Revision, bytes | None]]:
         return ((recorded, pages[path]) for recorded, pages in self._records[:] if path in recorded.paths)
 
     def pages(self, revision: str) -> dict[str, bytes]:
-        return self._state(self._place(revision) + 1)
+        return {path: data for path, data in self._files(revision).items() if not is_entry(path)}
+
+    def paths(self, revision: str, below: str) -> set[str]:
+        return {path for path in self._files(revision) if path.startswith(f"{below}/")}
 
     def before(self, revision: str) -> str:
         place = self._place(revision)
         return self._records[place - 1][0].id if place else ""
 
     def difference(self, old: str, new: str) -> tuple[PageChange, ...]:
-        return compared(*(self.pages(revision) if revision else {} for revision in (old, new)))
+        return compared(*(self._files(revision) if revision else {} for revision in (old, new)))
 
     def changed_by(self, revisions: Sequence[Revision]) -> Iterator[tuple[PageChange, ...]]:
-        state = self.pages(before) if revisions and (before := self.before(revisions[0].id)) else {}
+        state = self._files(before) if revisions and (before := self.before(revisions[0].id)) else {}
         for revision in revisions:
             after = _changed(state, self._records[self._place(revision.id)][1])
-            yield tuple(PageChange(path, state.get(path), after.get(path)) for path in revision.paths)
+            paths = (path for path in revision.paths if not is_entry(path))
+            yield tuple(PageChange(path, state.get(path), after.get(path)) for path in paths)
             state = after
 
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
@@ -143,6 +147,9 @@ class VolatileHistory:
 
     def adopt(self, staged: Mapping[str, Any]) -> None:
         """There is no crash to come back from: staging has done it."""
+
+    def _files(self, revision: str) -> dict[str, bytes]:
+        return self._state(self._place(revision) + 1)
 
     def _place(self, revision: str) -> int:
         for place, (recorded, _) in enumerate(self._records):
@@ -244,7 +251,7 @@ class VolatileStorage(HistoryFirst):
         return path in self._pages
 
     def list_files(self) -> list[str]:
-        return sorted(self._pages.copy())
+        return sorted(path for path in self._pages.copy() if not is_entry(path))
 
     def get_size(self, path: str) -> int:
         return len(self._page(path).stored.data)
@@ -252,11 +259,12 @@ class VolatileStorage(HistoryFirst):
     def get_modified_time(self, path: str) -> datetime:
         return self._page(path).modified
 
-    def stamps(self) -> Iterator[Stamp]:
+    def stamps(self, below: str = "") -> Iterator[Stamp]:
         for path, page in self._pages.copy().items():
-            yield Stamp(path, len(page.stored.data), page.mark)
+            if path.startswith(f"{below}/") if below else not is_entry(path):
+                yield Stamp(path, len(page.stored.data), page.mark)
 
-    def ignored_files(self) -> list[tuple[str, str]]:
+    def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
         return []
 
     def unlisted_folders(self) -> dict[str, str]:

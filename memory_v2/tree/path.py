@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from memory_v2.errors import InvalidPath
 
 ROOT = "memory"
+ENTRIES = "entries"
+"""The folder of the entries, whose files are no pages. So no page has this path, nor one below it, in any case."""
 MAX_SEGMENT_BYTES = 100
 """Limits one part of a path, in bytes. File systems allow 255; this leaves room for suffixes of temporary files."""
 MAX_PATH_BYTES = 240
@@ -46,6 +48,14 @@ def page_path(text: str) -> str:
     return path
 
 
+def new_page_path(text: str) -> str:
+    """The path of a page that may be new, in NFC. Raises `InvalidPath` also if it is kept for the entries."""
+    path = page_path(text)
+    if is_reserved(path):
+        raise InvalidPath(f"the name {ENTRIES!r} is kept for the entries; choose another path than {path!r}")
+    return path
+
+
 def _segment_problem(segment: str) -> str | None:
     if not segment:
         return "a path has no empty parts"
@@ -64,6 +74,22 @@ def _segment_problem(segment: str) -> str | None:
     if len(segment.encode()) > MAX_SEGMENT_BYTES:
         return f"a part of a path is at most {MAX_SEGMENT_BYTES} bytes long"
     return None
+
+
+def is_entry(path: str) -> bool:
+    """Whether a stored file belongs to the entries, and is no page."""
+    return path.startswith(f"{ENTRIES}/")
+
+
+def is_reserved(path: str) -> bool:
+    """Whether a page cannot have this path, since it is kept for the entries."""
+    return fold(path.partition("/")[0]) == ENTRIES
+
+
+def unreserved(path: str) -> str:
+    """The path, or one like it that a page can have."""
+    first, slash, rest = path.partition("/")
+    return f"{first}-pages{slash}{rest}" if is_reserved(path) else path
 
 
 def is_page_path(text: str) -> bool:
@@ -86,12 +112,12 @@ def prefixes(path: str) -> list[str]:
 
 
 class TakenPaths:
-    """The paths that a new page cannot have because of existing pages. On a disk that ignores case, `Projects/a` and
-    `projects/b` would share a folder, which can have only one spelling."""
+    """The paths that a new page cannot have: because of existing pages, or because they are kept for the entries. On a
+    disk that ignores case, `Projects/a` and `projects/b` would share a folder, which can have only one spelling."""
 
     def __init__(self, pages: Iterable[str]) -> None:
         self._pages: dict[str, str] = {}
-        self._spelled: dict[str, str] = {}
+        self._spelled: dict[str, str] = {ENTRIES: f"{ENTRIES}/"}  # the spelling of no page, so that all clash with it
         for path in pages:
             self.add(path)
 

@@ -240,7 +240,7 @@ def test_the_file_is_nobody_elses_to_read(storage: LocalStorage, cache: Path) ->
 
 def test_a_failing_storage_is_not_taken_for_an_empty_one(storage: LocalStorage) -> None:
     class Failing(VolatileStorage):
-        def stamps(self):  # type: ignore[no-untyped-def]
+        def stamps(self, below=""):  # type: ignore[no-untyped-def]
             raise StorageError("the disk is gone")
 
     with pytest.raises(StorageError, match="the disk is gone"):

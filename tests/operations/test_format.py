@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from memory_v2.cli.app import silica
-from memory_v2.errors import NotAllowed, StorageError
+from memory_v2.errors import InvalidPath, NotAllowed, StorageError
 from memory_v2.memory import Memory
 from memory_v2.storage.base import version_of
 from memory_v2.storage.format import FORMAT
@@ -228,3 +228,65 @@ def test_the_command_line_says_it_in_a_sentence(folder: Path) -> None:
         f"silica: this memory is in format {FORMAT + 1}, and this version of the program knows {FORMAT} and older "
         "ones: install a newer version of silica-memory\n"
     )
+
+
+# format 5: the folder `entries` is not the tree's
+
+
+def as_format_3(folder: Path) -> None:
+    note(folder).write_text(json.dumps({"format": 3}))
+
+
+def test_pages_whose_paths_are_those_of_entries_keep_their_text_under_others_and_links_follow(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    as_format_3(folder)
+    vault = folder / "entries" / "agents" / "hawk" / "memory" / "vault"
+    vault.mkdir(parents=True)
+    (vault / "obs-2026-02-15-001.md").write_text("CTR dropped.\n")
+    (folder / "entries.md").write_text("# Entries\n\nOf the race, see [[entries/boats]].\n")
+    (folder / "entries" / "boats.md").write_text("# Boats\n\nNine of them.\n")
+    root = folder / "memory.md"
+    root.write_text(root.read_text().replace("## Links\n", "## Links\n\n- [[entries]] - who races\n"))
+    with open_memory(folder) as memory:
+        memory.write("Faro is on the sea.")
+        assert memory.check() == []
+        assert "see [[entries-pages/boats]]" in memory.read("entries-pages")
+        assert "Nine of them" in memory.read("entries-pages/boats")
+        assert "[[entries-pages]] - who races" in memory.read()
+        assert [one.first.kind for one in memory.history()[:4]] == ["capture", "write", "rename", "outside"]
+    assert "'entries' is 'entries-pages' now" in caplog.text
+    assert json.loads(note(folder).read_text()) == {"format": FORMAT}
+    assert (vault / "obs-2026-02-15-001.md").read_text() == "CTR dropped.\n"
+    assert not (folder / "entries.md").exists()
+
+
+def test_a_change_that_was_cut_short_in_format_3_is_completed_before_the_store_comes_into_this_one(
+    folder: Path,
+) -> None:
+    with open_memory(folder) as memory:
+        before = memory.storage.history.head
+        memory.write("Faro is on the sea.", "towns")
+    as_format_3(folder)
+    (folder / ".metadata" / "history.git" / "refs" / "silica" / "checked-out").write_text(f"{before}\n")
+    (folder / "towns.md").unlink()
+    with open_memory(folder) as memory:
+        memory.write("Braga is in the north.", "notes")
+        assert "Faro" in memory.read("towns")
+        assert memory.check() == []
+
+
+@pytest.mark.parametrize("path", ["entries", "Entries", "entries/agents/hawk/memory/vault/obs-2026-02-15-001"])
+def test_no_page_gets_a_path_that_is_kept_for_entries(folder: Path, path: str) -> None:
+    acts: list[Callable[[Memory], object]] = [
+        lambda memory: memory.write("Faro is on the sea.", path),
+        lambda memory: memory.create(path, "Faro is on the sea."),
+        lambda memory: memory.rename("notes", path),
+        lambda memory: memory.rename_folder("notes", path),
+    ]
+    with open_memory(folder) as memory:
+        before = pages(folder)
+        for act in acts:
+            with pytest.raises(InvalidPath, match="kept for the entries"):
+                act(memory)
+        assert pages(folder) == before

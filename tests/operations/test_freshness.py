@@ -24,9 +24,9 @@ class Counting(LocalStorage):
 
     looks = 0
 
-    def stamps(self) -> Iterator[Stamp]:
+    def stamps(self, below: str = "") -> Iterator[Stamp]:
         self.looks += 1
-        return super().stamps()
+        return super().stamps(below)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from memory_v2.errors import UsageError
 from memory_v2.memory import Memory
 from memory_v2.storage.base import version_of
+from memory_v2.storage.format import FORMAT
 from memory_v2.storage.history import HistoryDamaged
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.s3.chain import id_of
@@ -78,7 +79,7 @@ def test_it_opens_is_brought_up_to_date_and_can_be_undone_back_to_its_first_oper
     memory = Memory(machine(), threshold=2_048)
     assert len(memory.history()) == 3
     memory.write("The lighthouse is white.")
-    assert json.loads(keys(bucket)["p/.metadata/format.json"]) == {"format": 3}
+    assert json.loads(keys(bucket)["p/.metadata/format.json"]) == {"format": FORMAT}
     assert b"lighthouse" in b"".join(pages(bucket).values())
     for state in reversed(states):
         memory.undo()

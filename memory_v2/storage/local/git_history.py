@@ -34,7 +34,8 @@ from memory_v2.storage.local.disk import (
 from memory_v2.storage.local.git_message import read_message
 from memory_v2.storage.local.git_objects import FlushedObjects, damaged_pack
 from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT, make_repository, new_commit, sweep
-from memory_v2.storage.names import SUFFIX
+from memory_v2.storage.local.git_trees import FILE, file_of, files_below, files_in, find_blob, is_kept, path_of
+from memory_v2.tree.path import ENTRIES, is_entry
 
 if TYPE_CHECKING:
     from memory_v2.storage.local.git_rewrite import GitRewrite
@@ -47,8 +48,6 @@ MAX_WALKED = 20_000
 """How many commits are remembered once they were read: some ten megabytes."""
 MAX_PAGES = 1_000
 """How many pages are remembered while revisions are read one after another: some ten megabytes at most."""
-
-_FILE, _FOLDER = 0o100644, 0o040000
 
 Answer = TypeVar("Answer")
 
@@ -155,7 +154,7 @@ class GitHistory:
         """See `History`."""
 
         def ask() -> bytes | None:
-            blob = self._blob(self._commit(revision.encode()).tree, path, self._tree)
+            blob = find_blob(self._commit(revision.encode()).tree, path, self._tree)
             return None if blob is None else self._data(blob)
 
         return self._ask(ask)
@@ -168,8 +167,16 @@ class GitHistory:
         """See `History`."""
 
         def ask() -> dict[str, bytes]:
-            files = self._repo.object_store.iter_tree_contents(self._commit(revision.encode()).tree)
-            return {_path(file.path): self._data(file.sha) for file in files if _is_page(file.path, file.mode)}
+            files = files_in(self._commit(revision.encode()).tree, self._tree, besides=ENTRIES.encode())
+            return {path: self._data(blob) for path, blob in files}
+
+        return self._ask(ask)
+
+    def paths(self, revision: str, below: str) -> set[str]:
+        """See `History`."""
+
+        def ask() -> set[str]:
+            return {path for path, _ in files_below(self._commit(revision.encode()).tree, below, self._tree)}
 
         return self._ask(ask)
 
@@ -200,7 +207,7 @@ class GitHistory:
         with reader._held_open():
             for revision in revisions:
                 changes = []
-                for path in revision.paths:
+                for path in (path for path in revision.paths if not is_entry(path)):
                     if path not in newest:
                         before = reader.before(revision.id)
                         newest[path] = reader.read(before, path) if before else None
@@ -216,7 +223,7 @@ class GitHistory:
 
         def ask() -> dict[str, bytes | None]:
             tree, read_once = self._commit(self._head).tree if self._head else None, cache(self._tree)
-            return {path: self._blob(tree, path, read_once) if tree else None for path in pages}
+            return {path: find_blob(tree, path, read_once) if tree else None for path in pages}
 
         known = self._ask(ask)
         now = {path: None if data is None else Blob.from_string(data).id for path, data in pages.items()}
@@ -269,9 +276,9 @@ class GitHistory:
             if data is not None:
                 blob = Blob.from_string(data)
                 store.add_object(blob)
-                files.append((_file(path), _FILE, blob.id))
-            elif parent and self._blob(tree.id, path, read_once) is not None:
-                files.append((_file(path), None, None))
+                files.append((file_of(path), FILE, blob.id))
+            elif parent and find_blob(tree.id, path, read_once) is not None:
+                files.append((file_of(path), None, None))
         tree_id = commit_tree_changes(store, tree, files)
         commit = new_commit(revision, tree_id, [parent] if parent else [])
         store.add_object(commit)
@@ -395,16 +402,6 @@ class GitHistory:
         data: bytes = self._object(blob_id).as_raw_string()
         return data
 
-    def _blob(self, tree_id: bytes, path: str, read: Callable[[bytes], Any]) -> bytes | None:
-        *folders, file = _file(path).split(b"/")
-        for folder in folders:
-            tree = read(tree_id)
-            if folder not in tree or tree[folder][0] != _FOLDER:
-                return None
-            tree_id = tree[folder][1]
-        tree = read(tree_id)
-        return tree[file][1] if file in tree and tree[file][0] == _FILE else None
-
     def _read(self, commit_id: bytes) -> tuple[bytes | None, Revision]:
         """The parent of a commit, and the commit as a revision."""
         commit = self._commit(commit_id)
@@ -427,11 +424,11 @@ class GitHistory:
         changed: dict[str, tuple[bytes | None, bytes | None]] = {}
         for (old_path, new_path), modes, blobs in self._repo.object_store.tree_changes(old, new):
             sides = [
-                blob if path and _is_page(path, mode) else None
+                blob if path and is_kept(path, mode) else None
                 for path, mode, blob in zip((old_path, new_path), modes, blobs, strict=True)
             ]
             if sides[0] != sides[1]:
-                changed[_path(old_path or new_path)] = (sides[0], sides[1])
+                changed[path_of(old_path or new_path)] = (sides[0], sides[1])
         return changed
 
     def _ask(self, ask: Callable[[], Answer]) -> Answer:
@@ -482,19 +479,6 @@ class GitHistory:
 
 class _Locked(StorageError):
     """A file of the repository is locked, by a running git process or by one that died."""
-
-
-def _is_page(file: bytes, mode: int | None) -> bool:
-    """Whether a file is a page. Somebody may have committed other files with plain git."""
-    return mode == _FILE and file.endswith(SUFFIX.encode())
-
-
-def _file(path: str) -> bytes:
-    return f"{path}{SUFFIX}".encode()
-
-
-def _path(file: bytes) -> str:
-    return file.decode("utf-8", "surrogateescape").removesuffix(SUFFIX)
 
 
 _: type[History] = GitHistory

@@ -37,7 +37,7 @@ from memory_v2.storage.local.notes import LocalNotes
 from memory_v2.storage.local.walk import LINK, walk
 from memory_v2.storage.names import SUFFIX
 from memory_v2.storage.queue import FairLock
-from memory_v2.tree.path import page_path, prefixes
+from memory_v2.tree.path import ENTRIES, page_path, prefixes
 
 if TYPE_CHECKING:
     from memory_v2.storage.local.git_history import GitHistory
@@ -108,7 +108,7 @@ class LocalStorage(HistoryFirst):
                 make_folder(file.parent)
                 store_bytes(temporary, data, found)
                 if expected == ABSENT:
-                    _create(temporary, file, path)
+                    self._create(temporary, file, path)
                 else:
                     self._expect(path, expected)
                     temporary.replace(file)
@@ -145,9 +145,9 @@ class LocalStorage(HistoryFirst):
     def get_modified_time(self, path: str) -> datetime:
         return datetime.fromtimestamp(self._info(path).st_mtime, UTC)
 
-    def stamps(self) -> Iterator[Stamp]:
+    def stamps(self, below: str = "") -> Iterator[Stamp]:
         now = time.time_ns()
-        for path, entry in self._walk().items():
+        for path, entry in (walk(self._folder, below).pages if below else self._walk()).items():
             try:
                 info = entry.stat(follow_symlinks=False)
             except FileNotFoundError:  # removed since the walk
@@ -157,8 +157,9 @@ class LocalStorage(HistoryFirst):
                 continue
             yield Stamp(path, info.st_size, _mark(info, now))
 
-    def ignored_files(self) -> list[tuple[str, str]]:
-        return sorted(walk(self._folder).ignored)
+    def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
+        found = walk(self._folder, below)
+        return sorted(found.ignored + (list(found.unlisted.items()) if below else []))
 
     def unlisted_folders(self) -> dict[str, str]:
         return self._unlisted
@@ -185,7 +186,8 @@ class LocalStorage(HistoryFirst):
     def other_files(self, holds: Callable[[bytes], bool]) -> list[str]:
         from memory_v2.storage.local.leftovers import find_others
 
-        return find_others(self._folder, set(self.list_files()), holds)
+        entries = (stamp.path for stamp in self.stamps(ENTRIES))
+        return find_others(self._folder, {*self.list_files(), *entries}, holds)
 
     @contextmanager
     def lock(self, wait: bool = True) -> Iterator[None]:
@@ -265,6 +267,18 @@ class LocalStorage(HistoryFirst):
         if expected != (version or ABSENT):
             raise conflict(path, expected)
 
+    def _create(self, temporary: Path, file: Path, path: str) -> None:
+        """Moves the new file into place. If several try at once, one succeeds."""
+        try:
+            os.link(temporary, file)
+        except FileExistsError:
+            raise conflict(path, ABSENT) from None
+        except OSError:  # no hard links on this disk; the lock keeps other writers away
+            with self.lock():
+                if lstat(file) is not None:
+                    raise conflict(path, ABSENT) from None
+                temporary.replace(file)
+
     def _prune(self, folder: Path, top: Path) -> Path:
         """Removes `folder` and its parents below `top` while they are empty; returns the first that remains."""
         while folder != top:
@@ -299,18 +313,6 @@ def _mark(info: os.stat_result, now: int) -> str:
     # stamps of a recently changed file are never equal to later ones.
     settled = abs(now - max(info.st_mtime_ns, info.st_ctime_ns)) > _UNSETTLED_NS
     return mark if settled else f"{mark}-{now:x}"
-
-
-def _create(temporary: Path, file: Path, path: str) -> None:
-    """Moves the new file into place. If several try at once, one succeeds."""
-    try:
-        os.link(temporary, file)
-    except FileExistsError:
-        raise conflict(path, ABSENT) from None
-    except OSError:  # no hard links on this disk; the lock keeps other writers away
-        if lstat(file) is not None:
-            raise conflict(path, ABSENT) from None
-        temporary.replace(file)
 
 
 _: type[MemoryStorage] = LocalStorage

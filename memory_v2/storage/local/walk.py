@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from memory_v2.storage.local.disk import advice, explained, from_system, is_link, lstat, to_system
-from memory_v2.storage.names import SUFFIX, is_markdown, name_problem, part_clashes
+from memory_v2.storage.names import SUFFIX, file_problem, is_markdown, name_problem, part_clashes
+from memory_v2.tree.path import ENTRIES, prefixes
 
 LINK = "is a symbolic link; a memory keeps its pages inside its own folder"
 
@@ -24,10 +25,14 @@ class Walked:
     unlisted: dict[str, str] = field(default_factory=dict)
 
 
-def walk(root: Path) -> Walked:
-    """What is below a folder. Raises `StorageError` if the folder itself cannot be listed."""
+def walk(root: Path, below: str = "") -> Walked:
+    """The pages in a folder; or what is `below` a folder of entries in it. Raises `StorageError` if the folder itself
+    cannot be listed."""
     found = Walked()
-    folders = [""]
+    if below and (link := _link_above(root, below)):
+        found.ignored.append((link, LINK))
+        return found
+    folders = [f"{below}/" if below else ""]
     while folders:
         above = folders.pop()
         try:
@@ -41,17 +46,26 @@ def walk(root: Path) -> Walked:
     return found
 
 
+def _link_above(root: Path, below: str) -> str:
+    """The first of these folders that is a symbolic link; empty if none is."""
+    for name in prefixes(below):
+        if (there := lstat(root / to_system(name))) is not None and is_link(there):
+            return name
+    return ""
+
+
 def _look_into(root: Path, above: str, found: Walked) -> list[str]:
     """Adds what is in one folder, and returns the folders in it."""
     folders = []
+    rule = file_problem if above.startswith(f"{ENTRIES}/") else name_problem
     entries = _entries(root / to_system(above))
     for entry in entries:
         name = above + _name(entry, entries)
-        if name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False) and name_problem(name) is None:
+        if name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False) and rule(name) is None:
             found.pages[name.removesuffix(SUFFIX)] = entry
-        elif problem := _problem(name, entry):
+        elif problem := _problem(name, entry, rule):
             found.ignored.append((name, problem))
-        elif entry.is_dir(follow_symlinks=False):
+        elif entry.is_dir(follow_symlinks=False) and name != ENTRIES:
             folders.append(f"{name}/")
     return folders
 
@@ -88,7 +102,7 @@ def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _problem(name: str, entry: os.DirEntry[str]) -> str | None:
+def _problem(name: str, entry: os.DirEntry[str], rule: Callable[[str], str | None]) -> str | None:
     """Why a file or folder that looks like a page, or like a folder of pages, is not one; `None` otherwise."""
     markdown = is_markdown(name)
     if _leads_away(entry):
@@ -97,4 +111,4 @@ def _problem(name: str, entry: os.DirEntry[str]) -> str | None:
         return None
     if not entry.is_file(follow_symlinks=False):
         return "is not a regular file"
-    return name_problem(name)
+    return rule(name)

@@ -124,10 +124,10 @@ class Bucket:
         return Info(_bare(answer["ETag"]), answer["ContentLength"], modified, mark)
 
     def list(
-        self, prefix: str, *, after: str = "", besides: str = "", flat: bool = False
+        self, prefix: str, *, after: str = "", besides: tuple[str, ...] = (), flat: bool = False
     ) -> Iterator[tuple[str, Info]]:
         """All objects whose keys begin with `prefix`, sorted by key. `after` starts behind this key; `besides` skips
-        this folder without listing it; `flat` skips all folders."""
+        these folders without listing them; `flat` skips all folders."""
         more: dict[str, Any] = {"Delimiter": "/"} if flat else {}
         start: dict[str, Any] = {"StartAfter": after} if after else {}
         most, key = FIRST_KEYS if besides else MAX_KEYS, ""
@@ -138,12 +138,12 @@ class Bucket:
                 raise explain(error, "list", self._place(prefix)) from error
             for found in answer.get("Contents", ()):
                 key = found["Key"]
-                if not besides or not key.startswith(besides):
+                if not key.startswith(besides):
                     yield key, Info(_bare(found["ETag"]), found["Size"], found["LastModified"].astimezone(UTC))
             if not answer["IsTruncated"]:
                 return
-            if besides and key.startswith(besides):
-                start = {"StartAfter": besides.removesuffix("/") + "0"}  # the character behind the slash
+            if skipped := next((folder for folder in besides if key.startswith(folder)), ""):
+                start = {"StartAfter": skipped.removesuffix("/") + "0"}  # the character behind the slash
             else:
                 start = {"ContinuationToken": answer["NextContinuationToken"]}
             most = MAX_KEYS

@@ -34,6 +34,7 @@ from memory_v2.storage.s3.chain import (
 from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome
 from memory_v2.storage.s3.lease import Lease
 from memory_v2.storage.s3.rewrite import S3Rewrite, adopt
+from memory_v2.tree.path import is_entry
 
 FOLDER = ".metadata/history"
 RECENT = 128
@@ -137,10 +138,16 @@ class S3History:
 
     def pages(self, revision: str) -> dict[str, bytes]:
         """See `History`."""
-        then = _state(self._until(revision))
+        then = {path: page for path, page in _state(self._until(revision)).items() if not is_entry(path)}
         self._chain.known.whole()
         data = side_by_side(lambda path: self._bytes(path, then[path]), then, self._lease)
         return {path: found for path, found in zip(then, data, strict=True) if found is not None}
+
+    def paths(self, revision: str, below: str) -> set[str]:
+        """See `History`."""
+        then = _state(self._until(revision))
+        self._chain.known.whole()
+        return {path for path, page in then.items() if page is not None and path.startswith(f"{below}/")}
 
     def before(self, revision: str) -> str:
         """See `History`."""
@@ -168,7 +175,8 @@ class S3History:
         state = _state(records[:first])
         changed = []
         for revision, record in zip(revisions, records[first:], strict=True):
-            changed.append([(path, state.get(path), record.body.pages.get(path)) for path in revision.paths])
+            paths = (path for path in revision.paths if not is_entry(path))
+            changed.append([(path, state.get(path), record.body.pages.get(path)) for path in paths])
             state |= record.body.pages
         wanted = list({(path, one) for pages in changed for path, *both in pages for one in both})
         data = dict(zip(wanted, side_by_side(lambda one: self._bytes(*one), wanted, self._lease), strict=True))

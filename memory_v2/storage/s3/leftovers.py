@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from memory_v2.storage.base import Leftover
-from memory_v2.storage.names import is_markdown, name_problem
+from memory_v2.storage.names import file_problem, is_markdown, name_problem
 from memory_v2.storage.s3.bucket import Bucket, Version
 from memory_v2.storage.s3.chain import side_by_side
 from memory_v2.storage.s3.lease import Lease
+from memory_v2.tree.path import is_entry
 
 _OWN = ".metadata/"
 _UNVERSIONED = "null"
@@ -47,11 +48,14 @@ def remove_leftovers(bucket: Bucket, prefix: str, leftovers: Iterable[Leftover])
 def find_others(bucket: Bucket, prefix: str, lease: Lease, holds: Callable[[bytes], bool]) -> list[str]:
     """The objects below the prefix that are not the memory's and hold something."""
     names = [
-        name for key, _ in bucket.list(prefix, besides=prefix + _OWN) if not _is_own(name := key.removeprefix(prefix))
+        name
+        for key, _ in bucket.list(prefix, besides=(prefix + _OWN,))
+        if not _is_own(name := key.removeprefix(prefix))
     ]
     found = side_by_side(lambda name: bucket.get(prefix + name), names, lease)
     return [name for name, one in zip(names, found, strict=True) if one and (holds(one.data) or holds(name.encode()))]
 
 
 def _is_own(name: str) -> bool:
-    return name.startswith(_OWN) or (is_markdown(name) and name_problem(name) is None)
+    rule = file_problem if is_entry(name) else name_problem
+    return name.startswith(_OWN) or (is_markdown(name) and rule(name) is None)

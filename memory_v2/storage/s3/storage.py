@@ -21,7 +21,7 @@ from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.settings import DEFAULT_CACHE_TTL
 from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, MemoryStorage, Stamp, Stored, conflict, version_of
 from memory_v2.storage.checkout import HistoryFirst
-from memory_v2.storage.names import SUFFIX, is_markdown, name_problem, part_clashes
+from memory_v2.storage.names import SUFFIX, file_problem, is_markdown, name_problem, part_clashes
 from memory_v2.storage.s3.bucket import Bucket, Info, Object
 from memory_v2.storage.s3.cache import Kept, PageCache
 from memory_v2.storage.s3.claims import Claims
@@ -29,7 +29,7 @@ from memory_v2.storage.s3.errors import PreconditionFailed
 from memory_v2.storage.s3.lease import Lease
 from memory_v2.storage.s3.leftovers import find_leftovers, find_others, remove_leftovers
 from memory_v2.storage.s3.notes import S3Notes
-from memory_v2.tree.path import page_path
+from memory_v2.tree.path import ENTRIES, page_path
 
 if TYPE_CHECKING:
     from memory_v2.storage.s3.history import S3History
@@ -163,12 +163,12 @@ class S3Storage(HistoryFirst):
     def get_modified_time(self, path: str) -> datetime:
         return self._info(path).modified
 
-    def stamps(self) -> Iterator[Stamp]:
-        for path, info in self._list()[0].items():
+    def stamps(self, below: str = "") -> Iterator[Stamp]:
+        for path, info in (self._entries(below) if below else self._list())[0].items():
             yield Stamp(path, info.size, info.etag)
 
-    def ignored_files(self) -> list[tuple[str, str]]:
-        return sorted(self._list()[1])
+    def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
+        return sorted((self._entries(below) if below else self._list())[1])
 
     def unlisted_folders(self) -> dict[str, str]:
         return {}
@@ -263,22 +263,34 @@ class S3Storage(HistoryFirst):
     def _list(self) -> tuple[dict[str, Info], list[tuple[str, str]]]:
         self._lease.renew()
         asked = self._clock()
-        pages: dict[str, Info] = {}
-        ignored = []
-        for key, info in self._bucket.list(self._prefix, besides=f"{self._prefix}{METADATA}/"):
-            name = key.removeprefix(self._prefix)
-            if not is_markdown(name) or any(part.startswith(".") for part in name.split("/")):
-                continue
-            if problem := name_problem(name):
-                ignored.append((name, problem))
-            else:
-                pages[name.removesuffix(SUFFIX)] = info
+        besides = (f"{self._prefix}{METADATA}/", f"{self._prefix}{ENTRIES}/")
+        pages, ignored = self._sorted_out(self._bucket.list(self._prefix, besides=besides), name_problem)
         if asked > self._listing.asked:
             self._listing = _Listing(asked, pages.copy())
         if not self._is_pruned:
             self._is_pruned = True
             self._cache.prune(set(pages))
-        return pages, ignored + part_clashes(pages)
+        return pages, ignored
+
+    def _entries(self, below: str) -> tuple[dict[str, Info], list[tuple[str, str]]]:
+        self._lease.renew()
+        return self._sorted_out(self._bucket.list(f"{self._prefix}{below}/"), file_problem)
+
+    def _sorted_out(
+        self, objects: Iterable[tuple[str, Info]], rule: Callable[[str], str | None]
+    ) -> tuple[dict[str, Info], list[tuple[str, str]]]:
+        """The Markdown files among these objects that keep the rule, by path, and those that do not."""
+        files: dict[str, Info] = {}
+        ignored = []
+        for key, info in objects:
+            name = key.removeprefix(self._prefix)
+            if not is_markdown(name) or any(part.startswith(".") for part in name.split("/")):
+                continue
+            if problem := rule(name):
+                ignored.append((name, problem))
+            else:
+                files[name.removesuffix(SUFFIX)] = info
+        return files, ignored + part_clashes(files)
 
     def _expect_conditions(self) -> None:
         """Raises `StorageError` if the server ignores the conditions of a write. Checked once per machine."""
