@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from memory_v2.errors import (
     Cancelled,
+    EntryNotFound,
     InvalidPath,
     InvalidPattern,
     InvalidSetting,
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Cancelled",
+    "EntryNotFound",
     "InvalidPath",
     "InvalidPattern",
     "InvalidSetting",

@@ -10,6 +10,7 @@ SilicaError
 │   ├── NotAllowed                the page does not allow this operation
 │   └── NotRecorded               a recording does not contain this request
 ├── PageNotFound                  (KeyError) there is no such page
+├── EntryNotFound                 (KeyError) there is no such entry
 ├── Cancelled                     the operation was cancelled from another thread
 ├── ToolProblem                   a tool call was wrong; shown to the model, with what to do next
 ├── ModelError                    the provider failed; `retryable` says whether to try again, `retry_after` when
@@ -66,6 +67,17 @@ class PageNotFound(SilicaError, KeyError):
 
     def __str__(self) -> str:
         return f"there is no page {self.path!r}"
+
+
+class EntryNotFound(SilicaError, KeyError):
+    """There is no such entry."""
+
+    def __init__(self, entry_id: str) -> None:
+        super().__init__(entry_id)
+        self.id = entry_id
+
+    def __str__(self) -> str:
+        return f"there is no entry {self.id!r}; 'silica memory entries ls' lists them"
 
 
 class Cancelled(SilicaError):

@@ -16,10 +16,12 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from memory_v2.errors import InvalidSetting, NotAllowed, StorageError, Unreadable
+from memory_v2.entries import rows as entry_rows
+from memory_v2.errors import NotAllowed, StorageError, Unreadable
+from memory_v2.given import check_given, require
 from memory_v2.operations import rows
 from memory_v2.operations.running import RunningOperation, RunningOperations
-from memory_v2.settings import DEFAULT_THRESHOLD, DEFAULT_TRACES, MIN_THRESHOLD, Limits, Settings, is_count
+from memory_v2.settings import DEFAULT_AGENT, DEFAULT_THRESHOLD, DEFAULT_TRACES, Limits, Settings
 from memory_v2.storage.base import PENDING
 from memory_v2.storage.format import is_current
 from memory_v2.storage.opened import open_storage
@@ -28,6 +30,7 @@ from memory_v2.tree.block import readable
 from memory_v2.tree.path import ROOT
 
 if TYPE_CHECKING:
+    from memory_v2.entries.entries import Entries
     from memory_v2.models.base import Model
     from memory_v2.operations.check import Checkup
     from memory_v2.operations.context import Context
@@ -60,15 +63,6 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-def _same(moment: datetime) -> datetime:
-    return moment
-
-
-def _require(is_so: bool, rule: str, given: object) -> None:
-    if not is_so:
-        raise InvalidSetting(f"{rule}, not {given!r}")
-
-
 class Memory:
     """A tree of Markdown pages that starts as one page, `memory`, and grows by itself.
 
@@ -87,23 +81,15 @@ class Memory:
         traces: int = DEFAULT_TRACES,
         prices: Path | None = None,
         timezone: tzinfo = UTC,
+        agent: str = DEFAULT_AGENT,
         on_event: Callable[[str, Event], object] | None = None,
     ) -> None:
         """A memory on any storage. `model` is the name of a model, or a model of your own; `limits` is how much of it
         one operation may use; `now` is the clock; `threshold` is the maximum size of a page in bytes; `traces` is how
         many traces to keep; `prices` is a JSON file with your own prices; `timezone` says which day a moment falls on;
-        `on_event` is called with an operation's id and each event of its trace as it happens, from `begin` to `end`, in
-        the thread of the operation."""
-        is_model = isinstance(model, str) or (hasattr(model, "respond") and hasattr(model, "name"))
-        _require(hasattr(storage, "notes"), "storage must be a storage (Memory.open() opens a folder)", storage)
-        _require(is_model, "model must be the name of a model, or a model", model)
-        _require(is_count(threshold, MIN_THRESHOLD), f"threshold must be at least {MIN_THRESHOLD} bytes", threshold)
-        _require(limits is None or isinstance(limits, Limits), "limits must be Limits or None", limits)
-        _require(now is None or callable(now), "now must be a function that returns the time, or None", now)
-        _require(is_count(traces, 0), "traces must be 0 or more", traces)
-        _require(prices is None or isinstance(prices, Path), "prices must be a Path or None", prices)
-        _require(isinstance(timezone, tzinfo), "timezone must be a tzinfo, such as a zoneinfo.ZoneInfo", timezone)
-        _require(on_event is None or callable(on_event), "on_event must be a function or None", on_event)
+        `agent` is whose entries are captured; `on_event` is called with an operation's id and each event of its trace
+        as it happens, from `begin` to `end`, in the thread of the operation."""
+        check_given(storage, model, threshold, limits, now, traces, prices, timezone, on_event)
         self.storage = storage
         self._model = model
         self._threshold = threshold
@@ -112,6 +98,7 @@ class Memory:
         self._traces = traces
         self.prices = prices
         self._timezone = timezone
+        self._agent = agent
         self._on_event = on_event
         self._running = RunningOperations()
         self._next_recovery = 0.0
@@ -139,8 +126,9 @@ class Memory:
             limits=settings.limits,
             traces=settings.traces,
             prices=settings.prices,
-            now=partial(_same, settings.now) if settings.now else None,
+            now=settings.clock,
             timezone=settings.timezone,
+            agent=settings.agent,
             on_event=on_event,
         )
 
@@ -192,6 +180,13 @@ class Memory:
         """The maximum size of a page, in bytes."""
         return self._threshold
 
+    @cached_property
+    def entries(self) -> Entries:
+        """The entries: short, dated observations beside the pages."""
+        from memory_v2.entries.entries import Entries
+
+        return Entries(self.storage, self._timezone, self._now, self._agent, self._recover)
+
     def recover(self) -> list[Recovered]:
         """Finishes interrupted operations and returns those finished since this memory was opened. Every method does
         this first. What cannot be finished now is tried again later and does not block other operations. Raises
@@ -204,13 +199,15 @@ class Memory:
         if now < self._next_recovery:
             return
         try:
-            is_current(notes)
+            is_old = not is_current(notes)
         except Unreadable as error:  # whoever reads need not wait for it, and a change fails
             self._next_recovery = now + notes.recovery_interval
             logger.warning("the format of this memory is unknown: %s", error)
             return
         is_first, self._next_recovery = not self._next_recovery, now + notes.recovery_interval
         try:
+            if is_old:
+                self.storage.make_room_for_entries(self._now() if self._now else datetime.now(UTC))
             if is_left := self.storage.interrupted() is not None or bool(notes.names(PENDING)):
                 from memory_v2.recovery import recover
 
@@ -297,10 +294,9 @@ class Memory:
         """Returns what `write` would do, with the splits that would follow, and changes nothing. A model is asked as in
         a write, and may decide otherwise the next time."""
         from memory_v2.operations.rehearse import rehearsal
-        from memory_v2.operations.run import Runner
 
         with rehearsal(self._context) as context:
-            runner = Runner(self._limits or Limits(), lambda: None, self._running, self._on_event)
+            runner = replace(self._runner, traces=lambda: None)
             return runner.carry_out(context, rows.WRITE, self._write_arguments(text, path, mode, source, date))
 
     def split(self, path: str = ROOT) -> SplitResult:
@@ -388,7 +384,7 @@ class Memory:
 
     def checkup(self, apply: bool = False) -> Checkup:
         """Checks the tree for problems; with `apply`, repairs what can be repaired and returns what is left."""
-        return self._run(rows.CHECK, apply=apply)
+        return self._run(entry_rows.CHECK, apply=apply)
 
     def history(self, path: str | None = None) -> list[PastOperation]:
         """Lists past operations, newest first, edits by hand included; with `path`, only those that changed that page.
@@ -420,6 +416,7 @@ class Memory:
     def pack_history(self) -> Packed:
         """Packs the many small files of the history into one; nothing is lost. Raises `NotAllowed` for a bucket, and
         where no history is kept."""
+        self.entries.pick_up()
         return self._run(rows.PACK_HISTORY)
 
     def context(self, max_tokens: int = 2_000, project: str | None = None) -> SessionContext:
@@ -442,9 +439,10 @@ class Memory:
     def import_batch(self, batch: Batch) -> ImportResult:
         """Brings in documents, each as a page of its own, in one operation; `memory_v2.migrate` makes the batches.
         Raises `InvalidSetting`, `StorageError`; then nothing was changed."""
-        _require(hasattr(batch, "documents"), "a batch must be one that memory_v2.migrate makes", batch)
-        act = partial(rows.IMPORT.load(), batch=batch)
-        return self._runner.run(self._context, batch.operation, act, batch.arguments)
+        require(hasattr(batch, "documents"), "a batch must be one that memory_v2.migrate makes", batch)
+        return self._runner.run(
+            self._context, batch.operation, partial(rows.IMPORT.load(), batch=batch), batch.arguments
+        )
 
     def running(self) -> list[RunningOperation]:
         """Lists the operations of this object that are running now in any thread, oldest first: those that leave a
@@ -475,8 +473,7 @@ class Memory:
         from memory_v2.trace.files import load_trace
 
         kept = self._traces_or_refusal()
-        trace = load_trace(name) if isinstance(name, Path) else kept.load(kept.find(name))
-        return replay(self._context, trace, kept, TABLE)
+        return replay(self._context, load_trace(name) if isinstance(name, Path) else self.trace(name), kept, TABLE)
 
     def _traces_or_refusal(self) -> Traces:
         self._recover()
@@ -488,6 +485,8 @@ class Memory:
         """Closes the index's file; the next use opens it again."""
         if "_parts" in self.__dict__:
             self._parts.index.close()
+        if "entries" in self.__dict__:
+            self.entries.close()
 
     def __enter__(self) -> Memory:
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
@@ -23,6 +23,7 @@ MIN_THRESHOLD = 2_048
 """Bytes: a smaller page would have no room for a full list of children."""
 DEFAULT_TRACES = int(configuration.TRACES.default)
 """Traces that are kept: enough to look back over the last sessions, in a few megabytes."""
+DEFAULT_AGENT = configuration.AGENT.default
 DEFAULT_S3_PREFIX = configuration.S3_PREFIX.default
 DEFAULT_CACHE_TTL = int(configuration.S3_CACHE_TTL.default)
 """Seconds: changes from other machines are seen within five minutes at most."""
@@ -65,7 +66,8 @@ class S3Settings:
 class Settings:
     """The memory's folder, its model and limits, the maximum size of a page in bytes, and how many traces to keep.
     `prices` is a JSON file with your own prices; `now` stops the clock at a moment, for repeatable runs; `timezone`
-    says which day a moment falls on. With `s3`, the memory is in a bucket, not at `path`."""
+    says which day a moment falls on; `agent` is whose entries are captured. With `s3`, the memory is in a bucket, not
+    at `path`."""
 
     path: Path
     model: str = DEFAULT_MODEL
@@ -75,16 +77,23 @@ class Settings:
     prices: Path | None = None
     now: datetime | None = None
     timezone: tzinfo = UTC
+    agent: str = DEFAULT_AGENT
     s3: S3Settings | None = None
+
+    @property
+    def clock(self) -> Callable[[], datetime] | None:
+        """The clock that stands still; `None` if it goes."""
+        moment = self.now
+        return None if moment is None else lambda: moment
 
     @classmethod
     def from_environment(
         cls, environment: Mapping[str, str], path: str | Path | None = None, model: str | None = None
     ) -> Settings:
         """Reads the arguments, else `SILICA_MEMORY_PATH`, `_MODEL`, `_SIZE_THRESHOLD`, `_LIMITS`, `_TRACES`, `_PRICES`,
-        `_NOW`, `_TIMEZONE`, `_BACKEND` and `_S3_…`, else `silica.toml` in the memory's folder, then the user's, else
-        the defaults. A `path` argument is a folder, whatever the backend. An empty variable counts as unset. Raises
-        `InvalidSetting`."""
+        `_NOW`, `_TIMEZONE`, `_AGENT`, `_BACKEND` and `_S3_…`, else `silica.toml` in the memory's folder, then the
+        user's, else the defaults. A `path` argument is a folder, whatever the backend. An empty variable counts as
+        unset. Raises `InvalidSetting`."""
         return cls.from_configuration(configured(environment, path, model), environment)
 
     @classmethod
@@ -101,6 +110,7 @@ class Settings:
             prices=file_path(prices.text, "the file of prices") if prices.text else None,
             now=_moment(environment.get("SILICA_MEMORY_NOW") or ""),
             timezone=_timezone(chosen.find(configuration.TIMEZONE)),
+            agent=chosen.find(configuration.AGENT).text or DEFAULT_AGENT,
             s3=_s3(chosen, environment) if _is_bucket(chosen) else None,
         )
 

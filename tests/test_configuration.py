@@ -52,7 +52,7 @@ def test_the_argument_goes_first_then_the_environment_then_the_memory_then_the_u
 def test_everything_can_stand_in_the_users_file(home: Path) -> None:
     user = user_says(
         home,
-        'path = "mine"\nmodel = "a:b"\nsize_threshold = 5000\ntraces = 3\nprices = "~/prices.json"\n'
+        'path = "mine"\nagent = "hawk"\nmodel = "a:b"\nsize_threshold = 5000\ntraces = 3\nprices = "~/prices.json"\n'
         'timezone = "UTC"\nbackend = "s3"\n[limits]\nturns = 8\nmoney = 0.05\n'
         '[s3]\nbucket = "boats"\nprefix = "team"\nregion = "eu"\nendpoint = "http://127.0.0.1:9000"\ncache_ttl = 0\n',
     )

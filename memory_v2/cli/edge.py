@@ -15,6 +15,7 @@ import click
 from memory_v2.cli.show import drop_output, out_json, tell
 from memory_v2.errors import (
     Cancelled,
+    EntryNotFound,
     ModelError,
     PageExists,
     PageNotFound,
@@ -35,6 +36,7 @@ PIPE_CLOSED = 141
 
 _CODES: tuple[tuple[type[Exception], int], ...] = (
     (PageNotFound, NOT_FOUND),
+    (EntryNotFound, NOT_FOUND),
     (PageExists, NOT_FOUND),
     (StorageConflict, NOT_FOUND),
     (UsageError, USAGE),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidSetting, StorageConflict, StorageError
+from memory_v2.index import known
 from memory_v2.operations.arrange import delete
 from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.forgetting import Forgetting, lines_forgetting, page_forgetting, text_forgetting
@@ -21,7 +22,7 @@ from memory_v2.text.amounts import counted
 from memory_v2.trace.files import Traces
 from memory_v2.tree.block import decode
 from memory_v2.tree.page import read_page
-from memory_v2.tree.path import page_path
+from memory_v2.tree.path import ENTRIES, page_path
 
 MAX_PASSES = 4
 """How often a text is looked for again after it was forgotten: old versions in a bucket come of forgetting itself, and
@@ -36,12 +37,11 @@ _NOTES = ("journal-damaged",)
 class Forgotten:
     """Where something stood that was forgotten; or stands, if it was not `applied`.
 
-    `pages` are those that have it now, in their text or their path; `revisions` and `versions` count the revisions of
-    the history and the versions of pages in it. `notes` and `traces` are names; traces are removed as a whole.
-    `leftovers` are temporary files, histories set aside and old versions in a bucket. `others` are files that are not
-    the memory's: they are left alone, as are the `similar` spellings that are now in the memory. `revision` is the id
-    of the record.
-    """
+    `pages` are those, and the entries, that have it now, in their text or their path; `revisions` and `versions` count
+    the revisions of the history and the versions of pages in it. `notes` and `traces` are names; traces are removed as
+    a whole. `leftovers` are temporary files, histories set aside and old versions in a bucket. `others` are files that
+    are not the memory's: they are left alone, as are the `similar` spellings that are now in the memory. `revision` is
+    the id of the record."""
 
     applied: bool = False
     pages: tuple[str, ...] = ()
@@ -109,7 +109,8 @@ def _rules(context: Context, text: str | None, path: str | None, lines: str | No
     if text is not None:
         history = storage.history
         past = {path for revision in history.revisions() for path in revision.paths} if history.begun else set()
-        return text_forgetting(text, {*storage.list_files(), *past})
+        entries = {stamp.path for stamp in storage.stamps(ENTRIES)}
+        return text_forgetting(text, {*storage.list_files(), *entries, *past})
     path = page_path(path or "")
     return page_forgetting(storage, path) if lines is None else lines_forgetting(storage, path, lines)
 
@@ -120,8 +121,9 @@ def _find(context: Context, rules: Forgetting) -> _Found:
     extent = rewrite.extent() if storage.history.begun else Extent()
     traces = tuple(kept.holding(rules.is_told)) if (kept := _traces(storage)) else ()
     leftovers = tuple(storage.leftovers(rules.is_held))
+    entries = sorted(stamp.path for stamp in storage.stamps(ENTRIES))
     told = Forgotten(
-        pages=tuple(path for path in storage.list_files() if _stands_on(storage, rules, path)),
+        pages=tuple(path for path in (*storage.list_files(), *entries) if _stands_on(storage, rules, path)),
         revisions=extent.revisions,
         versions=extent.versions,
         notes=tuple(name for name in _note_names(storage) if rules.is_held(storage.notes.read(name) or b"")),
@@ -168,6 +170,7 @@ def erase(context: Context, pending: PendingErasure) -> None:
         traces.remove(pending.traces)
     context.storage.remove_leftovers(pending.leftovers)
     context.index.erase()
+    known.erase(context.storage.cache_folder)
     context.freshness.expire()
 
 

@@ -19,7 +19,20 @@ class Argument:
     if there are only a few."""
 
     name: str
-    type: Literal["str", "str | None", "date | str | None", "int", "int | None", "bool", "Batch"]
+    type: Literal[
+        "str",
+        "str | None",
+        "date | str | None",
+        "int",
+        "int | None",
+        "float | None",
+        "bool",
+        "Batch",
+        "Decay | str | None",
+        "Iterable[str]",
+        "Iterable[str | Mapping[str, Any]]",
+        "Scope",
+    ]
     about: str
     default: Any = REQUIRED
     choices: tuple[str, ...] = ()
@@ -31,8 +44,8 @@ class Row(Generic[T]):
 
     `function` is `module:name` below `memory_v2`, imported when the operation first runs, so that the table stays quick
     to import. The function takes what the operation `works_on`, then the arguments.
-    `changes` says what the operation may change: the pages (`tree`), only how they are stored (`store`), or the pages
-    and their history, which cannot be undone (`past`); the arguments of that are kept nowhere.
+    `changes` says what the operation may change: the pages (`tree`), the entries, only how they are stored (`store`),
+    or the pages and their history, which cannot be undone (`past`); the arguments of that are kept nowhere.
     A recorded operation has limits and leaves a trace. If `recorded_with` names an argument, it is recorded only when
     that is given, and only reads otherwise. A replayable operation can be run again from its trace.
     `listed_as` is the key of a list result in its JSON document, and `repeats` names the arguments that the document
@@ -43,8 +56,8 @@ class Row(Generic[T]):
     function: str
     about: str
     arguments: tuple[Argument, ...] = ()
-    works_on: Literal["context", "storage"] = "context"
-    changes: Literal["nothing", "tree", "store", "past"] = "nothing"
+    works_on: Literal["context", "storage", "entries"] = "context"
+    changes: Literal["nothing", "tree", "entries", "store", "past"] = "nothing"
     is_recorded: bool = False
     recorded_with: str = ""
     is_replayable: bool = False

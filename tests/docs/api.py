@@ -7,12 +7,13 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from memory_v2 import errors, functions
+from memory_v2.entries.entries import Entries
 from memory_v2.memory import Memory
 from memory_v2.settings import Limits
 
@@ -32,6 +33,7 @@ MAX_LINE = 90
 MAX_DEFAULT = 60
 """A default that takes more characters is not shown."""
 NEW_LINE = "\n"
+ENTRIES = "memory.entries"
 _NAME = re.compile(r"\b[A-Z]\w+")
 
 
@@ -41,6 +43,7 @@ def page() -> str:
     parts = [
         OPENING,
         *_section("Memory", [_class(Memory), *(_member(Memory, name, "memory") for name in members(Memory))]),
+        *_section("Entries", [f"{_doc(Entries)}\n", *(_member(Entries, name, ENTRIES) for name in members(Entries))]),
         *_section("Functions", [_function(name) for name in names_of(functions)]),
         *_section("Results", [_type(one) for one in types]),
         *_section("Errors", [f"```\n{_tree(inspect.getdoc(errors) or '')}\n```\n"]),
@@ -50,7 +53,7 @@ def page() -> str:
 
 def members(one: type) -> list[str]:
     """The public methods and properties of a class, in the order in which they are written, inherited ones last."""
-    kinds = (staticmethod, classmethod, property)
+    kinds = (staticmethod, classmethod, property, cached_property)
     known = ((name, value) for part in one.__mro__ if _is_ours(part) for name, value in vars(part).items())
     public = (name for name, value in known if inspect.isfunction(value) or isinstance(value, kinds))
     return [name for name in dict.fromkeys(public) if not name.startswith("_")]
@@ -65,10 +68,11 @@ def names_of(module: Any) -> list[str]:
 def result_types() -> list[type]:
     """What the methods of a memory return, and what that consists of, in the order in which it comes up."""
     found: dict[type, None] = {Limits: None}
-    waiting = [one for name in members(Memory) for one in _named_in(Memory, _returns(Memory, name))]
+    holders = (Memory, Entries)
+    waiting = [one for held in holders for name in members(held) for one in _named_in(held, _returns(held, name))]
     while waiting:
         one = waiting.pop(0)
-        if one in found or one is Memory or issubclass(one, Exception):
+        if one in found or one in holders or issubclass(one, Exception):
             continue
         found[one] = None
         told = [type_ for type_, _ in _fields(one).values()]
@@ -90,7 +94,7 @@ def _class(one: type) -> str:
 
 def _member(one: type, name: str, called: str) -> str:
     value = inspect.getattr_static(one, name)
-    if isinstance(value, property):
+    if isinstance(value, property | cached_property):
         return f"### {called}.{name}\n\n{_doc(value)}\n"
     function = getattr(value, "__func__", value)
     owner = one.__name__ if isinstance(value, classmethod | staticmethod) else called
@@ -169,6 +173,7 @@ def _is_ours(one: type) -> bool:
 def _returns(one: type, name: str) -> str:
     value = inspect.getattr_static(one, name)
     function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+    function = value.func if isinstance(value, cached_property) else function
     return str(function.__annotations__.get("return", ""))
 
 

@@ -23,7 +23,7 @@ FLOORS = (
     {"agent"},
     {"operations"},
     {"entries"},
-    {"documents", "table", "recovery"},
+    {"documents", "given", "table", "recovery"},
     {"memory", "functions"},
     {"__init__"},
     {"tools", "migrate"},

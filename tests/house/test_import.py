@@ -85,6 +85,7 @@ def test_a_command_ends_before_it_looks_for_garbage(tmp_path: Path) -> None:
 def test_what_is_exported_is_what_is_promised() -> None:
     assert sorted(memory_v2.__all__) == [
         "Cancelled",
+        "EntryNotFound",
         "InvalidPath",
         "InvalidPattern",
         "InvalidSetting",

@@ -1,0 +1,113 @@
+"""The verb that puts an observation down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from memory_v2.cli.edge import USAGE
+from memory_v2.cli.report import out_result
+from memory_v2.cli.show import out, plain, style, tell
+from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory
+from memory_v2.entries import rows
+from memory_v2.text.amounts import counted
+
+if TYPE_CHECKING:
+    from memory_v2.entries.capture import Captured
+    from memory_v2.memory import Memory
+
+ROW = rows.CAPTURE
+
+
+@click.command(cls=Verb)
+@click.argument("text", nargs=-1)
+@click.option(
+    "--file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Read the text from a file."
+)
+@click.option(
+    "--batch",
+    type=click.File("rb"),
+    metavar="FILE",
+    help='Capture each line of a file, or of standard input ("-"): {"text": …, "tags": […], …}.',
+)
+@option_for(ROW, "agent", "--agent", metavar="NAME")
+@option_for(ROW, "tags", "--tag", "tags", metavar="TAG", multiple=True)
+@option_for(ROW, "confidence", "--confidence", type=float, metavar="SHARE")
+@option_for(ROW, "importance", "--importance", type=float, metavar="SHARE")
+@option_for(ROW, "decay", "--decay", metavar="DECAY")
+@option_for(ROW, "kind", "--kind", metavar="KIND")
+@option_for(ROW, "home", "--home", metavar="HOME")
+@option_for(ROW, "source", "--source", metavar="NAME")
+@option_for(ROW, "channel", "--channel", metavar="NAME")
+@option_for(ROW, "session", "--session", metavar="NAME")
+@option_for(ROW, "location", "--location", metavar="PLACE")
+@option_for(ROW, "references", "--ref", "references", metavar="ENTRY", multiple=True)
+@option_for(ROW, "date", "--date", metavar="DAY")
+@option_for(ROW, "scope", "--scope")
+@json_option
+@with_memory
+def capture(
+    memory: Memory,
+    /,
+    text: tuple[str, ...],
+    file: Path | None,
+    batch: Any,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Put down an observation at once.
+
+    An entry is one Markdown file with its day, below entries/ in the memory's folder. No model is asked, and any number
+    of processes may capture at the same time. The text is the argument, a file or standard input. With --batch, the
+    other options do not count: each line says all about its entry.
+
+    \b
+    Examples:
+      silica memory capture "Insurance CTR dropped 12% this week" --tag ctr --confidence 0.82 --decay linear-30d
+      silica memory capture --agent hawk --ref obs-2026-02-14-003 < note.md
+      silica memory capture --batch observations.jsonl
+    """
+    if batch is not None:
+        if text or file:
+            raise click.UsageError("give a text or --batch, not both", click.get_current_context())
+        _capture_batch(memory, batch, as_json)
+        return
+    captured = memory.entries.capture(given_text(text, file), **given)
+    if as_json:
+        out_result(ROW, captured)
+    else:
+        out(_told(captured))
+    _tell_secrets(captured)
+
+
+def _capture_batch(memory: Memory, batch: Any, as_json: bool) -> None:
+    lines = (line.decode("utf-8", "surrogateescape") for line in cast("list[bytes]", batch))
+    result = memory.entries.capture_batch(lines)
+    if as_json:
+        out_result(rows.CAPTURE_BATCH, result)
+    else:
+        for captured in result.captured:
+            out(_told(captured))
+        new = sum(not captured.was_known for captured in result.captured)
+        known = len(result.captured) - new
+        out(f"captured {counted(new, 'text')}" + (f"; {known:,} were known" if known else ""))
+    for captured in result.captured:
+        _tell_secrets(captured)
+    for bad in result.bad_lines:
+        tell(f"{plain(batch.name)}:{bad.line}: {plain(bad.problem)}; this line was not captured")
+    if result.bad_lines:
+        click.get_current_context().exit(USAGE)
+
+
+def _told(captured: Captured) -> str:
+    name = style(plain(captured.id), fg="cyan")
+    if captured.was_known:
+        return f"{name} says so already"
+    return f"{name} captured" + (f"; near {plain(captured.near)}" if captured.near else "")
+
+
+def _tell_secrets(captured: Captured) -> None:
+    for secret in captured.secrets:
+        tell(f"{captured.id}, line {secret.line} of the text, seems to hold a secret ({secret.kind}: {secret.shown})")

@@ -1,0 +1,132 @@
+"""The verbs that look at entries: ls, show."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_v2.cli.columns import Column, table
+from memory_v2.cli.report import out_result
+from memory_v2.cli.show import on_terminal, out, plain, plain_lines, style, tell
+from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
+from memory_v2.entries import rows
+
+if TYPE_CHECKING:
+    from memory_v2.entries.entry import Entry
+    from memory_v2.memory import Memory
+
+COLUMNS = (
+    Column("entry"),
+    Column("observed"),
+    Column("home", drop=2),
+    Column("tags", drop=1),
+    Column("text", is_long=True),
+)
+
+
+class EntryVerbs(click.Group):
+    """The verbs on entries, in the order in which they are written."""
+
+    command_class = Verb
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Not by name."""
+        return list(self.commands)
+
+
+@click.group(cls=EntryVerbs, subcommand_metavar="VERB ...", invoke_without_command=True)
+@click.pass_context
+def entries(context: click.Context) -> None:
+    """List and show entries.
+
+    Entries are what 'silica memory capture' puts down: short, dated observations.
+
+    \b
+    Examples:
+      silica memory entries ls
+      silica memory entries show hawk/obs-2026-02-15-001
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@entries.command("ls")
+@option_for(rows.LIST_ENTRIES, "agent", "--agent", metavar="NAME")
+@option_for(rows.LIST_ENTRIES, "tag", "--tag", metavar="TAG")
+@option_for(rows.LIST_ENTRIES, "archived", "--archived")
+@json_option
+@with_memory
+def ls(memory: Memory, agent: str | None, tag: str | None, archived: bool, as_json: bool) -> None:
+    """List entries, oldest first.
+
+    A table on a terminal. In a pipe, one entry per line with tab-separated fields.
+
+    \b
+    Examples:
+      silica memory entries ls --agent hawk
+      silica memory entries ls --tag ctr --json
+    """
+    found = memory.entries.list_entries(agent, tag, archived)
+    if as_json:
+        out_result(rows.LIST_ENTRIES, found)
+        return
+    for line in table(COLUMNS, list(map(_cells, found))):
+        out(line)
+    if not found:
+        tell('there is no such entry; begin with: silica memory capture "…"')
+
+
+@entries.command("show")
+@click.argument("id", metavar="ENTRY")
+@json_option
+@with_memory
+def show(memory: Memory, id: str, as_json: bool) -> None:  # noqa: A002 - as it is called in the results
+    """Show an entry: what is known of it, and its text.
+
+    \b
+    Examples:
+      silica memory entries show hawk/obs-2026-02-15-001
+      silica memory entries show obs-2026-02-15-001 --json
+    """
+    entry = memory.entries.read_entry(id)
+    if as_json:
+        out_result(rows.READ_ENTRY, entry)
+        return
+    for name, value in _facts(entry):
+        out(f"{style(name, dim=True)} {plain(value)}")
+    out("")
+    out(plain_lines(entry.text) if on_terminal(sys.stdout) else entry.text, newline=False)
+
+
+def _cells(entry: Entry) -> list[str]:
+    from memory_v2.text.secrets import opening
+
+    tags = ", ".join(map(plain, entry.tags))
+    observed = entry.observed_at.isoformat()
+    return [plain(entry.id), observed, plain(entry.home or ""), tags, plain(opening(" ".join(entry.text.split())))]
+
+
+def _facts(entry: Entry) -> list[tuple[str, str]]:
+    source = entry.source
+    facts = {
+        "entry": entry.id + (" (archived)" if entry.archived else ""),
+        "observed": entry.observed_at.isoformat(),
+        "recorded": entry.recorded_at.isoformat() if entry.recorded_at else "",
+        "kind": entry.kind,
+        "home": entry.home or "inbox",
+        "tags": ", ".join(entry.tags),
+        "source": " · ".join(filter(None, (source.author, source.channel, source.session, source.location))),
+        "confidence": "" if entry.confidence is None else f"{entry.confidence:g}",
+        "importance": "" if entry.importance is None else f"{entry.importance:g}",
+        "decay": str(entry.decay),
+        "status": entry.status + (f", superseded by {entry.superseded_by}" if entry.superseded_by else ""),
+        "verified": ("yes" if entry.verified else "no") + "".join(f", by {name}" for name in entry.verified_by),
+        "refers to": ", ".join(f"{one.target} ({one.relation})" for one in entry.references),
+        "derived from": ", ".join(entry.derived_from),
+        "worked into": ", ".join(entry.consolidated_into),
+        "promoted from": entry.promoted_from or "",
+        "promoted to": ", ".join(entry.promoted_to),
+    }
+    return [(name, value) for name, value in facts.items() if value]

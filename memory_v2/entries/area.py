@@ -1,0 +1,152 @@
+"""The entries in a storage: finding, reading, creating and changing them, and bringing them into the history."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from memory_v2.agent.operation import new_id
+from memory_v2.entries.entry import Entry
+from memory_v2.entries.file import EntryFile, read_entry
+from memory_v2.entries.places import Place, entry_name, folder_of, likely_paths, path_of, place_of
+from memory_v2.errors import EntryNotFound, InvalidPath, PageNotFound, StorageConflict, StorageError, Unreadable
+from memory_v2.index.known import KnownEntries, KnownEntry
+from memory_v2.operations.results import Finding
+from memory_v2.progress import with_progress
+from memory_v2.settings import DEFAULT_AGENT
+from memory_v2.storage.base import ABSENT, MemoryStorage, stored_page
+from memory_v2.storage.checkout import MAX_SUMMARY
+from memory_v2.storage.format import is_current
+from memory_v2.storage.history import Change, PageChange, Revision
+from memory_v2.text.calendar import UTC_DAYS, Calendar
+from memory_v2.text.plain import shorten
+from memory_v2.tree.path import ENTRIES
+
+CAPTURE = "capture"
+"""The kind of a revision that takes in what was captured."""
+MAX_TRIES = 8
+"""How many numbers are tried before the folder is listed: others may capture at the same time."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Area:
+    """The entries in a storage. `agent` is whose entries are captured if nobody is named."""
+
+    storage: MemoryStorage
+    calendar: Calendar = UTC_DAYS
+    agent: str = DEFAULT_AGENT
+
+    @cached_property
+    def known(self) -> KnownEntries:
+        """What is known already, for the questions of a capture."""
+        return KnownEntries(self.storage.cache_folder, self._known_entries)
+
+    def places(self) -> Iterator[Place]:
+        """Where all entries stand, in no order, without reading any."""
+        for stamp in self.storage.stamps(ENTRIES):
+            if place := place_of(stamp.path):
+                yield place
+
+    def files(self, space: str | None = None) -> Iterator[EntryFile]:
+        """All entries, or those of a space, by day and number. One that cannot be read at all is a finding."""
+        places = [place for place in self.places() if space is None or place.space == space]
+        places.sort(key=lambda place: (str(place.day or ""), place.space, place.number, place.path))
+        for place in with_progress(places, "entries read"):
+            try:
+                yield read_entry(place, self.storage.read(place.path).data)
+            except PageNotFound:  # moved or removed meanwhile
+                continue
+            except Unreadable as error:
+                yield EntryFile(place.path, None, (Finding("unreadable", "error", place.path, 0, str(error)),))
+
+    def entries(self, space: str | None = None) -> list[Entry]:
+        """All entries that can be read, or those of a space, oldest first."""
+        return [file.entry for file in self.files(space) if file.entry is not None]
+
+    def find(self, entry_id: str) -> Place:
+        """Where an entry stands. Without a space, it is the default agent's or the shared one. Raises
+        `EntryNotFound`."""
+        for full in (entry_id,) if "/" in entry_id else (f"{self.agent}/{entry_id}", f"shared/{entry_id}"):
+            for path in likely_paths(full):
+                try:
+                    is_there = self.storage.exists(path)
+                except InvalidPath:
+                    break
+                if is_there and (place := place_of(path)):
+                    return place
+        wanted = (place for place in self.places() if entry_id in (place.id, place.path))
+        if place := next(wanted, None):  # in a folder that somebody has made
+            return place
+        raise EntryNotFound(entry_id)
+
+    def read(self, entry_id: str) -> EntryFile:
+        """An entry by its id. Raises `EntryNotFound`."""
+        place = self.find(entry_id)
+        try:
+            return read_entry(place, self.storage.read(place.path).data)
+        except PageNotFound as error:
+            raise EntryNotFound(entry_id) from error
+
+    def make_ready(self) -> None:
+        """Brings the store into the format that has entries, before the first one is created."""
+        if not is_current(self.storage.notes):
+            self.storage.begin(self.calendar.now())
+
+    def create(self, space: str, day: str, data: bytes, last: int | None) -> Place:
+        """Creates an entry under the next free number of a day, durably, without a lock. `last` is the last number that
+        is taken, as far as is known. Raises `StorageError`."""
+        number = self._last_listed(space, day) if last is None else last
+        for attempt in range(1, MAX_TRIES * MAX_TRIES):
+            number += 1
+            if attempt % MAX_TRIES == 0:
+                number = max(number, self._last_listed(space, day) + 1)
+            path = path_of(space, entry_name(day, number))
+            try:
+                self.storage.write(path, data, ABSENT)
+            except StorageConflict:
+                continue
+            place = place_of(path)
+            assert place is not None, path
+            return place
+        raise StorageError(f"no number of {day} is free for an entry of {space!r}; try again")
+
+    def commit(self, kind: str, summary: str, changes: Iterable[PageChange]) -> Change:
+        """Makes these changes as one operation of the history, after what was captured before is in it. Raises
+        `StorageConflict` if an entry is not as it was `before`."""
+        self.pick_up()
+        revision = Revision(kind, shorten(summary, MAX_SUMMARY), new_id(), when=self.calendar.now())
+        return self.storage.apply(Change(tuple(changes), revision))
+
+    def pick_up(self, below: str = ENTRIES) -> int:
+        """Brings entries that are not in the history yet into it, in one revision, or those below a folder; returns how
+        many there were."""
+        history = self.storage.history
+        there = {place.path: place for stamp in self.storage.stamps(below) if (place := place_of(stamp.path))}
+        known = history.paths(history.head, below) if there and history.begun else set()
+        new = sorted(there.keys() - known)
+        if not new:
+            return 0
+        names = ", ".join(there[path].id for path in new)
+        revision = Revision(CAPTURE, shorten(names, MAX_SUMMARY), new_id(), when=self.calendar.now())
+        return len(new) if self.storage.record_created(new, revision) else 0
+
+    def data(self, path: str) -> bytes | None:
+        """The bytes of an entry's file; `None` if it does not exist."""
+        stored = stored_page(self.storage, path)
+        return stored.data if stored else None
+
+    def _last_listed(self, space: str, day: str) -> int:
+        folders = (folder_of(space), folder_of(space, archived=True))
+        places = (place_of(stamp.path) for folder in folders for stamp in self.storage.stamps(folder))
+        return max((place.number for place in places if place and str(place.day) == day), default=0)
+
+    def _known_entries(self) -> Iterator[KnownEntry]:
+        for file in self.files():
+            place = place_of(file.path)
+            if file.entry is not None and place is not None:
+                observed = self.calendar.written(file.entry.observed_at) or ""
+                yield KnownEntry(place.id, place.space, str(place.day or ""), place.number, observed, file.entry.text)

@@ -1,0 +1,249 @@
+"""Capturing: putting an observation down at once, durably, by no model and under no lock.
+
+The same text by the same agent of the same day is said to be there, and not stored twice. One that is much like another
+is stored, and refers to it: "build 41 passed" and "build 42 passed" are two facts.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from functools import cache
+from inspect import signature
+from typing import Any, TypeVar
+
+from memory_v2.entries.area import Area
+from memory_v2.entries.entry import NONE, Decay, Entry, Reference, Scope, Source
+from memory_v2.entries.file import RELATED, day_or_moment, entry_data, one_of, read_decay, share
+from memory_v2.entries.places import check_agent
+from memory_v2.errors import EntryNotFound, InvalidSetting, InvalidText, StorageError, UsageError
+from memory_v2.index.known import KnownEntry
+from memory_v2.operations.texts import check_text
+from memory_v2.text.secrets import Secret, find_secrets, opening
+
+BATCH = 500
+"""After so many entries of a space on a day, they are brought into the history: one commit for all of them."""
+NEAR = "near"
+"""The relation to an entry that says much the same."""
+
+Value = TypeVar("Value")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What became of a text. `entry` is the new entry, or the one that has said so before, if the text `was_known`.
+    `near` is the id of an earlier entry that says much the same. `secrets` are told and masked; they are in the entry
+    all the same."""
+
+    entry: Entry
+    was_known: bool = False
+    near: str | None = None
+    secrets: tuple[Secret, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The id of the entry."""
+        return self.entry.id
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON documents have it: a likely secret is masked in the text too."""
+        return {
+            "id": self.id,
+            "was_known": self.was_known,
+            "near": self.near,
+            "secrets": [{"kind": one.kind, "line": one.line, "shown": one.shown} for one in self.secrets],
+            "opening": opening(self.entry.text),
+            "observed_at": self.entry.observed_at,
+            "recorded_at": self.entry.recorded_at,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line of a batch that was not captured: its number from 1, and why."""
+
+    line: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedBatch:
+    """What became of the lines of a batch, in their order."""
+
+    captured: tuple[Captured, ...] = ()
+    bad_lines: tuple[BadLine, ...] = ()
+
+
+def capture(
+    area: Area,
+    text: str,
+    agent: str | None = None,
+    tags: Iterable[str] = (),
+    confidence: float | None = None,
+    importance: float | None = None,
+    decay: Decay | str | None = None,
+    kind: str = "observation",
+    home: str | None = None,
+    source: str | None = None,
+    channel: str | None = None,
+    session: str | None = None,
+    location: str | None = None,
+    references: Iterable[str] = (),
+    date: date | str | None = None,
+    scope: Scope = "agent",
+) -> Captured:
+    """Stores an observation; it is durable when the call returns. Raises `InvalidText`, `InvalidSetting`,
+    `StorageError`."""
+    space = area.agent if agent is None else agent
+    check_text(text, "a text")
+    if not text.strip():
+        raise InvalidText("there is nothing to capture: the text is empty")
+    entry = Entry(
+        id=f"{check_agent(space)}/",
+        text=text if text.endswith(("\n", "\r")) else f"{text}\n",
+        observed_at=_observed(area, date),
+        recorded_at=area.calendar.now().astimezone(UTC).replace(microsecond=0),
+        kind=_line("kind", kind) or "observation",
+        home=_line("home", home),
+        tags=_lines("tags", tags),
+        source=Source(
+            author=_line("source", source),
+            channel=_line("channel", channel),
+            session=_line("session", session),
+            location=_line("location", location),
+        ),
+        confidence=_checked("confidence", confidence, share, "a number from 0 to 1"),
+        importance=_checked("importance", importance, share, "a number from 0 to 1"),
+        decay=_decay(decay),
+        references=tuple(map(_reference, _lines("references", references))),
+        scope=_checked("scope", scope, one_of(Scope), "agent or user") or "agent",
+    )
+    return _stored(area, entry)
+
+
+def capture_batch(area: Area, lines: Iterable[str | Mapping[str, Any]]) -> CapturedBatch:
+    """Captures each line: a JSON object, or a mapping, of the arguments of `capture`. A line that cannot be captured is
+    told by number, and keeps no other one back. Raises `StorageError`."""
+    captured: list[Captured] = []
+    bad: list[BadLine] = []
+    for number, line in enumerate(lines, 1):
+        if isinstance(line, str) and not line.strip():
+            continue
+        try:
+            captured.append(capture(area, **_arguments(line)))
+        except UsageError as error:
+            bad.append(BadLine(number, str(error)))
+    return CapturedBatch(tuple(captured), tuple(bad))
+
+
+def _stored(area: Area, entry: Entry) -> Captured:
+    secrets = tuple(find_secrets(entry.text))
+    day = area.calendar.written(entry.observed_at) or ""
+    asked = KnownEntry("", entry.space, day, 0, day, entry.text)
+    known = area.known.ask(asked)
+    for same in known.same if known else ():
+        if told := _said(area, same, entry.text):
+            return Captured(told, was_known=True, secrets=secrets)
+    if near := (known.near if known else ""):
+        entry = replace(entry, references=(*entry.references, Reference(NEAR, near)))
+    area.make_ready()
+    place = area.create(entry.space, day, entry_data(entry), known.last if known else None)
+    area.known.add(replace(asked, id=place.id, turn=place.number))
+    if place.number % BATCH == 0:
+        _pick_up(area, place.path.rpartition("/")[0])
+    return Captured(replace(entry, id=place.id), near=near or None, secrets=secrets)
+
+
+def _said(area: Area, entry_id: str, text: str) -> Entry | None:
+    """The entry, if it is still there, is not in the archive, and says so to the letter."""
+    try:
+        entry = area.read(entry_id).entry
+    except EntryNotFound:
+        return None
+    is_same = entry is not None and not entry.archived and entry.text.strip() == text.strip()
+    return entry if is_same else None
+
+
+def _pick_up(area: Area, folder: str) -> None:
+    try:
+        area.pick_up(folder)
+    except StorageError as error:  # the entry is stored: the next operation on entries brings it in
+        logger.info("captured entries are not in the history yet: %s", error)
+
+
+def _arguments(line: str | Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments in a line of a batch. Raises `InvalidSetting`."""
+    try:
+        told = json.loads(line) if isinstance(line, str) else line
+    except (ValueError, RecursionError) as error:
+        raise InvalidSetting(f"it is not JSON: {error}") from error
+    if isinstance(told, str):
+        return {"text": told}
+    if not isinstance(told, Mapping):
+        raise InvalidSetting("it is no object with a text")
+    given = {("text" if key == "content" else str(key)): value for key, value in told.items() if value is not None}
+    if unknown := sorted(given.keys() - _keys()):
+        raise InvalidSetting(f"nothing is called {unknown[0]!r}; what is known is {', '.join(sorted(_keys()))}")
+    if "text" not in given:
+        raise InvalidSetting("it has no text")
+    return given
+
+
+@cache
+def _keys() -> frozenset[str]:
+    return frozenset(signature(capture).parameters) - {"area"}
+
+
+def _observed(area: Area, told: object) -> date | datetime:
+    """The day or moment of an observation; today if nothing is told."""
+    if told is None:
+        return area.calendar.today
+    observed = _checked("date", told, _day_or_moment, "a day such as 2026-02-03, or a moment with its time zone")
+    assert observed is not None
+    return observed
+
+
+def _day_or_moment(told: object) -> date | datetime:
+    observed = day_or_moment(told) if isinstance(told, str) else told
+    if not isinstance(observed, date) or (isinstance(observed, datetime) and observed.tzinfo is None):
+        raise ValueError("it is neither")
+    return observed
+
+
+def _decay(told: Decay | str | None) -> Decay:
+    if told is None or isinstance(told, Decay):
+        return told or NONE
+    return _checked("decay", told, read_decay, "linear-30d, exponential-30d, ttl-30d or none") or NONE
+
+
+def _reference(told: str) -> Reference:
+    relation, blank, target = told.partition(" ")
+    return Reference(relation, target.strip()) if blank else Reference(RELATED, relation)
+
+
+def _checked(name: str, told: Any, convert: Callable[[Any], Value], rule: str) -> Value | None:
+    if told is None:
+        return None
+    try:
+        return convert(told)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InvalidSetting(f"{name} must be {rule}, not {told!r}") from error
+
+
+def _line(name: str, told: object) -> str | None:
+    if told is None:
+        return None
+    if not isinstance(told, str) or not told.strip() or not told.strip().isprintable():
+        raise InvalidSetting(f"{name} must be a text on one line, not {told!r}")
+    return told.strip()
+
+
+def _lines(name: str, told: object) -> tuple[str, ...]:
+    if isinstance(told, str) or not isinstance(told, Iterable):
+        raise InvalidSetting(f"{name} must be a list of texts, not {told!r}")
+    return tuple(dict.fromkeys(filter(None, (_line(name, one) for one in told))))

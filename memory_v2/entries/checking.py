@@ -1,0 +1,70 @@
+"""Checking the entries beside the tree. What was captured or edited by hand comes into the history on the way."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+
+from memory_v2.entries.area import Area
+from memory_v2.entries.places import place_of
+from memory_v2.errors import StorageError
+from memory_v2.operations.check import Checkup
+from memory_v2.operations.check import check as check_tree
+from memory_v2.operations.context import Context
+from memory_v2.operations.results import Finding
+from memory_v2.tree.path import ENTRIES
+
+logger = logging.getLogger(__name__)
+
+
+def check(context: Context, apply: bool = False) -> Checkup:
+    """All findings of the tree and of the entries, errors first. With `apply` it repairs what it can of the tree; an
+    entry is a person's to mend."""
+    checkup = check_tree(context, apply)
+    area = Area(context.storage, context.calendar)
+    if not (findings := entry_findings(area)):
+        return checkup
+    found = tuple(sorted((*checkup.findings, *findings), key=lambda one: one.severity))
+    return replace(checkup, findings=found, found=(*checkup.found, *findings))
+
+
+def entry_findings(area: Area) -> list[Finding]:
+    """What is wrong with the entries, with file and line."""
+    stamps = [stamp.path for stamp in area.storage.stamps(ENTRIES)]
+    ignored = area.storage.ignored_files(ENTRIES)
+    if not stamps and not ignored:
+        return []
+    _record(area, stamps)
+    return [
+        *(finding for file in area.files() for finding in file.findings),
+        *_same_ids(area),
+        *(Finding("stray-file", "notice", name, 0, f"this file is no entry: {reason}") for name, reason in ignored),
+        *(_stray(path) for path in stamps if place_of(path) is None),
+    ]
+
+
+def _record(area: Area, paths: list[str]) -> None:
+    try:
+        area.pick_up()
+        history = area.storage.history
+        known = history.paths(history.head, ENTRIES) if history.begun else set()
+        area.storage.record_external_edits({*paths, *known}, area.calendar.now())
+    except StorageError as error:  # a read-only disk must not stop readers
+        logger.info("captured entries could not be brought into the history: %s", error)
+
+
+def _stray(path: str) -> Finding:
+    message = "no entries are looked for here; they are in agents/NAME/memory/vault and in shared/observations"
+    return Finding("stray-file", "notice", path, 0, message)
+
+
+def _same_ids(area: Area) -> Iterator[Finding]:
+    places: dict[str, list[str]] = {}
+    for place in area.places():
+        places.setdefault(place.id, []).append(place.path)
+    for entry_id, paths in sorted(places.items()):
+        for path in sorted(paths) if len(paths) > 1 else ():
+            others = ", ".join(sorted(other for other in paths if other != path))
+            message = f"{entry_id} is also what {others} is called; rename one of them"
+            yield Finding("same-id", "error", path, 0, message)

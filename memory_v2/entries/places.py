@@ -1,0 +1,105 @@
+"""Where entries stand, and what an entry is called: `hawk/obs-2026-02-15-001` is one of the agent hawk's.
+
+entries/agents/hawk/memory/vault/2026-02/obs-2026-02-15-001.md     as it is captured, a folder for each month
+entries/agents/hawk/memory/vault/obs-2026-02-15-001.md             as Ocean has it, which is read as well
+entries/agents/hawk/memory/archive/…                               what has expired
+entries/shared/observations/…                                      what all agents read; its archive is beside it
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from memory_v2.entries.entry import SHARED
+from memory_v2.errors import InvalidSetting
+from memory_v2.tree.path import ENTRIES, fold, is_page_path
+
+_AGENTS, _SHARED = f"{ENTRIES}/agents", f"{ENTRIES}/{SHARED}"
+_PLACE = re.compile(
+    rf"(?:{_AGENTS}/(?P<agent>[^/]+)/memory/(?P<state>vault|archive)|{_SHARED}/(?P<shared>observations|archive))"
+    r"/(?:[^/]+/)*(?P<name>[^/]+)\Z"
+)
+_NAME = re.compile(r"obs-(\d{4})-(\d\d)-(\d\d)-(\d{3,})\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an entry stands: its path in the storage, its space and name, whether that is the archive, and the day and
+    the number in its name, if it has them."""
+
+    path: str
+    space: str
+    name: str
+    archived: bool
+    day: date | None = None
+    number: int = 0
+
+    @property
+    def id(self) -> str:
+        """What the entry is called."""
+        return f"{self.space}/{self.name}"
+
+
+def place_of(path: str) -> Place | None:
+    """The place that a path is; `None` for a file that stands where no entries do."""
+    found = _PLACE.match(path)
+    if found is None:
+        return None
+    space, state = (found["agent"], found["state"]) if found["agent"] else (SHARED, found["shared"])
+    day, number = _numbered(found["name"])
+    return Place(path, space, found["name"], state == "archive", day, number)
+
+
+def _numbered(name: str) -> tuple[date | None, int]:
+    found = _NAME.match(name)
+    try:
+        return (date(int(found[1]), int(found[2]), int(found[3])), int(found[4])) if found else (None, 0)
+    except ValueError:  # no such day
+        return None, 0
+
+
+def entry_name(day: str, number: int) -> str:
+    """The name of an entry: `obs-2026-02-15-001`."""
+    return f"obs-{day}-{number:03}"
+
+
+def folder_of(space: str, archived: bool = False) -> str:
+    """The folder of the entries of a space, or of those in its archive."""
+    if space == SHARED:
+        return f"{_SHARED}/{'archive' if archived else 'observations'}"
+    return f"{_AGENTS}/{space}/memory/{'archive' if archived else 'vault'}"
+
+
+def path_of(space: str, name: str, archived: bool = False) -> str:
+    """The path that an entry gets: in the folder of its month, if its name tells the day."""
+    day, _ = _numbered(name)
+    month = f"{day.isoformat()[:7]}/" if day else ""
+    return f"{folder_of(space, archived)}/{month}{name}"
+
+
+def likely_paths(entry_id: str) -> Iterator[str]:
+    """The paths at which an entry may stand, the likeliest first."""
+    space, _, name = entry_id.rpartition("/")
+    for archived in (False, True):
+        yield path_of(space, name, archived)
+        yield f"{folder_of(space, archived)}/{name}"
+
+
+def moved_to(path: str, archived: bool) -> str:
+    """The same path in the archive, or out of it."""
+    place = place_of(path)
+    assert place is not None, path
+    below = path.removeprefix(folder_of(place.space, place.archived))
+    return folder_of(place.space, archived) + below
+
+
+def check_agent(agent: object) -> str:
+    """The name of an agent. Raises `InvalidSetting` unless it can be that of a folder."""
+    if not isinstance(agent, str) or "/" in agent or not is_page_path(agent):
+        raise InvalidSetting(f"an agent is named by one word that a folder can have, such as hawk, not {agent!r}")
+    if fold(agent) == SHARED:
+        raise InvalidSetting(f"no agent can be called {SHARED!r}: that is what all agents share")
+    return agent

@@ -1,0 +1,40 @@
+"""Listing entries, and reading one."""
+
+from __future__ import annotations
+
+import logging
+
+from memory_v2.entries.area import Area
+from memory_v2.entries.entry import SHARED, Entry
+from memory_v2.entries.places import check_agent
+from memory_v2.errors import InvalidSetting, NotAllowed
+from memory_v2.text.amounts import counted
+
+logger = logging.getLogger(__name__)
+
+
+def list_entries(area: Area, agent: str | None = None, tag: str | None = None, archived: bool = False) -> list[Entry]:
+    """The entries, oldest first: those of an agent or `shared`, with a tag, and with those in the archive if
+    `archived`. Raises `InvalidSetting`."""
+    if not isinstance(archived, bool):
+        raise InvalidSetting(f"archived is True or False, not {archived!r}")
+    space = agent if agent in (None, SHARED) else check_agent(agent)
+    files = list(area.files(space))
+    if unread := sum(file.entry is None for file in files):
+        logger.warning("%s of entries cannot be read; 'silica memory check' tells why", counted(unread, "file"))
+    read = (file.entry for file in files if file.entry is not None)
+    return [one for one in read if (archived or not one.archived) and _has(one, tag)]
+
+
+def read_entry(area: Area, id: str) -> Entry:  # noqa: A002 - as it is called in the results
+    """An entry by its id; without an agent's name, it is the default agent's or a shared one. Raises `EntryNotFound`,
+    and `NotAllowed` for a file that does not say what an entry must."""
+    file = area.read(id)
+    if file.entry is None:
+        problem = file.findings[-1]
+        raise NotAllowed(f"{problem.path}.md:{problem.line}: {problem.message}")
+    return file.entry
+
+
+def _has(entry: Entry, tag: str | None) -> bool:
+    return tag is None or tag.casefold() in map(str.casefold, entry.tags)
