@@ -16,7 +16,7 @@ from memory_v2.cli.trees import tree_lines, tree_rows
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
 from memory_v2.memory import Memory
 from memory_v2.operations import rows
-from memory_v2.text.amounts import counted
+from memory_v2.text.amounts import counted, counted_entries
 
 if TYPE_CHECKING:
     from memory_v2.operations.results import Finding
@@ -104,11 +104,11 @@ def check(memory: Memory, context: click.Context, apply: bool, fail: bool, as_js
     with working("repairing" if apply else "checking"):
         checkup = memory.checkup(apply)
     changes = checkup.changes
-    count = len(memory.storage.list_files())
+    count, entries = len(memory.storage.list_files()), sum(1 for _ in memory.entries.area.places())
     if as_json:
         from memory_v2.documents import check_document
 
-        out_json(check_document(checkup, count))
+        out_json({**check_document(checkup, count), "entries": entries})
     else:
         for finding in checkup.mended:
             out(_finding(finding, "mended", "green", f"(done: {finding.mend})"))
@@ -118,7 +118,7 @@ def check(memory: Memory, context: click.Context, apply: bool, fail: bool, as_js
         if changes and changes.changed_pages:
             out(f"changed {named(changes.changed_pages)}")
         if not checkup.findings:
-            out(f"all is well: {counted(count, 'page')}")
+            out(f"all is well: {counted(count, 'page')}" + (f" and {counted_entries(entries)}" if entries else ""))
     if changes:
         admit(changes)
     if not apply and any(finding.mend for finding in checkup.findings):

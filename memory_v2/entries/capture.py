@@ -120,7 +120,7 @@ def capture(
         confidence=_checked("confidence", confidence, share, "a number from 0 to 1"),
         importance=_checked("importance", importance, share, "a number from 0 to 1"),
         decay=_decay(decay),
-        references=tuple(map(_reference, _lines("references", references))),
+        references=_references(references),
         scope=_checked("scope", scope, one_of(Scope), "agent or user") or "agent",
     )
     return _stored(area, entry)
@@ -221,9 +221,11 @@ def _decay(told: Decay | str | None) -> Decay:
     return _checked("decay", told, read_decay, "linear-30d, exponential-30d, ttl-30d or none") or NONE
 
 
-def _reference(told: str) -> Reference:
-    relation, blank, target = told.partition(" ")
-    return Reference(relation, target.strip()) if blank else Reference(RELATED, relation)
+def _references(told: object) -> tuple[Reference, ...]:
+    """What a text refers to, in the order that the file has."""
+    parted = (one.partition(" ") for one in _lines("references", told))
+    found = (Reference(one, target.strip()) if blank else Reference(RELATED, one) for one, blank, target in parted)
+    return tuple(sorted(found, key=lambda one: one.relation != RELATED))
 
 
 def _checked(name: str, told: Any, convert: Callable[[Any], Value], rule: str) -> Value | None:

@@ -35,7 +35,7 @@ def entry_findings(area: Area) -> list[Finding]:
     ignored = area.storage.ignored_files(ENTRIES)
     if not stamps and not ignored:
         return []
-    _record(area, stamps)
+    _record(area, {path for path in stamps if place_of(path)})
     return [
         *(finding for file in area.files() for finding in file.findings),
         *_same_ids(area),
@@ -44,12 +44,12 @@ def entry_findings(area: Area) -> list[Finding]:
     ]
 
 
-def _record(area: Area, paths: list[str]) -> None:
+def _record(area: Area, paths: set[str]) -> None:
     try:
         area.pick_up()
         history = area.storage.history
         known = history.paths(history.head, ENTRIES) if history.begun else set()
-        area.storage.record_external_edits({*paths, *known}, area.calendar.now())
+        area.storage.record_external_edits(paths | known, area.calendar.now())
     except StorageError as error:  # a read-only disk must not stop readers
         logger.info("captured entries could not be brought into the history: %s", error)
 

@@ -8,7 +8,7 @@ from memory_v2.entries.area import Area
 from memory_v2.entries.entry import SHARED, Entry
 from memory_v2.entries.places import check_agent
 from memory_v2.errors import InvalidSetting, NotAllowed
-from memory_v2.text.amounts import counted
+from memory_v2.text.amounts import counted_entries
 
 logger = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ def list_entries(area: Area, agent: str | None = None, tag: str | None = None, a
     space = agent if agent in (None, SHARED) else check_agent(agent)
     files = list(area.files(space))
     if unread := sum(file.entry is None for file in files):
-        logger.warning("%s of entries cannot be read; 'silica memory check' tells why", counted(unread, "file"))
+        logger.warning("%s cannot be read; 'silica memory check' tells why", counted_entries(unread))
     read = (file.entry for file in files if file.entry is not None)
     return [one for one in read if (archived or not one.archived) and _has(one, tag)]
 

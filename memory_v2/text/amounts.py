@@ -13,6 +13,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def counted_entries(count: int) -> str:
+    """`1 entry`, `3,412 entries`."""
+    return f"{count:,} entr{'y' if count == 1 else 'ies'}"
+
+
 def dollars(money: float | None) -> str:
     """`$0.0123`, or that the price is not known."""
     if money is None:

@@ -1,0 +1,127 @@
+"""What a capture costs: `python -m bench.capture`. CPU time, beside that of one atomic, durable file write.
+
+A memory has so many entries, of eight agents and two years; then observations are captured, and between any two of
+them a file of the same bytes is written as such programs write files: a temporary file, flushed, renamed, the folder
+flushed. So whatever else the machine does hits both. The goal: the ratio at 100,000 entries is at most 1.5 times that
+at 100. The part that comes later, bringing a batch into the history, is measured alone, and told per entry.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+from memory_v2 import Memory
+from memory_v2.entries.entry import Entry, Source
+from memory_v2.entries.file import entry_data
+from memory_v2.entries.places import entry_name, path_of
+from memory_v2.storage.local.disk import replace_bytes
+from memory_v2.storage.local.storage import LocalStorage
+
+COUNTS = (100, 10_000, 100_000)
+CAPTURES = 400
+"""Captures that are measured; the first ones, which fill what is known and open files, are not."""
+UNMEASURED = 20
+FLAT = 1.5
+"""How much more a capture may cost among the most entries than among the fewest, over a file write."""
+AGENTS = ("hawk", "fury", "shield", "watchtower", "captain", "vision", "forge", "widow")
+NOW = datetime(2026, 2, 15, 9, 30, tzinfo=UTC)
+FIRST = date(2024, 2, 16)
+DAYS = 730
+
+_SUBJECTS = (
+    "Insurance vertical|Buyer acceptance|The harbour report|Staging|Call volume|The spring sale|Legal review|Porto"
+)
+_VERBS = "dropped|rose|was confirmed|was late|doubled|needs a signature|went live|was questioned"
+_OBJECTS = "after the release|in the second week|for the new buyers|across all channels|since Monday|on mobile|at night"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Milliseconds of CPU of a capture, of a file write, and of bringing one entry into the history."""
+
+    entries: int
+    capture: float
+    write: float
+    record: float
+
+    @property
+    def ratio(self) -> float:
+        """A capture, in file writes."""
+        return self.capture / self.write
+
+
+def main() -> None:
+    """Prints a row for each count; exits with 1 if a capture does not cost the same."""
+    counts = [int(one) for one in sys.argv[1:]] or COUNTS
+    print(f"{'entries':>9}{'capture ms':>12}{'file write ms':>15}{'ratio':>8}{'into the history, ms':>22}")
+    costs = []
+    for count in counts:
+        with tempfile.TemporaryDirectory() as folder:
+            costs.append(cost := measured(Path(folder), count))
+        told = f"{cost.entries:>9,}{cost.capture:>12.3f}{cost.write:>15.3f}{cost.ratio:>8.2f}{cost.record:>22.3f}"
+        print(told, flush=True)
+    growth = max(cost.ratio for cost in costs) / costs[0].ratio
+    print(f"the most costs {growth:.2f} times the first; the goal is at most {FLAT}")
+    sys.exit(growth > FLAT)
+
+
+def measured(folder: Path, count: int) -> Cost:
+    """The cost of a capture in a memory with so many entries."""
+    store, beside = folder / "memory", folder / "beside.md"
+    fill(store, count)
+    captures, writes = [], []
+    with Memory(LocalStorage(store), now=lambda: NOW) as memory:
+        texts = statements(random.Random(count))
+        for number in range(UNMEASURED + CAPTURES):
+            text = next(texts)
+            spent = _cpu(lambda text=text: memory.entries.capture(text, AGENTS[0], tags=("bench",), confidence=0.8))  # type: ignore[misc]
+            data = text.encode() + b"-" * 160
+            if number >= UNMEASURED:
+                captures.append(spent)
+                writes.append(_cpu(lambda data=data: replace_bytes(beside, data)))  # type: ignore[misc]
+        recorded = _cpu(lambda: memory.entries.pick_up()) / (UNMEASURED + CAPTURES)
+    return Cost(count, statistics.median(captures), statistics.median(writes), recorded)
+
+
+def fill(store: Path, count: int) -> None:
+    """A memory with so many entries in its files and in its history, as captures and batches have left it."""
+    texts = statements(random.Random(0))
+    with Memory(LocalStorage(store), now=lambda: NOW) as memory:
+        memory.entries.area.make_ready()
+        turns: dict[tuple[str, date], int] = {}
+        for number in range(count):
+            agent, day = AGENTS[number % len(AGENTS)], FIRST + timedelta(days=number * DAYS // count)
+            turns[agent, day] = turn = turns.get((agent, day), 0) + 1
+            entry = Entry(id="", text=next(texts) + "\n", observed_at=day, tags=("bench",), source=Source(author=agent))
+            file = store / f"{path_of(agent, entry_name(day.isoformat(), turn))}.md"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(entry_data(entry))
+        memory.entries.pick_up()
+
+
+def statements(chance: random.Random) -> Iterator[str]:
+    """Texts as agents capture them: made of the same words again and again, with numbers."""
+    subjects, verbs, objects = (words.split("|") for words in (_SUBJECTS, _VERBS, _OBJECTS))
+    while True:
+        number = chance.randrange(10**9)
+        told = f"{chance.choice(subjects)} {chance.choice(verbs)} {number / 1e7:.2f}% {chance.choice(objects)}"
+        yield f"{told}; ticket {number} has the numbers, and {chance.choice(subjects)} {chance.choice(verbs)}."
+
+
+def _cpu(act: Callable[[], object]) -> float:
+    """Milliseconds of CPU, user and system."""
+    before = time.process_time()
+    act()
+    return 1000 * (time.process_time() - before)
+
+
+if __name__ == "__main__":
+    main()

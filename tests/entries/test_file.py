@@ -1,0 +1,184 @@
+"""Entry files as people and other programs write them: read to the letter, told with lines, changed by line."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from memory_v2 import EntryNotFound, Memory, NotAllowed
+from memory_v2.entries.entry import Decay, Reference, Source
+from memory_v2.entries.file import EntryFile, read_entry
+from memory_v2.entries.header import changed_header, read_header, text_below
+from memory_v2.entries.places import place_of
+from memory_v2.storage.local.storage import LocalStorage
+
+PATH = "entries/agents/hawk/memory/vault/obs-2026-02-15-001"
+OCEAN = """---
+tags: [campaign, ctr, insurance]
+confidence: 0.82
+created: 2026-02-15
+decay: linear-30d
+source: watchtower
+backlinks: [obs-2026-02-14-003]
+verified: false
+---
+Insurance vertical CTR dropped 12% week-over-week...
+"""
+OCEAN_2 = """---
+tags:
+  - campaign
+  - "ctr"
+importance: 0.50   # earned
+max_age: 180d
+created: 2026-02-15
+refs: 3
+ref_by: [signal/obs-2026-02-15-001]
+source: FURY
+---
+Body without an end"""
+
+
+def read(text: str | bytes, path: str = PATH) -> EntryFile:
+    place = place_of(path)
+    assert place is not None
+    return read_entry(place, text.encode() if isinstance(text, str) else text)
+
+
+def test_ocean_s_first_schema_is_read() -> None:
+    file = read(OCEAN)
+    assert file.findings == ()
+    entry = file.entry
+    assert entry is not None
+    assert (entry.id, entry.text) == ("hawk/obs-2026-02-15-001", OCEAN.rpartition("---\n")[2])
+    assert (entry.tags, entry.confidence, entry.observed_at) == (
+        ("campaign", "ctr", "insurance"),
+        0.82,
+        date(2026, 2, 15),
+    )
+    assert (entry.decay, entry.source, entry.verified) == (Decay("linear", 30), Source(author="watchtower"), False)
+    assert entry.references == (Reference("related", "obs-2026-02-14-003"),)
+
+
+def test_ocean_s_second_schema_is_read() -> None:
+    file = read(OCEAN_2)
+    assert file.findings == ()
+    entry = file.entry
+    assert entry is not None
+    assert (entry.text, entry.tags) == ("Body without an end", ("campaign", "ctr"))
+    assert (entry.confidence, entry.importance, entry.decay) == (None, 0.5, Decay("ttl", 180))
+    assert entry.references == ()  # who refers to it is computed, and 3 is only a count
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "line"),
+    [
+        ("---\ntags: [a, b\nconfidence: 0.8\n---\nText.\n", "broken-header", 3),
+        ("---\ntags: [a]\nno end\n", "broken-header", 1),
+        ("---\ntags: a\ntags: b\n---\n", "broken-header", 3),
+        ("---\n- just\n- a list\n---\n", "broken-header", 2),
+        ("---\ntags: [a]\ncreated: 2026-02-31\n---\n", "bad-date", 3),
+        ("---\ncreated: soon\n---\n", "bad-date", 2),
+        ("---\ncreated: 2026-02-15T10:00:00\n---\n", "no-zone", 2),
+        ("---\n\nconfidence: 1.8\n---\n", "bad-value", 3),
+        ("---\nconfidence: .nan\n---\n", "bad-value", 2),
+        ("---\ndecay: linear\n---\n", "bad-value", 2),
+        ("---\nmax_age: long\n---\n", "bad-value", 2),
+        ("---\nverified: maybe\n---\n", "bad-value", 2),
+        ("---\nstatus: done\n---\n", "bad-value", 2),
+        ("---\nrecorded: 2026-02-15\n---\n", "bad-value", 2),
+        (b"fine\n\xff\xfe\n", "not-utf8", 2),
+        ("word " * 500_000, "long", 0),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line_and_nothing_else_is_lost(text: str | bytes, kind: str, line: int) -> None:
+    file = read(text)
+    assert [(one.kind, one.path, one.line) for one in file.findings] == [(kind, PATH, line)]
+    assert file.entry is not None
+    assert file.entry.observed_at == date(2026, 2, 15)
+    if kind == "not-utf8":
+        assert file.entry.text.encode("utf-8", "surrogateescape") == text
+
+
+def test_an_entry_without_a_day_is_told_and_none_is_made_up() -> None:
+    file = read("Text.\n", "entries/agents/hawk/memory/vault/note")
+    assert file.entry is None
+    assert [one.kind for one in file.findings] == ["no-day"]
+
+
+@pytest.mark.parametrize("text", [OCEAN, OCEAN_2, OCEAN.replace("\n", "\r\n"), "\ufeff" + OCEAN, "Only text.\n", ""])
+def test_a_change_replaces_the_lines_of_one_key(text: str) -> None:
+    changed = changed_header(text, {"verified": True, "verified_by": ["captain"]})
+    header = read_header(changed)
+    assert header.values["verified"].texts == ("true",)
+    assert header.values["verified_by"].texts == ("captain",)
+    assert text_below(changed) == header.text == read_header(text).text
+    untouched = {line for line in text.splitlines() if not line.startswith("verified")}
+    assert untouched <= set(changed.splitlines())
+    back = changed_header(changed, {"verified_by": None, "verified": False if "verified" in text else None})
+    assert back == (text if text.lstrip("\ufeff").startswith("---") else f"---\n---\n{text}")
+
+
+def test_a_list_over_several_lines_is_replaced_as_a_whole_and_comments_stay() -> None:
+    text = "---\n# mine\ntags:\n- a\n- b\n# why\nsource: hawk\n---\nText.\n"
+    assert changed_header(text, {"tags": ["c"]}) == "---\n# mine\ntags: [c]\n# why\nsource: hawk\n---\nText.\n"
+
+
+def test_a_broken_header_is_not_written_into() -> None:
+    with pytest.raises(NotAllowed, match="line 2"):
+        changed_header("---\ntags: [a\n---\n", {"verified": True})
+
+
+def test_check_names_file_and_line_and_tells_ids_that_are_there_twice(tmp_path: Path) -> None:
+    with Memory(LocalStorage(tmp_path), now=lambda: datetime(2026, 2, 15, tzinfo=UTC)) as memory:
+        memory.entries.capture("CTR dropped.", "hawk")
+        vault = tmp_path / "entries" / "agents" / "hawk" / "memory" / "vault"
+        (vault / "obs-2026-02-15-001.md").write_text(OCEAN)
+        (vault / "obs-2026-02-15-002.md").write_text(OCEAN.replace("0.82", "much"))
+        (vault / "Obs: 3.md").write_text("A name that no disk of Windows can have.\n")
+        (tmp_path / "entries" / "stray.md").write_text("Where no entries are.\n")
+        found = {(one.kind, one.path.rpartition("/")[2], one.line) for one in memory.check()}
+        assert found == {
+            ("same-id", "obs-2026-02-15-001", 0),
+            ("bad-value", "obs-2026-02-15-002", 3),
+            ("stray-file", "Obs: 3.md", 0),
+            ("stray-file", "stray", 0),
+        }
+        assert len(memory.entries.list_entries()) == 3
+
+
+def test_edits_by_hand_come_into_the_history_by_a_check(tmp_path: Path) -> None:
+    with Memory(LocalStorage(tmp_path)) as memory:
+        first, second = (memory.entries.capture(text).entry for text in ("One thing.", "Another matter."))
+        assert memory.check() == []
+        folder = tmp_path / "entries" / "agents" / "default" / "memory" / "vault" / first.name[4:11]
+        (folder / f"{first.name}.md").write_text("Edited.\n")
+        (folder / f"{second.name}.md").unlink()
+        assert memory.check() == []
+        assert [one.first.kind for one in memory.history()] == ["outside", "capture"]
+        memory.undo()
+        assert len(memory.entries.list_entries()) == 2
+
+
+def test_an_entry_is_found_by_its_id_wherever_it_stands(tmp_path: Path) -> None:
+    memory = Memory(LocalStorage(tmp_path), agent="hawk")
+    below = tmp_path / "entries"
+    places = (
+        "agents/hawk/memory/vault",
+        "agents/fury/memory/archive",
+        "agents/hawk/memory/vault/mine",
+        "shared/observations",
+    )
+    for number, place in enumerate(places, 1):
+        (below / place).mkdir(parents=True, exist_ok=True)
+        (below / place / f"obs-2026-02-15-00{number}.md").write_text(f"At {place}.\n")
+    ids = ("obs-2026-02-15-001", "fury/obs-2026-02-15-002", "hawk/obs-2026-02-15-003", "obs-2026-02-15-004")
+    assert [memory.entries.read_entry(one).text for one in ids] == [f"At {place}.\n" for place in places]
+    assert memory.entries.read_entry(ids[1]).archived
+    assert [one.id for one in memory.entries.list_entries("shared")] == ["shared/obs-2026-02-15-004"]
+    assert len(memory.entries.list_entries()) == 3
+    assert len(memory.entries.list_entries(archived=True)) == 4
+    for wrong in ("obs-2026-02-15-009", "fury/../x", "", "nobody/obs-2026-02-15-001"):
+        with pytest.raises(EntryNotFound):
+            memory.entries.read_entry(wrong)
