@@ -23,7 +23,7 @@ from anthropic import Anthropic
 from anthropic.types import ToolParam
 
 from bench.data import data_file
-from bench.notes import SOME_NOTE, Pages, full_text, pages_of
+from bench.notes import SOME_NOTE, Pages, full_text_search, pages_of
 from bench.notes_questions import QUESTIONS, Asked
 from memory_v2 import Memory
 from memory_v2.storage.volatile import VolatileStorage
@@ -93,7 +93,7 @@ def _pairs() -> Iterator[tuple[Asked, str, str, str]]:
     notes = data_file(SOME_NOTE).parents[2]
     folders = {asked.folder: pages_of(notes / asked.folder) for asked in QUESTIONS if asked.answers}
     memories = {name: _memory(pages) for name, pages in folders.items()}
-    searches = {name: full_text(pages) for name, pages in folders.items()}
+    searches = {name: full_text_search(pages) for name, pages in folders.items()}
     for asked in QUESTIONS:
         if asked.answers:
             found = memories[asked.folder].search(asked.question, max_tokens=ROOM)
