@@ -7,6 +7,7 @@ import unicodedata
 from functools import cache
 
 from memory_v2.text.lists import empty_names
+from memory_v2.text.words import unaccented
 
 _DEVICE = re.compile(r"con|prn|aux|nul|conin|conout|(?:com|lpt)[0-9]")
 _MAX_BYTES = 100
@@ -47,7 +48,7 @@ def is_meaningful(segment: str) -> bool:
 
     `misc`, `part-2`, `other-stuff` and `17` do not; `test-plan`, `2026-03` and `q1-report` do.
     """
-    parts = re.findall(r"\d+|[^\W\d_]+", _plain(segment))
+    parts = re.findall(r"\d+|[^\W\d_]+", unaccented(segment))
     numbers = [part for part in parts if part.isdecimal()]
     if len(numbers) == len(parts):
         return _is_date(numbers)
@@ -70,11 +71,6 @@ def _is_date(numbers: list[str]) -> bool:
     return len(years) == len(numbers) or (len(rest) <= 2 and all(len(n) <= 2 and 1 <= int(n) <= 31 for n in rest))
 
 
-def _plain(text: str) -> str:
-    decomposed = unicodedata.normalize("NFD", text.casefold())
-    return unicodedata.normalize("NFC", "".join(c for c in decomposed if unicodedata.category(c) != "Mn"))
-
-
 @cache
 def _empty_names() -> frozenset[str]:
-    return frozenset(map(_plain, empty_names()))
+    return frozenset(map(unaccented, empty_names()))

@@ -59,6 +59,12 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
 
 
+def unaccented(text: str) -> str:
+    """The text with its case folded and without accents, in NFC."""
+    decomposed = unicodedata.normalize("NFD", text.casefold())
+    return unicodedata.normalize("NFC", "".join(c for c in decomposed if unicodedata.category(c) != "Mn"))
+
+
 def is_latin(text: str) -> bool:
     """Whether `text` has only Latin letters, none of them composed of several characters."""
     return text.isascii() or _BEYOND_LATIN.search(text) is None

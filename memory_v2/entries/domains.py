@@ -1,0 +1,111 @@
+"""The domains that entries are routed to: a file that people edit.
+
+The package brings five, with keywords in six languages. A memory has a file of its own only once somebody has edited
+them; it is then the whole truth.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from memory_v2.errors import InvalidSetting
+from memory_v2.tree.path import is_page_path
+
+_DEFAULTS = Path(__file__).with_name("data") / "domains.toml"
+_FIELDS = ("title", "description", "keywords")
+_SHARD = "shard_"
+
+INBOX = "inbox"
+"""What an entry without a home is in; no domain can have this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A home that keywords lead to; `keywords` are all of them, of every language, in the order of the file."""
+
+    name: str
+    title: str
+    description: str = ""
+    keywords: tuple[str, ...] = ()
+
+
+@cache
+def default_domains() -> tuple[Domain, ...]:
+    """The five domains that the package brings."""
+    return read_domains(default_text(), _DEFAULTS.name)
+
+
+def default_text() -> str:
+    """The file of the five domains, with which an edited one begins."""
+    return _DEFAULTS.read_text("utf-8")
+
+
+def read_domains(text: str, file: str) -> tuple[Domain, ...]:
+    """The domains in a file. Raises `InvalidSetting`, naming the file and where possible the line, if it is not valid:
+    half a file would route entries where nobody wants them."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidSetting(f"{file} is not valid TOML: {error}; correct it, or remove it for the defaults") from error
+    found = tuple(_domain(name, table, text, file) for name, table in tables.items())
+    if not found:
+        raise InvalidSetting(f"{file} has no domain; add one, or remove the file for the defaults")
+    return found
+
+
+def domain_named(name: str, domains: Iterable[Domain]) -> Domain | None:
+    """The domain of a name, whatever its case, also as a shard's id (`shard_technical`)."""
+    wanted = name.strip().casefold()
+    return next((one for one in domains if one.name in (wanted, wanted.removeprefix(_SHARD))), None)
+
+
+def shard_id(domain: str) -> str:
+    """The id of the shard that is this domain."""
+    return _SHARD + domain
+
+
+def _domain(name: str, table: Any, text: str, file: str) -> Domain:
+    def invalid(problem: str, key: str = "") -> InvalidSetting:
+        line = _line(text, name, key)
+        return InvalidSetting(f"{file}, line {line}: {problem}" if line else f"{file}: {problem}")
+
+    if not isinstance(table, dict):
+        raise invalid(f"{name!r} is not a table such as [{name}]")
+    if not is_page_path(name) or "/" in name or name != name.casefold() or name == INBOX:
+        raise invalid(f"{name!r} cannot be the name of a domain: use one word in lower case")
+    if unknown := [key for key in table if key not in _FIELDS]:
+        raise invalid(f"{name}.{unknown[0]} is none of {', '.join(_FIELDS)}", unknown[0])
+    for key in _FIELDS[:2]:
+        if not isinstance(table.get(key, ""), str):
+            raise invalid(f"{name}.{key} is not a text", key)
+    lists = _lists(table.get("keywords", []))
+    for key, listed in lists.items():
+        if not isinstance(listed, list) or not all(isinstance(word, str) for word in listed):
+            raise invalid(f"{name}.{key} is not a list of texts", key)
+    keywords = dict.fromkeys(word.strip() for listed in lists.values() for word in listed)
+    title = table.get("title") or name.capitalize()
+    return Domain(name, title, table.get("description", ""), tuple(filter(None, keywords)))
+
+
+def _lists(keywords: Any) -> Mapping[str, Any]:
+    """The keywords in one list per language; they may also be one list."""
+    return keywords if isinstance(keywords, dict) else {"keywords": keywords}
+
+
+def _line(text: str, name: str, key: str) -> int:
+    """The first line on which the key of a domain stands, or the domain itself; 0 if they are not to be found."""
+    lines = list(enumerate(text.splitlines(), 1))
+    start = next((number for number, line in lines if _stands(name, line)), 0)
+    return next((number for number, line in lines if number >= start and key and _stands(key, line)), start)
+
+
+def _stands(key: str, line: str) -> bool:
+    """Whether a line of TOML begins with a key, or a table that ends in it."""
+    quoted = rf"""["']?{re.escape(key)}["']?"""
+    return re.match(rf"""\s*(?:{quoted}\s*[=.]|\[[\s\[]*(?:[\w"'-]+\.)*{quoted}\s*\])""", line) is not None

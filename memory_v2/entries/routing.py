@@ -1,0 +1,178 @@
+"""Routing: which domain or page is the home of an entry, and why.
+
+What a text names explicitly wins over its keywords. A keyword counts once, however often it is there, and three times
+where it is the label of the text ("Lesson: ...", or the box of a task). Texts without a sign, and ties, stay in the
+inbox, with the candidates: a wrong home costs more than none, because nobody looks for it there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import fmean
+
+from memory_v2.entries.domains import Domain
+from memory_v2.entries.entry import Entry, Reference
+from memory_v2.entries.references import Targets, named_in, without_shards
+from memory_v2.text.words import has_cjk, stem, unaccented, words
+
+LABEL_SCORE = 3
+"""What a keyword counts that is the label of its text. A label says what the text is; other words only occur in it."""
+MAX_LABEL = 4
+"""Limits a label, in words. What is longer is a sentence with a colon in it."""
+
+_LABEL = re.compile(r"[\s>#*_+-]*(?:\d+[.)]\s+)?[\s*_]*([^\n:：]{1,80}?)[\s*_]*[:：](?=\s|\*|$|[^\x00-\x7f])")
+_MENTION = re.compile(r"(?<![\w.@/])@(?=[^\W\d_])\w")
+_BOX = re.compile(r"^\s*(?:[-*+]\s+)?\[[ xX]\]\s", re.M)
+_PART = re.compile(r"[^\W\d_]{2,}")
+_LITERAL = {"@": _MENTION, "[ ]": _BOX}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A home that an entry may have, its score, and what the score consists of."""
+
+    home: str
+    score: float
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """The home of a text, `None` for the inbox; why; and all candidates, best first."""
+
+    home: str | None
+    reason: str
+    candidates: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Router:
+    """What routing needs to know: the domains, everything that can be named, and how important each domain is.
+
+    `importance_bonus` times the importance of a domain is added to its score; 2 is DARYL's formula. It is 0 unless
+    asked for, since the domain that is filled first then attracts everything.
+    """
+
+    domains: Sequence[Domain]
+    targets: Targets
+    importance_bonus: float = 0.0
+    importance: Mapping[str, float] | None = None
+
+    def route(self, text: str, references: Iterable[Reference] = ()) -> Routing:
+        """The home of a text that has these references beside those that are in it."""
+        named = self._named((*references, *named_in(text)))
+        scores = [self._score(domain, text) for domain in self.domains]
+        if len(named) == 1:
+            (home, reason), *_ = named.items()
+            return Routing(home, reason, tuple(_best_first(scores)))
+        if named:
+            known = {candidate.home: candidate for candidate in scores if candidate.reasons}
+            scores = [known.get(home, Candidate(home, 0, (why,))) for home, why in named.items()]
+        return _decided(_best_first(scores), tuple(named))
+
+    def _named(self, references: Iterable[Reference]) -> dict[str, str]:
+        """The domains and pages that references lead to, each with the reason."""
+        found: dict[str, str] = {}
+        for reference in references:
+            lead = self.targets.lead(reference.target)
+            if lead.kind in ("domain", "page"):
+                found.setdefault(lead.targets[0], f"it names {reference.target}")
+        return found
+
+    def _score(self, domain: Domain, text: str) -> Candidate:
+        found = keywords_in(without_shards(text), domain.keywords)
+        reasons = [word if score == 1 else f"{word} (label, {score})" for word, score in found.items()]
+        score: float = sum(found.values())
+        if bonus := self.importance_bonus * (self.importance or {}).get(domain.name, 0.0):
+            score += bonus
+            reasons.append(f"importance {bonus:.2f}")
+        return Candidate(domain.name, score, tuple(reasons))
+
+
+def importance_of_domains(entries: Iterable[Entry]) -> dict[str, float]:
+    """The importance of each home: the mean of its entries, as far as they say."""
+    said: dict[str, list[float]] = defaultdict(list)
+    for entry in entries:
+        if entry.home is not None and entry.importance is not None and not entry.archived:
+            said[entry.home].append(entry.importance)
+    return {home: fmean(numbers) for home, numbers in said.items()}
+
+
+def keywords_in(text: str, keywords: Iterable[str]) -> dict[str, int]:
+    """The keywords that a text has, each with what it counts. Of several that are one word, the first is told."""
+    places, label = _places(text), _places(_label(text))
+    found: dict[str, int] = {}
+    told: set[tuple[str, ...] | str] = set()
+    for keyword in keywords:
+        if (literal := _LITERAL.get(keyword)) is not None:
+            if literal.search(text):
+                found[keyword] = LABEL_SCORE if literal is _BOX else 1
+            continue
+        key = unaccented(keyword) if keyword.endswith("*") else _keyword(keyword)
+        if key not in told and _occurs(keyword, places):
+            told.add(key)
+            found[keyword] = LABEL_SCORE if _occurs(keyword, label) else 1
+    return found
+
+
+def _label(text: str) -> str:
+    found = _LABEL.match(text)
+    return found[1] if found and len(words(found[1])) <= MAX_LABEL else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A word of a text without accents, and everything it matches: its stem, and the parts of an identifier."""
+
+    word: str
+    stems: AbstractSet[str]
+
+
+def _places(text: str) -> Sequence[_Place]:
+    return [_Place(word, frozenset(_stems(word))) for word in map(unaccented, words(text))]
+
+
+@lru_cache(maxsize=10_000)
+def _stems(word: str) -> tuple[str, ...]:
+    """The stem of a word, then the stems of its parts. Only plurals and possessives are cut off: a stemmer for search
+    would take "personal" for a person and "plan" for planned."""
+    parts = _PART.findall(word)
+    return (stem(word), *(map(stem, parts) if len(parts) > 1 and not has_cjk(word) else ()))
+
+
+@lru_cache(maxsize=10_000)
+def _keyword(keyword: str) -> tuple[str, ...]:
+    return tuple(stem(word) for word in map(unaccented, words(keyword)))
+
+
+def _occurs(keyword: str, places: Sequence[_Place]) -> bool:
+    """Whether the words of a keyword stand side by side in a text."""
+    if keyword.endswith("*"):
+        start = unaccented(keyword[:-1])
+        return any(place.word.startswith(start) for place in places)
+    wanted = _keyword(keyword)
+    last = len(places) - len(wanted)
+    return bool(wanted) and any(
+        all(word in places[first + offset].stems for offset, word in enumerate(wanted)) for first in range(last + 1)
+    )
+
+
+def _best_first(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The candidates with a sign, best first, equal ones in their order."""
+    return sorted((one for one in candidates if one.reasons), key=lambda one: -one.score)
+
+
+def _decided(candidates: Sequence[Candidate], named: Sequence[str]) -> Routing:
+    if not candidates:
+        return Routing(None, "nothing in it says where it belongs")
+    best = [one for one in candidates if one.score == candidates[0].score]
+    among = f" among {', '.join(named)}, which it names" if named else ""
+    if len(best) > 1:
+        names = ", ".join(one.home for one in best)
+        return Routing(None, f"a tie{among}: {names} ({best[0].score:g} each)", tuple(candidates))
+    return Routing(best[0].home, f"{', '.join(best[0].reasons)}{among}", tuple(candidates))

@@ -1,0 +1,65 @@
+"""The file of domains is for people to edit: what is wrong with it is told with its line."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory_v2.entries.domains import Domain, default_domains, default_text, domain_named, read_domains
+from memory_v2.errors import InvalidSetting
+
+
+def test_the_five_domains_have_keywords_in_six_languages() -> None:
+    assert [one.name for one in default_domains()] == ["projects", "insights", "people", "technical", "strategy"]
+    for language in ("en", "fr", "es", "pt", "de", "zh"):
+        assert default_text().count(f"\n{language} = [") == 5
+
+
+def test_every_keyword_of_the_specification_is_there() -> None:
+    daryl = {
+        "projects": "project task goal objective",
+        "insights": "lesson pattern insight decision learned",
+        "people": "@ contact person expert builder",
+        "technical": "architecture framework code protocol shard layer pillar",
+        "strategy": "vision priority trend",
+    }
+    for domain in default_domains():
+        assert set(daryl[domain.name].split()) <= {*domain.keywords, "contact"}
+    assert "strateg*" in default_domains()[4].keywords
+
+
+def test_a_domain_of_ones_own_is_another_table() -> None:
+    assert read_domains('[garden]\nkeywords = ["leek", " kale "]\n', "domains.toml") == (
+        Domain("garden", "Garden", "", ("leek", "kale")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("[garden]\nkeywords = [leek]\n", "line 2"),
+        ("[garden]\n\nkeywords = [1]\n", "line 3"),
+        ("[garden]\n[garden.keywords]\nen = 'leek'\n", "line 3"),
+        ("[garden]\ntitel = 'Garden'\n", "line 2"),
+        ("[ok]\n[inbox]\n", "line 2"),
+        ("[ok]\n['a/b']\n", "line 2"),
+        ("[ok]\n[Garden]\n", "line 2"),
+        ("garden = 3\n", "line 1"),
+        ("[garden]\ntitle = 3\n", "line 2"),
+    ],
+)
+def test_a_file_that_is_not_valid_is_told_with_its_line(text: str, line: str) -> None:
+    with pytest.raises(InvalidSetting, match=rf"entries/domains\.toml.*{line}"):
+        read_domains(text, "entries/domains.toml")
+
+
+def test_an_empty_file_is_told() -> None:
+    with pytest.raises(InvalidSetting, match="no domain"):
+        read_domains("# nothing yet\n", "entries/domains.toml")
+
+
+def test_a_domain_is_found_by_its_name_and_by_the_id_of_its_shard() -> None:
+    for spelled in ("technical", "Technical", "shard_technical", " shard_Technical "):
+        found = domain_named(spelled, default_domains())
+        assert found is not None
+        assert found.name == "technical"
+    assert domain_named("tech", default_domains()) is None
