@@ -1,0 +1,96 @@
+"""Promotion copies once what is sure enough, and tells what has changed since."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from memory_v2.entries.entry import Entry, Source
+from memory_v2.entries.promoting import PromotionPlan, plan_promotion
+from memory_v2.errors import UsageError
+from tests.entries.made import made
+
+NOW = datetime(2026, 2, 20, 12, tzinfo=UTC)
+SURE = made("hawk/obs-2026-02-15-001", "Buyers pay net 30.\n", confidence=0.9)
+
+
+def plan(*entries: Entry, **options: Any) -> PromotionPlan:
+    return plan_promotion(entries, NOW, **options)
+
+
+def promoted(*entries: Entry, **options: Any) -> list[str]:
+    return [one.id for one in plan(*entries, **options).promotions]
+
+
+def test_what_is_sure_enough_is_copied_and_says_where_it_came_from() -> None:
+    (promotion,) = plan(SURE, made("hawk/obs-2026-02-15-002", confidence=0.79)).promotions
+    copy = promotion.copy
+    assert (promotion.id, copy.id, copy.promoted_from) == (SURE.id, "shared/obs-2026-02-15-001", SURE.id)
+    assert (copy.text, copy.confidence, copy.promoted_at) == (SURE.text, 0.9, NOW)
+    assert promotion.why == "confidence 0.9"
+
+
+def test_the_second_run_does_nothing() -> None:
+    (promotion,) = plan(SURE).promotions
+    again = plan(replace(SURE, promoted_to=(promotion.copy.id,)), promotion.copy)
+    assert again == PromotionPlan()
+
+
+def test_the_threshold_verification_and_one_entry_can_be_asked_for() -> None:
+    unsure = made("hawk/obs-2026-02-15-002", "Two.\n", confidence=0.7)
+    verified = made("hawk/obs-2026-02-15-003", "Three.\n", confidence=0.8, verified=True)
+    silent = made("hawk/obs-2026-02-15-004", "Four.\n")
+    everything = (SURE, unsure, verified, silent)
+    assert promoted(*everything) == [SURE.id, verified.id]
+    assert promoted(*everything, threshold=0.7) == [SURE.id, unsure.id, verified.id]
+    assert promoted(*everything, require_verified=True) == [verified.id]
+    assert promoted(*everything, only="obs-2026-02-15-004.md") == [silent.id]
+    refused = plan(*everything, only=unsure.id, require_verified=True)
+    assert not refused.promotions
+    assert [(one.id, one.why) for one in refused.refusals] == [(unsure.id, "nobody has verified it")]
+
+
+def test_one_entry_is_named_without_guessing() -> None:
+    other = replace(SURE, id="forge/obs-2026-02-15-001", text="Other.\n")
+    with pytest.raises(UsageError, match=r"forge/obs-2026-02-15-001, hawk/obs-2026-02-15-001"):
+        plan(SURE, other, only="obs-2026-02-15-001")
+    with pytest.raises(UsageError, match="no entry"):
+        plan(SURE, only="obs-2026-02-15-009")
+
+
+def test_what_is_archived_or_closed_is_not_promoted() -> None:
+    assert not promoted(replace(SURE, archived=True), replace(SURE, id="hawk/b", status="closed"))
+
+
+def test_namesakes_of_several_agents_get_names_of_their_own() -> None:
+    other = replace(SURE, id="forge/obs-2026-02-15-001", text="Other.\n")
+    third = replace(SURE, id="shared/obs-2026-02-15-002", text="Third.\n", promoted_from="gone/x", promoted_version="")
+    copies = [one.copy.id for one in plan(SURE, other, third).promotions]
+    assert copies == ["shared/obs-2026-02-15-001", "shared/obs-2026-02-15-003"]
+
+
+def test_the_same_text_of_two_agents_is_shared_once() -> None:
+    other = replace(SURE, id="forge/obs-2026-02-15-001")
+    copy = plan(SURE).promotions[0].copy
+    assert promoted(SURE, other, replace(copy, promoted_from=None)) == []
+
+
+def test_a_source_that_has_changed_since_is_told() -> None:
+    copy = plan(SURE).promotions[0].copy
+    changed = plan(replace(SURE, confidence=0.6), copy)
+    assert not changed.promotions
+    assert [(one.kind, one.path) for one in changed.findings] == [("outdated copy", copy.id)]
+    assert "confidence 0.6 there, 0.9 here" in changed.findings[0].message
+    assert not plan(SURE, replace(copy, confidence=0.95, verified=True)).findings  # the copy was worked on
+    lost = plan(copy).findings
+    assert [one.kind for one in lost] == ["lost original"]
+
+
+def test_a_copy_that_does_not_say_where_it_is_from_is_compared_with_its_like() -> None:
+    copy = replace(SURE, id="shared/obs-2026-02-15-001", source=Source(author="captain"))
+    (finding,) = plan(replace(SURE, source=Source(author="fury")), copy).findings
+    assert finding.kind == "copy without origin"
+    assert "source 'fury' there, 'captain' here" in finding.message
