@@ -8,15 +8,13 @@ inbox, with the candidates: a wrong home costs more than none, because nobody lo
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import fmean
 
 from memory_v2.entries.domains import Domain
-from memory_v2.entries.entry import Entry, Reference
+from memory_v2.entries.entry import Reference
 from memory_v2.entries.references import Targets, named_in, without_shards
 from memory_v2.text.words import has_cjk, stem, unaccented, words
 
@@ -92,15 +90,6 @@ class Router:
             score += bonus
             reasons.append(f"importance {bonus:.2f}")
         return Candidate(domain.name, score, tuple(reasons))
-
-
-def importance_of_domains(entries: Iterable[Entry]) -> dict[str, float]:
-    """The importance of each home: the mean of its entries, as far as they say."""
-    said: dict[str, list[float]] = defaultdict(list)
-    for entry in entries:
-        if entry.home is not None and entry.importance is not None and not entry.archived:
-            said[entry.home].append(entry.importance)
-    return {home: fmean(numbers) for home, numbers in said.items()}
 
 
 def keywords_in(text: str, keywords: Iterable[str]) -> dict[str, int]:

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from memory_v2.entries.domains import Domain, default_domains
 from memory_v2.entries.entry import Reference
 from memory_v2.entries.references import Targets
-from memory_v2.entries.routing import Router, importance_of_domains, keywords_in
-from tests.entries.made import made
+from memory_v2.entries.routing import Router, keywords_in
 
 DOMAINS = default_domains()
 
@@ -93,17 +92,6 @@ def test_importance_is_a_bonus_only_if_asked_for() -> None:
     with_bonus = router(importance=importance, importance_bonus=2.0)
     assert with_bonus.route("A task").home is None  # a tie, by DARYL's formula
     assert with_bonus.route("Soup").home == "technical"
-
-
-def test_the_importance_of_a_domain_is_the_mean_of_what_its_entries_say() -> None:
-    entries = [
-        made("hawk/a", home="technical", importance=0.2),
-        made("hawk/b", home="technical", importance=0.8),
-        made("hawk/c", home="technical"),
-        made("hawk/d", home="technical", importance=0.0, archived=True),
-        made("hawk/e", importance=0.9),
-    ]
-    assert importance_of_domains(entries) == {"technical": 0.5}
 
 
 @given(st.text(max_size=200))

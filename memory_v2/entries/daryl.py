@@ -1,0 +1,172 @@
+"""DARYL's shards: a JSON file per domain, with a list of transactions, read and written as its specification has them.
+
+Its programs write two forms: `transaction_id` or `id`, and the shard's name and domain at the top or under `config`.
+Both are read. An entry keeps the id of its transaction in `derived_from`, so that references to it go on leading there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, tzinfo
+from statistics import fmean
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from memory_v2.entries.domains import Domain, shard_id
+from memory_v2.entries.entry import Entry, Reference, Source
+from memory_v2.entries.references import RELATED, Targets
+from memory_v2.errors import InvalidText
+from memory_v2.operations.results import Finding
+
+DEFAULT_IMPORTANCE = 0.5
+"""The importance of a transaction that does not say, in the specification; its programs cannot read one without."""
+_SHARD = "shard_"
+
+
+class _Transaction(BaseModel):
+    """A transaction, as far as it is understood."""
+
+    model_config = ConfigDict(extra="ignore")
+    transaction_id: str | None = None
+    id: str | None = None
+    content: str
+    timestamp: str
+    source: str | None = None
+    importance: float | None = Field(default=None, ge=0, le=1)
+    cross_refs: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """What a shard file holds: its domain, its transactions as entries, and what could not be read, with the reason."""
+
+    domain: str
+    entries: tuple[Entry, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+def read_shard(text: str, file: str, agent: str, zone: tzinfo = UTC) -> Shard:
+    """Reads a shard file. Its entries get names of the space of `agent` by their day, and `zone` is where its clock
+    stood, since its program wrote moments without one. A transaction that cannot be read is told, and the others are
+    read. Raises `InvalidText`, with file and line, if the file is no shard."""
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InvalidText(f"{file}, line {error.lineno}: this is not valid JSON: {error.msg}") from error
+    listed = data.get("transactions") if isinstance(data, dict) else None
+    if not isinstance(listed, list):
+        raise InvalidText(f"{file}: this is no shard: it has no list of transactions")
+    domain = _domain(data, file)
+    numbers: Counter[str] = Counter()
+    entries: list[Entry] = []
+    findings: list[Finding] = []
+    for place, given in enumerate(listed, 1):
+        try:
+            entries.append(_entry(_Transaction.model_validate(given), domain, agent, zone, numbers))
+        except (ValidationError, ValueError) as error:
+            findings.append(
+                Finding("unreadable transaction", "error", file, 0, f"transaction {place}: {_reason(error)}")
+            )
+    return Shard(domain, tuple(entries), (*findings, *_repeated(entries, file)))
+
+
+def _domain(data: Mapping[str, Any], file: str) -> str:
+    config = data.get("config")
+    said = data.get("domain") or (config.get("domain") if isinstance(config, dict) else None) or data.get("shard_id")
+    name = str(said or file.rpartition("/")[2].removesuffix(".json")).strip().casefold()
+    return name.removeprefix(_SHARD)
+
+
+def _entry(given: _Transaction, domain: str, agent: str, zone: tzinfo, numbers: Counter[str]) -> Entry:
+    observed = _observed(given.timestamp, zone)
+    day = observed.isoformat()[:10]
+    numbers[day] += 1
+    origin = given.transaction_id or given.id
+    return Entry(
+        id=f"{agent}/obs-{day}-{numbers[day]:03}",
+        text=given.content,
+        observed_at=observed,
+        home=domain,
+        importance=given.importance,
+        source=Source(channel=given.source),
+        references=tuple(Reference(RELATED, target) for target in dict.fromkeys(given.cross_refs)),
+        derived_from=(origin,) if origin else (),
+    )
+
+
+def _observed(timestamp: str, zone: tzinfo) -> date | datetime:
+    """The day or the moment of a timestamp; a day stays one."""
+    if len(timestamp) == len("2026-02-06"):
+        return date.fromisoformat(timestamp)
+    moment = datetime.fromisoformat(timestamp)
+    return moment if moment.tzinfo else moment.replace(tzinfo=zone)
+
+
+def _reason(error: ValueError) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc'])) or 'the transaction'}: {first['msg']}"
+    return f"timestamp: {error}"
+
+
+def _repeated(entries: Iterable[Entry], file: str) -> Iterator[Finding]:
+    counts = Counter(origin for entry in entries for origin in entry.derived_from)
+    for origin, times in counts.items():
+        if times > 1:
+            yield Finding(
+                "repeated id", "notice", file, 0, f"{times} transactions have the id {origin!r}; all are read"
+            )
+
+
+def write_shard(domain: Domain, entries: Iterable[Entry], targets: Targets) -> dict[str, Any]:
+    """The shard of a domain with these entries, in the specification's schema. References stay as they were written,
+    but those to domains, which are shards there."""
+    own = sorted((entry for entry in entries if entry.home == domain.name), key=lambda entry: (when(entry), entry.id))
+    moments = [when(entry) for entry in own]
+    return {
+        "shard_id": shard_id(domain.name),
+        "domain": domain.name,
+        "config": {"name": domain.title, "description": domain.description, "keywords": list(domain.keywords)},
+        "transactions": [_transaction(entry, domain, targets) for entry in own],
+        "metadata": {
+            "created_at": min(moments, default=None),
+            "last_updated": max(moments, default=None),
+            "importance_score": importance_score(own),
+        },
+    }
+
+
+def importance_score(entries: Iterable[Entry]) -> float:
+    """The importance of a shard: the mean of what its entries say, 0 if none says anything."""
+    said = [entry.importance for entry in entries if entry.importance is not None]
+    return round(fmean(said), 4) if said else 0.0
+
+
+def _transaction(entry: Entry, domain: Domain, targets: Targets) -> dict[str, Any]:
+    return {
+        "transaction_id": entry.derived_from[0] if entry.derived_from else entry.id,
+        "content": entry.text,
+        "timestamp": when(entry),
+        "source": entry.source.channel or entry.source.author or "manual",
+        "importance": DEFAULT_IMPORTANCE if entry.importance is None else entry.importance,
+        "cross_refs": [_target(reference, entry, targets) for reference in entry.references],
+        "shard_id": shard_id(domain.name),
+        "shard_name": domain.title,
+    }
+
+
+def _target(reference: Reference, entry: Entry, targets: Targets) -> str:
+    lead = targets.lead(reference.target, entry.id)
+    return shard_id(lead.targets[0]) if lead.kind == "domain" else reference.target
+
+
+def when(entry: Entry) -> str:
+    """When it was observed, in UTC, to the precision in which that is known."""
+    observed = entry.observed_at
+    if isinstance(observed, datetime):
+        return observed.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return observed.isoformat()
