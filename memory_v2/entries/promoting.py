@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import count
+from typing import TypeAlias
 
 from memory_v2.entries.entry import SHARED, Entry
 from memory_v2.errors import UsageError
@@ -19,6 +21,9 @@ from memory_v2.operations.results import Finding
 THRESHOLD = 0.8
 """The least confidence of an entry that is promoted unasked: "confident", of four levels."""
 _COMPARED = ("text", "observed_at", "kind", "tags", "source", "confidence", "importance", "decay", "verified", "status")
+
+Copied: TypeAlias = tuple[Entry, Entry | None]
+"""A shared copy, and its original as far as it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +64,20 @@ def plan_promotion(
     names one entry, which needs no confidence then. What has a copy is not promoted again. Raises `UsageError` if
     `only` names no entry, or several."""
     everything = sorted(entries, key=lambda entry: entry.id)
-    copies = [entry for entry in everything if entry.space == SHARED]
-    originals = [entry for entry in everything if entry.space != SHARED]
-    asked = originals if only is None else [_named(only, originals)]
+    originals = {entry.id: entry for entry in everything if entry.space != SHARED}
+    copies = [(entry, _original_of(entry, originals)) for entry in everything if entry.space == SHARED]
     promotions: list[Promotion] = []
     refusals: list[Refusal] = []
-    taken = {copy.name for copy in copies}
-    for entry in asked:
-        if why_not := _why_not(entry, copies, threshold if only is None else None, require_verified):
+    for entry in originals.values() if only is None else [_named(only, originals.values())]:
+        least = threshold if only is None else None
+        if why_not := _why_not(entry, copies, least, require_verified):
             refusals.append(Refusal(entry.id, why_not))
             continue
-        copy = _copy(entry, _free_name(entry, taken), now)
-        taken.add(copy.name)
-        copies.append(copy)
+        copy = _copy(entry, _free_name(entry, {copy.name for copy, _ in copies}), now)
+        copies.append((copy, entry))
         promotions.append(Promotion(entry.id, copy, _why(entry, only is not None)))
-    return PromotionPlan(tuple(promotions), () if only is None else tuple(refusals), tuple(_findings(everything)))
+    findings = [finding for copy, original in copies for finding in _findings(copy, original, originals.values())]
+    return PromotionPlan(tuple(promotions), () if only is None else tuple(refusals), tuple(findings))
 
 
 def version(entry: Entry) -> str:
@@ -83,7 +87,7 @@ def version(entry: Entry) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
-def _named(name: str, originals: Sequence[Entry]) -> Entry:
+def _named(name: str, originals: Iterable[Entry]) -> Entry:
     wanted = name.removesuffix(".md").casefold()
     found = [entry for entry in originals if wanted in (entry.id.casefold(), entry.name.casefold())]
     if not found:
@@ -93,7 +97,7 @@ def _named(name: str, originals: Sequence[Entry]) -> Entry:
     return found[0]
 
 
-def _why_not(entry: Entry, copies: Iterable[Entry], threshold: float | None, require_verified: bool) -> str:
+def _why_not(entry: Entry, copies: Sequence[Copied], threshold: float | None, require_verified: bool) -> str:
     if copy := _copy_of(entry, copies):
         return f"it is shared already, as {copy.id}"
     if entry.archived or entry.status == "closed":
@@ -107,12 +111,24 @@ def _why_not(entry: Entry, copies: Iterable[Entry], threshold: float | None, req
     return f"its confidence is {entry.confidence:g}" if entry.confidence < threshold else ""
 
 
-def _copy_of(entry: Entry, copies: Iterable[Entry]) -> Entry | None:
-    """The shared copy of an entry: it says so, or it says nothing about that and has the same text."""
-    for copy in copies:
-        if copy.promoted_from == entry.id or (copy.promoted_from is None and copy.text.strip() == entry.text.strip()):
+def _original_of(copy: Entry, originals: Mapping[str, Entry]) -> Entry | None:
+    """The entry that a copy says it was promoted from: by its id, or by the agent (`captain`, if the copy is named
+    `captain-obs-2026-02-15-001`)."""
+    said = copy.promoted_from or ""
+    return originals.get(said) or originals.get(f"{said}/{copy.name.removeprefix(f'{said}-')}")
+
+
+def _copy_of(entry: Entry, copies: Iterable[Copied]) -> Entry | None:
+    """The shared copy of an entry; also one with the same text whose original nobody knows."""
+    for copy, original in copies:
+        if original is entry or (original is None and _text(copy) == _text(entry)):
             return copy
     return None
+
+
+def _text(entry: Entry) -> str:
+    """What is compared of a text: tools add and drop line ends around it."""
+    return entry.text.strip()
 
 
 def _why(entry: Entry, is_asked_for: bool) -> str:
@@ -133,43 +149,29 @@ def _copy(entry: Entry, name: str, now: datetime) -> Entry:
     )
 
 
-def _free_name(entry: Entry, taken: Iterable[str]) -> str:
-    """The entry's own name, or the next free number of its day."""
-    if entry.name not in taken:
-        return entry.name
-    start, _, _ = entry.name.rpartition("-")
-    number = 1
-    while (name := f"{start}-{number:03}") in taken:
-        number += 1
-    return name
+def _free_name(entry: Entry, taken: Collection[str]) -> str:
+    """The name of a copy: the agent's name, then the entry's, as Ocean's vaults have it."""
+    name = f"{entry.space}-{entry.name}"
+    numbered = (f"{name}-{number}" for number in count(2))
+    return name if name not in taken else next(one for one in numbered if one not in taken)
 
 
-def _findings(entries: Sequence[Entry]) -> Iterator[Finding]:
-    by_id = {entry.id: entry for entry in entries}
-    for copy in entries:
-        if copy.space != SHARED:
-            continue
-        if copy.promoted_from is None:
-            yield from _unsaid_origin(copy, entries)
-        elif (original := by_id.get(copy.promoted_from)) is None:
-            yield _finding("lost original", copy, f"it was promoted from {copy.promoted_from}, which is not there")
-        elif changed := _changed(original, copy):
-            yield _finding("outdated copy", copy, f"{original.id} has changed since it was promoted{changed}")
+def _findings(copy: Entry, original: Entry | None, originals: Iterable[Entry]) -> Iterator[Finding]:
+    if original is None:
+        alike = [one for one in originals if _text(one) == _text(copy)]
+        if alike or copy.promoted_from is not None:  # else it was captured where it stands
+            yield _finding("lost original", copy, _lost(copy, alike))
+    elif (changed := _changed(original, copy)) is not None:
+        yield _finding("outdated copy", copy, f"{original.id} has changed since it was promoted{changed}")
 
 
-def _unsaid_origin(copy: Entry, entries: Iterable[Entry]) -> Iterator[Finding]:
-    """A copy that does not say where it came from: which entries have its text, and where they differ from it."""
-    alike = [one for one in entries if one.space != SHARED and one.text.strip() == copy.text.strip()]
-    if len(alike) == 1:
-        differing = _told(_differences(alike[0], copy), alike[0], copy)
-        message = f"it does not say where it was promoted from; {alike[0].id} has the same text{differing}"
-        yield _finding("copy without origin", copy, message)
-    elif alike:
-        ids = ", ".join(one.id for one in alike)
-        yield _finding("copy without origin", copy, f"it may have been promoted from any of {ids}, and does not say")
-    elif namesakes := [one.id for one in entries if one.space != SHARED and one.name == copy.name]:
-        message = f"it has another text than {', '.join(namesakes)} of the same name, and does not say where it is from"
-        yield _finding("copy without origin", copy, message)
+def _lost(copy: Entry, alike: Iterable[Entry]) -> str:
+    """What is told of a copy whose original is not known: which entries have its text, and how else they differ."""
+    start = "it does not say where it was promoted from"
+    if copy.promoted_from is not None:
+        start = f"it was promoted from {copy.promoted_from!r}, which is not there"
+    told = [f"{one.id} has the same text{_told(_differences(one, copy), one, copy)}" for one in alike]
+    return "; ".join([start, *told])
 
 
 def _changed(original: Entry, copy: Entry) -> str | None:
@@ -183,7 +185,8 @@ def _changed(original: Entry, copy: Entry) -> str | None:
 
 
 def _differences(original: Entry, copy: Entry) -> list[str]:
-    return [name for name in _COMPARED if getattr(original, name) != getattr(copy, name)]
+    others = [name for name in _COMPARED[1:] if getattr(original, name) != getattr(copy, name)]
+    return others if _text(original) == _text(copy) else [_COMPARED[0], *others]
 
 
 def _told(names: Iterable[str], original: Entry, copy: Entry) -> str:

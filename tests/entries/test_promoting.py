@@ -28,7 +28,7 @@ def promoted(*entries: Entry, **options: Any) -> list[str]:
 def test_what_is_sure_enough_is_copied_and_says_where_it_came_from() -> None:
     (promotion,) = plan(SURE, made("hawk/obs-2026-02-15-002", confidence=0.79)).promotions
     copy = promotion.copy
-    assert (promotion.id, copy.id, copy.promoted_from) == (SURE.id, "shared/obs-2026-02-15-001", SURE.id)
+    assert (promotion.id, copy.id, copy.promoted_from) == (SURE.id, "shared/hawk-obs-2026-02-15-001", SURE.id)
     assert (copy.text, copy.confidence, copy.promoted_at) == (SURE.text, 0.9, NOW)
     assert promotion.why == "confidence 0.9"
 
@@ -67,9 +67,9 @@ def test_what_is_archived_or_closed_is_not_promoted() -> None:
 
 def test_namesakes_of_several_agents_get_names_of_their_own() -> None:
     other = replace(SURE, id="forge/obs-2026-02-15-001", text="Other.\n")
-    third = replace(SURE, id="shared/obs-2026-02-15-002", text="Third.\n", promoted_from="gone/x", promoted_version="")
-    copies = [one.copy.id for one in plan(SURE, other, third).promotions]
-    assert copies == ["shared/obs-2026-02-15-001", "shared/obs-2026-02-15-003"]
+    taken = replace(SURE, id="shared/hawk-obs-2026-02-15-001", text="Third.\n")
+    copies = [one.copy.id for one in plan(SURE, other, taken).promotions]
+    assert copies == ["shared/forge-obs-2026-02-15-001", "shared/hawk-obs-2026-02-15-001-2"]
 
 
 def test_the_same_text_of_two_agents_is_shared_once() -> None:
@@ -89,8 +89,21 @@ def test_a_source_that_has_changed_since_is_told() -> None:
     assert [one.kind for one in lost] == ["lost original"]
 
 
-def test_a_copy_that_does_not_say_where_it_is_from_is_compared_with_its_like() -> None:
-    copy = replace(SURE, id="shared/obs-2026-02-15-001", source=Source(author="captain"))
-    (finding,) = plan(replace(SURE, source=Source(author="fury")), copy).findings
-    assert finding.kind == "copy without origin"
-    assert "source 'fury' there, 'captain' here" in finding.message
+def test_a_copy_of_another_program_is_recognised_by_agent_and_name() -> None:
+    copy = replace(SURE, id="shared/hawk-obs-2026-02-15-001", promoted_from="hawk", text=SURE.text.rstrip())
+    assert plan(SURE, copy) == PromotionPlan()
+    assert [one.kind for one in plan(replace(SURE, text="Net 15."), copy).findings] == ["outdated copy"]
+
+
+@pytest.mark.parametrize("said", [None, "captain"])
+def test_a_copy_whose_original_is_unknown_is_compared_with_its_like(said: str | None) -> None:
+    copy = replace(SURE, id="shared/captain-obs-2026-02-15-001", source=Source(author="captain"), promoted_from=said)
+    there = plan(replace(SURE, source=Source(author="fury")), copy)
+    assert not there.promotions
+    (finding,) = there.findings
+    assert finding.kind == "lost original"
+    assert f"{SURE.id} has the same text (source 'fury' there, 'captain' here)" in finding.message
+
+
+def test_what_was_captured_into_the_shared_space_is_no_copy() -> None:
+    assert plan(replace(SURE, id="shared/obs-2026-02-15-001")) == PromotionPlan()
