@@ -39,6 +39,8 @@ _SHARED_PLACE = re.compile(r"(?:.*/)?shared/(?:observations/)?(?:.*/)?(?P<name>[
 def named_in(text: str) -> tuple[Reference, ...]:
     """What a text names explicitly, in order and each once: `shard:x`, `see shard x`, `connect with shard x`, `voir
     shard x` and `[[x]]`. Code names nothing."""
+    if "[[" not in text and "shard" not in text.casefold():
+        return ()
     targets: dict[str, None] = {}
     for block in parse_blocks(text):
         found = [*_shards(block), *((link.start, link.target.strip()) for link in find_links(block))]
@@ -52,7 +54,7 @@ def without_shards(text: str) -> str:
 
 
 def _shards(block: Block) -> Iterator[tuple[int, str]]:
-    if block.kind in _NOT_PROSE or "shard" not in block.text.casefold():
+    if block.kind in _NOT_PROSE:
         return
     prose = _CODE_SPAN.sub(lambda code: " " * len(code[0]), block.text)
     for found in _SHARD.finditer(prose):

@@ -8,6 +8,7 @@ inbox, with the candidates: a wrong home costs more than none, because nobody lo
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -92,21 +93,59 @@ class Router:
         return Candidate(domain.name, score, tuple(reasons))
 
 
-def keywords_in(text: str, keywords: Iterable[str]) -> dict[str, int]:
-    """The keywords that a text has, each with what it counts. Of several that are one word, the first is told."""
-    places, label = _places(text), _places(_label(text))
-    found: dict[str, int] = {}
-    told: set[tuple[str, ...] | str] = set()
-    for keyword in keywords:
-        if (literal := _LITERAL.get(keyword)) is not None:
-            if literal.search(text):
-                found[keyword] = LABEL_SCORE if literal is _BOX else 1
-            continue
-        key = unaccented(keyword) if keyword.endswith("*") else _keyword(keyword)
-        if key not in told and _occurs(keyword, places):
-            told.add(key)
-            found[keyword] = LABEL_SCORE if _occurs(keyword, label) else 1
-    return found
+def keywords_in(text: str, keywords: Sequence[str]) -> dict[str, int]:
+    """The keywords that a text has, in their order, each with what it counts. Of several that are the same word without
+    accents and endings, the first is told."""
+    known = _compiled(tuple(keywords))
+    places = _places(text)
+    labels = known.found_in(_places(_label(text)))
+    found = {number: LABEL_SCORE if number in labels else 1 for number in known.found_in(places)}
+    for keyword, pattern in _LITERAL.items():
+        if keyword in known.literal and pattern.search(text):
+            found[known.literal[keyword]] = LABEL_SCORE if pattern is _BOX else 1
+    return {keywords[number]: found[number] for number in sorted(found)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Keywords:
+    """Keywords by what they begin with, each by its number: a text is looked through once, however many there are."""
+
+    literal: Mapping[str, int]
+    prefixes: Mapping[str, int]
+    phrases: Mapping[str, Sequence[tuple[int, Sequence[str]]]]
+
+    def found_in(self, places: Sequence[_Place]) -> AbstractSet[int]:
+        """The numbers of the keywords that stand in these places, phrases side by side."""
+        found: set[int] = set()
+        for start, place in enumerate(places):
+            found.update(number for prefix, number in self.prefixes.items() if place.word.startswith(prefix))
+            for word in place.stems:
+                for number, rest in self.phrases.get(word, ()):
+                    after = places[start + 1 : start + 1 + len(rest)]
+                    if len(after) == len(rest) and all(
+                        word in one.stems for word, one in zip(rest, after, strict=True)
+                    ):
+                        found.add(number)
+        return found
+
+
+@lru_cache(maxsize=64)
+def _compiled(keywords: tuple[str, ...]) -> _Keywords:
+    literal: dict[str, int] = {}
+    prefixes: dict[str, int] = {}
+    phrases: dict[tuple[str, ...], int] = {}
+    for number, keyword in enumerate(keywords):
+        if keyword in _LITERAL:
+            literal.setdefault(keyword, number)
+        elif keyword.endswith("*"):
+            prefixes.setdefault(unaccented(keyword[:-1]), number)
+        else:
+            phrases.setdefault(tuple(stem(word) for word in map(unaccented, words(keyword))), number)
+    starting: dict[str, list[tuple[int, Sequence[str]]]] = defaultdict(list)
+    for phrase, number in phrases.items():
+        if phrase:
+            starting[phrase[0]].append((number, phrase[1:]))
+    return _Keywords(literal, {start: number for start, number in prefixes.items() if start}, starting)
 
 
 def _label(text: str) -> str:
@@ -122,7 +161,9 @@ class _Place:
     stems: AbstractSet[str]
 
 
+@lru_cache(maxsize=4)
 def _places(text: str) -> Sequence[_Place]:
+    """The words of a text; each domain in turn asks for those of the same one."""
     return [_Place(word, frozenset(_stems(word))) for word in map(unaccented, words(text))]
 
 
@@ -132,23 +173,6 @@ def _stems(word: str) -> tuple[str, ...]:
     would take "personal" for a person and "plan" for planned."""
     parts = _PART.findall(word)
     return (stem(word), *(map(stem, parts) if len(parts) > 1 and not has_cjk(word) else ()))
-
-
-@lru_cache(maxsize=10_000)
-def _keyword(keyword: str) -> tuple[str, ...]:
-    return tuple(stem(word) for word in map(unaccented, words(keyword)))
-
-
-def _occurs(keyword: str, places: Sequence[_Place]) -> bool:
-    """Whether the words of a keyword stand side by side in a text."""
-    if keyword.endswith("*"):
-        start = unaccented(keyword[:-1])
-        return any(place.word.startswith(start) for place in places)
-    wanted = _keyword(keyword)
-    last = len(places) - len(wanted)
-    return bool(wanted) and any(
-        all(word in places[first + offset].stems for offset, word in enumerate(wanted)) for first in range(last + 1)
-    )
 
 
 def _best_first(candidates: Iterable[Candidate]) -> list[Candidate]:
