@@ -64,8 +64,8 @@ def plan_promotion(
     names one entry, which needs no confidence then. What has a copy is not promoted again. Raises `UsageError` if
     `only` names no entry, or several."""
     everything = sorted(entries, key=lambda entry: entry.id)
-    originals = {entry.id: entry for entry in everything if entry.space != SHARED}
-    copies = [(entry, _original_of(entry, originals)) for entry in everything if entry.space == SHARED]
+    originals = _originals(everything)
+    copies = _copies(everything, originals)
     promotions: list[Promotion] = []
     refusals: list[Refusal] = []
     for entry in originals.values() if only is None else [_named(only, originals.values())]:
@@ -76,8 +76,15 @@ def plan_promotion(
         copy = _copy(entry, _free_name(entry, {copy.name for copy, _ in copies}), now)
         copies.append((copy, entry))
         promotions.append(Promotion(entry.id, copy, _why(entry, only is not None)))
-    findings = [finding for copy, original in copies for finding in _findings(copy, original, originals.values())]
-    return PromotionPlan(tuple(promotions), () if only is None else tuple(refusals), tuple(findings))
+    return PromotionPlan(tuple(promotions), () if only is None else tuple(refusals), copy_findings(everything))
+
+
+def copy_findings(entries: Iterable[Entry]) -> tuple[Finding, ...]:
+    """The shared copies whose original has changed since, or is not known."""
+    everything = list(entries)
+    originals = _originals(everything)
+    copies = _copies(everything, originals)
+    return tuple(one for copy, original in copies for one in _findings(copy, original, originals.values()))
 
 
 def version(entry: Entry) -> str:
@@ -85,6 +92,14 @@ def version(entry: Entry) -> str:
     fields = asdict(entry)
     said = json.dumps([fields[name] for name in _COMPARED], default=str)
     return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
+def _originals(entries: Iterable[Entry]) -> dict[str, Entry]:
+    return {entry.id: entry for entry in entries if entry.space != SHARED}
+
+
+def _copies(entries: Iterable[Entry], originals: Mapping[str, Entry]) -> list[Copied]:
+    return [(entry, _original_of(entry, originals)) for entry in entries if entry.space == SHARED]
 
 
 def _named(name: str, originals: Iterable[Entry]) -> Entry:

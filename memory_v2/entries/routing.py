@@ -123,7 +123,7 @@ class _Keywords:
                 for number, rest in self.phrases.get(word, ()):
                     after = places[start + 1 : start + 1 + len(rest)]
                     if len(after) == len(rest) and all(
-                        word in one.stems for word, one in zip(rest, after, strict=True)
+                        part in one.stems for part, one in zip(rest, after, strict=True)
                     ):
                         found.add(number)
         return found
