@@ -52,4 +52,4 @@ def _expired(entry: Entry, days: float) -> Expired:
 
 def _of_the_future(entry: Entry) -> Finding:
     said = entry.observed_at.isoformat()
-    return Finding("future entry", "notice", entry.id, 0, f"the entry is dated {said}, which is still to come")
+    return Finding("future-entry", "notice", entry.id, 0, f"the entry is dated {said}, which is still to come")

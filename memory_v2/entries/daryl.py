@@ -69,7 +69,7 @@ def read_shard(text: str, file: str, agent: str, zone: tzinfo = UTC) -> Shard:
             entries.append(_entry(_Transaction.model_validate(given), domain, agent, zone, numbers))
         except (ValidationError, ValueError) as error:
             findings.append(
-                Finding("unreadable transaction", "error", file, 0, f"transaction {place}: {_reason(error)}")
+                Finding("unreadable-transaction", "error", file, 0, f"transaction {place}: {_reason(error)}")
             )
     return Shard(domain, tuple(entries), (*findings, *_repeated(entries, file)))
 
@@ -118,7 +118,7 @@ def _repeated(entries: Iterable[Entry], file: str) -> Iterator[Finding]:
     for origin, times in counts.items():
         if times > 1:
             yield Finding(
-                "repeated id", "notice", file, 0, f"{times} transactions have the id {origin!r}; all are read"
+                "repeated-id", "notice", file, 0, f"{times} transactions have the id {origin!r}; all are read"
             )
 
 

@@ -125,7 +125,7 @@ def reference_findings(entries: Iterable[Entry], targets: Targets) -> Iterator[F
         for reference in dict.fromkeys(entry.references):
             lead = targets.lead(reference.target, entry.id)
             if problem := _problem(reference, lead):
-                yield Finding(f"{lead.kind} reference", "notice", entry.id, 0, problem)
+                yield Finding(f"{lead.kind}-reference", "notice", entry.id, 0, problem)
 
 
 def _problem(reference: Reference, lead: Lead) -> str:

@@ -89,7 +89,7 @@ def test_a_repeated_id_is_told_and_nothing_is_dropped() -> None:
     one = {"id": "a", "content": "One", "timestamp": "2026-02-05"}
     shard = read_shard(json.dumps({"transactions": [one, one | {"content": "Two"}]}), "shard_people.json", "daryl")
     assert [entry.text for entry in shard.entries] == ["One", "Two"]
-    assert [finding.kind for finding in shard.findings] == ["repeated id"]
+    assert [finding.kind for finding in shard.findings] == ["repeated-id"]
 
 
 @pytest.mark.parametrize(

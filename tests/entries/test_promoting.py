@@ -72,27 +72,28 @@ def test_namesakes_of_several_agents_get_names_of_their_own() -> None:
     assert copies == ["shared/forge-obs-2026-02-15-001", "shared/hawk-obs-2026-02-15-001-2"]
 
 
-def test_the_same_text_of_two_agents_is_shared_once() -> None:
+def test_the_same_text_of_two_agents_is_shared_once_also_by_the_second_run() -> None:
     other = replace(SURE, id="forge/obs-2026-02-15-001")
-    copy = plan(SURE).promotions[0].copy
-    assert promoted(SURE, other, replace(copy, promoted_from=None)) == []
+    (promotion,) = plan(SURE, other).promotions
+    assert promotion.id == other.id
+    assert plan(SURE, other, promotion.copy) == PromotionPlan()
 
 
 def test_a_source_that_has_changed_since_is_told() -> None:
     copy = plan(SURE).promotions[0].copy
     changed = plan(replace(SURE, confidence=0.6), copy)
     assert not changed.promotions
-    assert [(one.kind, one.path) for one in changed.findings] == [("outdated copy", copy.id)]
+    assert [(one.kind, one.path) for one in changed.findings] == [("outdated-copy", copy.id)]
     assert "confidence 0.6 there, 0.9 here" in changed.findings[0].message
     assert not plan(SURE, replace(copy, confidence=0.95, verified=True)).findings  # the copy was worked on
     lost = plan(copy).findings
-    assert [one.kind for one in lost] == ["lost original"]
+    assert [one.kind for one in lost] == ["lost-original"]
 
 
 def test_a_copy_of_another_program_is_recognised_by_agent_and_name() -> None:
     copy = replace(SURE, id="shared/hawk-obs-2026-02-15-001", promoted_from="hawk", text=SURE.text.rstrip())
     assert plan(SURE, copy) == PromotionPlan()
-    assert [one.kind for one in plan(replace(SURE, text="Net 15."), copy).findings] == ["outdated copy"]
+    assert [one.kind for one in plan(replace(SURE, text="Net 15."), copy).findings] == ["outdated-copy"]
 
 
 @pytest.mark.parametrize("said", [None, "captain"])
@@ -101,7 +102,7 @@ def test_a_copy_whose_original_is_unknown_is_compared_with_its_like(said: str | 
     there = plan(replace(SURE, source=Source(author="fury")), copy)
     assert not there.promotions
     (finding,) = there.findings
-    assert finding.kind == "lost original"
+    assert finding.kind == "lost-original"
     assert f"{SURE.id} has the same text (source 'fury' there, 'captain' here)" in finding.message
 
 

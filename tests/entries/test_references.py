@@ -71,5 +71,5 @@ def test_both_directions_agree_and_an_unknown_target_is_a_finding() -> None:
         "technical": (Reference("supersedes", "forge/b"),),
     }
     (finding,) = reference_findings([one, other], targets)
-    assert (finding.kind, finding.path) == ("nowhere reference", "hawk/a")
+    assert (finding.kind, finding.path) == ("nowhere-reference", "hawk/a")
     assert "nobody/c" in finding.message
