@@ -72,7 +72,7 @@ def said(sentence: Sentence) -> str:
 
 def by_rules(bonus: float) -> Route:
     """The rules of the package, with a bonus for the importance of a domain."""
-    domains = default_domains()
+    domains = default_domains().domains
 
     def route(text: str, stored: Stored) -> tuple[str, str]:
         importance = {home: fmean(numbers) for home, numbers in stored.items()}

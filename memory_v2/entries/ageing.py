@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from memory_v2.entries.decay import age, has_expired, weight_at
@@ -34,22 +34,19 @@ def plan_ageing(entries: Iterable[Entry], calendar: Calendar) -> AgeingPlan:
     standing = sorted((entry for entry in entries if not entry.archived), key=lambda entry: entry.id)
     now = calendar.now()
     same = Calendar(calendar.zone, lambda: now)  # one moment for the whole plan
-    expired = []
-    findings = []
-    for entry in standing:
-        days = age(entry, same)
-        if has_expired(entry.decay, days):
-            expired.append(_expired(entry, days))
-        if days < 0:
-            findings.append(_of_the_future(entry))
-    return AgeingPlan(tuple(expired), tuple(findings))
+    aged = ((entry, age(entry, same)) for entry in standing)
+    expired = (_expired(entry, days) for entry, days in aged if has_expired(entry.decay, days))
+    return AgeingPlan(tuple(expired), tuple(future_findings(standing, same)))
+
+
+def future_findings(entries: Iterable[Entry], calendar: Calendar) -> Iterator[Finding]:
+    """The entries that are dated after now."""
+    for entry in entries:
+        if age(entry, calendar) < 0:
+            message = f"the entry is dated {entry.observed_at.isoformat()}, which is still to come"
+            yield Finding("future-entry", "notice", entry.id, 0, message)
 
 
 def _expired(entry: Entry, days: float) -> Expired:
     left = weight_at(entry.decay, days)
     return Expired(entry.id, int(days), left, f"{entry.decay} since {entry.observed_at.isoformat()}: weight {left:.2f}")
-
-
-def _of_the_future(entry: Entry) -> Finding:
-    said = entry.observed_at.isoformat()
-    return Finding("future-entry", "notice", entry.id, 0, f"the entry is dated {said}, which is still to come")

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memory_v2.entries.domains import Domain, shard_id
 from memory_v2.entries.entry import Entry, Reference, Source
-from memory_v2.entries.references import RELATED, Targets
+from memory_v2.entries.references import RELATED, Targets, references_of
 from memory_v2.errors import InvalidText
 from memory_v2.operations.results import Finding
 
@@ -149,11 +149,11 @@ def importance_score(entries: Iterable[Entry]) -> float:
 def _transaction(entry: Entry, domain: Domain, targets: Targets) -> dict[str, Any]:
     return {
         "transaction_id": entry.derived_from[0] if entry.derived_from else entry.id,
-        "content": entry.text,
+        "content": entry.text.removesuffix("\n"),  # a file needs one, a field has none
         "timestamp": when(entry),
         "source": entry.source.channel or entry.source.author or "manual",
         "importance": DEFAULT_IMPORTANCE if entry.importance is None else entry.importance,
-        "cross_refs": [_target(reference, entry, targets) for reference in entry.references],
+        "cross_refs": [_target(reference, entry, targets) for reference in references_of(entry)],
         "shard_id": shard_id(domain.name),
         "shard_name": domain.title,
     }

@@ -1,7 +1,7 @@
 """The domains that entries are routed to: a file that people edit.
 
 The package brings five, with keywords in six languages. A memory has a file of its own only once somebody has edited
-them; it is then the whole truth.
+them; it is then the whole truth. A storage keeps Markdown, so there the TOML stands in a fence of `entries/domains.md`.
 """
 
 from __future__ import annotations
@@ -9,17 +9,20 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from memory_v2.errors import InvalidSetting
+from memory_v2.tree.block import parse_blocks, split_lines
 from memory_v2.tree.path import is_page_path
 
 _DEFAULTS = Path(__file__).with_name("data") / "domains.toml"
 _FIELDS = ("title", "description", "keywords")
+_BONUS = "importance_bonus"
 _SHARD = "shard_"
+_TOML = re.compile(r" {0,3}(?:`{3,}|~{3,})\s*toml\b", re.I)
 
 INBOX = "inbox"
 """What an entry without a home is in; no domain can have this name."""
@@ -35,28 +38,63 @@ class Domain:
     keywords: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class DomainFile:
+    """The domains in a file, how much the importance of a domain counts in routing (twice in DARYL's formula), and the
+    file's text."""
+
+    domains: tuple[Domain, ...]
+    importance_bonus: float = 0.0
+    text: str = ""
+
+
 @cache
-def default_domains() -> tuple[Domain, ...]:
+def default_domains() -> DomainFile:
     """The five domains that the package brings."""
-    return read_domains(default_text(), _DEFAULTS.name)
+    return read_domains(_DEFAULTS.read_text("utf-8"), _DEFAULTS.name)
 
 
-def default_text() -> str:
-    """The file of the five domains, with which an edited one begins."""
-    return _DEFAULTS.read_text("utf-8")
-
-
-def read_domains(text: str, file: str) -> tuple[Domain, ...]:
+def read_domains(text: str, file: str) -> DomainFile:
     """The domains in a file. Raises `InvalidSetting`, naming the file and where possible the line, if it is not valid:
     half a file would route entries where nobody wants them."""
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidSetting(f"{file} is not valid TOML: {error}; correct it, or remove it for the defaults") from error
+    bonus = tables.pop(_BONUS, 0.0)
+    if isinstance(bonus, bool) or not isinstance(bonus, int | float) or not 0 <= bonus < 100:
+        raise InvalidSetting(f"{file}, line {_line(text, _BONUS, '')}: {_BONUS} is a number from 0 to 100")
     found = tuple(_domain(name, table, text, file) for name, table in tables.items())
     if not found:
         raise InvalidSetting(f"{file} has no domain; add one, or remove the file for the defaults")
-    return found
+    return DomainFile(found, float(bonus), text)
+
+
+def stored_domains(page: str, file: str) -> DomainFile:
+    """The domains in a Markdown page: its first fence of TOML. Raises `InvalidSetting`, with the line of the page."""
+    before, text = _fence(page)
+    if text is None:
+        raise InvalidSetting(f"{file} has no fence ```toml; add one with the domains, or remove the file")
+    return replace(read_domains("\n" * before + text, file), text=text)
+
+
+def domains_page(text: str) -> str:
+    """The Markdown page that holds this TOML."""
+    end = "" if text.endswith("\n") else "\n"
+    return f"# Domains\n\nWhere entries are routed to, and by which keywords.\n\n```toml\n{text}{end}```\n"
+
+
+def _fence(page: str) -> tuple[int, str | None]:
+    """How many lines stand before the text of the first fence of TOML, and that text."""
+    before = 0
+    for block in parse_blocks(page):
+        lines = split_lines(block.text)
+        if block.kind == "fence" and _TOML.match(lines[0]):
+            content = split_lines(block.content)
+            closed = len(content) > 1 and content[-1].lstrip().startswith(("```", "~~~"))
+            return before + 1, "".join(content[1 : -1 if closed else None])
+        before += len(lines)
+    return 0, None
 
 
 def domain_named(name: str, domains: Iterable[Domain]) -> Domain | None:

@@ -48,6 +48,13 @@ def named_in(text: str) -> tuple[Reference, ...]:
     return tuple(Reference(RELATED, target) for target in targets)
 
 
+def references_of(entry: Entry) -> tuple[Reference, ...]:
+    """All references of an entry: those of its header, then what else its text names."""
+    told = {reference.target for reference in entry.references}
+    in_text = (reference for reference in named_in(entry.text) if reference.target not in told)
+    return (*dict.fromkeys(entry.references), *in_text)
+
+
 def without_shards(text: str) -> str:
     """The text without its references to shards, whose words say nothing about the text itself."""
     return _SHARD.sub(" ", text)
@@ -112,7 +119,7 @@ def incoming(entries: Iterable[Entry], targets: Targets) -> Mapping[str, tuple[R
     """For each id, path and domain that is named: by which entries, as references that point back to them."""
     back: dict[str, list[Reference]] = defaultdict(list)
     for entry in sorted(entries, key=lambda one: one.id):
-        for reference in entry.references:
+        for reference in references_of(entry):
             lead = targets.lead(reference.target, entry.id)
             if lead.kind in ("entry", "domain", "page"):
                 back[lead.targets[0]].append(Reference(reference.relation, entry.id))
@@ -122,7 +129,7 @@ def incoming(entries: Iterable[Entry], targets: Targets) -> Mapping[str, tuple[R
 def reference_findings(entries: Iterable[Entry], targets: Targets) -> Iterator[Finding]:
     """The references that lead nowhere, to several entries, or back to their own entry."""
     for entry in entries:
-        for reference in dict.fromkeys(entry.references):
+        for reference in references_of(entry):
             lead = targets.lead(reference.target, entry.id)
             if problem := _problem(reference, lead):
                 yield Finding(f"{lead.kind}-reference", "notice", entry.id, 0, problem)

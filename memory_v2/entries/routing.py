@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memory_v2.entries.domains import Domain
-from memory_v2.entries.entry import Reference
+from memory_v2.entries.entry import Entry, Reference
 from memory_v2.entries.references import Targets, named_in, without_shards
 from memory_v2.text.words import has_cjk, stem, unaccented, words
 
@@ -91,6 +91,34 @@ class Router:
             score += bonus
             reasons.append(f"importance {bonus:.2f}")
         return Candidate(domain.name, score, tuple(reasons))
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """An entry of the inbox, and what routing says about it."""
+
+    id: str
+    routing: Routing
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingPlan:
+    """The entries of the inbox that get a home, and those that stay, by id."""
+
+    routed: tuple[Routed, ...] = ()
+    stay: tuple[Routed, ...] = ()
+
+
+def plan_routing(entries: Iterable[Entry], router: Router) -> RoutingPlan:
+    """What becomes of the inbox: the open entries without a home. What has one keeps it, so a second run does
+    nothing."""
+    inbox = (entry for entry in entries if entry.home is None and not entry.archived and entry.status == "open")
+    told = [Routed(entry.id, router.route(entry.text, entry.references)) for entry in inbox]
+    told.sort(key=lambda one: one.id)
+    return RoutingPlan(
+        tuple(one for one in told if one.routing.home is not None),
+        tuple(one for one in told if one.routing.home is None),
+    )
 
 
 def keywords_in(text: str, keywords: Sequence[str]) -> dict[str, int]:

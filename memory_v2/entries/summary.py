@@ -28,6 +28,7 @@ class Summary:
     """The domains in the order of their file; then the inbox, and pages and former domains that are homes, if they have
     entries. Entries in the archive count nowhere else."""
 
+    at: datetime
     homes: tuple[HomeStatus, ...]
     others: tuple[HomeStatus, ...]
     archived: int
@@ -37,9 +38,26 @@ class Summary:
         """How many entries there are outside the archive."""
         return sum(home.entries for home in (*self.homes, *self.others))
 
+    @property
+    def importance(self) -> dict[str, float]:
+        """The importance of each home."""
+        return {home.home: home.importance for home in (*self.homes, *self.others)}
 
-def summarize(entries: Iterable[Entry], domains: Sequence[Domain]) -> Summary:
-    """Counts the entries by home."""
+    def to_dict(self) -> dict[str, Any]:
+        """In DARYL's schema, with the domains as shards; what else is a home is named beside them."""
+        return {
+            "exported_at": self.at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "total_shards": len(self.homes),
+            "total_transactions": sum(home.entries for home in self.homes),
+            "domains_count": len(self.homes),
+            "shards_status": [_shard_status(home) for home in self.homes],
+            "other_homes": {home.home: home.entries for home in self.others},
+            "archived": self.archived,
+        }
+
+
+def summarize(entries: Iterable[Entry], domains: Sequence[Domain], now: datetime) -> Summary:
+    """Counts the entries by home, as they are now."""
     everything = list(entries)
     by_home: dict[str, list[Entry]] = {domain.name: [] for domain in domains}
     for entry in everything:
@@ -48,23 +66,11 @@ def summarize(entries: Iterable[Entry], domains: Sequence[Domain]) -> Summary:
     titles = {domain.name: domain.title for domain in domains}
     homes = [_status(home, titles.get(home, home), found) for home, found in by_home.items()]
     return Summary(
+        now,
         tuple(homes[: len(domains)]),
         tuple(sorted(homes[len(domains) :], key=lambda one: (one.home != INBOX, one.home))),
         sum(entry.archived for entry in everything),
     )
-
-
-def shards_summary(summary: Summary, now: datetime) -> dict[str, Any]:
-    """The summary in DARYL's schema, with the domains as shards; what else is a home is named beside them."""
-    return {
-        "exported_at": now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        "total_shards": len(summary.homes),
-        "total_transactions": sum(home.entries for home in summary.homes),
-        "domains_count": len(summary.homes),
-        "shards_status": [_shard_status(home) for home in summary.homes],
-        "other_homes": {home.home: home.entries for home in summary.others},
-        "archived": summary.archived,
-    }
 
 
 def _status(home: str, title: str, entries: Sequence[Entry]) -> HomeStatus:

@@ -101,9 +101,9 @@ def test_what_is_no_shard_is_told(text: str, said: str) -> None:
 
 
 def test_a_shard_is_written_as_it_was_read() -> None:
-    domain = default_domains()[3]
+    domain = default_domains().domains[3]
     shard = read_shard(json.dumps(SPECIFIED), "shard_technical.json", "daryl")
-    written = write_shard(domain, shard.entries, Targets(shard.entries, default_domains()))
+    written = write_shard(domain, shard.entries, Targets(shard.entries, default_domains().domains))
     assert written["transactions"] == [SPECIFIED["transactions"][0] | {"shard_name": "Technical"}]  # type: ignore[index]
     assert list(written) == list(SPECIFIED)
     assert read_shard(json.dumps(written), "x", "daryl").entries == shard.entries
@@ -112,7 +112,7 @@ def test_a_shard_is_written_as_it_was_read() -> None:
 def test_an_entry_that_was_never_a_transaction_is_written_without_inventing_a_midnight() -> None:
     entry = made(home="people", references=(Reference("related", "technical"), Reference("related", "nobody")))
     written = write_shard(
-        default_domains()[2], [entry, made("hawk/b", home="projects")], Targets([], default_domains())
+        default_domains().domains[2], [entry, made("hawk/b", home="projects")], Targets([], default_domains().domains)
     )
     (transaction,) = written["transactions"]
     assert transaction["transaction_id"] == entry.id

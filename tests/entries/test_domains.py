@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from memory_v2.entries.domains import Domain, default_domains, default_text, domain_named, read_domains
+from memory_v2.entries.domains import (
+    Domain,
+    DomainFile,
+    default_domains,
+    domain_named,
+    domains_page,
+    read_domains,
+    stored_domains,
+)
 from memory_v2.errors import InvalidSetting
 
 
 def test_the_five_domains_have_keywords_in_six_languages() -> None:
-    assert [one.name for one in default_domains()] == ["projects", "insights", "people", "technical", "strategy"]
+    assert [one.name for one in default_domains().domains] == [
+        "projects",
+        "insights",
+        "people",
+        "technical",
+        "strategy",
+    ]
     for language in ("en", "fr", "es", "pt", "de", "zh"):
-        assert default_text().count(f"\n{language} = [") == 5
+        assert default_domains().text.count(f"\n{language} = [") == 5
 
 
 def test_every_keyword_of_the_specification_is_there() -> None:
@@ -22,15 +36,34 @@ def test_every_keyword_of_the_specification_is_there() -> None:
         "technical": "architecture framework code protocol shard layer pillar",
         "strategy": "vision priority trend",
     }
-    for domain in default_domains():
+    for domain in default_domains().domains:
         assert set(daryl[domain.name].split()) <= {*domain.keywords, "contact"}
-    assert "strateg*" in default_domains()[4].keywords
+    assert "strateg*" in default_domains().domains[4].keywords
 
 
 def test_a_domain_of_ones_own_is_another_table() -> None:
-    assert read_domains('[garden]\nkeywords = ["leek", " kale "]\n', "domains.toml") == (
-        Domain("garden", "Garden", "", ("leek", "kale")),
+    text = '[garden]\nkeywords = ["leek", " kale "]\n'
+    assert read_domains(text, "domains.toml") == DomainFile(
+        (Domain("garden", "Garden", "", ("leek", "kale")),), text=text
     )
+
+
+def test_the_importance_of_domains_can_be_given_weight() -> None:
+    assert read_domains("importance_bonus = 2\n[garden]\n", "domains.toml").importance_bonus == 2
+    assert read_domains(default_domains().text, "domains.toml").importance_bonus == 0
+
+
+def test_a_page_holds_the_domains_in_a_fence_and_errors_have_its_lines() -> None:
+    page = domains_page('[garden]\nkeywords = ["leek"]')
+    assert stored_domains(page, "x").text == '[garden]\nkeywords = ["leek"]\n'
+    assert stored_domains(page, "entries/domains.md").domains[0].keywords == ("leek",)
+    assert stored_domains(domains_page(default_domains().text), "x") == default_domains()
+    with pytest.raises(InvalidSetting, match=r"entries/domains\.md.*line 7"):
+        stored_domains(page.replace('"leek"', "3"), "entries/domains.md")
+    with pytest.raises(InvalidSetting, match=r"line 7"):
+        stored_domains(page.replace('"leek"', "leek"), "entries/domains.md")
+    with pytest.raises(InvalidSetting, match="no fence"):
+        stored_domains("# Domains\n", "entries/domains.md")
 
 
 @pytest.mark.parametrize(
@@ -44,6 +77,7 @@ def test_a_domain_of_ones_own_is_another_table() -> None:
         ("[ok]\n['a/b']\n", "line 2"),
         ("[ok]\n[Garden]\n", "line 2"),
         ("garden = 3\n", "line 1"),
+        ("# much\nimportance_bonus = 'much'\n[garden]\n", "line 2"),
         ("[garden]\ntitle = 3\n", "line 2"),
     ],
 )
@@ -59,7 +93,7 @@ def test_an_empty_file_is_told() -> None:
 
 def test_a_domain_is_found_by_its_name_and_by_the_id_of_its_shard() -> None:
     for spelled in ("technical", "Technical", "shard_technical", " shard_Technical "):
-        found = domain_named(spelled, default_domains())
+        found = domain_named(spelled, default_domains().domains)
         assert found is not None
         assert found.name == "technical"
-    assert domain_named("tech", default_domains()) is None
+    assert domain_named("tech", default_domains().domains) is None

@@ -58,14 +58,14 @@ def entries() -> list[Entry]:
     ],
 )
 def test_a_reference_leads_where_it_says_or_is_told(target: str, lead: Lead) -> None:
-    targets = Targets(entries(), default_domains(), ["projects/silica"])
+    targets = Targets(entries(), default_domains().domains, ["projects/silica"])
     assert targets.lead(target, "forge/obs-2026-02-15-001") == lead
 
 
 def test_both_directions_agree_and_an_unknown_target_is_a_finding() -> None:
     one = made("hawk/a", references=(Reference("related", "forge/b"), Reference("related", "nobody/c")))
     other = made("forge/b", references=(Reference("supersedes", "technical"),), archived=True)
-    targets = Targets([one, other], default_domains())
+    targets = Targets([one, other], default_domains().domains)
     assert incoming([one, other], targets) == {
         "forge/b": (Reference("related", "hawk/a"),),
         "technical": (Reference("supersedes", "forge/b"),),

@@ -11,7 +11,7 @@ from memory_v2.entries.entry import Reference
 from memory_v2.entries.references import Targets
 from memory_v2.entries.routing import Router, keywords_in
 
-DOMAINS = default_domains()
+DOMAINS = default_domains().domains
 
 
 def router(**fields: object) -> Router:

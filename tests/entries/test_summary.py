@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from memory_v2.entries.domains import default_domains
-from memory_v2.entries.summary import shards_summary, summarize
+from memory_v2.entries.summary import summarize
 from tests.entries.made import made
 
+NOW = datetime(2026, 2, 6, 3, tzinfo=UTC)
 ENTRIES = [
     made("hawk/a", home="technical", importance=0.2, observed_at=datetime(2026, 2, 16, 9, tzinfo=UTC)),
     made("hawk/b", home="technical", importance=0.8),
@@ -19,7 +20,7 @@ ENTRIES = [
 
 
 def test_every_entry_is_counted_once() -> None:
-    summary = summarize(ENTRIES, default_domains())
+    summary = summarize(ENTRIES, default_domains().domains, NOW)
     assert [(one.home, one.entries) for one in summary.homes] == [
         ("projects", 0),
         ("insights", 0),
@@ -34,8 +35,7 @@ def test_every_entry_is_counted_once() -> None:
 
 
 def test_the_summary_has_the_schema_of_the_specification() -> None:
-    now = datetime(2026, 2, 6, 3, tzinfo=UTC)
-    written = shards_summary(summarize(ENTRIES, default_domains()), now)
+    written = summarize(ENTRIES, default_domains().domains, NOW).to_dict()
     keys = ["exported_at", "total_shards", "total_transactions", "domains_count", "shards_status"]
     assert list(written)[:5] == keys
     assert [written[key] for key in keys[:4]] == ["2026-02-06T03:00:00Z", 5, 3, 5]
@@ -51,4 +51,4 @@ def test_the_summary_has_the_schema_of_the_specification() -> None:
 
 
 def test_a_memory_without_entries_has_a_summary() -> None:
-    assert summarize([], default_domains()).entries == 0
+    assert summarize([], default_domains().domains, NOW).entries == 0
