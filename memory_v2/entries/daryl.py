@@ -18,7 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memory_v2.entries.domains import Domain, shard_id
 from memory_v2.entries.entry import Entry, Reference, Source
-from memory_v2.entries.references import RELATED, Targets, references_of
+from memory_v2.entries.file import RELATED
+from memory_v2.entries.references import Targets, references_of
 from memory_v2.errors import InvalidText
 from memory_v2.operations.results import Finding
 

@@ -22,6 +22,7 @@ _PLACE = re.compile(
     rf"(?:{_AGENTS}/(?P<agent>[^/]+)/memory/(?P<state>vault|archive)|{_SHARED}/(?P<shared>observations|archive))"
     r"/(?:[^/]+/)*(?P<name>[^/]+)\Z"
 )
+_NAMED = re.compile(r"(?:.*/)?((?:agents|shared)/.+?)(?:\.md)?\Z", re.S)
 _NAME = re.compile(r"obs-(\d{4})-(\d\d)-(\d\d)-(\d{3,})\Z")
 
 
@@ -51,6 +52,12 @@ def place_of(path: str) -> Place | None:
     space, state = (found["agent"], found["state"]) if found["agent"] else (SHARED, found["shared"])
     day, number = _numbered(found["name"])
     return Place(path, space, found["name"], state == "archive", day, number)
+
+
+def place_named(file: str) -> Place | None:
+    """The place of a file that is named in any way: in a memory, in a vault such as Ocean's, with or without `.md`."""
+    found = _NAMED.match(file)
+    return place_of(f"{ENTRIES}/{found[1]}") if found else None
 
 
 def _numbered(name: str) -> tuple[date | None, int]:

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from memory_v2.entries.domains import Domain, domain_named
-from memory_v2.entries.entry import SHARED, Entry, Reference
+from memory_v2.entries.entry import Entry, Reference
+from memory_v2.entries.file import RELATED
+from memory_v2.entries.places import place_named
 from memory_v2.operations.results import Finding
 from memory_v2.tree.block import Block, parse_blocks
 from memory_v2.tree.link import find_links, link_key
 from memory_v2.tree.path import fold
-
-RELATED = "related"
-"""How an entry relates to what its text names."""
 
 Leads: TypeAlias = Literal["entry", "domain", "page", "itself", "ambiguous", "nowhere"]
 
@@ -32,8 +31,6 @@ _SHARD = re.compile(
 )
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.S)
 _NOT_PROSE = ("fence", "code", "html", "front matter")
-_PLACE = re.compile(r"(?:.*/)?agents/(?P<space>[^/]+)/(?:memory/)?(?:vault|archive)/(?:.*/)?(?P<name>[^/]+)", re.I)
-_SHARED_PLACE = re.compile(r"(?:.*/)?shared/(?:observations/)?(?:.*/)?(?P<name>[^/]+)", re.I)
 
 
 def named_in(text: str) -> tuple[Reference, ...]:
@@ -94,7 +91,8 @@ class Targets:
     def lead(self, target: str, of: str | None = None) -> Lead:
         """Where a target leads; `of` is the id of the entry that names it."""
         written = target.strip().removesuffix(".md")
-        if (found := self._ids.get(_as_id(written).casefold())) is not None:
+        place = place_named(written)  # its id leads to the entry wherever it stands now
+        if (found := self._ids.get((place.id if place else written).casefold())) is not None:
             return Lead("itself" if found == of else "entry", (found,))
         if "/" not in written and (named := self._named.get(written.casefold())):
             if len(named) > 1:
@@ -104,15 +102,6 @@ class Targets:
             return Lead("domain", (domain.name,))
         page = self._pages.get(link_key(written) or "")
         return Lead("page", (page,)) if page else Lead("nowhere")
-
-
-def _as_id(target: str) -> str:
-    """The id that a target spells: `agents/hawk/memory/vault/x` is `hawk/x`, wherever the entry stands now."""
-    if place := _PLACE.fullmatch(target):
-        return f"{place['space']}/{place['name']}"
-    if place := _SHARED_PLACE.fullmatch(target):
-        return f"{SHARED}/{place['name']}"
-    return target
 
 
 def incoming(entries: Iterable[Entry], targets: Targets) -> Mapping[str, tuple[Reference, ...]]:
