@@ -1,8 +1,10 @@
-"""The verbs that look at entries: ls, show."""
+"""The verbs of `silica memory entries`: ls, show, import, export."""
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -10,8 +12,12 @@ import click
 from memory_v2.cli.columns import Column, table
 from memory_v2.cli.report import out_result
 from memory_v2.cli.show import on_terminal, out, plain, plain_lines, style, tell
+from memory_v2.cli.spinner import working
+from memory_v2.cli.upkeep import tell_plan
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
+from memory_v2.documents import document
 from memory_v2.entries import rows
+from memory_v2.text.amounts import counted
 
 if TYPE_CHECKING:
     from memory_v2.entries.entry import Entry
@@ -76,6 +82,61 @@ def ls(memory: Memory, agent: str | None, tag: str | None, archived: bool, as_js
         out(line)
     if not found:
         tell('there is no such entry; begin with: silica memory capture "…"')
+
+
+@entries.command("import")
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
+@option_for(rows.IMPORT_FILES, "agent", "--agent", metavar="NAME")
+@option_for(rows.IMPORT_FILES, "apply", "--apply")
+@json_option
+@with_memory
+def import_verb(memory: Memory, folder: Path, agent: str | None, apply: bool, as_json: bool) -> None:
+    """Bring in the observations of Ocean's vaults and the transactions of DARYL's shards.
+
+    A folder is looked through for agents/NAME/memory/vault/, archive/ and shared/observations/, and for shards as JSON.
+    Observations come in to the byte. Nothing is guessed or overwritten: what can be read in two ways is told. The same
+    import does nothing the second time.
+
+    \b
+    Examples:
+      silica memory entries import ./ocean
+      silica memory entries import ./memory/shards --agent daryl --apply
+    """
+    files = [folder] if folder.is_file() else sorted(one for one in folder.rglob("*") if one.suffix in (".md", ".json"))
+    given = {one.relative_to(folder.parent).as_posix(): one.read_bytes() for one in files if one.is_file()}
+    with working("reading the entries"):
+        done = memory.entries.import_files(given, agent, apply)
+    plan = done.plan
+    lines = [f"{style(plain(one.id), fg='cyan')} {plain(one.file)}" for one in plan.new]
+    told = (
+        f"{counted(len(plan.new), 'entry', 'entries')} new, {len(plan.known):,} known, {len(plan.others):,} other files"
+    )
+    tell_plan(rows.IMPORT_FILES, done, lines, told, as_json, plan.findings)
+
+
+@entries.command("export")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@json_option
+@with_memory
+def export_verb(memory: Memory, folder: Path, as_json: bool) -> None:
+    """Write the domains as DARYL's shards: a JSON file each, and their summary.
+
+    Files of these names in the folder are replaced. Ocean's vaults need no export: the folder entries/ of a memory has
+    their layout.
+
+    \b
+    Examples:
+      silica memory entries export ./shards
+    """
+    files = memory.entries.export_shards()
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        text = json.dumps(document(content), ensure_ascii=False, indent=2)
+        (folder / name).write_text(f"{text}\n", encoding="utf-8")
+    if as_json:
+        out_result(rows.EXPORT_SHARDS, files)
+    else:
+        out("\n".join(plain(str(folder / name)) for name in files))
 
 
 @entries.command("show")

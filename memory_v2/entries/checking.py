@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memory_v2.entries.area import Area
+from memory_v2.entries.consistency import inconsistencies
+from memory_v2.entries.file import EntryFile
 from memory_v2.entries.places import place_of
-from memory_v2.errors import StorageError
+from memory_v2.entries.upkeep import DOMAINS_PAGE, domains
+from memory_v2.errors import InvalidSetting, StorageError
 from memory_v2.operations.check import Checkup
 from memory_v2.operations.check import check as check_tree
 from memory_v2.operations.context import Context
@@ -35,13 +38,23 @@ def entry_findings(area: Area) -> list[Finding]:
     ignored = area.storage.ignored_files(ENTRIES)
     if not stamps and not ignored:
         return []
-    _record(area, {path for path in stamps if place_of(path)})
+    _record(area, {path for path in stamps if place_of(path) or path == DOMAINS_PAGE})
+    files = list(area.files())
     return [
-        *(finding for file in area.files() for finding in file.findings),
+        *(finding for file in files for finding in file.findings),
+        *_inconsistencies(area, files),
         *_same_ids(area),
         *(Finding("stray-file", "notice", name, 0, f"this file is no entry: {reason}") for name, reason in ignored),
-        *(_stray(path) for path in stamps if place_of(path) is None),
+        *(_stray(path) for path in stamps if place_of(path) is None and path != DOMAINS_PAGE),
     ]
+
+
+def _inconsistencies(area: Area, files: Sequence[EntryFile]) -> list[Finding]:
+    try:
+        known = domains(area).domains
+    except InvalidSetting as error:
+        return [Finding("bad-domains", "error", DOMAINS_PAGE, 0, str(error))]
+    return list(inconsistencies(files, known, area.storage.list_files(), area.calendar))
 
 
 def _record(area: Area, paths: set[str]) -> None:

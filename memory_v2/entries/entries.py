@@ -11,8 +11,15 @@ from memory_v2.entries.area import Area
 from memory_v2.text.calendar import Calendar, utc_now
 
 if TYPE_CHECKING:
+    from memory_v2.entries.ageing import AgeingPlan
     from memory_v2.entries.capture import Captured, CapturedBatch
+    from memory_v2.entries.domains import DomainFile
     from memory_v2.entries.entry import Decay, Entry, Scope
+    from memory_v2.entries.importing import ImportPlan
+    from memory_v2.entries.planned import Planned
+    from memory_v2.entries.promoting import PromotionPlan
+    from memory_v2.entries.routing import Routing, RoutingPlan
+    from memory_v2.entries.summary import Summary
     from memory_v2.storage.base import MemoryStorage
 
 
@@ -74,6 +81,63 @@ class Entries:
         `EntryNotFound`, and `NotAllowed` for a file that does not say what an entry must."""
         self._recover()
         return rows.READ_ENTRY.load()(self.area, id=id)
+
+    def route(self, apply: bool = False) -> Planned[RoutingPlan]:
+        """Finds the home of each entry in the inbox, with the reasons; with `apply`, stores the homes in one operation.
+        Raises `InvalidSetting`, `StorageError`."""
+        self._recover()
+        return rows.ROUTE.load()(self.area, apply=apply)
+
+    def route_text(self, text: str) -> Routing:
+        """Says where a text would be routed, and why; nothing is stored. Raises `InvalidSetting`, `StorageError`."""
+        self._recover()
+        return rows.ROUTE_TEXT.load()(self.area, text=text)
+
+    def age(self, apply: bool = False) -> Planned[AgeingPlan]:
+        """Finds the entries that have expired; with `apply`, moves them to the archive in one operation. Raises
+        `InvalidSetting`, `StorageError`."""
+        self._recover()
+        return rows.AGE.load()(self.area, apply=apply)
+
+    def promote(
+        self, threshold: float = 0.8, require_verified: bool = False, only: str | None = None, apply: bool = False
+    ) -> Planned[PromotionPlan]:
+        """Finds the entries that are sure enough to be shared, or the one that is named; with `apply`, copies them into
+        the shared space in one operation. Raises `InvalidSetting`, `UsageError`, `StorageError`."""
+        self._recover()
+        given = {"threshold": threshold, "require_verified": require_verified, "only": only, "apply": apply}
+        return rows.PROMOTE.load()(self.area, **given)
+
+    def status(self) -> Summary:
+        """Counts the entries of each domain, with their importance. Raises `InvalidSetting`, `StorageError`."""
+        self._recover()
+        return rows.STATUS.load()(self.area)
+
+    def domains(self) -> DomainFile:
+        """Returns the domains that entries are routed to, with their keywords. Raises `InvalidSetting` if the page of
+        the memory is not valid."""
+        self._recover()
+        return rows.DOMAINS.load()(self.area)
+
+    def set_domains(self, text: str) -> DomainFile:
+        """Stores other domains, given as TOML; what was routed keeps its home. Raises `InvalidSetting`,
+        `StorageError`."""
+        self._recover()
+        return rows.SET_DOMAINS.load()(self.area, text=text)
+
+    def import_files(
+        self, files: Mapping[str, bytes], agent: str | None = None, apply: bool = False
+    ) -> Planned[ImportPlan]:
+        """Finds the observations of Ocean's vaults and the transactions of DARYL's shards in these files, given by
+        name; with `apply`, brings in those that are new in one operation. Raises `InvalidSetting`, `StorageError`."""
+        self._recover()
+        return rows.IMPORT_FILES.load()(self.area, files=files, agent=agent, apply=apply)
+
+    def export_shards(self) -> dict[str, Any]:
+        """Returns the domains as DARYL's shards, and their summary, by the names of their files. Raises
+        `InvalidSetting`, `StorageError`."""
+        self._recover()
+        return rows.EXPORT_SHARDS.load()(self.area)
 
     def pick_up(self) -> int:
         """Brings what was captured into the history now, in one revision, and returns how many entries that were.

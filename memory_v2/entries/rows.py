@@ -9,8 +9,15 @@ from memory_v2.operations import rows
 from memory_v2.operations.row import Argument, Row
 
 if TYPE_CHECKING:
+    from memory_v2.entries.ageing import AgeingPlan
     from memory_v2.entries.capture import Captured, CapturedBatch
+    from memory_v2.entries.domains import DomainFile
     from memory_v2.entries.entry import Entry
+    from memory_v2.entries.importing import ImportPlan
+    from memory_v2.entries.planned import Planned
+    from memory_v2.entries.promoting import PromotionPlan
+    from memory_v2.entries.routing import Routing, RoutingPlan
+    from memory_v2.entries.summary import Summary
     from memory_v2.operations.check import Checkup
 
 AGENT = Argument("agent", "str | None", "Whose entries: an agent's name.", None)
@@ -94,4 +101,104 @@ CHECK: Row[Checkup] = replace(
 )
 """Checking as a whole: the tree, as the operation below does, and the entries."""
 
-ROWS: tuple[Row[Any], ...] = (CAPTURE, CAPTURE_BATCH, LIST_ENTRIES, READ_ENTRY, CHECK)
+APPLY = Argument("apply", "bool", "Carry the plan out; otherwise only show it.", False)
+
+ROUTE: Row[Planned[RoutingPlan]] = Row(
+    "route",
+    "entries.upkeep:route",
+    "Find the home of each entry in the inbox.",
+    (APPLY,),
+    works_on="entries",
+    changes="entries",
+)
+
+ROUTE_TEXT: Row[Routing] = Row(
+    "route_text",
+    "entries.upkeep:route_text",
+    "Say where a text would be routed, and why.",
+    (Argument("text", "str", "The text."),),
+    works_on="entries",
+)
+
+AGE: Row[Planned[AgeingPlan]] = Row(
+    "age",
+    "entries.upkeep:age",
+    "Find the entries that have expired, and move them to the archive.",
+    (APPLY,),
+    works_on="entries",
+    changes="entries",
+)
+
+PROMOTE: Row[Planned[PromotionPlan]] = Row(
+    "promote",
+    "entries.upkeep:promote",
+    "Find the entries that are sure enough to be shared, and copy them into the shared space.",
+    (
+        Argument("threshold", "float", "The least confidence, from 0 to 1.", 0.8),
+        Argument("require_verified", "bool", "Only entries that somebody has verified.", False),
+        Argument("only", "str | None", "Only this entry, however sure it is.", None),
+        APPLY,
+    ),
+    works_on="entries",
+    changes="entries",
+)
+
+STATUS: Row[Summary] = Row(
+    "status",
+    "entries.upkeep:status",
+    "Count the entries of each domain, with their importance.",
+    works_on="entries",
+)
+
+DOMAINS: Row[DomainFile] = Row(
+    "domains",
+    "entries.upkeep:domains",
+    "Get the domains that entries are routed to, with their keywords.",
+    works_on="entries",
+)
+
+SET_DOMAINS: Row[DomainFile] = Row(
+    "set_domains",
+    "entries.upkeep:set_domains",
+    "Store other domains.",
+    (Argument("text", "str", "The domains, as TOML."),),
+    works_on="entries",
+    changes="entries",
+)
+
+IMPORT_FILES: Row[Planned[ImportPlan]] = Row(
+    "import_files",
+    "entries.importing:import_files",
+    "Bring in the observations of vaults and the transactions of shards.",
+    (
+        Argument("files", "Mapping[str, bytes]", "The files, by name, with their bytes."),
+        Argument("agent", "str | None", "Whose entries transactions become. Default: the agent of the settings.", None),
+        APPLY,
+    ),
+    works_on="entries",
+    changes="entries",
+)
+
+EXPORT_SHARDS: Row[dict[str, Any]] = Row(
+    "export_shards",
+    "entries.importing:export_shards",
+    "Get the domains as DARYL's shards, and their summary, by file.",
+    works_on="entries",
+)
+
+ROWS: tuple[Row[Any], ...] = (
+    CAPTURE,
+    CAPTURE_BATCH,
+    LIST_ENTRIES,
+    READ_ENTRY,
+    ROUTE,
+    ROUTE_TEXT,
+    AGE,
+    PROMOTE,
+    STATUS,
+    DOMAINS,
+    SET_DOMAINS,
+    IMPORT_FILES,
+    EXPORT_SHARDS,
+    CHECK,
+)

@@ -1,0 +1,219 @@
+"""The verbs for entries that are there: route, age, promote, status, domains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memory_v2.cli.columns import Column, table
+from memory_v2.cli.report import out_result
+from memory_v2.cli.show import out, plain, style, tell
+from memory_v2.cli.spinner import working
+from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory, word
+from memory_v2.entries import rows
+from memory_v2.text.amounts import counted
+
+if TYPE_CHECKING:
+    from memory_v2.entries.planned import Planned
+    from memory_v2.entries.routing import Candidate, Routing
+    from memory_v2.entries.summary import HomeStatus
+    from memory_v2.memory import Memory
+    from memory_v2.operations.results import Finding
+
+COLUMNS = (
+    Column("domain"),
+    Column("title", drop=1),
+    Column("entries", is_number=True),
+    Column("importance", is_number=True),
+    Column("last", drop=2),
+)
+
+
+@click.command(cls=Verb)
+@click.argument("words", metavar="[TEXT]...", nargs=-1, type=word)
+@option_for(rows.ROUTE, "apply", "--apply")
+@json_option
+@with_memory
+def route(memory: Memory, words: tuple[str, ...], apply: bool, as_json: bool) -> None:
+    """Find the home of each entry in the inbox, or of a text.
+
+    What a text names wins over its words: 'see shard technical', 'shard:people', [[projects/silica]]. Then the keywords
+    of the domains count, which 'silica memory domains' shows. What says nothing, or as much for two domains, stays in
+    the inbox. A text is only looked at.
+
+    \b
+    Examples:
+      silica memory route
+      silica memory route --apply
+      silica memory route "Lesson: test the restore, not the backup"
+    """
+    if words:
+        if apply:
+            raise click.UsageError("a text is only looked at: capture it, then route the inbox", _context())
+        routing = memory.entries.route_text(given_text(words, None))
+        if as_json:
+            out_result(rows.ROUTE_TEXT, routing)
+        else:
+            out("\n".join(_routing(routing)))
+        return
+    with working("reading the entries"):
+        done = memory.entries.route(apply)
+    lines = [_routed(one.id, one.routing) for one in (*done.plan.routed, *done.plan.stay)]
+    routed = counted(len(done.plan.routed), "entry", "entries")
+    tell_plan(rows.ROUTE, done, lines, f"{routed} routed, {len(done.plan.stay):,} left in the inbox", as_json)
+
+
+@click.command(cls=Verb)
+@option_for(rows.AGE, "apply", "--apply")
+@json_option
+@with_memory
+def age(memory: Memory, apply: bool, as_json: bool) -> None:
+    """Find the entries that have expired, and move them to the archive.
+
+    How much an entry still counts follows from its day and its decay alone; no number is ever lowered in a file, so
+    running this twice does nothing more. Archived entries are still found, references to them go on leading there, and
+    'silica memory undo' brings them back.
+
+    \b
+    Examples:
+      silica memory age
+      silica memory age --apply
+    """
+    with working("reading the entries"):
+        done = memory.entries.age(apply)
+    lines = [f"{style(plain(one.id), fg='cyan')} {one.why}" for one in done.plan.expired]
+    expired = counted(len(done.plan.expired), "entry", "entries")
+    tell_plan(rows.AGE, done, lines, f"{expired} expired", as_json, done.plan.findings)
+
+
+@click.command(cls=Verb)
+@option_for(rows.PROMOTE, "threshold", "--threshold", type=float, metavar="SHARE")
+@option_for(rows.PROMOTE, "require_verified", "--require-verified")
+@option_for(rows.PROMOTE, "only", "--entry", "--file", "only", metavar="ENTRY")
+@click.option("--agent", metavar="NAME", help="Whose entry it is that is named.")
+@option_for(rows.PROMOTE, "apply", "--apply")
+@json_option
+@with_memory
+def promote(
+    memory: Memory,
+    threshold: float,
+    require_verified: bool,
+    only: str | None,
+    agent: str | None,
+    apply: bool,
+    as_json: bool,
+) -> None:
+    """Find the entries that are sure enough to be shared, and copy them into the shared space.
+
+    A copy says where it came from. What is shared already is not copied again, and a copy whose original has changed
+    since is told.
+
+    \b
+    Examples:
+      silica memory promote
+      silica memory promote --threshold 0.7 --require-verified --apply
+      silica memory promote --entry shield/obs-2026-02-15-001 --apply
+    """
+    if agent is not None:
+        if only is None:
+            raise click.UsageError("--agent says whose entry --entry is: name that too", _context())
+        only = f"{agent}/{only}"
+    with working("reading the entries"):
+        done = memory.entries.promote(threshold, require_verified, only, apply)
+    lines = [
+        f"{style(plain(one.id), fg='cyan')} {plain(one.why)}: {plain(one.copy.id)}" for one in done.plan.promotions
+    ]
+    lines += [f"{style(plain(one.id), fg='cyan')} is not promoted: {plain(one.why)}" for one in done.plan.refusals]
+    promoted = counted(len(done.plan.promotions), "entry", "entries")
+    tell_plan(rows.PROMOTE, done, lines, f"{promoted} sure enough to be shared", as_json, done.plan.findings)
+
+
+@click.command(cls=Verb)
+@json_option
+@with_memory
+def status(memory: Memory, as_json: bool) -> None:
+    """Count the entries of each domain, with their importance.
+
+    With --json, the summary of DARYL's shards, with a shard for each domain.
+
+    \b
+    Examples:
+      silica memory status
+      silica memory status --json
+    """
+    with working("reading the entries"):
+        summary = memory.entries.status()
+    if as_json:
+        out_result(rows.STATUS, summary)
+        return
+    for line in table(COLUMNS, [_status(home) for home in (*summary.homes, *summary.others)]):
+        out(line)
+    archived = f", {summary.archived:,} more in the archive" if summary.archived else ""
+    tell(f"{counted(len(summary.homes), 'domain')}, {counted(summary.entries, 'entry', 'entries')}{archived}")
+
+
+@click.command(cls=Verb)
+@click.option("--file", type=click.Path(path_type=Path), help="Store these domains ('-': standard input).")
+@json_option
+@with_memory
+def domains(memory: Memory, file: Path | None, as_json: bool) -> None:
+    """Show the domains that entries are routed to, or store others.
+
+    They are TOML: a table for each domain, with its keywords. Print them into a file, edit it, and store it. They stand
+    in entries/domains.md, which can be edited there too.
+
+    \b
+    Examples:
+      silica memory domains > domains.toml
+      silica memory domains --file domains.toml
+    """
+    found = memory.entries.domains() if file is None else memory.entries.set_domains(given_text((), file))
+    if as_json:
+        out_result(rows.DOMAINS, found)
+    elif file is None:
+        out(found.text, newline=False)
+    else:
+        for one in found.domains:
+            out(f"{style(plain(one.name), fg='cyan')} {counted(len(one.keywords), 'keyword')}")
+
+
+def _context() -> click.Context:
+    return click.get_current_context()
+
+
+def tell_plan(
+    row: Any, done: Planned[Any], lines: Iterable[str], sum_up: str, as_json: bool, findings: Iterable[Finding] = ()
+) -> None:
+    """Tells a plan line by line, what a person should look at, and whether it was carried out."""
+    if as_json:
+        out_result(row, done)
+        return
+    for line in lines:
+        out(line)
+    for finding in findings:
+        tell(f"{finding.path}: {finding.message}")
+    if done.revision:
+        tell(f"{sum_up}; done, recorded as {done.revision}")
+    else:
+        tell(f"{sum_up}; nothing was changed")
+
+
+def _routed(entry_id: str, routing: Routing) -> str:
+    name = style(plain(entry_id), fg="cyan")
+    return f"{name} {plain(routing.home or 'inbox')}: {plain(routing.reason)}"
+
+
+def _routing(routing: Routing) -> Iterator[str]:
+    yield f"{style(plain(routing.home or 'inbox'), fg='cyan')}: {plain(routing.reason)}"
+    yield from map(_candidate, routing.candidates)
+
+
+def _candidate(candidate: Candidate) -> str:
+    return f"  {candidate.score:g} {plain(candidate.home)}: {', '.join(map(plain, candidate.reasons))}"
+
+
+def _status(home: HomeStatus) -> list[str]:
+    return [plain(home.home), plain(home.title), f"{home.entries:,}", f"{home.importance:.2f}", home.last_updated or ""]

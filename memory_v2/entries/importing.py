@@ -1,0 +1,139 @@
+"""Importing observations of Ocean's vaults, to the byte, and transactions of DARYL's shards, as one operation.
+
+Importing the same again does nothing, and nothing in the memory is overwritten: what stands in the way is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memory_v2.entries.area import Area
+from memory_v2.entries.daryl import read_shard, when, write_shard
+from memory_v2.entries.domains import shard_id
+from memory_v2.entries.entry import Entry
+from memory_v2.entries.file import entry_data
+from memory_v2.entries.ocean import read_vault
+from memory_v2.entries.places import check_agent, entry_name, path_of
+from memory_v2.entries.planned import Planned, Stock, carried_out
+from memory_v2.entries.references import Targets
+from memory_v2.entries.upkeep import domains, status
+from memory_v2.errors import InvalidText
+from memory_v2.operations.results import Finding
+from memory_v2.storage.history import PageChange
+
+SUMMARY = "shards_summary.json"
+"""A file beside the shards that holds no transactions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """An entry that is brought in: the file that it comes from, its path in the storage, and its bytes there."""
+
+    id: str
+    file: str
+    path: str
+    data: bytes
+
+    def to_dict(self) -> dict[str, str]:
+        """As JSON documents have it: without the bytes."""
+        return {"id": self.id, "file": self.file}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
+    """The entries that are new; the files or transactions that are there already; what a person should look at; and
+    the files that hold no entries."""
+
+    new: tuple[Incoming, ...] = ()
+    known: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+def import_files(
+    area: Area, files: Mapping[str, bytes], agent: str | None = None, apply: bool = False
+) -> Planned[ImportPlan]:
+    """Finds the entries in these files, given by name, and with `apply` brings in those that are new. Transactions of
+    shards, which have no author, become those of `agent`. Raises `InvalidSetting`, `StorageError`."""
+    space = check_agent(area.agent if agent is None else agent)
+
+    def plan(stock: Stock) -> ImportPlan:
+        shards = {name for name in files if name.endswith(".json") and not name.endswith(SUMMARY)}
+        vault = _vault(stock, {name: data for name, data in files.items() if name not in shards})
+        taken = {*stock.ids, *(one.id for one in vault.new)}
+        from_shards = _shards(area, stock, {name: files[name] for name in sorted(shards)}, space, taken)
+        return ImportPlan(
+            (*vault.new, *from_shards.new),
+            (*vault.known, *from_shards.known),
+            (*vault.findings, *from_shards.findings),
+            vault.others,
+        )
+
+    def changes(stock: Stock, plan: ImportPlan) -> Iterator[PageChange]:
+        return (PageChange(one.path, None, one.data) for one in plan.new)
+
+    return carried_out(area, apply, "import", plan, changes)
+
+
+def export_shards(area: Area) -> dict[str, Any]:
+    """The domains as DARYL's shards, and their summary, by the names of their files. Raises `InvalidSetting`,
+    `StorageError`."""
+    known, everything = domains(area).domains, area.entries()
+    entries = [entry for entry in everything if not entry.archived]
+    targets = Targets(everything, known, area.storage.list_files())
+    shards = {f"{shard_id(one.name)}.json": write_shard(one, entries, targets) for one in known}
+    return {**shards, SUMMARY: status(area).to_dict()}
+
+
+def _vault(stock: Stock, files: Mapping[str, bytes]) -> ImportPlan:
+    vault = read_vault(files)
+    new: list[Incoming] = []
+    known: list[str] = []
+    findings = list(vault.findings)
+    for one in vault.observed:
+        if one.entry.id not in stock.ids:
+            new.append(Incoming(one.entry.id, one.file, one.path, files[one.file]))
+        elif stock.current(one.entry.id) == files[one.file]:
+            known.append(one.file)
+        else:
+            message = f"the memory has another entry {one.entry.id}; this one was not imported"
+            findings.append(Finding("taken-name", "error", one.file, 0, message))
+    return ImportPlan(tuple(new), tuple(known), tuple(findings), vault.others)
+
+
+def _shards(area: Area, stock: Stock, files: Mapping[str, bytes], space: str, taken: set[str]) -> ImportPlan:
+    read: list[tuple[str, Entry]] = []
+    findings: list[Finding] = []
+    others: list[str] = []
+    for file, data in files.items():
+        try:
+            shard = read_shard(data.decode("utf-8"), file, space, area.calendar.zone)
+        except (InvalidText, UnicodeDecodeError) as error:
+            others.append(file)
+            reason = str(error) if isinstance(error, InvalidText) else f"{file} is not UTF-8: {error.reason}"
+            findings.append(Finding("no-shard", "error", file, 0, reason))
+            continue
+        findings += shard.findings
+        read += ((file, entry) for entry in shard.entries)
+    origins = {origin for entry in stock.entries for origin in entry.derived_from}
+    said = {(entry.space, when(entry), entry.text.strip()) for entry in stock.entries}
+    new: list[Incoming] = []
+    known: list[str] = []
+    for file, entry in sorted(read, key=lambda one: (when(one[1]), one[0], one[1].id)):
+        if origins.intersection(entry.derived_from) or (space, when(entry), entry.text.strip()) in said:
+            known.append(next(iter(entry.derived_from), file))
+            continue
+        numbered = replace(entry, id=_free_id(area, entry, taken))
+        taken.add(numbered.id)
+        new.append(Incoming(numbered.id, file, path_of(space, numbered.name), entry_data(numbered)))
+    return ImportPlan(tuple(new), tuple(known), tuple(findings), tuple(others))
+
+
+def _free_id(area: Area, entry: Entry, taken: set[str]) -> str:
+    day = area.calendar.written(entry.observed_at) or ""
+    number = 1
+    while (name := f"{entry.space}/{entry_name(day, number)}") in taken:
+        number += 1
+    return name

@@ -1,0 +1,154 @@
+"""What is done with entries that are there: routing, ageing and promoting them, and counting them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from memory_v2.entries.ageing import AgeingPlan, plan_ageing
+from memory_v2.entries.area import Area
+from memory_v2.entries.domains import (
+    DomainFile,
+    default_domains,
+    domains_page,
+    read_domains,
+    stored_domains,
+)
+from memory_v2.entries.entry import SHARED, Entry
+from memory_v2.entries.file import share, written_moment
+from memory_v2.entries.header import changed_header, read_header
+from memory_v2.entries.places import moved_to, path_of
+from memory_v2.entries.planned import Planned, Stock, carried_out
+from memory_v2.entries.promoting import THRESHOLD, Promotion, PromotionPlan, plan_promotion
+from memory_v2.entries.references import Targets
+from memory_v2.entries.routing import Router, Routing, RoutingPlan, plan_routing
+from memory_v2.entries.summary import Summary, summarize
+from memory_v2.errors import InvalidSetting
+from memory_v2.operations.results import Finding
+from memory_v2.storage.history import PageChange
+from memory_v2.tree.block import decode, encode
+from memory_v2.tree.path import ENTRIES
+
+DOMAINS_PAGE = f"{ENTRIES}/domains"
+"""The page with the domains of a memory, once somebody has edited them."""
+
+
+def route(area: Area, apply: bool = False) -> Planned[RoutingPlan]:
+    """Finds the home of each entry in the inbox, and with `apply` stores it. Raises `InvalidSetting`,
+    `StorageError`."""
+
+    def plan(stock: Stock) -> RoutingPlan:
+        return plan_routing((one for one in stock.entries if _is_editable(stock, one)), _router(area, stock.entries))
+
+    def changes(stock: Stock, plan: RoutingPlan) -> Iterator[PageChange]:
+        for one in plan.routed:
+            yield stock.with_header(one.id, {"home": one.routing.home})
+
+    return carried_out(area, apply, "route", plan, changes)
+
+
+def route_text(area: Area, text: str) -> Routing:
+    """Says where a text would be routed, and why; nothing is stored. Raises `InvalidSetting`, `StorageError`."""
+    return _router(area, area.entries()).route(text)
+
+
+def age(area: Area, apply: bool = False) -> Planned[AgeingPlan]:
+    """Finds the entries that have expired, and with `apply` moves them to the archive. Raises `InvalidSetting`,
+    `StorageError`."""
+
+    def plan(stock: Stock) -> AgeingPlan:
+        planned = plan_ageing(stock.entries, area.calendar)
+        taken = {one.id for one in planned.expired if _archive_path(stock, one.id) in stock.paths}
+        findings = (
+            Finding("taken-name", "error", _archive_path(stock, one), 0, f"this file is in the way of {one}; move it")
+            for one in sorted(taken)
+        )
+        expired = tuple(one for one in planned.expired if one.id not in taken)
+        return replace(planned, expired=expired, findings=(*planned.findings, *findings))
+
+    def changes(stock: Stock, plan: AgeingPlan) -> Iterator[PageChange]:
+        for one in plan.expired:
+            data = stock.data(one.id)
+            yield PageChange(_archive_path(stock, one.id), None, data)
+            yield PageChange(stock.files[one.id].path, data, None)
+
+    return carried_out(area, apply, "age", plan, changes)
+
+
+def promote(
+    area: Area,
+    threshold: float = THRESHOLD,
+    require_verified: bool = False,
+    only: str | None = None,
+    apply: bool = False,
+) -> Planned[PromotionPlan]:
+    """Finds the entries that are sure enough to be shared, or the one that is named, and with `apply` copies them into
+    the shared space. Raises `InvalidSetting`, `UsageError`, `StorageError`."""
+    try:
+        least = share(threshold)
+    except (TypeError, ValueError) as error:
+        raise InvalidSetting(f"threshold is a number from 0 to 1, not {threshold!r}") from error
+    if not isinstance(require_verified, bool):
+        raise InvalidSetting(f"require_verified is True or False, not {require_verified!r}")
+
+    def plan(stock: Stock) -> PromotionPlan:
+        entries = (one for one in stock.entries if _is_editable(stock, one))
+        now = area.calendar.now().replace(microsecond=0)
+        return plan_promotion(entries, now, threshold=least, require_verified=require_verified, only=only)
+
+    def changes(stock: Stock, plan: PromotionPlan) -> Iterator[PageChange]:
+        for one in plan.promotions:
+            yield PageChange(path_of(SHARED, one.copy.name), None, _copied(stock.data(one.id), one))
+            promoted_to = (*stock.entry(one.id).promoted_to, one.copy.id)
+            yield stock.with_header(one.id, {"promoted_to": promoted_to})
+
+    return carried_out(area, apply, "promote", plan, changes)
+
+
+def status(area: Area) -> Summary:
+    """Counts the entries of each domain. Raises `InvalidSetting`, `StorageError`."""
+    return summarize(area.entries(), domains(area).domains, area.calendar.now())
+
+
+def domains(area: Area) -> DomainFile:
+    """The domains that entries are routed to. Raises `InvalidSetting` if the page of the memory is not valid."""
+    page = area.data(DOMAINS_PAGE)
+    return default_domains() if page is None else stored_domains(decode(page), f"{DOMAINS_PAGE}.md")
+
+
+def set_domains(area: Area, text: str) -> DomainFile:
+    """Stores other domains, given as TOML; what was routed keeps its home. Raises `InvalidSetting`, `StorageError`."""
+    found = read_domains(text, "the domains")
+    before, after = area.data(DOMAINS_PAGE), encode(domains_page(text))
+    if before != after:
+        area.make_ready()
+        area.commit("domains", ", ".join(one.name for one in found.domains), [PageChange(DOMAINS_PAGE, before, after)])
+    return found
+
+
+def _router(area: Area, entries: Iterable[Entry]) -> Router:
+    known = domains(area)
+    everything = list(entries)
+    targets = Targets(everything, known.domains, area.storage.list_files())
+    importance = summarize(everything, known.domains, area.calendar.now()).importance
+    return Router(known.domains, targets, known.importance_bonus, importance)
+
+
+def _is_editable(stock: Stock, entry: Entry) -> bool:
+    """Whether the header of an entry can be changed: it can be read."""
+    return not any(finding.kind == "broken-header" for finding in stock.files[entry.id].findings)
+
+
+def _archive_path(stock: Stock, entry_id: str) -> str:
+    return moved_to(stock.files[entry_id].path, archived=True)
+
+
+def _copied(data: bytes, promotion: Promotion) -> bytes:
+    """The file of a copy: the original with the keys that only a copy has, so that unknown ones are copied too."""
+    copy, text = promotion.copy, decode(data)
+    changes: dict[str, Any] = {} if "created" in read_header(text).values else {"created": copy.observed_at.isoformat()}
+    changes |= {"promoted_from": copy.promoted_from, "promoted_at": written_moment(copy.promoted_at)}
+    changes |= {"promoted_version": copy.promoted_version}
+    changes |= dict.fromkeys(("promoted_to", "consolidated_into", "derived_from"))
+    return encode(changed_header(text, changes))

@@ -1,0 +1,76 @@
+"""Vaults and shards come in as one operation; the second time nothing happens, and nothing is overwritten."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memory_v2 import Memory
+from tests.entries.test_daryl import OF_THE_PROGRAM, SPECIFIED
+from tests.entries.test_ocean import FILES, IDS, NAME
+from tests.entries.test_upkeep import files
+
+SHARDS = {
+    "shards/shard_technical.json": json.dumps(SPECIFIED).encode(),
+    "shards/shard_people.json": json.dumps(OF_THE_PROGRAM).encode(),
+    "shards/shards_summary.json": b"{}",
+}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return Memory.open(tmp_path)
+
+
+def test_a_vault_comes_in_to_the_byte_and_undo_takes_it_back(memory: Memory, tmp_path: Path) -> None:
+    plan = memory.entries.import_files(FILES)
+    assert not files(tmp_path)
+    done = memory.entries.import_files(FILES, apply=True)
+    assert done.plan == plan.plan
+    assert [one.id for one in done.plan.new][:6] == IDS
+    assert files(tmp_path) == {name: data for name, data in FILES.items() if name not in done.plan.others}
+    again = memory.entries.import_files(FILES, apply=True)
+    assert (again.revision, again.plan.new, len(again.plan.known)) == (None, (), 7)
+    memory.undo()
+    assert not files(tmp_path)
+
+
+def test_an_observation_does_not_overwrite_another_one(memory: Memory, tmp_path: Path) -> None:
+    other = tmp_path / "entries/agents/hawk/memory/vault/2026-02" / NAME
+    other.parent.mkdir(parents=True)
+    other.write_text("---\ncreated: 2026-02-15\n---\nAnother.\n")
+    done = memory.entries.import_files(FILES, apply=True)
+    assert other.read_text().endswith("Another.\n")
+    assert "hawk/obs-2026-02-15-001" not in {one.id for one in done.plan.new}
+    assert "taken-name" in {one.kind for one in done.plan.findings}
+
+
+def test_shards_come_in_once_under_names_of_their_day(memory: Memory) -> None:
+    memory.entries.capture("Before.", date="2026-02-05", agent="daryl")
+    done = memory.entries.import_files(SHARDS, agent="daryl", apply=True)
+    assert done.plan.others == ("shards/shards_summary.json",)
+    entries = {entry.id: entry for entry in memory.entries.list_entries("daryl")}
+    assert [entry.home for entry in entries.values()] == [None, "people", "people", "technical"]
+    assert entries["daryl/obs-2026-02-06-001"].derived_from == ("shard_technical_0_1730346428.08987",)
+    assert memory.entries.import_files(SHARDS, agent="daryl", apply=True).revision is None
+    found = {one.kind for one in memory.checkup().findings}
+    assert "nowhere-reference" not in found
+
+
+def test_shards_are_exported_as_they_came(memory: Memory) -> None:
+    memory.entries.import_files(SHARDS, agent="daryl", apply=True)
+    written = memory.entries.export_shards()
+    assert written["shards_summary.json"]["total_transactions"] == 3
+    (transaction,) = written["shard_technical.json"]["transactions"]
+    given = SPECIFIED["transactions"][0]  # type: ignore[index]
+    assert transaction == given | {"shard_name": "Technical"}
+    assert len(written) == 6
+
+
+def test_what_is_no_shard_is_told_and_the_rest_comes_in(memory: Memory) -> None:
+    broken = {"shards/broken.json": b"{", "shards/bytes.json": b"\xff"}
+    plan = memory.entries.import_files(SHARDS | broken, agent="daryl").plan
+    assert len(plan.new) == 3
+    assert {one.path for one in plan.findings} == broken.keys()
