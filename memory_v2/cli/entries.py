@@ -45,9 +45,10 @@ class EntryVerbs(click.Group):
 @click.group(cls=EntryVerbs, subcommand_metavar="VERB ...", invoke_without_command=True)
 @click.pass_context
 def entries(context: click.Context) -> None:
-    """List and show entries.
+    """List and show entries, bring some in, and write them out.
 
-    Entries are what 'silica memory capture' puts down: short, dated observations.
+    Entries are what 'silica memory capture' puts down: short, dated observations. With --json, each verb prints one
+    JSON document.
 
     \b
     Examples:
