@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-from memory_v2.migrate.claude_folder import is_memory, judge_in
-from memory_v2.migrate.files import has_text_suffix, list_files
+from memory_v2.files.claude_folder import is_memory, judge_in
+from memory_v2.files.listing import has_text_suffix, list_files
 from memory_v2.migrate.folder import scan_folder
 from memory_v2.migrate.source import Scan
 

@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 from typing import Final
 
+from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.folder import Text, scan_folder
-from memory_v2.migrate.source import LeftOut, Scan
+from memory_v2.migrate.source import Scan
 
 name: Final = "clawvault"
 about: Final = "a ClawVault"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from memory_v2.migrate.claude_folder import address_in, judge_in
-from memory_v2.migrate.files import has_text_suffix, list_files
+from memory_v2.files.claude_folder import address_in, judge_in
+from memory_v2.files.listing import has_text_suffix, list_files
 from memory_v2.migrate.folder import scan_folder
 from memory_v2.migrate.source import Scan
 from memory_v2.tree.source import named_day

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from memory_v2.errors import UsageError
+from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.export_forms import file_text, json_line, part_text
 from memory_v2.migrate.leaves import Leaf, leaves
-from memory_v2.migrate.source import LeftOut
 from memory_v2.progress import with_progress
 from memory_v2.storage.local.disk import explained, replace_bytes, to_system
 from memory_v2.tree.block import encode

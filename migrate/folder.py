@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory_v2.migrate.claude_folder import address_in, judge_in
-from memory_v2.migrate.decoding import read_text
-from memory_v2.migrate.files import Listing, has_text_suffix, list_files, no_reader
+from memory_v2.files.claude_folder import address_in, judge_in
+from memory_v2.files.decoding import read_text
+from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import Listing, has_text_suffix, list_files, no_reader
 from memory_v2.migrate.places import find_places
 from memory_v2.migrate.references import References, Referring
-from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
+from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.tree.block import parse_blocks, readable
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.page import own_title

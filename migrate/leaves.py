@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from memory_v2.errors import PageNotFound, Unreadable
+from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.pieces import cut_blocks
-from memory_v2.migrate.source import LeftOut
 from memory_v2.progress import with_progress
 from memory_v2.tree.block import Block, decode, split_lines
 from memory_v2.tree.exact import is_bare, text_of

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from memory_v2.migrate.files import has_text_suffix
+from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import has_text_suffix
 from memory_v2.migrate.folder import Text, scan_folder
-from memory_v2.migrate.source import LeftOut, Scan
+from memory_v2.migrate.source import Scan
 from memory_v2.tree.block import readable
 
 name: Final = "claude-memory-tool"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import dropwhile
 
-from memory_v2.migrate.files import without_suffix
+from memory_v2.files.listing import without_suffix
 from memory_v2.text.slug import slug
 from memory_v2.tree.path import MAX_DEPTH, MAX_PATH_BYTES, ROOT
 

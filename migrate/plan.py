@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from memory_v2.migrate.source import LeftOut
+from memory_v2.files.left_out import LeftOut
 
 Strategy: TypeAlias = Literal["keep", "flatten"]
 Action: TypeAlias = Literal["create", "merge", "append", "follow", "skip"]

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.alike import alike
 from memory_v2.migrate.cost import estimate
 from memory_v2.migrate.ledger import Imported, Ledger, digest_of
 from memory_v2.migrate.plan import Action, Plan, Step, Strategy
-from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
+from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.operations.followed import at, is_changed
 from memory_v2.operations.imports import can_take, other_paths
 from memory_v2.storage.base import stored_page

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memory_v2.errors import StorageError, UsageError
+from memory_v2.files.left_out import left_out_in_a_line
+from memory_v2.files.listing import Listing, SourceFile, printable
 from memory_v2.migrate import (
     claude_code,
     clawvault,
@@ -18,9 +20,8 @@ from memory_v2.migrate import (
     silica_v1,
     silica_v2,
 )
-from memory_v2.migrate.files import Listing, SourceFile, printable
 from memory_v2.migrate.folder import scan_files
-from memory_v2.migrate.source import Reader, Scan, left_out_in_a_line
+from memory_v2.migrate.source import Reader, Scan
 
 _OF_SILICA: Sequence[Reader] = (silica_v1, silica_v2)
 _OF_MARKDOWN: Sequence[Reader] = (silica_export, clawvault, memory_tool, daily_logs, claude_code, obsidian)

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from memory_v2.migrate.files import has_text_suffix, without_suffix
+from memory_v2.files.listing import has_text_suffix, without_suffix
 from memory_v2.text.slug import slug
 from memory_v2.tree.block import MAX_NESTING, Block, parse_blocks, readable, split_lines
 from memory_v2.tree.front_matter import FrontMatter

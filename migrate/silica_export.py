@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
+from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.export_forms import BELOW, PAGE, page_in, source_in, text_in
 from memory_v2.migrate.folder import scan_folder
-from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
+from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.tree.block import parse_blocks
 from memory_v2.tree.path import ROOT
 

@@ -15,10 +15,11 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from memory_v2.migrate.files import Listing, SourceFile, has_text_suffix, left_out_as_hidden, list_files
+from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import Listing, SourceFile, has_text_suffix, left_out_as_hidden, list_files
 from memory_v2.migrate.folder import Text, scan_files
 from memory_v2.migrate.personas import one_persona
-from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
+from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.source import iso_day
 

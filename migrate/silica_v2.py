@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from memory_v2.migrate.files import left_out_as_hidden, list_files
+from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import left_out_as_hidden, list_files
 from memory_v2.migrate.folder import Text, scan_files
 from memory_v2.migrate.personas import one_persona
-from memory_v2.migrate.source import LeftOut, Scan
+from memory_v2.migrate.source import Scan
 from memory_v2.tree.path import ROOT
 
 name: Final = "silica-v2"

@@ -8,10 +8,11 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from memory_v2.errors import PageNotFound, Unreadable
+from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import Imported, digest_of
 from memory_v2.migrate.since import Since, has_marker
-from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
+from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.migrate.standing import Places, Standing, texts_of
 from memory_v2.progress import with_progress
 from memory_v2.storage.history import Revision

@@ -284,7 +284,7 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
 
 
 def _left_out(plan: Plan) -> Iterator[str]:
-    from memory_v2.migrate.source import left_out_in_a_line
+    from memory_v2.files.left_out import left_out_in_a_line
 
     if plan.left_out:
         yield f"{len(plan.left_out):,} left out: {plain(left_out_in_a_line(plan.left_out))}"

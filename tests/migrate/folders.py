@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.readers import scan_paths
-from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
+from memory_v2.migrate.source import Scan, SourceDocument
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory_v2.migrate.duplicates import Group, alike
+from memory_v2.tree.alike import Group, alike
 
 TEXT = "Leeks are planted in March with a spade from the shed, ten in a row, and watered each evening until June."
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memory_v2.errors import UsageError
+from memory_v2.files.left_out import LeftOut, left_out_in_a_line
 from memory_v2.migrate.readers import READERS, choose, scan_paths
-from memory_v2.migrate.source import LeftOut, left_out_in_a_line
 from tests.migrate.folders import CLAUDE_CODE, CLAWVAULT, SILICA_V2, VAULT, WORKSPACE, places, write
 
 V1 = {"tea.md": "Green.\n", "tea.metadata.json": '{"summary": "Which tea."}'}

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError, UsageError
+from memory_v2.files.listing import left_out_as_hidden, list_files
 from memory_v2.migrate import markdown
-from memory_v2.migrate.files import left_out_as_hidden, list_files
 from memory_v2.migrate.folder import scan_files
 from memory_v2.migrate.places import find_places
 from memory_v2.migrate.readers import READERS, scan_paths

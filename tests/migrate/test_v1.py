@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from memory_v2.errors import UsageError
+from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.readers import choose, scan_paths
-from memory_v2.migrate.source import LeftOut, Scan, SourceDocument
+from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.tree.block import encode
 from tests.migrate.v1 import NOT_UTF8, write_v1
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
-from memory_v2.migrate.source import LeftOut, Scan
+from memory_v2.migrate.source import Scan
 from memory_v2.migrate.verify import Passage, Verification, verify
 from memory_v2.storage.history import Revision
 from memory_v2.tree.block import split_lines

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from memory_v2.errors import StorageError
-from memory_v2.migrate.source import LeftOut
+from memory_v2.files.left_out import LeftOut
 
 TEXT_SUFFIXES = (".md", ".markdown", ".txt")
 """The ends of the names of files that are read as text, in lower case."""
@@ -99,7 +99,7 @@ def left_out_as_hidden(name: str, path: Path) -> LeftOut | None:
     if not name.endswith("/"):
         return LeftOut(name, "a hidden file")
     if text := _text_below(path):
-        return LeftOut(name, f"a hidden folder, which holds {text}: import the folder itself to keep its notes")
+        return LeftOut(name, f"a hidden folder, which holds {text}: name the folder itself to read its notes")
     return LeftOut(name, "a hidden folder without notes", is_expected=True)
 
 
@@ -135,7 +135,7 @@ def _link(link: SourceFile, folder: Path, seen: set[str]) -> LeftOut:
     if not Path(target).exists():
         return LeftOut(link.name, "a symbolic link that leads nowhere")
     if not Path(target).is_relative_to(root):
-        return LeftOut(link.name, f"a symbolic link out of the folder: import {printable(target)} itself")
+        return LeftOut(link.name, f"a symbolic link out of the folder: name {printable(target)} itself to read it")
     inside = printable(os.path.relpath(target, root))
     return LeftOut(link.name, f"a symbolic link to {inside} in the same folder", is_expected=target in seen)
 
