@@ -9,6 +9,8 @@ memory.search("How is Silica tested?")[0].excerpt
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from memory_v2.errors import (
     Cancelled,
     EntryNotFound,
@@ -35,6 +37,9 @@ from memory_v2.functions import (
 )
 from memory_v2.memory import Memory
 
+if TYPE_CHECKING:
+    from memory_v2.notes.notes import Notes
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -47,6 +52,7 @@ __all__ = [
     "Memory",
     "ModelError",
     "NotAllowed",
+    "Notes",
     "PageExists",
     "PageNotFound",
     "SilicaError",
@@ -61,3 +67,12 @@ __all__ = [
     "split_memory",
     "write_memory",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what is not always needed when it is first asked for."""
+    if name != "Notes":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from memory_v2.notes.notes import Notes
+
+    return Notes

@@ -182,7 +182,7 @@ def _s3(chosen: Configuration, environment: Mapping[str, str]) -> S3Settings:
         raise InvalidSetting(f"{given.name} must be a key prefix such as 'team/memory', not {prefix!r}")
     return S3Settings(
         bucket=bucket,
-        cache=_cache_folder(environment),
+        cache=cache_folder(environment),
         prefix=prefix.strip("/"),
         region=chosen.find(configuration.S3_REGION).text or None,
         endpoint=_endpoint(chosen.find(configuration.S3_ENDPOINT)),
@@ -206,7 +206,7 @@ def _endpoint(given: Given) -> str | None:
     return text.rstrip("/")
 
 
-def _cache_folder(environment: Mapping[str, str]) -> Path:
+def cache_folder(environment: Mapping[str, str]) -> Path:
     """The user's cache folder on this machine."""
     default = {"darwin": "~/Library/Caches", "win32": "~/AppData/Local"}.get(sys.platform, "~/.cache")
     base = environment.get("XDG_CACHE_HOME") or environment.get("LOCALAPPDATA") or default

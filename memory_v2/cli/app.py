@@ -1,4 +1,4 @@
-"""The commands: `silica`, and below it `silica memory` with its verbs."""
+"""The commands: `silica`, and below it `silica memory` and `silica notes` with their verbs."""
 
 from __future__ import annotations
 
@@ -52,6 +52,12 @@ VERBS = {
 }
 """The verbs of `silica memory` in the order of its help: each with its module in this folder, and the function there if
 that has another name."""
+
+NOTES_VERBS = {
+    "index": "notes_index",
+    "status": "notes_index",
+}
+"""The verbs of `silica notes`, likewise."""
 
 
 @click.group(cls=Program, invoke_without_command=True)
@@ -142,5 +148,28 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
       5 model failed
     """
     ctx.obj = ChosenMemory.from_options(path, model, project, persona, os.environ)
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@silica.group(
+    "notes", cls=MemoryVerbs, modules=NOTES_VERBS, invoke_without_command=True, subcommand_metavar="VERB [FOLDER] ..."
+)
+@click.pass_context
+def notes(ctx: click.Context) -> None:
+    """Read any folder of Markdown: MEMORY.md and daily logs, a vault, a memory.
+
+    Nothing in the folder is changed. What is read is kept in your cache folder, so that the next run opens only what
+    was touched. Without a FOLDER, it is the present one. With --json, every verb prints exactly one JSON document.
+
+    \b
+    Examples:
+      silica notes index ~/agent/memory
+      silica notes status ~/agent/memory
+
+    \b
+    Environment:
+      SILICA_MEMORY_TIMEZONE   your time zone, such as Europe/Madrid (UTC)
+    """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -127,7 +127,7 @@ class MemoryVerbs(click.Group):
         except click.NoSuchOption as error:
             if error.option_name != "--json":
                 raise
-            raise click.UsageError("--json goes after the verb: silica memory ls --json", ctx) from error
+            raise click.UsageError(f"--json goes after the verb: {ctx.command_path} VERB --json", ctx) from error
 
 
 def word(argument: str) -> str:

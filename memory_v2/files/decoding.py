@@ -31,18 +31,28 @@ class Decoded:
 def read_text(file: SourceFile) -> Decoded | LeftOut:
     """The text of a file to the letter: UTF-8, or what the byte order mark says. Bytes that are not UTF-8 are kept as
     `tree.block.decode` keeps them."""
+    data = read_data(file)
+    return data if isinstance(data, LeftOut) else decode_text(file.name, data)
+
+
+def read_data(file: SourceFile) -> bytes | LeftOut:
+    """The bytes of a file."""
     try:
-        data = file.path.read_bytes()
+        return file.path.read_bytes()
     except OSError as error:
         return LeftOut(file.name, f"it cannot be read: {error.strerror}")
+
+
+def decode_text(name: str, data: bytes) -> Decoded | LeftOut:
+    """The text of the bytes of a file, as `read_text` reads it."""
     for encoding, mark in _WIDE:
         if data.startswith(mark):
-            return _widely_encoded(file, data, encoding)
+            return _widely_encoded(name, data, encoding)
     text = decode(data.removeprefix(codecs.BOM_UTF8))
     if "\0" in text:
-        return LeftOut(file.name, "binary data, and no text")
+        return LeftOut(name, "binary data, and no text")
     if not text.strip():
-        return _empty(file)
+        return _empty(name)
     if not _PLACEHOLDER.search(text):
         return Decoded(text)
     broken = [number for number, line in enumerate(_LINE_END.split(text), 1) if _PLACEHOLDER.search(line)]
@@ -50,15 +60,15 @@ def read_text(file: SourceFile) -> Decoded | LeftOut:
     return Decoded(text, (f"bytes that are not UTF-8, kept as they are: {lines}",))
 
 
-def _widely_encoded(file: SourceFile, data: bytes, encoding: str) -> Decoded | LeftOut:
+def _widely_encoded(name: str, data: bytes, encoding: str) -> Decoded | LeftOut:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
-        return LeftOut(file.name, f"it begins as {encoding}, and cannot be decoded as that")
+        return LeftOut(name, f"it begins as {encoding}, and cannot be decoded as that")
     if "\0" in text:
-        return LeftOut(file.name, "binary data, and no text")
-    return Decoded(text, (f"{encoding}, kept as UTF-8",)) if text.strip() else _empty(file)
+        return LeftOut(name, "binary data, and no text")
+    return Decoded(text, (f"{encoding}, kept as UTF-8",)) if text.strip() else _empty(name)
 
 
-def _empty(file: SourceFile) -> LeftOut:
-    return LeftOut(file.name, "an empty file", is_expected=True)
+def _empty(name: str) -> LeftOut:
+    return LeftOut(name, "an empty file", is_expected=True)

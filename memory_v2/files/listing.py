@@ -40,10 +40,12 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Listing:
-    """The files of a folder, and what is left out, both sorted by name."""
+    """The files of a folder, and what is left out, both sorted by name. `unlisted` are the folders, with `/`, of which
+    nobody knows what is in them."""
 
     files: Sequence[SourceFile] = ()
     left_out: Sequence[LeftOut] = ()
+    unlisted: Sequence[str] = ()
 
     def names(self) -> Iterator[str]:
         """The names of the files."""
@@ -59,6 +61,7 @@ def list_files(folder: Path, judge: Judge) -> Listing:
     files: list[SourceFile] = []
     left_out: list[LeftOut] = []
     links: list[SourceFile] = []
+    unlisted: list[str] = []
     folders = [SourceFile("", folder)]
     for here in folders:  # grows while it is read
         try:
@@ -68,6 +71,7 @@ def list_files(folder: Path, judge: Judge) -> Listing:
             if here.path == folder:
                 raise StorageError(f"{folder} cannot be listed: {error.strerror}") from error
             left_out.append(LeftOut(here.name, f"this folder cannot be listed: {error.strerror}"))
+            unlisted.append(here.name)
             continue
         for one in inside:
             name, path = here.name + printable(one.name), Path(one.path)
@@ -86,7 +90,9 @@ def list_files(folder: Path, judge: Judge) -> Listing:
                 files.append(SourceFile(name, path))
     seen = {os.path.realpath(each.path) for each in (*folders, *files)} if links else set()
     left_out += [_link(link, folder, seen) for link in links]
-    return Listing(sorted(files, key=lambda file: file.name), sorted(left_out, key=lambda left: left.name))
+    return Listing(
+        sorted(files, key=lambda file: file.name), sorted(left_out, key=lambda left: left.name), sorted(unlisted)
+    )
 
 
 def left_out_as_hidden(name: str, path: Path) -> LeftOut | None:

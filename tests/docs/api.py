@@ -15,6 +15,7 @@ from typing import Any
 from memory_v2 import errors, functions
 from memory_v2.entries.entries import Entries
 from memory_v2.memory import Memory
+from memory_v2.notes.notes import Notes
 from memory_v2.settings import Limits
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "api.md"
@@ -44,6 +45,7 @@ def page() -> str:
         OPENING,
         *_section("Memory", [_class(Memory), *(_member(Memory, name, "memory") for name in members(Memory))]),
         *_section("Entries", [f"{_doc(Entries)}\n", *(_member(Entries, name, ENTRIES) for name in members(Entries))]),
+        *_section("Notes", [_class(Notes), *(_member(Notes, name, "notes") for name in members(Notes))]),
         *_section("Functions", [_function(name) for name in names_of(functions)]),
         *_section("Results", [_type(one) for one in types]),
         *_section("Errors", [f"```\n{_tree(inspect.getdoc(errors) or '')}\n```\n"]),
@@ -66,9 +68,10 @@ def names_of(module: Any) -> list[str]:
 
 
 def result_types() -> list[type]:
-    """What the methods of a memory return, and what that consists of, in the order in which it comes up."""
+    """What the methods of a memory, of its entries and of notes return, and what that consists of, in the order in which it comes
+    up."""
     found: dict[type, None] = {Limits: None}
-    holders = (Memory, Entries)
+    holders = (Memory, Entries, Notes)
     waiting = [one for held in holders for name in members(held) for one in _named_in(held, _returns(held, name))]
     while waiting:
         one = waiting.pop(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import memory_v2
 from memory_v2.memory import Memory
+from memory_v2.notes.notes import Notes
 from tests.docs import api
 
 
@@ -15,6 +16,7 @@ def test_the_page_has_all_of_the_memory_and_all_that_it_returns() -> None:
     page = api.PAGE.read_text("utf-8")
     methods = [name for name in dir(Memory) if not name.startswith("_")]
     assert all(f"emory.{name}\n" in page for name in methods)
+    assert all(f"otes.{name}\n" in page for name in dir(Notes) if not name.startswith("_"))
     for name in ("WriteResult", "SearchResult", "PageInfo", "Graph", "Finding", "PastOperation", "Change", "Forgotten"):
         assert f"### {name}\n" in page
     assert all(name in page for name in memory_v2.__all__ if name != "__version__")

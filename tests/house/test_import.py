@@ -93,6 +93,7 @@ def test_what_is_exported_is_what_is_promised() -> None:
         "Memory",
         "ModelError",
         "NotAllowed",
+        "Notes",
         "PageExists",
         "PageNotFound",
         "SilicaError",

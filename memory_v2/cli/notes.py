@@ -1,0 +1,57 @@
+"""What the verbs of `silica notes` share: the folder, its options, and what is told of reading it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
+
+import click
+
+from memory_v2.cli.show import named, plain, tell
+from memory_v2.notes.notes import Notes
+from memory_v2.text.amounts import counted
+
+if TYPE_CHECKING:
+    from memory_v2.notes.refreshing import Refreshed
+
+P = ParamSpec("P")
+MOST_TOLD = 5
+"""How many of the files that are left out are told by name; --json has all."""
+
+cache_option = click.option(
+    "--cache",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Where what is read is kept. Default: a folder for these notes in your cache folder.",
+)
+
+
+def with_notes(verb: Callable[Concatenate[Notes, P], None]) -> Callable[P, None]:
+    """Opens the folder of notes for a verb, which gets its options after it."""
+
+    @click.argument("folder", default=".", type=click.Path(path_type=Path), metavar="[FOLDER]")
+    @cache_option
+    @wraps(verb)
+    def run(folder: Path, cache: Path | None, *args: P.args, **options: P.kwargs) -> None:
+        with Notes.open(folder, cache) as notes:
+            if notes.trouble:
+                tell(notes.trouble)
+            verb(notes, *args, **options)
+
+    return run  # type: ignore[return-value]  # click gives it the folder
+
+
+def tell_left_out(found: Refreshed) -> None:
+    """Tells which files are not read, and why."""
+    for left in found.left_out[:MOST_TOLD]:
+        tell(f"{left.name} is left out: {left.reason}")
+    if len(found.left_out) > MOST_TOLD:
+        tell(f"{counted(len(found.left_out) - MOST_TOLD, 'other file')} left out too; --json has all")
+
+
+def touched(found: Refreshed) -> list[str]:
+    """What has changed in the folder, in lines."""
+    groups = (("new", found.new), ("changed", found.changed), ("removed", found.removed), ("behind", found.behind))
+    return [f"{len(names):,} {what}: {plain(named(names))}" for what, names in groups if names]

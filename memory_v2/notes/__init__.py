@@ -1,0 +1,1 @@
+"""Any folder of Markdown as a memory to read: nothing in it is changed."""

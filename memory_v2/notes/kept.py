@@ -1,0 +1,142 @@
+"""What was read of a folder of notes, kept between runs: a table beside the outputs, in the user's cache folder.
+
+It may be deleted at any time, and is made anew. Where it cannot be kept, all is read again at each run, and told.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_v2.files.left_out import LeftOut
+from memory_v2.notes.note import Note, note_data, note_from
+
+FILE = "notes.sqlite"
+VERSION = 1
+"""Of the table and of what is read into it: with another one, all is read anew."""
+BUSY_SECONDS = 10.0
+"""Seconds to wait for another run on the same folder; to keep thousands of notes takes less."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, mark TEXT, sha256 TEXT, reason TEXT, expected INT, data TEXT);
+CREATE TABLE IF NOT EXISTS told (key TEXT PRIMARY KEY, value TEXT);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A file as it was when it was read last: `mark` tells whether it was touched since, `left_out` why it is no
+    note."""
+
+    mark: str
+    sha256: str
+    left_out: LeftOut | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read of a file."""
+
+    name: str
+    mark: str
+    sha256: str
+    what: Note | LeftOut
+
+
+class Kept:
+    """The table in a folder, or in memory without one."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._file = folder / FILE if folder else None
+        self.trouble = ""
+        """Why nothing can be kept; empty if all is well."""
+        self._tables = self._opened()
+
+    def rows(self) -> Mapping[str, Row]:
+        """All files that were read, by name."""
+        found = self._tables.execute("SELECT name, mark, sha256, reason, expected FROM notes")
+        return {
+            name: Row(mark, sha256, LeftOut(name, reason, bool(expected)) if reason else None)
+            for name, mark, sha256, reason, expected in found
+        }
+
+    def notes(self) -> Iterator[Note]:
+        """All notes, by name."""
+        for (data,) in self._tables.execute("SELECT data FROM notes WHERE data IS NOT NULL ORDER BY name"):
+            yield note_from(json.loads(data))
+
+    def keep(self, read: Iterable[Read], removed: Iterable[str]) -> None:
+        """Keeps what was read, and forgets what is gone: all of it or, if that fails, nothing."""
+        with self._tables:
+            self._tables.executemany("DELETE FROM notes WHERE name = ?", [(name,) for name in removed])
+            self._tables.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?, ?, ?)", map(_columns, read))
+
+    def mark(self, marks: Mapping[str, str]) -> None:
+        """Notes that files were touched and are the same."""
+        with self._tables:
+            rows = [(mark, name) for name, mark in marks.items()]
+            self._tables.executemany("UPDATE notes SET mark = ? WHERE name = ?", rows)
+
+    def told(self, key: str) -> str:
+        """What was noted under a key; empty if nothing was."""
+        found = self._tables.execute("SELECT value FROM told WHERE key = ?", (key,)).fetchone()
+        return found[0] if found else ""
+
+    def tell(self, key: str, value: str) -> None:
+        """Notes a value under a key."""
+        with self._tables:
+            self._tables.execute("INSERT OR REPLACE INTO told VALUES (?, ?)", (key, value))
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._tables.close()
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._file is not None:
+            try:
+                self._file.parent.mkdir(parents=True, exist_ok=True)
+                with suppress(FileExistsError):  # for its owner only: SQLite would let everybody read it
+                    os.close(os.open(self._file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+                return _connected(self._file)
+            except (OSError, sqlite3.OperationalError) as error:
+                self.trouble = f"nothing can be kept in {self._file.parent}, so all notes are read at each run: {error}"
+            except sqlite3.DatabaseError:  # damaged: it is made anew
+                _delete(self._file)
+                return self._opened()
+        return _made(sqlite3.connect(":memory:"))
+
+
+def _connected(file: Path) -> sqlite3.Connection:
+    tables = sqlite3.connect(file, timeout=BUSY_SECONDS)
+    try:
+        (version,) = tables.execute("PRAGMA user_version").fetchone()
+        if version not in (0, VERSION):
+            tables.close()
+            _delete(file)
+            return _connected(file)
+        return _made(tables)
+    except sqlite3.Error:
+        tables.close()
+        raise
+
+
+def _made(tables: sqlite3.Connection) -> sqlite3.Connection:
+    tables.executescript(f"{_TABLES} PRAGMA user_version = {VERSION};")
+    return tables
+
+
+def _delete(file: Path) -> None:
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+
+
+def _columns(read: Read) -> tuple[object, ...]:
+    if isinstance(read.what, LeftOut):
+        return (read.name, read.mark, read.sha256, read.what.reason, read.what.is_expected, None)
+    data = json.dumps(note_data(read.what), ensure_ascii=False, separators=(",", ":"))
+    return (read.name, read.mark, read.sha256, None, 0, data)

@@ -1,0 +1,108 @@
+"""The values of a folder of notes: a note, its sections, and its items.
+
+An item is the unit that everything counts in: a bullet, a paragraph, a row of a table. What reads, indexes, extracts or
+sums up notes works on items, so that each finding has a line and an id.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal, TypeAlias
+
+Kind: TypeAlias = Literal["bullet", "paragraph", "row", "quote", "code"]
+DatedBy: TypeAlias = Literal["own", "section", "front matter", "file name", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A bullet, a paragraph or a row of a table: its words to the letter, without the mark of a list, on lines
+    `first_line` to `last_line` (from 1). Quotes and code are items too.
+
+    `id` is made of the name of the note, the headings and the words, so it stays when lines above it change. `leads`
+    are the lines that introduce it: a bullet above it or a paragraph that ends in a colon, the head of its table.
+    `is_done` tells whether its box is ticked; `None` if it has no box.
+    """
+
+    id: str
+    kind: Kind
+    text: str
+    first_line: int
+    last_line: int
+    headings: tuple[str, ...] = ()
+    leads: tuple[str, ...] = ()
+    day: date | None = None
+    dated_by: DatedBy = ""
+    is_done: bool | None = None
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether somebody said it here: neither code nor a quotation."""
+        return self.kind not in ("code", "quote")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with the lines down to the next one. The lines above the first heading have level 0, and no heading."""
+
+    heading: str
+    level: int
+    first_line: int
+    last_line: int
+    summary: str = ""
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A file of the folder, as it was read. `sha256` is that of its bytes; `day` is that of its front matter, else of
+    its name; `trouble` says what a person should look at."""
+
+    name: str
+    sha256: str
+    words: int
+    day: date | None = None
+    tags: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    items: tuple[Item, ...] = ()
+    trouble: tuple[str, ...] = ()
+
+
+def note_data(note: Note) -> dict[str, Any]:
+    """A note as plain JSON data, for `note_from`."""
+    sections = [[s.heading, s.level, s.first_line, s.last_line, s.summary, s.tags, s.entities] for s in note.sections]
+    items = [
+        [i.id, i.kind, i.text, i.first_line, i.last_line, i.headings, i.leads, _written(i.day), i.dated_by, i.is_done]
+        for i in note.items
+    ]
+    own = {"name": note.name, "sha256": note.sha256, "words": note.words, "day": _written(note.day)}
+    return {**own, "tags": note.tags, "trouble": note.trouble, "sections": sections, "items": items}
+
+
+def note_from(data: dict[str, Any]) -> Note:
+    """The note of `note_data`."""
+    return Note(
+        name=data["name"],
+        sha256=data["sha256"],
+        words=data["words"],
+        day=_read(data["day"]),
+        tags=tuple(data["tags"]),
+        sections=tuple(
+            Section(heading, level, first, last, summary, tuple(tags), tuple(entities))
+            for heading, level, first, last, summary, tags, entities in data["sections"]
+        ),
+        items=tuple(
+            Item(id_, kind, text, first, last, tuple(headings), tuple(leads), _read(day), dated_by, is_done)
+            for id_, kind, text, first, last, headings, leads, day, dated_by, is_done in data["items"]
+        ),
+        trouble=tuple(data["trouble"]),
+    )
+
+
+def _written(day: date | None) -> str | None:
+    return day.isoformat() if day else None
+
+
+def _read(day: str | None) -> date | None:
+    return date.fromisoformat(day) if day else None

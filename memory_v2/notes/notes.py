@@ -1,0 +1,146 @@
+"""A folder of notes: what is read of it, and what can be asked of that. The folder itself is never changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from memory_v2.errors import StorageError, UsageError
+from memory_v2.notes.indexing import INDEX, TAGS, content_digest, index_document, tags_document, write_document
+from memory_v2.notes.kept import Kept
+from memory_v2.notes.note import Note
+from memory_v2.notes.refreshing import Refreshed, look
+from memory_v2.settings import Settings, cache_folder, file_path
+from memory_v2.text.calendar import Calendar, utc_now
+from memory_v2.text.slug import slug
+
+_INDEXED = "indexed"
+"""The key under which is noted what the written index is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """An index that was written: where, the totals of its notes, and what was found in the folder. `is_new`: the files
+    have other bytes than before."""
+
+    folder: Path
+    stats: dict[str, Any]
+    found: Refreshed
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How far the index is behind the folder. `found` tells what was touched; `is_written` whether index.json and
+    tags.json in the cache are of the notes as they are."""
+
+    folder: Path
+    cache: Path | None
+    found: Refreshed
+    is_written: bool
+
+    @property
+    def is_current(self) -> bool:
+        """Whether nothing is behind."""
+        return self.found.is_current and self.is_written
+
+
+class Notes:
+    """A folder of notes to read: nothing in it is changed, nothing is moved. What is read is kept in a cache folder,
+    so that the next look opens only what was touched."""
+
+    def __init__(self, folder: Path, cache: Path | None, calendar: Calendar) -> None:
+        """Notes in a folder; what is read is kept in `cache`, or in memory without one. `calendar` says which day is
+        today."""
+        self.folder = folder
+        self.cache = cache
+        self.calendar = calendar
+        self._kept = Kept(cache)
+        self._found: Refreshed | None = None
+
+    @classmethod
+    def open(cls, folder: str | Path = ".", cache: str | Path | None = None) -> Notes:
+        """Opens a folder of notes. `cache` is the folder for what is read of it; else one for these notes in the user's
+        cache folder. `SILICA_MEMORY_TIMEZONE` says where days begin."""
+        settings = Settings.from_environment(os.environ)
+        now = settings.now
+        place = file_path(str(folder), "the folder of notes").absolute()
+        kept = file_path(str(cache), "the cache folder") if cache else _cache_of(place)
+        return cls(place, kept, Calendar(settings.timezone, (lambda: now) if now else utc_now))
+
+    @property
+    def trouble(self) -> str:
+        """Why what is read cannot be kept; empty if all is well."""
+        return self._kept.trouble
+
+    def refresh(self, only: Collection[str] = ()) -> Refreshed:
+        """Reads what was touched since the last time. With `only`, of the named files and folders; of all others, what
+        was read stays. Raises `UsageError`, `StorageError`."""
+        self._found = look(self.folder, self._kept, only)
+        return self._found
+
+    def status(self) -> Status:
+        """How far what was read is behind the folder; nothing is kept."""
+        found = look(self.folder, self._kept, keeps=False)
+        is_there = self.cache is not None and (self.cache / INDEX).is_file()
+        is_written = is_there and self._kept.told(_INDEXED) == self._digest()
+        return Status(self.folder, self.cache, found, is_written)
+
+    def all(self) -> Iterator[Note]:
+        """All notes by name, as they are now."""
+        if self._found is None:
+            self.refresh()
+        yield from self._kept.notes()
+
+    def index(self, out: str | Path | None = None, only: Collection[str] = ()) -> Indexed:
+        """Writes `index.json` and `tags.json` into the cache folder, or into `out`. Raises `UsageError`,
+        `StorageError`."""
+        place = file_path(str(out), "the folder of the index") if out else self.cache
+        if place is None:
+            raise UsageError("these notes have no cache folder: say where the index is to be written")
+        found = self.refresh(only)
+        notes = list(self._kept.notes())
+        index = index_document(notes)
+        try:
+            written = [
+                write_document(place / name, document)
+                for name, document in ((INDEX, index), (TAGS, tags_document(notes)))
+            ]
+        except OSError as error:
+            raise StorageError(f"the index cannot be written to {place}: {error.strerror or error}") from error
+        if place == self.cache:
+            self._kept.tell(_INDEXED, self._digest())
+        return Indexed(place, index["stats"], found, any(written))
+
+    def days(self) -> dict[str, list[date]]:
+        """The days that each note speaks from: its own, and those of its items."""
+        return {note.name: sorted(_days(note)) for note in self.all()}
+
+    def close(self) -> None:
+        """Closes what is kept."""
+        self._kept.close()
+
+    def __enter__(self) -> Notes:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _digest(self) -> str:
+        return content_digest((name, row.sha256) for name, row in self._kept.rows().items() if not row.left_out)
+
+
+def _cache_of(folder: Path) -> Path:
+    """The cache folder for a folder of notes: by its name, so that people find it, and its place."""
+    real = os.path.realpath(folder)
+    name = f"{slug(folder.name) or 'notes'}-{sha256(os.fsencode(real)).hexdigest()[:12]}"
+    return cache_folder(os.environ) / "notes" / name
+
+
+def _days(note: Note) -> set[date]:
+    return {*({note.day} if note.day else ()), *(item.day for item in note.items if item.day)}

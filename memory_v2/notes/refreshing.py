@@ -1,0 +1,125 @@
+"""What has changed in a folder since it was read: only what was touched is opened, and nothing else is forgotten.
+
+A file is known by its size, its time and its inode; what was touched is known by the hash of its bytes. The time never
+says when something was said.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from memory_v2.errors import UsageError
+from memory_v2.files.claude_folder import judge_in
+from memory_v2.files.decoding import read_data
+from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import Listing, SourceFile, has_text_suffix, list_files
+from memory_v2.notes.kept import Kept, Read
+from memory_v2.notes.note import Note
+from memory_v2.notes.reading import read_note
+from memory_v2.progress import with_progress
+
+SETTLED_SECONDS = 2
+"""How long a file must have been untouched for its time to tell that it is the same: some disks keep even seconds."""
+BATCH = 500
+"""How many notes are kept at once, so that a run that is stopped need not read them again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What a look at the folder has found, by name. `opened` are the files whose bytes were read; `behind` those that
+    were not looked at because only a part was asked for."""
+
+    files: int
+    new: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    behind: tuple[str, ...] = ()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether nothing had changed."""
+        return not (self.new or self.changed or self.removed or self.behind)
+
+
+def look(folder: Path, kept: Kept, only: Collection[str] = (), keeps: bool = True) -> Refreshed:
+    """Compares the folder with what is kept and, if it `keeps`, brings that up to date. With `only`, no other files are
+    opened; those that are gone are forgotten all the same. Raises `UsageError` if there is no such folder or file,
+    `StorageError` if the folder cannot be listed."""
+    listing = _listed(folder)
+    rows = kept.rows()
+    files = {file.name: file for file in listing.files if has_text_suffix(file.name)}
+    for part in only:
+        if not any(_is_in(name, part) for name in (*files, *rows)):
+            raise UsageError(f"there is no note {part!r} in {folder}")
+    gone = [name for name in rows if name not in files and not name.startswith(tuple(listing.unlisted))]
+    marks = {name: _mark(file.path) for name, file in files.items()}
+    touched = [name for name, mark in marks.items() if not mark or name not in rows or rows[name].mark != mark]
+    wanted = [name for name in touched if not only or any(_is_in(name, part) for part in only)]
+    if keeps:
+        kept.keep((), gone)
+    found: list[Read] = []
+    same: dict[str, str] = {}
+    left_out = {name: row.left_out for name, row in rows.items() if row.left_out and name in files}
+    for read in (_read(files[name], marks[name]) for name in with_progress(wanted, "files read")):
+        if read.name in rows and (rows[read.name].sha256, rows[read.name].left_out) == (read.sha256, _reason(read)):
+            same[read.name] = read.mark
+            continue
+        left_out.pop(read.name, None)
+        if isinstance(read.what, LeftOut):
+            left_out[read.name] = read.what
+        found.append(read)
+        if keeps and len(found) % BATCH == 0:
+            kept.keep(found[-BATCH:], ())
+    if keeps:
+        kept.keep(found[len(found) - len(found) % BATCH :], ())
+        kept.mark(same)
+    notes = [read.name for read in found if isinstance(read.what, Note)]
+    told = [left for left in (*listing.left_out, *left_out.values()) if not left.is_expected]
+    return Refreshed(
+        files=len(files),
+        new=tuple(name for name in notes if name not in rows),
+        changed=tuple(name for name in notes if name in rows),
+        removed=tuple(gone),
+        opened=tuple(wanted),
+        left_out=tuple(sorted(told, key=lambda left: left.name)),
+        behind=tuple(sorted({*touched}.difference(wanted))),
+    )
+
+
+def _listed(folder: Path) -> Listing:
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "does not exist"
+        raise UsageError(f"the folder of notes {folder} {what}; name a folder of Markdown files")
+    return list_files(folder, judge_in(folder))
+
+
+def _is_in(name: str, part: str) -> bool:
+    """Whether a file is the named one, or in the named folder."""
+    return name == part or name.startswith(part.rstrip("/") + "/")
+
+
+def _read(file: SourceFile, mark: str) -> Read:
+    data = read_data(file)
+    if isinstance(data, LeftOut):
+        return Read(file.name, "", "", data)
+    return Read(file.name, mark, sha256(data).hexdigest(), read_note(file.name, data))
+
+
+def _reason(read: Read) -> LeftOut | None:
+    return read.what if isinstance(read.what, LeftOut) else None
+
+
+def _mark(path: Path) -> str:
+    """What tells that a file was touched; empty if it was touched too lately to tell."""
+    try:
+        found = path.stat(follow_symlinks=False)
+    except OSError:  # told when it is read
+        return ""
+    is_settled = time.time() - found.st_mtime > SETTLED_SECONDS
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_ino}" if is_settled else ""

@@ -1,0 +1,88 @@
+"""`silica notes`: a folder of Markdown, read from the shell; nothing in it is changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.house.test_import import HEAVY, running
+from tests.migrate.folder import write_files
+from tests.notes.folder import hashes, settled
+
+from .program import Ended, Program
+
+FILES = {
+    "MEMORY.md": "# Garden\n\n## Lessons learned\n\n- Water in the evening\n",
+    "memory/2026-02-17.md": "- Decision: NOT using peat\n- [ ] buy a filter\n\n## Stats\n\n- 4 members\n",
+    "memory/2026-02-18.md": "- **Problem**: \x1b[31mthe pump\x1b[0m leaks\n- Members rose to 6 (from 4)\n",
+}
+NOW = {"SILICA_MEMORY_NOW": "2026-02-18T12:00:00Z"}
+VERBS = ["index", "status"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return settled(write_files(tmp_path / "notes", FILES))
+
+
+def run(program: Program, verb: str, *args: str, now: str = "2026-02-18T12:00:00Z", **more: str) -> Ended:
+    cache = {"XDG_CACHE_HOME": str(program.home / "cache"), "SILICA_MEMORY_NOW": now}
+    return program.silica("notes", verb, *args, env={**cache, **more})
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_prints_one_document_and_changes_nothing(program: Program, folder: Path, verb: str) -> None:
+    before = hashes(folder)
+    ended = run(program, verb, str(folder), "--json")
+    assert (ended.code, ended.text.count("\n")) == (0, 1)
+    assert isinstance(ended.json, dict)
+    assert hashes(folder) == before
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_folder_that_is_not_there_is_an_error(program: Program, verb: str) -> None:
+    ended = run(program, verb, "nowhere", "--json")
+    assert (ended.code, ended.json["error"]["kind"]) == (2, "UsageError")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_empty_folder_is_no_error(program: Program, tmp_path: Path, verb: str) -> None:
+    (tmp_path / "empty").mkdir()
+    assert run(program, verb, str(tmp_path / "empty")).code == 0
+
+
+def test_the_index_is_written_into_the_cache_or_where_out_says(program: Program, folder: Path, tmp_path: Path) -> None:
+    assert run(program, "status", str(folder)).text.startswith("3 new: ")
+    told = run(program, "index", str(folder), "--json").json
+    assert Path(told["out"]).is_relative_to(program.home / "cache")
+    assert run(program, "index", str(folder), "--out", str(tmp_path / "out"), "--json").json["is_new"]
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["index.json", "tags.json"]
+    assert run(program, "status", str(folder)).text == "the index is current: 3 files\n"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("index", "--only", "nowhere.md"),
+    ],
+)
+def test_what_cannot_be_combined_or_found_is_a_usage_error(
+    program: Program, folder: Path, args: tuple[str, ...]
+) -> None:
+    verb, *more = args
+    assert run(program, verb, str(folder), *more).code == 2
+
+
+def test_a_file_that_is_left_out_is_told(program: Program, folder: Path) -> None:
+    (folder / "picture.md").write_bytes(b"\0\1\2")
+    assert "picture.md is left out" in run(program, "index", str(folder)).err
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_reading_notes_loads_no_memory_and_no_model(folder: Path, tmp_path: Path, verb: str) -> None:
+    from tests.house.test_import import modules_loaded_by
+
+    loaded = modules_loaded_by(running("notes", verb, str(folder), "--cache", str(tmp_path / "cache")))
+    assert not {name.split(".")[0] for name in loaded}.intersection((*HEAVY, "pydantic", "jinja2"))
+    assert "memory_v2.operations.write" not in loaded
