@@ -56,6 +56,7 @@ that has another name."""
 NOTES_VERBS = {
     "index": "notes_index",
     "status": "notes_index",
+    "extract": "notes_extract",
 }
 """The verbs of `silica notes`, likewise."""
 
@@ -165,7 +166,7 @@ def notes(ctx: click.Context) -> None:
     \b
     Examples:
       silica notes index ~/agent/memory
-      silica notes status ~/agent/memory
+      silica notes extract ~/agent/memory --all --category decisions
 
     \b
     Environment:

@@ -14,6 +14,8 @@ from memory_v2.notes.notes import Notes
 from memory_v2.text.amounts import counted
 
 if TYPE_CHECKING:
+    from datetime import date, datetime
+
     from memory_v2.notes.refreshing import Refreshed
 
 P = ParamSpec("P")
@@ -25,6 +27,12 @@ cache_option = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
     help="Where what is read is kept. Default: a folder for these notes in your cache folder.",
+)
+people_option = click.option(
+    "--people",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Who is who: on each line 'Name = another name, @handle'.",
 )
 
 
@@ -55,3 +63,13 @@ def touched(found: Refreshed) -> list[str]:
     """What has changed in the folder, in lines."""
     groups = (("new", found.new), ("changed", found.changed), ("removed", found.removed), ("behind", found.behind))
     return [f"{len(names):,} {what}: {plain(named(names))}" for what, names in groups if names]
+
+
+def day_of(given: datetime | None) -> date | None:
+    """The day of an option."""
+    return given.date() if given else None
+
+
+def day_option(name: str, about: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """An option that takes a day."""
+    return click.option(name, type=click.DateTime(["%Y-%m-%d"]), metavar="DAY", help=about)

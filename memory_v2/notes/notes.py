@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory_v2.errors import StorageError, UsageError
 from memory_v2.notes.indexing import INDEX, TAGS, content_digest, index_document, tags_document, write_document
@@ -18,6 +18,9 @@ from memory_v2.notes.refreshing import Refreshed, look
 from memory_v2.settings import Settings, cache_folder, file_path
 from memory_v2.text.calendar import Calendar, utc_now
 from memory_v2.text.slug import slug
+
+if TYPE_CHECKING:
+    from memory_v2.notes.extracting import Extracted, Wanted
 
 _INDEXED = "indexed"
 """The key under which is noted what the written index is of."""
@@ -117,6 +120,13 @@ class Notes:
             self._kept.tell(_INDEXED, self._digest())
         return Indexed(place, index["stats"], found, any(written))
 
+    def extract(self, wanted: Wanted | None = None, people: str | Path | None = None) -> list[Extracted]:
+        """The contacts, decisions, lessons, metrics, issues and pending matters of the notes; `people` is an alias
+        file."""
+        from memory_v2.notes.extracting import Wanted, collected
+
+        return collected(self._extracted(people), wanted or Wanted())
+
     def days(self) -> dict[str, list[date]]:
         """The days that each note speaks from: its own, and those of its items."""
         return {note.name: sorted(_days(note)) for note in self.all()}
@@ -130,6 +140,14 @@ class Notes:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _extracted(self, people: str | Path | None) -> Iterator[Extracted]:
+        from memory_v2.notes.extracting import extracted
+        from memory_v2.notes.people import NO_ALIASES, read_aliases
+
+        aliases = read_aliases(Path(people)) if people else NO_ALIASES
+        for note in self.all():
+            yield from extracted(note, aliases)
 
     def _digest(self) -> str:
         return content_digest((name, row.sha256) for name, row in self._kept.rows().items() if not row.left_out)

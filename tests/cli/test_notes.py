@@ -18,7 +18,7 @@ FILES = {
     "memory/2026-02-18.md": "- **Problem**: \x1b[31mthe pump\x1b[0m leaks\n- Members rose to 6 (from 4)\n",
 }
 NOW = {"SILICA_MEMORY_NOW": "2026-02-18T12:00:00Z"}
-VERBS = ["index", "status"]
+VERBS = ["index", "status", "extract"]
 
 
 @pytest.fixture
@@ -61,9 +61,37 @@ def test_the_index_is_written_into_the_cache_or_where_out_says(program: Program,
     assert run(program, "status", str(folder)).text == "the index is current: 3 files\n"
 
 
+def test_without_a_folder_it_is_the_present_one(program: Program, folder: Path) -> None:
+    write_files(program.home, {"2026-02-18.md": "- Decision: dig\n"})
+    told = {one["file"] for one in run(program, "extract", "--json").json["items"]}
+    assert {"2026-02-18.md", "notes/memory/2026-02-17.md"} <= told
+
+
+def test_extract_tells_yesterday_and_today_unless_asked_for_more(program: Program, folder: Path) -> None:
+    lines = run(program, "extract", str(folder)).text.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["DECISION", "METRIC", "METRIC", "ISSUE", "PENDING"]
+    assert lines[0].startswith("DECISION: Decision: NOT using peat [2026-02-17]  memory/2026-02-17.md:1 · marker")
+    assert run(program, "extract", str(folder), "--all", "--category", "lessons").text.startswith("LESSON: Water")
+    assert len(run(program, "extract", str(folder), "--today", "--json").json["items"]) == 2
+    assert len(run(program, "extract", str(folder), "--since", "2026-02-18", "--json").json["items"]) == 2
+
+
+def test_nothing_found_says_what_the_newest_day_is(program: Program, folder: Path) -> None:
+    ended = run(program, "extract", str(folder), now="2026-05-01T12:00:00Z")
+    assert (ended.code, ended.text) == (0, "")
+    assert "2026-02-18" in ended.err
+
+
+def test_what_is_quoted_cannot_upset_a_terminal(program: Program, folder: Path) -> None:
+    for verb in ("extract",):
+        assert b"\x1b[31m" not in run(program, verb, str(folder)).out
+
+
 @pytest.mark.parametrize(
     "args",
     [
+        ("extract", "--all", "--today"),
+        ("extract", "--today", "--since", "2026-02-01"),
         ("index", "--only", "nowhere.md"),
     ],
 )

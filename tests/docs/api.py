@@ -15,6 +15,7 @@ from typing import Any
 from memory_v2 import errors, functions
 from memory_v2.entries.entries import Entries
 from memory_v2.memory import Memory
+from memory_v2.notes.extracting import Wanted
 from memory_v2.notes.notes import Notes
 from memory_v2.settings import Limits
 
@@ -68,9 +69,9 @@ def names_of(module: Any) -> list[str]:
 
 
 def result_types() -> list[type]:
-    """What the methods of a memory, of its entries and of notes return, and what that consists of, in the order in which it comes
-    up."""
-    found: dict[type, None] = {Limits: None}
+    """What the methods of a memory, of its entries and of notes return, and what that consists of, in the order in
+    which it comes up."""
+    found: dict[type, None] = {Limits: None, Wanted: None}
     holders = (Memory, Entries, Notes)
     waiting = [one for held in holders for name in members(held) for one in _named_in(held, _returns(held, name))]
     while waiting:

@@ -1,0 +1,186 @@
+"""How well lines of notes are told to be contacts, decisions, lessons and so on: `python -m bench.extract`.
+
+The lines of `bench/extract_labels.tsv` were labelled by reading them, before any rule existed: 573 lines of three
+folders, in English, Portuguese and Chinese. A label with `?` may be told or not: neither is counted. Beside our rules
+stand those of the document that asked for this (its keywords, as it gives them), on the same lines.
+
+Half of the files (`ASIDE`) was not looked at while the rules were made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.data import data_file
+from memory_v2.files.left_out import LeftOut
+from memory_v2.notes.extracting import extracted
+from memory_v2.notes.judging import GRADES
+from memory_v2.notes.packs import CATEGORIES
+from memory_v2.notes.reading import read_note
+
+LABELS = Path(__file__).with_name("extract_labels.tsv")
+ASIDE = (
+    "peru-ai/memory/2026-02-10.md",
+    "whatsapp-ai-agent-pt/memory/2026-02-12.md",
+    "whatsapp-ai-agent-pt/memory/2026-02-17.md",
+    "whatsapp-ai-agent-pt/memory/2026-02-18.md",
+    "pulsareon/memory/2026-02-07.md",
+    "pulsareon/memory/daily/2026-02-08.md",
+    "pulsareon/memory/hive_strategy_log.md",
+)
+
+SEED = {
+    "contacts": r"\*\*[^*]+\*\*|@\w+",
+    "decisions": r"decided|decision|NOT|cancelled|approved|authorized",
+    "lessons": r"key lesson|lesson|learned|insight|important|note:",
+    "metrics": r"\d.*(?:karma|posts|followers|stars)|(?:karma|posts|followers|stars).*\d",
+    "issues": r"error|broken|unreachable|failed|403|bug",
+    "pending": r"pending|awaiting|todo|need to|follow up",
+}
+"""The keywords of the document, as it writes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A line, what it is, and what it may be told to be without being wrong."""
+
+    file: str
+    line: int
+    sure: frozenset[str]
+    maybe: frozenset[str]
+
+
+Told = Mapping[tuple[str, int], Mapping[str, str]]
+"""For each line its categories, each with its grade."""
+
+
+def main() -> None:
+    """Prints the figures."""
+    parser = argparse.ArgumentParser(description="How well lines of notes are told to be what they are.")
+    parser.add_argument("--misses", metavar="FILES", help="print what is wrong in the files whose names hold this")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    chosen = parser.parse_args()
+    labels = read_labels()
+    rules: dict[str, Callable[[str], Iterator[tuple[int, str, str]]]] = {"silica": _ours, "keywords": _seed}
+    told = {name: _told(labels, rule) for name, rule in rules.items()}
+    figures = {
+        part: {name: _figures(lines, one) for name, one in told.items()}
+        for part, lines in (("all", labels), ("aside", [one for one in labels if one.file in ASIDE]))
+    }
+    if chosen.misses:
+        _print_misses([one for one in labels if chosen.misses in one.file], told["silica"])
+    elif chosen.json:
+        json.dump(figures, sys.stdout)
+    else:
+        _print(figures)
+
+
+def read_labels() -> list[Labelled]:
+    """The labelled lines. Exits with status 2 if a file has changed since."""
+    found = []
+    for row in LABELS.read_text("utf-8").splitlines()[1:]:
+        file, line, digest, told = row.split("\t")
+        given = _lines(file)[int(line) - 1].strip()
+        if hashlib.sha256(given).hexdigest()[:12] != digest:
+            print(f"{file}:{line} is not the line that was labelled", file=sys.stderr)
+            raise SystemExit(2)
+        names = [name for name in told.split(",") if name != "-"]
+        sure = frozenset(name for name in names if not name.endswith("?"))
+        found.append(Labelled(file, int(line), sure, frozenset(name.rstrip("?") for name in names)))
+    return found
+
+
+def _lines(file: str) -> list[bytes]:
+    return re.split(rb"\r\n|\r|\n", data_file(f"notes/{file}").read_bytes())
+
+
+def _told(labels: Sequence[Labelled], rule: Callable[[str], Iterator[tuple[int, str, str]]]) -> Told:
+    found: dict[tuple[str, int], dict[str, str]] = defaultdict(dict)
+    for file in sorted({one.file for one in labels}):
+        for line, category, grade in rule(file):
+            found[file, line][category] = grade
+    return found
+
+
+def _ours(file: str) -> Iterator[tuple[int, str, str]]:
+    note = read_note(file.partition("/")[2], data_file(f"notes/{file}").read_bytes())
+    assert not isinstance(note, LeftOut), note
+    for one in extracted(note):
+        if not one.is_closed:  # what is over is shown only if it is asked for
+            yield one.first_line, one.category, one.grade
+
+
+def _seed(file: str) -> Iterator[tuple[int, str, str]]:
+    for number, line in enumerate(_lines(file), 1):
+        text = line.decode("utf-8", "replace")
+        for category, pattern in SEED.items():
+            if re.search(pattern, text, 0 if category == "contacts" else re.I):
+                yield number, category, "keyword"
+
+
+def _figures(labels: Sequence[Labelled], told: Told) -> dict[str, dict[str, dict[str, float]]]:
+    """Precision, recall and counts, for each category and each least grade."""
+    figures: dict[str, dict[str, dict[str, float]]] = {}
+    for depth in range(1, len(GRADES) + 1):
+        counts: Counter[tuple[str, str]] = Counter()
+        for one in labels:
+            for category in CATEGORIES:
+                is_told = told.get((one.file, one.line), {}).get(category) in GRADES[:depth]
+                if category in one.sure:
+                    counts[category, "right" if is_told else "missed"] += 1
+                elif is_told and category not in one.maybe:
+                    counts[category, "wrong"] += 1
+        for how in ("right", "missed", "wrong"):
+            counts["together", how] = sum(counts[category, how] for category in CATEGORIES)
+        figures[GRADES[depth - 1]] = {category: _shares(counts, category) for category in (*CATEGORIES, "together")}
+    return figures
+
+
+def _shares(counts: Counter[tuple[str, str]], category: str) -> dict[str, float]:
+    right, missed, wrong = (counts[category, how] for how in ("right", "missed", "wrong"))
+    precision = right / (right + wrong) if right + wrong else 1.0
+    recall = right / (right + missed) if right + missed else 1.0
+    return {
+        "precision": round(precision, 3),
+        "recall": round(recall, 3),
+        "right": right,
+        "of": right + missed,
+        "wrong": wrong,
+    }
+
+
+def _print(figures: Mapping[str, Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]]) -> None:
+    for part, rules in figures.items():
+        print(f"{part}: precision / recall (right of all, wrong)")
+        for name, grades in rules.items():
+            for grade, categories in grades.items():
+                if name == "keywords" and grade != "keyword":
+                    continue
+                print(f"  {name}, {grade} and above" if name == "silica" else f"  {name} of the document")
+                for category, one in categories.items():
+                    shares = f"{one['precision']:.2f} / {one['recall']:.2f}"
+                    print(f"    {category:10} {shares}  ({one['right']:.0f} of {one['of']:.0f}, {one['wrong']:.0f})")
+
+
+def _print_misses(labels: Sequence[Labelled], told: Told) -> None:
+    for one in labels:
+        given = told.get((one.file, one.line), {})
+        text = _lines(one.file)[one.line - 1].decode("utf-8", "replace").strip()[:150]
+        for category in CATEGORIES:
+            grade = given.get(category, "")
+            if category in one.sure and grade not in GRADES[:2]:
+                print(f"missed {category} ({grade}) {one.file}:{one.line} {text}")
+            elif grade in GRADES[:2] and category not in one.maybe:
+                print(f"wrong  {category} ({grade}) {one.file}:{one.line} {text}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""The verb that finds contacts, decisions, lessons, metrics, issues and pending matters in notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+import click
+
+from memory_v2.cli.notes import day_of, day_option, people_option, with_notes
+from memory_v2.cli.show import out, out_json, plain, style, tell
+from memory_v2.cli.spinner import working
+from memory_v2.cli.verb import json_option
+from memory_v2.documents import document
+from memory_v2.notes.extracting import Extracted, Wanted
+from memory_v2.notes.judging import GRADES, Grade
+from memory_v2.notes.notes import Notes
+from memory_v2.notes.packs import CATEGORIES, Category
+
+_WORDS: dict[Category, str] = {
+    "contacts": "CONTACT",
+    "decisions": "DECISION",
+    "lessons": "LESSON",
+    "metrics": "METRIC",
+    "issues": "ISSUE",
+    "pending": "PENDING",
+}
+
+
+@click.command()
+@click.option("--all", "is_all", is_flag=True, help="All notes, those without a day too.")
+@click.option(
+    "--category", "categories", multiple=True, type=click.Choice(CATEGORIES), help="Only these. May be repeated."
+)
+@click.option("--today", is_flag=True, help="Only today.")
+@day_option("--since", "From this day on. Default: yesterday.")
+@day_option("--until", "Up to this day.")
+@click.option(
+    "--min-grade",
+    type=click.Choice(GRADES),
+    default="heading",
+    show_default=True,
+    help="How sure it is at least: by a label on the line, by a heading above it, or by words in it.",
+)
+@click.option("--closed", is_flag=True, help="Also what was pending or a problem, and is done.")
+@people_option
+@json_option
+@with_notes
+def extract(
+    notes: Notes,
+    is_all: bool,
+    categories: tuple[Category, ...],
+    today: bool,
+    since: datetime | None,
+    until: datetime | None,
+    min_grade: Grade,
+    closed: bool,
+    people: Path | None,
+    as_json: bool,
+) -> None:
+    """Find contacts, decisions, lessons, metrics, issues and what is pending.
+
+    Each line is quoted to the letter, with its day and place. Code, quotes, templates and what tools print are left
+    out. What several notes say is told once.
+
+    \b
+    Examples:
+      silica notes extract ~/agent/memory
+      silica notes extract ~/agent/memory --all --category lessons
+      silica notes extract ~/agent/memory --since 2026-02-08 --json
+    """
+    if is_all and (today or since or until):
+        raise click.UsageError("--all cannot be combined with --today, --since or --until", click.get_current_context())
+    if today and (since or until):
+        raise click.UsageError("--today cannot be combined with --since or --until", click.get_current_context())
+    first, last = day_of(since), day_of(until)
+    if today:
+        first = last = notes.calendar.today
+    elif not is_all and first is None and last is None:
+        first = notes.calendar.today - timedelta(days=1)
+    wanted = Wanted(categories=categories or CATEGORIES, since=first, until=last, min_grade=min_grade, closed=closed)
+    with working("reading the notes"):
+        found = notes.extract(wanted, people)
+    if as_json:
+        out_json({"since": document(first), "until": document(last), "items": document(found)})
+    else:
+        for line in _lines(found):
+            out(line)
+    if not found:
+        tell(_nothing(notes, first, last))
+
+
+def _lines(found: Sequence[Extracted]) -> Iterator[str]:
+    for one in found:
+        people = f"{', '.join(map(plain, one.people))}: " if one.people else ""
+        day = f" [{one.day}]" if one.day else ""
+        closed = " (closed)" if one.is_closed else ""
+        text = " ".join(plain(line) for line in one.text.splitlines())
+        also = f" and {len(one.also)} more" if one.also else ""
+        place = style(f"{plain(one.place)}{also} · {one.grade}", dim=True)
+        yield f"{style(_WORDS[one.category], bold=True)}: {people}{text}{day}{closed}  {place}"
+
+
+def _nothing(notes: Notes, since: date | None, until: date | None) -> str:
+    newest = max((day for days in notes.days().values() for day in days), default=None)
+    if since is None and until is None:
+        return "nothing was found; --min-grade keyword also takes words inside a line for a sign"
+    days = f"from {since or 'the beginning'} to {until or 'today'}"
+    hint = f"; the newest day in the notes is {newest}" if newest else "; no note says when it is from"
+    return f"nothing was found {days}{hint}: --since DAY goes back further, --all takes everything"

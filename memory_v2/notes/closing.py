@@ -1,0 +1,39 @@
+"""Whether what was pending, or a problem, is over: a ticked box, `✅`, struck out words, `done`."""
+
+from __future__ import annotations
+
+import re
+
+from memory_v2.notes.note import Item
+from memory_v2.notes.packs import bare, pattern, says
+
+REACH = 16
+"""How many characters before `done` are looked at for a `not`."""
+_STRUCK = re.compile(r"[\W_]*~~.+~~[\W_]*", re.S)
+_TICKED = re.compile(r"^[\W_]*[✅☑✔]|[✅☑✔]\ufe0f?[\W_]*$")
+_NOT = re.compile(r"\b(?:not|n't|never|yet|nicht|noch|no|nao|ainda|pas|aun|todavia)\b|[未没不]|n't")
+
+
+def is_closed(item: Item) -> bool:
+    """Whether an item says that it is over, or its heading does."""
+    if item.is_done:
+        return True
+    if _STRUCK.fullmatch(item.text) or _TICKED.search(item.text):
+        return True
+    words = bare(item.text)
+    if says(words, "closed", "words") and any(
+        not _NOT.search(words[max(0, found.start() - REACH) : found.start()]) for found in _closings(words)
+    ):
+        return True
+    return any(says(bare(above), "closed", "headings") for above in (*item.headings[-1:], *item.leads))
+
+
+def _closings(words: str) -> list[re.Match[str]]:
+    """Where it says so: at the beginning, at the end, or as a label or in brackets."""
+    found = pattern("closed", "words").finditer(words)
+    return [one for one in found if _stands_apart(words, one)]
+
+
+def _stands_apart(words: str, found: re.Match[str]) -> bool:
+    before, after = words[: found.start()].rstrip(" *_"), words[found.end() :].lstrip(" *_.!")
+    return not before or not after or before[-1:] in "([（【:：—–-" or after[:1] in "])）】"

@@ -1,0 +1,123 @@
+"""What notes hold of contacts, decisions, lessons, metrics, issues and pending matters: found, and not rewritten.
+
+An item is quoted to the letter, so `no` and `not` stay where they are. Of items that say the same, the newest one of
+the surest grade is told, with the places of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+from memory_v2.notes.closing import is_closed
+from memory_v2.notes.judging import GRADES, Grade, is_foreign, is_template, judged, named_in
+from memory_v2.notes.measures import Reading, readings
+from memory_v2.notes.note import Note
+from memory_v2.notes.packs import CATEGORIES, Category
+from memory_v2.notes.people import NO_ALIASES, Aliases
+from memory_v2.tree.alike import alike
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """An item with what it is, how sure that is, and the words that say so. `people` are those that it names and
+    `readings` its numbers; `is_closed`: it was pending or a problem, and is done. `also` are other places that say the
+    same."""
+
+    id: str
+    category: Category
+    grade: Grade
+    text: str
+    file: str
+    first_line: int
+    last_line: int
+    headings: tuple[str, ...]
+    day: date | None
+    by: str
+    people: tuple[str, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    is_closed: bool = False
+    also: tuple[str, ...] = field(default=())
+
+    @property
+    def place(self) -> str:
+        """Where it stands: `memory/2026-02-09.md:12`."""
+        return f"{self.file}:{self.first_line}"
+
+
+def extracted(note: Note, aliases: Aliases = NO_ALIASES) -> Iterator[Extracted]:
+    """What the items of a note are; one item may be several things."""
+    if is_template(note.name):
+        return
+    for item in note.items:
+        if not item.is_prose or is_foreign(item.text):
+            continue
+        people = named_in(item, aliases)
+        closed = is_closed(item)
+        for category, (grade, by) in judged(item, note.name, people).items():
+            numbers = readings(item.text, grade != "keyword") if category == "metrics" else []
+            yield Extracted(
+                f"{item.id}-{category[0]}",
+                category,
+                grade,
+                item.text,
+                note.name,
+                item.first_line,
+                item.last_line,
+                item.headings,
+                item.day,
+                by,
+                tuple(people) if category == "contacts" else (),
+                tuple(numbers),
+                closed and category in ("pending", "issues"),
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which of what was extracted is wanted: days from `since` to `until`, a grade at least, what is closed too. With a
+    first or a last day, what has no day is left out."""
+
+    categories: Sequence[Category] = CATEGORIES
+    since: date | None = None
+    until: date | None = None
+    min_grade: Grade = "heading"
+    closed: bool = False
+
+    def holds(self, one: Extracted) -> bool:
+        """Whether this is wanted."""
+        if one.category not in self.categories or GRADES.index(one.grade) > GRADES.index(self.min_grade):
+            return False
+        if one.is_closed and not self.closed:
+            return False
+        if self.since is None and self.until is None:
+            return True
+        return one.day is not None and (self.since or date.min) <= one.day <= (self.until or date.max)
+
+
+def collected(found: Iterable[Extracted], wanted: Wanted) -> list[Extracted]:
+    """What is wanted: by category, the newest first. What says the same is told once."""
+    kept = sorted(filter(wanted.holds, found), key=_order)
+    told = []
+    for category in CATEGORIES:
+        told += _once([one for one in kept if one.category == category])
+    return told
+
+
+def _order(one: Extracted) -> tuple[object, ...]:
+    newest_first = -one.day.toordinal() if one.day else 0
+    return (CATEGORIES.index(one.category), newest_first, GRADES.index(one.grade), one.file, one.first_line)
+
+
+def _once(same: Sequence[Extracted]) -> list[Extracted]:
+    """These without those that say what one before them says; it tells their places."""
+    again: dict[int, list[int]] = {}
+    for group in alike([one.text for one in same]):
+        again[group.members[0]] = list(group.members[1:])
+    left_out = {number for members in again.values() for number in members}
+    return [
+        replace(one, also=tuple(same[other].place for other in again.get(number, ())))
+        for number, one in enumerate(same)
+        if number not in left_out
+    ]

@@ -1,0 +1,199 @@
+"""What an item is, and how sure that is: a contact, a decision, a lesson, a metric, an issue, or pending.
+
+A label on the line itself (`**Key lesson**: …`, an open box) is a marker; a heading or an introducing line above it is
+weaker, words inside the line are weakest. What is quoted, code, a tool's output or a template says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+from memory_v2.files.listing import without_suffix
+from memory_v2.notes.measures import is_change, readings
+from memory_v2.notes.note import Item
+from memory_v2.notes.packs import CATEGORIES, Category, Cue, Field, bare, cues, pattern, says
+from memory_v2.notes.people import Aliases, handles, heading_name, linked
+
+Grade: TypeAlias = Literal["marker", "heading", "keyword"]
+Verdict: TypeAlias = tuple[Grade, str]
+"""A grade, and the words that say so."""
+GRADES: tuple[Grade, ...] = ("marker", "heading", "keyword")
+"""From the surest to the least sure."""
+LONGEST_LABEL = 5
+"""How many words a label has at most: what is longer before a colon is a sentence."""
+LONGEST = 1_500
+"""The longest item that is judged by its words, in characters: a longer one is about many things."""
+
+LASTING = "memory"
+"""The name of the file in which agents keep what lasts."""
+
+_STAMP = re.compile(
+    r"\[?\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?\]?[ \t:—–-]*|\d\d?:\d\d[ \t:—–-]*"
+)
+_BOLD = re.compile(r"(?:\*\*|__)((?:(?!\*\*|__).)+?)(?:\*\*|__)(\s*[:：])?")
+_LABEL = re.compile(r"[\W_]*([^:：\n]{2,60})[:：](?!//|\d\d)")
+_CODE = re.compile(r"`[^`\n]*`")
+_IN_BRACKETS = re.compile(r"\s*[(（][^()（）]*[)）]")
+_ONLY_LABEL = re.compile(r"[^:：]{0,160}[:：][\s*_]*")
+_FOOTER = re.compile(r"(\*|_)(?![*_\s])(?:(?!\1).)+\1\Z|\*\*[^*]+\*{1,2}[:：]?\Z", re.S)
+"""A line in italics alone, as reports end with; and bold words alone, which introduce what follows."""
+_SIGNS: tuple[tuple[str, Category], ...] = (
+    ("⚠", "issues"),
+    ("🐛", "issues"),
+    ("🚨", "issues"),
+    ("💡", "lessons"),
+    ("⏳", "pending"),
+)
+_TOOL = re.compile(
+    r"(?:assistant|tool|system|function|toolresult|tool_result|observation)\s*[:：>]|[{<\[]\s*[\"'{\[/a-z]\S*\s*[:=>}\]]"
+    r"|\$ \S|>>> |\[?(?:DEBUG|INFO|WARN|TRACE)\]?[ :]|Traceback \(|\s*at \S+\(.*:\d+\)|npm (?:ERR|WARN)",
+    re.I,
+)
+_TEMPLATE = re.compile(
+    r"\{\{.*?\}\}|\{%.*?%\}|<[A-Za-zÀ-ÿ][^<>\n]{0,60}>|\[(?:[A-Z][a-z]+ ?){1,4}\](?!\()|YYYY|\bTBD\b|_{4,}"
+)
+_REST = re.compile(r"[^\W_]{2,}")
+
+
+def is_template(name: str) -> bool:
+    """Whether a file is a form to be filled in, by its name."""
+    *above, last = without_suffix(name.casefold()).replace("_", "-").split("/")
+    return bool({"template", "templates"}.intersection((*above, *last.split("-"))))
+
+
+def is_foreign(text: str) -> bool:
+    """Whether an item is the output of a tool, or a place in a form that nobody has filled in."""
+    said = _STAMP.sub("", text, count=1)
+    if _TOOL.match(said):
+        return True
+    return _TEMPLATE.search(said) is not None and not _REST.search(_TEMPLATE.sub("", _LABEL.sub("", said, count=1)))
+
+
+def named_in(item: Item, aliases: Aliases) -> list[str]:
+    """The people that an item names, surest first."""
+    head = heading_name(_STAMP.sub("", item.text, count=1))
+    found = [*linked(item.text), *aliases.named(item.text), *([head] if head else []), *handles(item.text)]
+    return list(dict.fromkeys(map(aliases.known, found)))
+
+
+def judged(item: Item, name: str, people: Sequence[str]) -> dict[Category, Verdict]:
+    """The categories of an item, each with its grade and the words that say so. A marker of one category goes before
+    the heading of another."""
+    if _ONLY_LABEL.fullmatch(item.text):  # it introduces what is below, and says nothing itself
+        return {}
+    marked = _by_marker(item)
+    found = marked or _by_heading(item, name)
+    kept = {category: verdict for category, verdict in found.items() if _bears_out(item, category, verdict[0], people)}
+    for category, by in _by_keyword(item, people, is_labelled=bool(marked)).items():
+        if category not in kept and _bears_out(item, category, "keyword", people):
+            kept[category] = ("keyword", by)
+    return kept
+
+
+def _by_marker(item: Item) -> dict[Category, Verdict]:
+    found: dict[Category, Verdict] = {}
+    for label in labels(item.text):
+        said = [cue for category in CATEGORIES for cue in cues(bare(label), category, "markers")]
+        if said:
+            most = max(said, key=lambda cue: len(cue.words))  # `critical discovery` is more than `discovery`
+            found.setdefault(most.category, ("marker", most.words))
+    for sign, category in _SIGNS:
+        if item.text.lstrip("*_ ").startswith(sign):
+            found.setdefault(category, ("marker", sign))
+    if item.is_done is not None and not found:
+        found["pending"] = ("marker", "[ ]" if not item.is_done else "[x]")
+    if linked(item.text) and item.text.startswith("[["):
+        found.setdefault("contacts", ("marker", "[[people]]"))
+    if "metrics" not in found and is_change(item.text):
+        found["metrics"] = ("marker", "from … to")
+    return found
+
+
+def labels(text: str) -> Iterator[str]:
+    """The words with which a line says what it is: before a colon at its start, and bold words before a colon."""
+    text = _CODE.sub(" ", text)
+    said = _STAMP.sub("", text.lstrip("*_ "), count=1)
+    first = _LABEL.match(_IN_BRACKETS.sub("", said))
+    if first and len(first[1].split()) <= LONGEST_LABEL:
+        yield first[1]
+    for bold in _BOLD.finditer(text):
+        words = bold[1]
+        if not bold[2]:
+            words, colon, _ = words.partition(":") if ":" in words else words.partition("：")
+            if not colon:
+                continue
+        words = _IN_BRACKETS.sub("", words)
+        if 0 < len(words.split()) <= LONGEST_LABEL:
+            yield words
+
+
+def _by_heading(item: Item, name: str) -> dict[Category, Verdict]:
+    """By the nearest line above that says something, else by a title further up, else by the name of the file."""
+    if item.kind == "paragraph" and _FOOTER.match(item.text):
+        return {}
+    stem = re.sub(r"[_-]+", " ", without_suffix(name.rpartition("/")[2]))
+    if item.day is None and not _tells_what_happened(stem):
+        return _said_by(stem, ("titles",))
+    nearest = [*item.headings[-1:], *item.leads]
+    for words in reversed(nearest):
+        if found := _said_by(words, ("titles", "headings")):
+            return found
+    for words in (*reversed(item.headings[:-1]), stem):
+        if found := _said_by(words, ("titles",)):
+            return found
+    return {}
+
+
+def _tells_what_happened(stem: str) -> bool:
+    """Whether a file without a day is a log or what was kept of logs, by its name. Any other one is about a subject:
+    a heading such as `Known issues` in it is about that."""
+    return bare(stem) == LASTING or says(bare(stem), "logs", "names")
+
+
+def _opening(words: str, category: Category) -> list[Cue]:
+    """The phrase with which an item begins, or goes on behind its label: `**Leads:** never …`."""
+    start = re.match(r"[\W_]*(?:[^:：]{2,60}[:：][\W_]*)?", words)
+    opened = (start.end() if start else 0, len(words) - len(words.lstrip("*_ ")))
+    found = pattern(category, "openings")
+    return [Cue(category, one[0]) for at in opened if (one := found.match(words, at))]
+
+
+def _said_by(words: str, fields: Iterable[Field]) -> dict[Category, Verdict]:
+    plain = bare(words)
+    found = {}
+    for category in CATEGORIES:
+        if any(cues(plain, category, one) for one in fields):
+            found[category] = (GRADES[1], words)
+    return found
+
+
+def _bears_out(item: Item, category: Category, grade: Grade, people: Sequence[str]) -> bool:
+    """Whether the item has what its category needs: a contact somebody, a metric a number."""
+    if category == "metrics":
+        return bool(readings(item.text, grade != "keyword"))
+    if category == "contacts" and grade == "heading":
+        is_of_one = bool(item.headings) and not _said_by(item.headings[-1], ("titles", "headings"))
+        return bool(people) or (is_of_one and _LABEL.match(item.text) is not None)
+    if category == "issues" and grade == "heading":
+        return not any(cues(bare(label), category, "answers") for label in labels(item.text))
+    return True
+
+
+def _by_keyword(item: Item, people: Sequence[str], is_labelled: bool) -> dict[Category, str]:
+    if len(item.text) > LONGEST:
+        return {}
+    found: dict[Category, str] = {}
+    words = bare(item.text)
+    for category in CATEGORIES:
+        if category == "metrics":
+            if numbers := readings(item.text, is_stated=False):
+                found[category] = numbers[0].name
+        elif cue := cues(words, category, "keywords") or ([] if is_labelled else _opening(words, category)):
+            found[category] = cue[0].words
+    if handles(item.text):
+        found.setdefault("contacts", handles(item.text)[0])
+    elif "contacts" in found and not people and not re.search(r"[A-ZÀ-Þ][\w-]+", item.text[1:]):
+        del found["contacts"]
+    return found

@@ -1,0 +1,195 @@
+"""The numbers that a line states of something that changes: `24 karma`, `**Karma**: 26+`, `Karma rose to 35 (from 26)`.
+
+A number is read in both directions, name before value and value before name. `~` says about, `+` at least. What was
+added (`10 posts published`) is told apart from what there is (`19 posts in total`). Dates, times, versions, ids and
+addresses are no numbers of this kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from memory_v2.notes.packs import bare, pattern, says
+from memory_v2.text.words import stem
+
+MOST = 12
+"""How many readings of a line are told: more are a table in a line."""
+
+_VALUE = (
+    r"(?P<about{0}>[~≈]|about |circa |approx\.? )?(?P<sign{0}>[$€£])?"
+    r"(?P<value{0}>(?<![\w.,:/#-])\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|(?<![\w.,:/#-])\d+(?:\.\d+)?)(?P<unit{0}>%|[km](?!\w))?"
+    r"(?P<more{0}>\+)?(?![\w%]|[.:/-]\d)"
+)
+_DIGIT = re.compile(r"\d")
+REACH = 60
+"""How many characters before a number are looked at for its name and a word such as `rose`."""
+_TO = frozenset(["to", "at", "para", "a", "auf", "zu", "about", "circa"])
+_SPACE = r"[\s*_]*"
+_FROM = rf"\s*\(?(?:was|from|up from|down from|de|von|vorher|antes|avant|此前|从)\s+{_VALUE.format('_before')}"
+_ARROW = rf"{_VALUE.format('_first')}\s*(?:→|->|=>)\s*{_VALUE.format('_last')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One number of a line. `bound` tells whether it is exact; `before` is what it was, if the line says so; a `total`
+    is how much there is, an `increment` how much was added."""
+
+    name: str
+    value: float
+    bound: Literal["exact", "about", "at least"] = "exact"
+    unit: str = ""
+    form: Literal["total", "increment"] = "total"
+    before: float | None = None
+
+    @property
+    def key(self) -> str:
+        """What two readings of the same measure have in common."""
+        return " ".join(map(stem, self.name.split())) + self.unit
+
+
+def readings(text: str, is_stated: bool) -> list[Reading]:
+    """The readings of a line. Where a label or heading states that it tells numbers, any name counts; else only the
+    names that the packs know."""
+    if not _DIGIT.search(text):
+        return []
+    plain = bare(text)
+    found: dict[str, Reading] = {}
+    for reading in _all(plain, is_stated):
+        found.setdefault(f"{reading.key} {reading.form}", reading)
+    return list(found.values())[:MOST]
+
+
+def is_change(text: str) -> bool:
+    """Whether a line states that a number has changed, and to what."""
+    return _DIGIT.search(text) is not None and any(
+        _known(change.name, is_stated=False) for change in _changes(bare(text))
+    )
+
+
+def _all(plain: str, is_stated: bool) -> Iterator[Reading]:
+    rest = plain
+    for change in _changes(plain):
+        if name := _known(change.name, is_stated):
+            yield _reading(name, change.now, "", change.before)
+            rest = rest.replace(plain[change.start : change.end], " ")
+    for found in re.finditer(rf"(?P<name>[^\W\d_][\w ]{{1,30}}?){_SPACE}[:：=]{_SPACE}{_ARROW}", rest):
+        if name := _known(found["name"], is_stated):
+            yield _reading(name, found, "_last", _number(found, "_first"))
+            rest = rest.replace(found[0], " ")
+    last = ""
+    for clause in re.split(r"[;；]|,(?!\d)|，|、|\s[—–·|]\s|\(|\)", rest):
+        total = _total().search(clause) if says(clause, "metrics", "totals") else None
+        if total and (name := _named_in(clause) or last):
+            yield _reading(name, total, "")
+            continue
+        for reading in _in_clause(clause, is_stated):
+            last = reading.name
+            yield reading
+
+
+def _in_clause(clause: str, is_stated: bool) -> Iterator[Reading]:
+    is_increment = says(clause, "metrics", "increments") and not says(clause, "metrics", "totals")
+    form: Literal["total", "increment"] = "increment" if is_increment else "total"
+    if labelled := re.match(
+        rf"[\W_]*(?P<name>[^\W\d_][\w /-]{{0,30}}?){_SPACE}[:：=]{_SPACE}{_VALUE.format('')}", clause
+    ):
+        after = clause[labelled.end() :]
+        counted = _counted(clause, labelled.start("value"))
+        name = counted or _known(labelled["name"], is_stated)
+        if name and not (
+            counted is None and re.match(r"\s*[^\W\d_]", after) and not labelled["unit"] and not is_stated
+        ):
+            yield _reading(name, labelled, "", form=form)
+            return
+    for found in re.finditer(rf"{_VALUE.format('')}", clause):
+        if counted := _counted(clause, found.start("value")):
+            yield _reading(counted, found, "", form=form)
+
+
+def _counted(clause: str, start: int) -> str | None:
+    """The name that the number at a place of a clause counts: `24 karma`, `19 total posts`."""
+    found = re.match(rf"[\d.,]+(?:%|[km])?\+?{_SPACE}(?:(?:total|new|active|open)\s+)?([^\W\d_][\w-]*)", clause[start:])
+    return _unit(found[1]) if found else None
+
+
+def _known(name: str, is_stated: bool) -> str:
+    """The name of a measure in these words; the last words of them if they are no measure that the packs know."""
+    if known := _named_in(name):
+        return known
+    words = name.strip(" -/").split()
+    return " ".join(words[-3:]) if is_stated and words else ""
+
+
+def _named_in(words: str) -> str | None:
+    found = [unit for word in re.findall(r"[^\W\d_][\w-]*", words) if (unit := _unit(word))]
+    if found or not says(words, "metrics", "units"):
+        return found[-1] if found else None
+    whole = pattern("metrics", "units").search(words)  # of several words, or without spaces
+    return whole[0] if whole else None
+
+
+def _unit(word: str) -> str | None:
+    return word if any(says(one, "metrics", "units") for one in (word, stem(word))) else None
+
+
+def _reading(
+    name: str,
+    found: re.Match[str],
+    which: str,
+    before: float | None = None,
+    form: Literal["total", "increment"] = "total",
+) -> Reading:
+    has = found.groupdict()
+    bound: Literal["exact", "about", "at least"] = (
+        "about" if has[f"about{which}"] else "at least" if has[f"more{which}"] else "exact"
+    )
+    unit = has[f"sign{which}"] or ("%" if has[f"unit{which}"] == "%" else "")
+    return Reading(name.strip(), _number(found, which), bound, unit, form, before)
+
+
+def _number(found: re.Match[str], which: str) -> float:
+    value = float(found[f"value{which}"].replace(",", ""))
+    return value * {"k": 1e3, "m": 1e6}.get(found[f"unit{which}"] or "", 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    name: str
+    now: re.Match[str]
+    before: float | None
+    start: int
+    end: int
+
+
+def _changes(plain: str) -> Iterator[_Change]:
+    """`karma rose to 35 (from 26)`, `karma 35 (was 26)`."""
+    for now in _value().finditer(plain):
+        ahead = re.split(r"[.,;(){}|]", plain[max(0, now.start() - REACH) : now.start()])[-1]
+        words = re.findall(r"[^\W\d_][\w-]*", ahead)
+        while words and words[-1] in _TO:
+            words.pop()
+        start = len(words)
+        while (
+            start and start > len(words) - 2 and pattern("metrics", "changes").fullmatch(" ".join(words[start - 1 :]))
+        ):
+            start -= 1
+        was = re.compile(_FROM).match(plain, now.end())
+        if words[:start] and (start < len(words) or was):
+            before = _number(was, "_before") if was else None
+            end = was.end() if was else now.end()
+            yield _Change(" ".join(words[:start][-3:]), now, before, now.start() - len(ahead), end)
+
+
+@cache
+def _value() -> re.Pattern[str]:
+    return re.compile(_VALUE.format(""))
+
+
+@cache
+def _total() -> re.Pattern[str]:
+    """`bringing total to ~19`, `TOTAL: 14 posts`."""
+    return re.compile(rf"(?:{pattern('metrics', 'totals').pattern})\D{{0,12}}?{_VALUE.format('')}")

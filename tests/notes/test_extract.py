@@ -1,0 +1,207 @@
+"""Items are told to be contacts, decisions, lessons and so on, with how sure that is, and to the letter."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from memory_v2.errors import UsageError
+from memory_v2.notes.extracting import Extracted, Wanted, collected, extracted
+from memory_v2.notes.note import Note
+from memory_v2.notes.people import NO_ALIASES, Aliases, handles, heading_name, linked, read_aliases
+from memory_v2.notes.reading import read_note
+from tests.notes.folder import hashes, notes_of
+
+DAY = "memory/2026-02-09.md"
+
+
+def found(text: str, name: str = DAY, aliases: Aliases = NO_ALIASES) -> list[Extracted]:
+    note = read_note(name, text.encode())
+    assert isinstance(note, Note)
+    return list(extracted(note, aliases))
+
+
+def told(text: str, name: str = DAY) -> set[tuple[str, str]]:
+    return {(one.category, one.grade) for one in found(text, name)}
+
+
+@pytest.mark.parametrize(
+    ("line", "category"),
+    [
+        ("Decision: NOT joining the market", "decisions"),
+        ("**Key lesson**: the field is `content` NOT `body`", "lessons"),
+        ("LESSON: never water at noon", "lessons"),
+        ("**Problema:** a bomba parou", "issues"),
+        ("Connection issue: the pump drops", "issues"),
+        ("**Décision** : pas de tourbe", "decisions"),
+        ("Entscheidung: kein Torf", "decisions"),
+        ("**Lección**: no regar a mediodía", "lessons"),
+        ("**问题**：水泵停了", "issues"),
+        ("TO RESUME: try the other valve", "pending"),
+        ("2026-02-12T03:04Z Nova diretriz: tudo no quadro", "decisions"),
+        ("Contact: Ada keeps the books", "contacts"),
+        ("[ ] buy a filter", "pending"),
+        ("⚠️ **Old filter** - may burst", "issues"),
+        ("Followers rose to 35 (from 26)", "metrics"),
+        ("Current stats: 10 posts, 3 members", "metrics"),
+    ],
+)
+def test_a_label_on_the_line_is_a_marker(line: str, category: str) -> None:
+    assert told(f"- {line}\n") >= {(category, "marker")}
+
+
+@pytest.mark.parametrize(
+    ("heading", "line", "category"),
+    [
+        ("## Lessons learned", "water in the evening", "lessons"),
+        ("## Key Contacts on the market", "**Ada** — keeps the books", "contacts"),
+        ("## Stats (end of day)", "bed space: 40%", "metrics"),
+        ("### Próximos passos", "cavar o canteiro", "pending"),
+        ("## 待办", "修理水泵", "pending"),
+        ("## Decisions taken", "no peat", "decisions"),
+        ("## Risques", "la pompe est vieille", "issues"),
+        ("## Offene Punkte", "Beet umgraben", "pending"),
+        ("Known issues:", "the pump leaks", "issues"),
+    ],
+)
+def test_a_heading_or_an_introducing_line_is_less_sure(heading: str, line: str, category: str) -> None:
+    assert (category, "heading") in told(f"{heading}\n\n- {line}\n")
+
+
+def test_words_inside_a_line_are_least_sure() -> None:
+    assert told("- The pump failed again\n") == {("issues", "keyword")}
+    assert told("- We decided to wait\n") == {("decisions", "keyword")}
+
+
+def test_a_marker_goes_before_the_heading_of_another_category() -> None:
+    assert told("## Pending\n\n- LESSON: never water at noon\n") == {("lessons", "marker")}
+
+
+def test_a_title_counts_for_its_subsections_and_a_weaker_heading_only_below_itself() -> None:
+    assert told("# Lessons learned\n\n## Water\n\n- in the evening\n") == {("lessons", "heading")}
+    assert told("# Plans\n\n## Water\n\n- in the evening\n") == set()
+
+
+def test_a_document_of_no_day_is_about_its_subject_unless_its_name_says_more() -> None:
+    text = "## Known issues\n\n- search is slow\n"
+    assert told(text, "design.md") == set()
+    assert told(text, "MEMORY.md") == {("issues", "heading")}
+    assert told("# Guide\n\n- water in the evening\n", "lessons.md") == {("lessons", "heading")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\nDECISION: an example\n```\n",
+        "> Decision: somebody else's\n",
+        "- Use `Decision: x` as the format\n",
+        '- She wrote "we decided to wait until the rain comes"\n',
+        "- assistant: Decision: let me continue\n",
+        '- {"decision": "x", "error": "y"}\n',
+        "- [ ] <what to do>\n",
+        "- [ ] {{task}}\n",
+        "- **Decision:** {{decision}}\n",
+        "- Decision: \n",
+        "- **Key lessons:**\n",
+        "<!-- Decision: hidden -->\n",
+        "- see https://example.org/decision-failed\n",
+    ],
+)
+def test_code_quotes_tool_output_and_templates_say_nothing(text: str) -> None:
+    assert told(text) == set()
+
+
+def test_files_of_templates_say_nothing() -> None:
+    assert told("- Decision: fill in\n", "templates/decision.md") == set()
+    assert told("- Decision: fill in\n", "weekly-template.md") == set()
+
+
+def test_a_line_is_quoted_to_the_letter_with_its_no_and_not() -> None:
+    (one,) = found("- **Decision**:  we do NOT use peat —  never, `ok`?\n")
+    assert one.text == "**Decision**:  we do NOT use peat —  never, `ok`?"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_closed"),
+    [
+        ("[x] buy a filter", True),
+        ("[ ] buy a filter", False),
+        ("[ ] ~~buy a filter~~ ✅ DONE", True),
+        ("TODO: ~~buy a filter~~", False),
+        ("~~TODO: buy a filter~~", True),
+        ("TODO: buy a filter ✅", True),
+        ("TODO: buy a filter (done)", True),
+        ("TODO: buy a filter — not done", False),
+        ("Problema: filtro velho. Resolvido", True),
+        ("问题：水泵停了（已修复）", True),
+        ("问题：水泵停了（未修复）", False),
+    ],
+)
+def test_what_is_done_is_closed(line: str, is_closed: bool) -> None:
+    (one,) = [one for one in found(f"- {line}\n") if one.category in ("pending", "issues")][:1]
+    assert one.is_closed == is_closed
+
+
+def test_what_is_closed_is_left_out_unless_asked_for(tmp_path: Path) -> None:
+    notes = notes_of(tmp_path, {DAY: "- [ ] buy\n- [x] dig\n"})
+    assert [one.text for one in notes.extract()] == ["buy"]
+    assert [one.text for one in notes.extract(Wanted(closed=True))] == ["buy", "dig"]
+
+
+def test_people_are_found_by_links_handles_and_bold_heads() -> None:
+    assert handles("ask @ada-l and @bob, not c@d.org or @scope/name or `@code`") == ["@ada-l", "@bob"]
+    assert linked("[[people/ada]] met [[people/bob|Bob B]] at [[places/fair]]") == ["ada", "Bob B"]
+    assert heading_name("**Ada Lovelace** — keeps the books") == "Ada Lovelace"
+    assert heading_name("**Problem**: it leaks") == ""
+    (one,) = [one for one in found("## Contacts\n\n- **xiao_dev** — asks about health\n") if one.category == "contacts"]
+    assert one.people == ("xiao_dev",)
+
+
+def test_an_alias_file_says_who_is_who(tmp_path: Path) -> None:
+    file = tmp_path / "people.txt"
+    file.write_text("# who is who\nAda Lovelace = Ada, @ada\nBob\n")
+    aliases = read_aliases(file)
+    assert aliases.named("Ada met BOB and Adam") == ["Ada Lovelace", "Bob"]
+    (one,) = found("## Contacts\n\n- @ada keeps the books\n", aliases=aliases)
+    assert one.people == ("Ada Lovelace",)
+    file.write_text("Ada =\n")
+    with pytest.raises(UsageError):
+        read_aliases(file)
+
+
+def test_what_several_notes_say_is_told_once_with_its_places(tmp_path: Path) -> None:
+    line = "- **Lesson**: posts must have arguments with data, citations, context and some practical use\n"
+    notes = notes_of(tmp_path, {"MEMORY.md": line, DAY: line, "memory/2026-02-10.md": line.replace("some", "real")})
+    (one,) = notes.extract()
+    assert (one.place, one.also) == ("memory/2026-02-10.md:1", ("memory/2026-02-09.md:1", "MEMORY.md:1"))
+
+
+def test_what_is_wanted_can_be_narrowed(tmp_path: Path) -> None:
+    text = "- Decision: no peat\n- **Lesson**: dig\n- the pump failed\n"
+    notes = notes_of(
+        tmp_path, {DAY: text, "memory/2026-02-12.md": "- Decision: peat\n", "notes.md": "- Decision: hm\n"}
+    )
+    assert [one.text for one in notes.extract(Wanted(since=date(2026, 2, 10)))] == ["Decision: peat"]
+    assert [one.text for one in notes.extract(Wanted(categories=("lessons",)))] == ["**Lesson**: dig"]
+    decisions = notes.extract(Wanted(categories=("decisions",)))
+    assert [one.text for one in decisions] == ["Decision: peat", "Decision: no peat", "Decision: hm"]
+    assert [one.category for one in notes.extract(Wanted(min_grade="keyword"))][-1] == "issues"
+
+
+def test_extracting_again_gives_the_same_ids_and_changes_nothing(tmp_path: Path) -> None:
+    notes = notes_of(tmp_path, {DAY: "- Decision: no peat\n- Decision: no peat\n- [ ] dig\n"})
+    before = hashes(notes.folder)
+    first = [one.id for one in notes.extract()]
+    assert first == [one.id for one in notes.extract()]
+    assert len(set(first)) == len(first)
+    assert hashes(notes.folder) == before
+
+
+def test_a_long_line_is_not_judged_by_words_in_it() -> None:
+    assert told(f"- {'much was said, ' * 200} and it failed\n") == set()
+
+
+def test_nothing_collected_is_nothing() -> None:
+    assert collected([], Wanted()) == []
