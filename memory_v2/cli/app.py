@@ -57,6 +57,7 @@ NOTES_VERBS = {
     "index": "notes_index",
     "status": "notes_index",
     "extract": "notes_extract",
+    "digest": "notes_digest",
 }
 """The verbs of `silica notes`, likewise."""
 
@@ -167,6 +168,7 @@ def notes(ctx: click.Context) -> None:
     Examples:
       silica notes index ~/agent/memory
       silica notes extract ~/agent/memory --all --category decisions
+      silica notes digest ~/agent/memory --days 7
 
     \b
     Environment:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from memory_v2.text.calendar import Calendar, utc_now
 from memory_v2.text.slug import slug
 
 if TYPE_CHECKING:
+    from memory_v2.notes.digest import Digest
     from memory_v2.notes.extracting import Extracted, Wanted
 
 _INDEXED = "indexed"
@@ -126,6 +127,16 @@ class Notes:
         from memory_v2.notes.extracting import Wanted, collected
 
         return collected(self._extracted(people), wanted or Wanted())
+
+    def digest(self, since: date | None = None, until: date | None = None, people: str | Path | None = None) -> Digest:
+        """What happened from `since` to `until`; by default yesterday and today."""
+        from memory_v2.notes.digest import make_digest
+
+        last = until or self.calendar.today
+        first = since or last - timedelta(days=1)
+        if first > last:
+            raise UsageError(f"the digest would begin on {first} and end before that, on {last}")
+        return make_digest(list(self._extracted(people)), self.days(), first, last)
 
     def days(self) -> dict[str, list[date]]:
         """The days that each note speaks from: its own, and those of its items."""

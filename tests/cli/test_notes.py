@@ -18,7 +18,7 @@ FILES = {
     "memory/2026-02-18.md": "- **Problem**: \x1b[31mthe pump\x1b[0m leaks\n- Members rose to 6 (from 4)\n",
 }
 NOW = {"SILICA_MEMORY_NOW": "2026-02-18T12:00:00Z"}
-VERBS = ["index", "status", "extract"]
+VERBS = ["index", "status", "extract", "digest"]
 
 
 @pytest.fixture
@@ -83,8 +83,16 @@ def test_nothing_found_says_what_the_newest_day_is(program: Program, folder: Pat
 
 
 def test_what_is_quoted_cannot_upset_a_terminal(program: Program, folder: Path) -> None:
-    for verb in ("extract",):
+    for verb in ("extract", "digest"):
         assert b"\x1b[31m" not in run(program, verb, str(folder)).out
+
+
+def test_a_digest_sums_up_the_days_that_are_asked_for(program: Program, folder: Path) -> None:
+    text = run(program, "digest", str(folder)).text
+    assert "members 4→6 (+50%) [memory/2026-02-18.md:2]" in text
+    assert run(program, "digest", str(folder), "--days", "1", "--json").json["since"] == "2026-02-18"
+    assert run(program, "digest", str(folder), SILICA_MEMORY_TIMEZONE="Asia/Tokyo").text == text
+    assert "nothing from these days" in run(program, "digest", str(folder), "--until", "2026-02-10").text
 
 
 @pytest.mark.parametrize(
@@ -92,6 +100,7 @@ def test_what_is_quoted_cannot_upset_a_terminal(program: Program, folder: Path) 
     [
         ("extract", "--all", "--today"),
         ("extract", "--today", "--since", "2026-02-01"),
+        ("digest", "--days", "3", "--since", "2026-02-01"),
         ("index", "--only", "nowhere.md"),
     ],
 )
