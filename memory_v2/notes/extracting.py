@@ -46,34 +46,6 @@ class Extracted:
         return f"{self.file}:{self.first_line}"
 
 
-def extracted(note: Note, aliases: Aliases = NO_ALIASES) -> Iterator[Extracted]:
-    """What the items of a note are; one item may be several things."""
-    if is_template(note.name):
-        return
-    for item in note.items:
-        if not item.is_prose or is_foreign(item.text):
-            continue
-        people = named_in(item, aliases)
-        closed = is_closed(item)
-        for category, (grade, by) in judged(item, note.name, people).items():
-            numbers = readings(item.text, grade != "keyword") if category == "metrics" else []
-            yield Extracted(
-                f"{item.id}-{category[0]}",
-                category,
-                grade,
-                item.text,
-                note.name,
-                item.first_line,
-                item.last_line,
-                item.headings,
-                item.day,
-                by,
-                tuple(people) if category == "contacts" else (),
-                tuple(numbers),
-                closed and category in ("pending", "issues"),
-            )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """Which of what was extracted is wanted: days from `since` to `until`, a grade at least, what is closed too. With a
@@ -91,9 +63,43 @@ class Wanted:
             return False
         if one.is_closed and not self.closed:
             return False
+        return self.is_of(one.day)
+
+    def is_of(self, day: date | None) -> bool:
+        """Whether what is from this day is wanted."""
         if self.since is None and self.until is None:
             return True
-        return one.day is not None and (self.since or date.min) <= one.day <= (self.until or date.max)
+        return day is not None and (self.since or date.min) <= day <= (self.until or date.max)
+
+
+EVERYTHING = Wanted(min_grade="keyword", closed=True)
+
+
+def extracted(note: Note, aliases: Aliases = NO_ALIASES, wanted: Wanted = EVERYTHING) -> Iterator[Extracted]:
+    """What the items of a note are that are from wanted days; one item may be several things."""
+    if is_template(note.name):
+        return
+    for item in note.items:
+        if not item.is_prose or not wanted.is_of(item.day) or is_foreign(item.text):
+            continue
+        people = named_in(item, aliases)
+        for category, (grade, by) in judged(item, note.name, people).items():
+            numbers = readings(item.text, grade != "keyword") if category == "metrics" else []
+            yield Extracted(
+                f"{item.id}-{category[0]}",
+                category,
+                grade,
+                item.text,
+                note.name,
+                item.first_line,
+                item.last_line,
+                item.headings,
+                item.day,
+                by,
+                tuple(people) if category == "contacts" else (),
+                tuple(numbers),
+                category in ("pending", "issues") and is_closed(item),
+            )
 
 
 def collected(found: Iterable[Extracted], wanted: Wanted) -> list[Extracted]:

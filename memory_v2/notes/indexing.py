@@ -6,7 +6,10 @@ The same notes give the same bytes, wherever and whenever: there is no time of m
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,31 +23,47 @@ GENERATED = {"generated_by": "silica notes index"}
 """How a generated file begins, for whoever wonders."""
 
 
-def index_document(notes: Sequence[Note]) -> dict[str, Any]:
-    """The index: for each file its sections and items with their lines and days, and the totals."""
-    days = sorted({item.day for note in notes for item in note.items if item.day})
-    return {
-        **GENERATED,
-        "files": {note.name: _file(note) for note in notes},
-        "stats": {
-            "total_files": len(notes),
-            "total_words": sum(note.words for note in notes),
-            "total_sections": sum(len(note.sections) for note in notes),
-            "total_items": sum(len(note.items) for note in notes),
-            "date_range": [days[0].isoformat(), days[-1].isoformat()] if days else [],
-        },
-    }
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The texts of both files, and the totals. Each file of the folder, and each tag, is on a line of its own."""
+
+    index: str
+    tags: str
+    stats: dict[str, Any]
 
 
-def tags_document(notes: Iterable[Note]) -> dict[str, Any]:
-    """For each tag the sections that have it."""
-    found: dict[str, list[dict[str, Any]]] = {}
+def make_index(notes: Iterable[Note]) -> Index:
+    """The index of some notes, of which one at a time is held in memory."""
+    files: dict[str, str] = {}
+    tags: dict[str, list[str]] = {}
+    totals: Counter[str] = Counter()
+    days: set[date] = set()
     for note in notes:
+        files[note.name] = _json(_file(note))
+        totals.update(words=note.words, sections=len(note.sections), items=len(note.items))
+        days.update(item.day for item in note.items if item.day)
         for section in note.sections:
-            for tag in sorted({*section.tags, *note.tags}):
+            for tag in {*section.tags, *note.tags}:
                 place = {"file": note.name, "heading": section.heading, **_lines(section)}
-                found.setdefault(tag, []).append(place)
-    return {**GENERATED, "tags": dict(sorted(found.items()))}
+                tags.setdefault(tag, []).append(_json(place))
+    stats = {
+        "total_files": len(files),
+        **{f"total_{what}": totals[what] for what in ("words", "sections", "items")},
+        "date_range": [min(days).isoformat(), max(days).isoformat()] if days else [],
+    }
+    places = {tag: f"[{', '.join(tags[tag])}]" for tag in sorted(tags)}
+    return Index(_document("files", files, {"stats": stats}), _document("tags", places, {}), stats)
+
+
+def _document(key: str, lines: Mapping[str, str], more: Mapping[str, Any]) -> str:
+    members = ",\n".join(f"  {_json(name)}: {line}" for name, line in lines.items())
+    rest = "".join(f",\n {_json(name)}: {_json(value)}" for name, value in more.items())
+    opening = ",\n".join(f" {_json(name)}: {_json(value)}" for name, value in GENERATED.items())
+    return f"{{\n{opening},\n {_json(key)}: {{\n{members}\n }}{rest}\n}}\n"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def content_digest(files: Iterable[tuple[str, str]]) -> str:
@@ -52,9 +71,9 @@ def content_digest(files: Iterable[tuple[str, str]]) -> str:
     return sha256("\0".join(f"{name}\0{digest}" for name, digest in sorted(files)).encode()).hexdigest()
 
 
-def write_document(file: Path, document: dict[str, Any]) -> bool:
+def write_document(file: Path, text: str) -> bool:
     """Writes a document unless the file says the same already; tells whether it was written."""
-    data = (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
+    data = text.encode()
     if file.is_file() and file.read_bytes() == data:
         return False
     file.parent.mkdir(parents=True, exist_ok=True)

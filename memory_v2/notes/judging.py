@@ -154,6 +154,8 @@ def _tells_what_happened(stem: str) -> bool:
 
 def _opening(words: str, category: Category) -> list[Cue]:
     """The phrase with which an item begins, or goes on behind its label: `**Leads:** never …`."""
+    if not says(words, category, "openings"):
+        return []
     start = re.match(r"[\W_]*(?:[^:：]{2,60}[:：][\W_]*)?", words)
     opened = (start.end() if start else 0, len(words) - len(words.lstrip("*_ ")))
     found = pattern(category, "openings")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.errors import StorageError, UsageError
-from memory_v2.notes.indexing import INDEX, TAGS, content_digest, index_document, tags_document, write_document
+from memory_v2.notes.indexing import INDEX, TAGS, content_digest, make_index, write_document
 from memory_v2.notes.kept import Kept
 from memory_v2.notes.note import Note
 from memory_v2.notes.refreshing import Refreshed, look
@@ -108,35 +108,33 @@ class Notes:
         if place is None:
             raise UsageError("these notes have no cache folder: say where the index is to be written")
         found = self.refresh(only)
-        notes = list(self._kept.notes())
-        index = index_document(notes)
+        made = make_index(self._kept.notes())
         try:
-            written = [
-                write_document(place / name, document)
-                for name, document in ((INDEX, index), (TAGS, tags_document(notes)))
-            ]
+            written = [write_document(place / name, text) for name, text in ((INDEX, made.index), (TAGS, made.tags))]
         except OSError as error:
             raise StorageError(f"the index cannot be written to {place}: {error.strerror or error}") from error
         if place == self.cache:
             self._kept.tell(_INDEXED, self._digest())
-        return Indexed(place, index["stats"], found, any(written))
+        return Indexed(place, made.stats, found, any(written))
 
     def extract(self, wanted: Wanted | None = None, people: str | Path | None = None) -> list[Extracted]:
         """The contacts, decisions, lessons, metrics, issues and pending matters of the notes; `people` is an alias
         file."""
         from memory_v2.notes.extracting import Wanted, collected
 
-        return collected(self._extracted(people), wanted or Wanted())
+        wanted = wanted or Wanted()
+        return collected(self._extracted(people, wanted), wanted)
 
     def digest(self, since: date | None = None, until: date | None = None, people: str | Path | None = None) -> Digest:
         """What happened from `since` to `until`; by default yesterday and today."""
         from memory_v2.notes.digest import make_digest
+        from memory_v2.notes.extracting import Wanted
 
         last = until or self.calendar.today
         first = since or last - timedelta(days=1)
         if first > last:
             raise UsageError(f"the digest would begin on {first} and end before that, on {last}")
-        return make_digest(list(self._extracted(people)), self.days(), first, last)
+        return make_digest(list(self._extracted(people, Wanted(until=last))), self.days(), first, last)
 
     def days(self) -> dict[str, list[date]]:
         """The days that each note speaks from: its own, and those of its items."""
@@ -152,13 +150,13 @@ class Notes:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _extracted(self, people: str | Path | None) -> Iterator[Extracted]:
+    def _extracted(self, people: str | Path | None, wanted: Wanted) -> Iterator[Extracted]:
         from memory_v2.notes.extracting import extracted
         from memory_v2.notes.people import NO_ALIASES, read_aliases
 
         aliases = read_aliases(Path(people)) if people else NO_ALIASES
         for note in self.all():
-            yield from extracted(note, aliases)
+            yield from extracted(note, aliases, wanted)
 
     def _digest(self) -> str:
         return content_digest((name, row.sha256) for name, row in self._kept.rows().items() if not row.left_out)
