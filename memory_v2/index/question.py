@@ -11,8 +11,8 @@ from itertools import islice
 from memory_v2.index.marks import says_one_of, stored
 from memory_v2.index.terms import terms
 from memory_v2.text.dates import PartialDate, Span, asks_when, question_dates
-from memory_v2.text.lists import past, stopwords
-from memory_v2.text.words import proper_words, words
+from memory_v2.text.lists import asking, past, stopwords
+from memory_v2.text.words import has_cjk, proper_words, words
 
 _LONGEST = 100_000
 _MOST_WORDS = 300
@@ -60,7 +60,7 @@ def parse_question(query: str, speakers: Collection[str]) -> Question:
     found = list(dict.fromkeys(words(query)))
     names = _named(query, found, speakers)
     spoken = {word for name in names for word in words(name)}
-    telling = [word for word in found if word not in stopwords()]
+    telling = [word for word in found if word not in stopwords() and not _asks(word)]
     looked_up = [word for word in telling if word not in spoken] or telling or found
     return Question(
         tuple(looked_up[:_MOST_WORDS]),
@@ -72,6 +72,11 @@ def parse_question(query: str, speakers: Collection[str]) -> Question:
         says_one_of(past(), stored(terms(query))),
         frozenset(term for word in proper_words(query) for term in terms(word)[:1]),
     )
+
+
+def _asks(word: str) -> bool:
+    """Whether a word of Chinese characters only asks: `哪个`."""
+    return has_cjk(word) and (word in asking() or not asking().isdisjoint(word))
 
 
 def _quoted(query: str) -> Iterator[str]:

@@ -20,20 +20,27 @@ from memory_v2.index.said import Said
 from memory_v2.index.versions import Versions
 from memory_v2.index.windows import Standing, Windows
 from memory_v2.text.dates import Span, covers
+from memory_v2.text.speakers import is_asked
 
 _Said: TypeAlias = frozenset[tuple[str, int]]
 _COMPARED = 40
+"""How many of the best places are compared, to put the newest first of those that differ in a few words."""
+_TOLD_AGAIN = 5
+"""Among how many of the best places a fact may be told again in other words. All that did so in `bench.facts` were
+among the best three; further down, what looks like it is about something else (`bench.notes`)."""
 _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weight of each sign. Fitted on three conversations and rounded; see `bench/retrieval.py`."""
+    """The weight of each sign, fitted and rounded; `docs/measured.md` says on what and how. A further sign gets a
+    weight here, and is added up in `_score`."""
 
     own: float
     near: float
-    wide: float
-    whole: float = 1.0
+    wide: float = 0.0
+    whole: float = 0.0
+    told: float = 0.0
     context: float = 1.0
     phrase: float = 2.0
     named: float = 2.0
@@ -41,13 +48,17 @@ class Weights:
     takes_part: float = 3.5
     day: float = 6.0
     when: float = 2.5
-    asks: float = -0.75
+    asks: float = 0.0
+    person: float = 2.0
+    """What somebody says to an assistant is about them; the long answers repeat it."""
+    front_matter: float = -1.0
+    """It says what its page is about, and is seldom an answer."""
 
 
-TALK = Weights(own=1.0, near=2.0, wide=5.0, whole=0.5)
+TALK = Weights(own=1.0, near=2.0, wide=5.0, whole=0.5, asks=-0.75)
 """For conversations: an answer shares words with the question before it."""
-NOTE = Weights(own=5.0, near=2.0, wide=1.0)
-"""For notes: they can be read on their own."""
+NOTE = Weights(own=2.0, near=2.0, told=3.0, when=1.0)
+"""For notes: they can be read on their own, below their headings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +126,7 @@ def _score(question: Question, found: Found, sign: _Signs, best: Sequence[float]
     weights = TALK if sign.is_talk else NOTE
     own, near, wide, whole = (score / most for score, most in zip(sign.words.scores, best, strict=True))
     score = weights.own * own + weights.near * near + weights.wide * wide + weights.whole * whole
-    score += weights.context * sign.words.context
+    score += weights.context * sign.words.context + weights.told * sign.words.told
     if sign.named:
         score += weights.named + weights.named_near * near
     if place.page in found.voiced or (sign.named and not sign.is_talk):
@@ -126,6 +137,10 @@ def _score(question: Question, found: Found, sign: _Signs, best: Sequence[float]
         score += weights.when
     if place.question:
         score += weights.asks
+    if place.first_line == 1 and place.text.startswith("---"):
+        score += weights.front_matter
+    if is_asked(place.text):
+        score += weights.person
     if question.phrases:
         flat = flattened(place.text)
         score += weights.phrase * any(phrase in flat for phrase in question.phrases)
@@ -198,7 +213,7 @@ def _newest_version_first(
 
     newer = [
         sign.place
-        for _, sign in ranked[1:_COMPARED]
+        for _, sign in ranked[1:_TOLD_AGAIN]
         if not sign.is_talk and sign.place.kind == "text" and age(sign.place) > age(first)
     ]
     newest = Versions(question, found, windows, first).newest(newer, age)

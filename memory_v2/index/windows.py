@@ -21,6 +21,8 @@ class Standing(NamedTuple):
     whole: float
     context: float
     """Which part of the question, weighed by rarity, stands in the headings above."""
+    told: float
+    """Which part of it stands in the place or in the headings above."""
     matched: tuple[str, ...]
     """The terms that the place has."""
     around: tuple[str, ...]
@@ -66,16 +68,16 @@ class Windows:
         sums, position = self._sums[place.id]
         end = min(position + REACH + 1, len(sums) - 1)
         start = max(position - REACH, 0)
-        above = [
-            weight for blank, weight in zip(self._blank, self.rarity.values(), strict=True) if blank in place.context
-        ]
+        above = {term for term, blank in zip(self.rarity, self._blank, strict=True) if blank in place.context}
+        matched = self._matched(sums, position, position + 1)
         return Standing(
             own=self._score(sums, position, position + 1),
             near=self._score(sums, max(position - 1, 0), position + 1),
             wide=self._score(sums, start, end),
             whole=self._whole[place.page, place.run],
-            context=sum(above) / self._total,
-            matched=self._matched(sums, position, position + 1),
+            context=self.weight(above) / self._total,
+            told=self.weight(above.union(matched)) / self._total,
+            matched=matched,
             around=self._matched(sums, start, end),
         )
 

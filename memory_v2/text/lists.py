@@ -55,6 +55,12 @@ def roles() -> frozenset[str]:
 
 
 @cache
+def askers() -> frozenset[str]:
+    """Roles of those who talk to an assistant, such as `user`."""
+    return read_words(_DATA / "askers.txt")
+
+
+@cache
 def headings() -> frozenset[str]:
     """Words of headings that stand in notes of any kind, such as `summary`, in lower case."""
     return read_words(_DATA / "headings.txt")
@@ -106,6 +112,12 @@ def past() -> frozenset[str]:
 def particles() -> frozenset[str]:
     """Chinese characters of the grammar, such as `的`."""
     return read_words(_DATA / "particles.txt")
+
+
+@cache
+def asking() -> frozenset[str]:
+    """Chinese characters and pairs of them that ask, such as `哪`."""
+    return read_words(_DATA / "asking.txt")
 
 
 @cache

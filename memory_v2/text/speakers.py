@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache
 
-from memory_v2.text.lists import labels, roles
+from memory_v2.text.lists import askers, labels, roles
 from memory_v2.text.words import folded, has_cjk, matcher, words
 
 # These may speak, but just as often are spoken about: "System: Linux", "**Agent:** claude-3".
@@ -21,6 +21,8 @@ _NOUNISH = (
     *("tion", "sion", "ment", "ments", "ness", "ity", "ing"),
     *("ción", "ção", "dad", "dade", "té", "ung", "keit", "heit"),
 )
+_LABEL = 20
+"""How far a colon stands from the start of a message, in characters, with list marker and emphasis."""
 _PARTICLES = frozenset(
     ["al", "bin", "da", "de", "del", "der", "di", "do", "dos", "du", "el", "la", "le", "van", "von", "y"]
 )
@@ -120,3 +122,9 @@ def speakers(lines: Sequence[str]) -> dict[str, int]:
             said.setdefault(turn[0], []).append(_is_speech(turn[0], turn[1]))
     found = {name: len(turns) for name, turns in said.items() if len(turns) > 1 and sum(turns) * 5 >= len(turns)}
     return found if sum(found.values()) * 2 > total else {}
+
+
+def is_asked(text: str) -> bool:
+    """Whether a text begins as the message of one who talks to an assistant: `User: …`."""
+    label, colon, _ = text[:_LABEL].replace("：", ":").partition(":")
+    return bool(colon) and label.strip("-*_ ").casefold() in askers()

@@ -229,3 +229,25 @@ def test_the_date_of_a_hit_is_that_of_its_heading(talk: FullTextIndex) -> None:
 
 def test_a_long_text_may_be_a_query(talk: FullTextIndex) -> None:
     assert first(talk, "nothing of all this " * 500 + TALK).path == "one"
+
+
+def test_the_front_matter_of_a_page_is_not_the_answer_that_its_text_is() -> None:
+    index = index_of(
+        plugin="---\ntags: [memory, plugin]\n---\n\n# Slot\n\nThe memory plugin fills the slot that the old one left.\n"
+    )
+    assert found(index, "memory plugin")[0].startswith("The memory plugin fills")
+
+
+def test_what_somebody_told_an_assistant_comes_before_what_it_answered() -> None:
+    told = "User: The sprint ends on March 29, so please plan how two of us do the login page."
+    answer = "Assistant: The sprint will end soon."
+    for role, other in (("User", "Assistant"), ("用户", "助手"), ("**Usuario**", "**Asistente**")):
+        lines = [told.replace("User", role), answer.replace("Assistant", other)]
+        index = index_of(memory="# Sprint\n\n" + "\n\n".join([*lines, *3 * ["It rains.\n"]]))
+        assert found(index, "When does the sprint end?")[0] == lines[0]
+
+
+def test_what_asks_in_chinese_is_not_looked_up() -> None:
+    index = index_of(memory="- 分不清哪个是主我，哪个不是\n- 时区: Asia/Shanghai\n")
+    assert found(index, "在哪个时区？")[0] == "- 时区: Asia/Shanghai"
+    assert found(index, "哪个") == ["- 分不清哪个是主我，哪个不是"]

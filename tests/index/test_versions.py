@@ -93,3 +93,9 @@ def test_in_a_conversation_nothing_is_taken_for_a_version() -> None:
         "Bob: Oh!",
     ]
     assert found(lines, "Who lives in an old house in Kassel?")[0] == lines[0]
+
+
+def test_a_place_far_down_is_no_version_of_the_first() -> None:
+    near = [f"The cache of the quizzes is kept by server {n}." for n in ("one", "two", "three", "four")]
+    lines = ["The cache keeps quizzes for 30 days.", *near, "Quizzes: loading was changed, with 8 seconds to wait."]
+    assert found(lines, "How long are quizzes kept in the cache?")[0] != lines[-1]
