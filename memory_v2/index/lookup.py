@@ -47,6 +47,8 @@ class Place(NamedTuple):
     length: int
     own: str
     context: str
+    section: str
+    """The headings above, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,8 @@ class Found:
     """The days that the question asks for."""
     name_terms: frozenset[str]
     """The terms of the speakers' names in the question."""
-    paths: dict[int, tuple[str, str]]
-    """Path and last change of each page."""
+    paths: dict[int, tuple[str, str, str]]
+    """Path, last change and title of each page."""
     read_said: Callable[[Collection[int]], dict[int, Said]]
     """Reads when places were said."""
 
@@ -150,10 +152,10 @@ def _voiced(tables: sqlite3.Connection, names: Collection[str]) -> frozenset[int
     return frozenset(page for (page,) in rows)
 
 
-def _paths(tables: sqlite3.Connection, pages: Collection[int]) -> dict[int, tuple[str, str]]:
+def _paths(tables: sqlite3.Connection, pages: Collection[int]) -> dict[int, tuple[str, str, str]]:
     source = "FROM pages WHERE id IN (SELECT value FROM json_each(:pages))"
-    rows = packed_rows(tables, ("id", "path", "last_updated"), source, {"pages": packed(pages)})
-    found = {number: (path, moment) for number, path, moment in rows}
+    rows = packed_rows(tables, ("id", "path", "last_updated", "title"), source, {"pages": packed(pages)})
+    found = {number: (path, moment, title) for number, path, moment, title in rows}
     if len(found) < len(pages):
         raise sqlite3.DatabaseError("the index has passages of no page")
     return found

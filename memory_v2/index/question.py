@@ -34,6 +34,8 @@ class Question:
     """Whether it asks for what was so before."""
     proper: frozenset[str] = frozenset()
     """The terms of names and numbers, as far as their spelling tells."""
+    every: tuple[str, ...] = ()
+    """All its words, each once, in order."""
 
     @property
     def phrases(self) -> tuple[str, ...]:
@@ -71,6 +73,7 @@ def parse_question(query: str, speakers: Collection[str]) -> Question:
         asks_when(query),
         says_one_of(past(), stored(terms(query))),
         frozenset(term for word in proper_words(query) for term in terms(word)[:1]),
+        tuple(found),
     )
 
 

@@ -6,21 +6,25 @@ the score where they apply. The weights were measured on conversations.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from typing import TypeAlias
 
 from memory_v2.index.lookup import Found, Place
 from memory_v2.index.marks import is_empty
 from memory_v2.index.question import Question, flattened
 from memory_v2.index.said import Said
+from memory_v2.index.terms import terms
 from memory_v2.index.versions import Versions
 from memory_v2.index.windows import Standing, Windows
 from memory_v2.text.dates import Span, covers
 from memory_v2.text.speakers import is_asked
+from memory_v2.text.words import words
 
 _Said: TypeAlias = frozenset[tuple[str, int]]
 _COMPARED = 40
@@ -28,6 +32,8 @@ _COMPARED = 40
 _TOLD_AGAIN = 5
 """Among how many of the best places a fact may be told again in other words. All that did so in `bench.facts` were
 among the best three; further down, what looks like it is about something else (`bench.notes`)."""
+_THE_TITLE = 2.0
+"""How much it counts that a question is a title to the word, relative to one that has no other words."""
 _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
 
@@ -48,6 +54,7 @@ class Weights:
     takes_part: float = 3.5
     day: float = 6.0
     when: float = 2.5
+    titled: float = 8.0
     asks: float = 0.0
     person: float = 2.0
     """What somebody says to an assistant is about them; the long answers repeat it."""
@@ -79,6 +86,8 @@ class _Signs:
     """Whether the place falls on a day asked for."""
     named: bool
     """Whether the question names the speaker of this place, or the person that a note is about."""
+    titled: float
+    """How much the question is the title or the heading of the place."""
 
     @property
     def is_talk(self) -> bool:
@@ -87,8 +96,8 @@ class _Signs:
     @property
     def answers(self) -> bool:
         """Whether a place answers at all: by its own words or those above it, by its day, or by the words around it."""
-        words = self.words
-        return bool(words.matched or words.context or self.day or self.named or (self.is_talk and words.wide))
+        near = self.words
+        return bool(near.matched or near.context or self.day or self.named or (self.is_talk and near.wide))
 
 
 def rank(question: Question, found: Found, limit: int) -> list[Ranked]:
@@ -117,7 +126,37 @@ def _signs(question: Question, found: Found, windows: Windows, place: Place) -> 
         named = place.speaker in question.names
     else:
         named = any(f" {term} " in place.own or f" {term} " in place.context for term in found.name_terms)
-    return _Signs(place, windows.standing(place), found.days.include(place.since, place.until), named)
+    return _Signs(
+        place,
+        windows.standing(place),
+        found.days.include(place.since, place.until),
+        named,
+        _titled(question, found, place),
+    )
+
+
+def _titled(question: Question, found: Found, place: Place) -> float:
+    """How much a question is the title of a page or a heading above a place: `_THE_TITLE` if it is that to the word;
+    else, if all of it stands there, which part it is of all that stands there, and of the title alone."""
+    asked, title = found.frequency.keys(), found.paths[place.page][2]
+    if not asked or not all(f" {term} " in place.context for term in asked):
+        return 0.0
+    if not {*found.words.values()}.issuperset(question.words):  # a word that no page has
+        return 0.0
+    if any(_words_once(name) == question.every for name in (title, *json.loads(place.section))):
+        return _THE_TITLE
+    of_title = _terms_once(title)
+    return (len(asked) / len(place.context.split()) + (len(asked) / len(of_title) if of_title >= asked else 0.0)) / 2
+
+
+@lru_cache(maxsize=1000)
+def _words_once(name: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words(name)))
+
+
+@lru_cache(maxsize=1000)
+def _terms_once(name: str) -> frozenset[str]:
+    return frozenset(terms(name))
 
 
 def _score(question: Question, found: Found, sign: _Signs, best: Sequence[float]) -> float:
@@ -127,6 +166,7 @@ def _score(question: Question, found: Found, sign: _Signs, best: Sequence[float]
     own, near, wide, whole = (score / most for score, most in zip(sign.words.scores, best, strict=True))
     score = weights.own * own + weights.near * near + weights.wide * wide + weights.whole * whole
     score += weights.context * sign.words.context + weights.told * sign.words.told
+    score += weights.titled * sign.titled
     if sign.named:
         score += weights.named + weights.named_near * near
     if place.page in found.voiced or (sign.named and not sign.is_talk):
@@ -153,13 +193,13 @@ def squashed(score: float) -> float:
 
 
 def _why(found: Found, sign: _Signs) -> str:
-    words, reasons = sign.words, []
-    if words.matched:
-        reasons.append(_words(found, words.matched))
-    elif words.context:
+    standing, reasons = sign.words, []
+    if standing.matched:
+        reasons.append(_words(found, standing.matched))
+    elif standing.context:
         reasons.append("above it: " + _words(found, [t for t in found.frequency if f" {t} " in sign.place.context]))
-    elif words.around:
-        reasons.append("around it: " + _words(found, words.around))
+    elif standing.around:
+        reasons.append("around it: " + _words(found, standing.around))
     if day := found.days.named(sign.place.since, sign.place.until):
         reasons.append(f"date {covers(Span(*map(date.fromordinal, day)))}")
     if sign.named:
@@ -178,7 +218,7 @@ def _newest_first(
     others keep the remaining ranks."""
     ordered = list(scored)
     signs = [sign for _, sign in scored[:_COMPARED]]
-    alike = [None if sign.is_talk else (sign.day, frozenset(sign.words.matched)) for sign in signs]
+    alike = [None if sign.is_talk else (sign.day, sign.titled, frozenset(sign.words.matched)) for sign in signs]
     said = [frozenset() if sign.is_talk else _substance(sign.place) for sign in signs]
     placed: set[int] = set()
     for first, sign in enumerate(signs):
@@ -204,7 +244,7 @@ def _newest_version_first(
 ) -> list[tuple[float, _Signs]]:
     """Puts the newest version of the first note before it, if one of the best tells newer what it tells. A question for
     a day is answered by that day."""
-    if not ranked or question.dates or ranked[0][1].is_talk:
+    if not ranked or question.dates or ranked[0][1].is_talk or ranked[0][1].titled:
         return ranked
     first = ranked[0][1].place
 
@@ -242,6 +282,6 @@ def _substance(place: Place) -> _Said:
 def _age(found: Found, place: Place, said: Said) -> tuple[int, int, int, int, str, str, int]:
     """A sort key that is larger for newer places: the day on which it was said, the turn in which it was written, the
     day that it speaks of, number in a list, last change of the page, position."""
-    path, moment = found.paths[place.page]
+    path, moment, _ = found.paths[place.page]
     number = _NUMBER.match(place.text)
     return (said.day, said.turn, place.since or 0, int(number[1]) if number else 0, moment, path, place.id)

@@ -251,3 +251,14 @@ def test_what_asks_in_chinese_is_not_looked_up() -> None:
     index = index_of(memory="- 分不清哪个是主我，哪个不是\n- 时区: Asia/Shanghai\n")
     assert found(index, "在哪个时区？")[0] == "- 时区: Asia/Shanghai"
     assert found(index, "哪个") == ["- 分不清哪个是主我，哪个不是"]
+
+
+def test_a_title_brings_its_page_and_a_heading_its_section() -> None:
+    title = "Spark of Consciousness: 2026-02-08 18:13"
+    index = index_of(
+        a=f"# {title}\n\n- All is quiet\n\n## Energy use\n\n- Twelve watts\n- More at night\n",
+        b="# Consciousness Spark: 2026-02-08 18:13\n\n- The spark of 18:13 says: consciousness\n",
+        c=f"# Sparks\n\n- See {title}\n- Of energy, use as little as you can\n- The energy use was measured\n",
+    )
+    assert first(index, title).path == "a"
+    assert first(index, "energy use").text == "- Twelve watts"
