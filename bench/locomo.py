@@ -1,4 +1,4 @@
-"""LoCoMo through the whole product: `python -m bench.locomo [--tree CONVERSATION]`.
+"""LoCoMo through the whole product: `python -m bench.locomo [--dense] [--tree CONVERSATION]`.
 
 Each conversation is written with `Memory.write(text)`, without a path or a model, by session and by turn; the tree
 grows and splits by itself. Then its questions are asked with `Memory.search`. Figures: of the turns that answer a
@@ -6,7 +6,8 @@ question, the share among the first 5, 10 and 20 turns that the hits show, and a
 tokens; and the tokens of the hits that have to be read for so many turns.
 
 Beside it, in the same run: the same ranker over a flat list, which is one page with all sessions; and plain full text
-and grep over single turns. Anything lost, unreachable, too large or broken is counted and printed."""
+and grep over single turns; with `--dense`, search by meaning too. Anything lost, unreachable, too large or broken is
+counted and printed."""
 
 from __future__ import annotations
 
@@ -33,13 +34,14 @@ def main() -> None:
     arguments.add_argument(
         "--tree", metavar="CONVERSATION", help="print the tree of this conversation instead of the figures"
     )
+    arguments.add_argument("--dense", action="store_true", help="search by meaning too, with the extra of that name")
     chosen = arguments.parse_args()
     conversations = load_locomo()
     if chosen.tree:
         _print_trees(conversations, chosen.tree)
         return
     recall, times, kept, index = (dict[str, Figures]() for _ in range(4))
-    for name, prepare in SEARCHES.items():
+    for name, prepare in (SEARCHES | (BY_MEANING if chosen.dense else {})).items():
         watch, rows = Watch(), dict[str, list[Row]]()
         for conversation in conversations:
             rows[conversation.name] = list(measure(conversation, watch.timed(prepare(conversation))))
@@ -82,9 +84,9 @@ def by_turn(conversation: Conversation) -> Iterator[str]:
 WAYS: dict[str, Texts] = {"session by session": by_session, "turn by turn": by_turn}
 
 
-def grown(conversation: Conversation, texts: Texts) -> Memory:
+def grown(conversation: Conversation, texts: Texts, dense: bool = False) -> Memory:
     """The memory after the whole conversation was written to it, offline and without a path."""
-    memory = Memory(VolatileStorage())
+    memory = Memory(VolatileStorage(), dense=dense)
     for text in texts(conversation):
         memory.write(text)
     return memory
@@ -118,7 +120,10 @@ def memory_search(memory: Memory, conversation: Conversation) -> Search:
     def search(query: str) -> Found:
         found: dict[str, tuple[Turn, int]] = {}
         sizes = 0
-        for result in memory.search(query, DEEP):
+        results = memory.search(query, DEEP)
+        if results.degraded:
+            sys.exit(results.degraded)  # such as: what the extra needs is not installed
+        for result in results:
             sizes += tokens(result.excerpt)
             for line in range(result.lines[0], result.lines[1] + 1):
                 if turn := places.get((result.path, line)):
@@ -169,8 +174,8 @@ def tree_lines(memory: Memory) -> Iterator[str]:
     return lines("memory", 0, "")
 
 
-def _written(texts: Texts) -> Callable[[Conversation], Search]:
-    return lambda conversation: memory_search(grown(conversation, texts), conversation)
+def _written(texts: Texts, dense: bool = False) -> Callable[[Conversation], Search]:
+    return lambda conversation: memory_search(grown(conversation, texts, dense), conversation)
 
 
 SEARCHES: dict[str, Callable[[Conversation], Search]] = {
@@ -179,6 +184,7 @@ SEARCHES: dict[str, Callable[[Conversation], Search]] = {
     "FTS5 over turns": flat_search,
     "grep over turns": grep_search,
 }
+BY_MEANING = {f"memory, {name}, dense": _written(texts, dense=True) for name, texts in WAYS.items()}
 
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@ TRACES = Setting("traces", "SILICA_MEMORY_TRACES", "200", "how many traces to ke
 PRICES = Setting("prices", "SILICA_MEMORY_PRICES", "", "a JSON file with your own prices")
 TIMEZONE = Setting("timezone", "SILICA_MEMORY_TIMEZONE", "UTC", "where days begin", is_of_memory=True)
 AGENT = Setting("agent", "SILICA_MEMORY_AGENT", "default", "whose entries are captured")
+DENSE = Setting("dense", "SILICA_MEMORY_DENSE", "off", "on: search by meaning too, with the extra 'dense'")
 BACKEND = Setting("backend", "SILICA_MEMORY_BACKEND", "local", "local or s3")
 S3_BUCKET = Setting("s3.bucket", "SILICA_MEMORY_S3_BUCKET", "", "the bucket")
 S3_PREFIX = Setting("s3.prefix", "SILICA_MEMORY_S3_PREFIX", "memory", "the prefix of all keys")
@@ -61,6 +62,7 @@ SETTINGS = (
     PRICES,
     TIMEZONE,
     AGENT,
+    DENSE,
     BACKEND,
     S3_BUCKET,
     S3_PREFIX,
@@ -184,6 +186,8 @@ def _text(setting: Setting, value: object, file: Path, name: str) -> str:
     """A value as its variable would have it. A path is relative to the folder of its file."""
     if setting is LIMITS and isinstance(value, dict):
         value = ",".join(f"{limit}={amount}" for limit, amount in value.items())
+    if setting is DENSE and isinstance(value, bool):
+        return "on" if value else "off"
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InvalidSetting(f"{name} must be a text or a number, not {value!r}")
     if setting in (PATH, PRICES) and value and not str(value).startswith("~"):

@@ -82,14 +82,15 @@ class Memory:
         prices: Path | None = None,
         timezone: tzinfo = UTC,
         agent: str = DEFAULT_AGENT,
+        dense: bool = False,
         on_event: Callable[[str, Event], object] | None = None,
     ) -> None:
         """A memory on any storage. `model` is the name of a model, or a model of your own; `limits` is how much of it
         one operation may use; `now` is the clock; `threshold` is the maximum size of a page in bytes; `traces` is how
         many traces to keep; `prices` is a JSON file with your own prices; `timezone` says which day a moment falls on;
-        `agent` is whose entries are captured; `on_event` is called with an operation's id and each event of its trace
-        as it happens, from `begin` to `end`, in the thread of the operation."""
-        check_given(storage, model, threshold, limits, now, traces, prices, timezone, on_event)
+        `agent` is whose entries are captured; `dense` is whether search goes by meaning too; `on_event` is called in
+        the thread of an operation, with its id and each event of its trace as it happens, from `begin` to `end`."""
+        check_given(storage, model, threshold, limits, now, traces, prices, timezone, dense, on_event)
         self.storage = storage
         self._model = model
         self._threshold = threshold
@@ -99,6 +100,7 @@ class Memory:
         self.prices = prices
         self._timezone = timezone
         self._agent = agent
+        self._is_dense = dense
         self._on_event = on_event
         self._running = RunningOperations()
         self._next_recovery = 0.0
@@ -110,18 +112,17 @@ class Memory:
         path: str | Path | None = None,
         model: str | Model | None = None,
         *,
+        dense: bool | None = None,
         on_event: Callable[[str, Event], object] | None = None,
     ) -> Memory:
         """Opens the memory in a folder. `path` defaults to `SILICA_MEMORY_PATH`, then `silica.toml`, then
-        `~/.silica/memory_v2`; `model` to `SILICA_MEMORY_MODEL`, then `silica.toml`, then the offline planner. The first
-        write creates the folder. Without a `path`, `SILICA_MEMORY_BACKEND=s3` selects a bucket instead. `on_event` is
-        as for a memory on any storage."""
-        name = model if isinstance(model, str) else None
-        settings = Settings.from_environment(os.environ, path, name)
-        chosen = settings.model if model is None or isinstance(model, str) else model
+        `~/.silica/memory_v2`; `model` to `SILICA_MEMORY_MODEL`, then the file, then the offline planner; `dense` to
+        `SILICA_MEMORY_DENSE`, then the file, then `False`. The first write creates the folder. Without a `path`,
+        `SILICA_MEMORY_BACKEND=s3` selects a bucket instead. The others are as for a memory on any storage."""
+        settings = Settings.from_environment(os.environ, path, model if isinstance(model, str) else None)
         return cls(
             open_storage(settings),
-            chosen,
+            settings.model if model is None or isinstance(model, str) else model,
             threshold=settings.threshold,
             limits=settings.limits,
             traces=settings.traces,
@@ -129,13 +130,14 @@ class Memory:
             now=settings.clock,
             timezone=settings.timezone,
             agent=settings.agent,
+            dense=settings.dense if dense is None else dense,
             on_event=on_event,
         )
 
     @cached_property
     def _parts(self) -> Context:
         from memory_v2.agent.load import OFFLINE, load_model
-        from memory_v2.index.full_text import FullTextIndex
+        from memory_v2.index.opened import open_index
         from memory_v2.operations.context import Context
         from memory_v2.text.calendar import Calendar, utc_now
 
@@ -146,7 +148,7 @@ class Memory:
             model = planner if self._model == OFFLINE else load_model(str(self._model), self.prices)
         return Context(
             storage=self.storage,
-            index=FullTextIndex(self.storage, self.storage.cache_folder, self.storage.history, calendar),
+            index=open_index(self.storage, calendar, self._is_dense),
             model=model,
             planner=planner,
             threshold=self._threshold,

@@ -28,6 +28,7 @@ DEFAULT_S3_PREFIX = configuration.S3_PREFIX.default
 DEFAULT_CACHE_TTL = int(configuration.S3_CACHE_TTL.default)
 """Seconds: changes from other machines are seen within five minutes at most."""
 BACKENDS = ("local", "s3")
+SWITCHES = {"on": True, "off": False, "1": True, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,8 @@ class S3Settings:
 class Settings:
     """The memory's folder, its model and limits, the maximum size of a page in bytes, and how many traces to keep.
     `prices` is a JSON file with your own prices; `now` stops the clock at a moment, for repeatable runs; `timezone`
-    says which day a moment falls on; `agent` is whose entries are captured. With `s3`, the memory is in a bucket, not
-    at `path`."""
+    says which day a moment falls on; `agent` is whose entries are captured; `dense` is whether search goes by meaning
+    too. With `s3`, the memory is in a bucket, not at `path`."""
 
     path: Path
     model: str = DEFAULT_MODEL
@@ -79,20 +80,21 @@ class Settings:
     timezone: tzinfo = UTC
     agent: str = DEFAULT_AGENT
     s3: S3Settings | None = None
+    dense: bool = False
 
     @property
     def clock(self) -> Callable[[], datetime] | None:
-        """The clock that stands still; `None` if it goes."""
+        """The clock that stands still at `now`; `None` for the real one."""
         moment = self.now
-        return None if moment is None else lambda: moment
+        return (lambda: moment) if moment else None
 
     @classmethod
     def from_environment(
         cls, environment: Mapping[str, str], path: str | Path | None = None, model: str | None = None
     ) -> Settings:
         """Reads the arguments, else `SILICA_MEMORY_PATH`, `_MODEL`, `_SIZE_THRESHOLD`, `_LIMITS`, `_TRACES`, `_PRICES`,
-        `_NOW`, `_TIMEZONE`, `_AGENT`, `_BACKEND` and `_S3_…`, else `silica.toml` in the memory's folder, then the
-        user's, else the defaults. A `path` argument is a folder, whatever the backend. An empty variable counts as
+        `_NOW`, `_TIMEZONE`, `_AGENT`, `_DENSE`, `_BACKEND` and `_S3_…`, else `silica.toml` in the memory's folder, then
+        the user's, else the defaults. A `path` argument is a folder, whatever the backend. An empty variable counts as
         unset. Raises `InvalidSetting`."""
         return cls.from_configuration(configured(environment, path, model), environment)
 
@@ -112,6 +114,7 @@ class Settings:
             timezone=_timezone(chosen.find(configuration.TIMEZONE)),
             agent=chosen.find(configuration.AGENT).text or DEFAULT_AGENT,
             s3=_s3(chosen, environment) if _is_bucket(chosen) else None,
+            dense=_switch(chosen.find(configuration.DENSE)),
         )
 
 
@@ -163,6 +166,12 @@ def _count(given: Given, least: int, unit: str) -> int:
     if count < least:
         raise InvalidSetting(f"{given.name} must be at least {least} {unit}, not {count}")
     return count
+
+
+def _switch(given: Given) -> bool:
+    if given.text not in SWITCHES:
+        raise InvalidSetting(f"{given.name} must be on or off, not {given.text!r}")
+    return SWITCHES[given.text]
 
 
 def _backend(chosen: Configuration) -> str:

@@ -90,6 +90,18 @@ class PageIndex(Protocol):
     def search(self, query: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
         """The best places for a query, best first; only on the pages `within`, if given."""
 
+    def recall(self, query: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
+        """As `search`, and by meaning too where that was chosen and is installed. What is found for the first time is
+        then encoded first, with progress."""
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether `recall` goes by meaning too."""
+
+    @property
+    def not_by_meaning(self) -> str:
+        """Why `recall` goes by words only although meaning was chosen, and what to do; else empty."""
+
     def told(self, query: str, texts: Sequence[tuple[str, date | None]]) -> list[float]:
         """How much of what a question asks for each text, said on that day, tells, from 0 to 1; see `index.told`. 1 for
         each if that cannot be found out."""

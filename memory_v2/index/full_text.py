@@ -11,13 +11,14 @@ from typing import TypeVar
 
 from memory_v2.errors import SilicaError, Unreadable
 from memory_v2.index.base import Hit, PageRow, PageSource
+from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.edits import Edits, OnChange, is_stale, last_updated, read_edits
 from memory_v2.index.hits import read_hits
 from memory_v2.index.kept import Kept
 from memory_v2.index.links import read_change, read_graph
 from memory_v2.index.lookup import look_up, read_facts
 from memory_v2.index.question import parse_question
-from memory_v2.index.ranking import rank
+from memory_v2.index.ranking import CONSIDERED, rank
 from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
 from memory_v2.index.said import said_in
 from memory_v2.index.store import Store
@@ -37,6 +38,11 @@ Result = TypeVar("Result")
 
 logger = logging.getLogger(__name__)
 
+_ATTEMPTS = 3
+"""How often texts are encoded for a question, if others remove their vectors at the same time."""
+PROPOSED = 200
+"""How many places the full-text table proposes at least if they are compared by meaning too. In a memory of no more
+than `CONSIDERED`, all places are compared."""
 BATCH = 50
 """How many pages are indexed in one transaction. Other writers wait for it."""
 
@@ -62,12 +68,15 @@ class FullTextIndex:
         folder: Path | None,
         history: Past | None = None,
         calendar: Calendar = UTC_DAYS,
+        dense: Dense | None = None,
     ) -> None:
-        """`history` tells when each line was written; without one, lines have the dates of their pages."""
+        """`history` tells when each line was written; without one, lines have the dates of their pages. With `dense`,
+        `recall` goes by meaning too."""
         self._source = source
         self._store = Store(folder)
         self._written = WrittenLines(self._store, history)
         self._calendar = calendar
+        self._dense = dense
         self._filled = b""
         """`State.tables` of the tables that have been filled with all pages."""
         self._failure = ""
@@ -87,6 +96,8 @@ class FullTextIndex:
     def erase(self) -> None:
         """See `PageIndex`."""
         self._store.erase()
+        if self._dense:
+            self._dense.erase()
 
     @property
     def is_new(self) -> bool:
@@ -135,6 +146,40 @@ class FullTextIndex:
 
         self._or(lambda: self._store.run(self._written.follow), lambda: None)
         return self._ask(work, lambda: find_words(self._all_pages(), query, limit, within, self._calendar))
+
+    def recall(self, query: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
+        """See `PageIndex`."""
+        meaning = self._dense.meaning if self._dense else None
+        if meaning is None or limit < 1 or not query.strip():
+            return self.search(query, limit, within=within)
+
+        def work(tables: sqlite3.Connection) -> tuple[list[Hit], list[str]]:
+            facts = self._facts.of(tables)
+            question = parse_question(query, facts.names)
+            many, everything = max(limit, PROPOSED), facts.count <= CONSIDERED
+            found = look_up(tables, facts, question, many, within, calendar=self._calendar, everything=everything)
+            asked = meaning.asked(query, question, found)
+            return read_hits(tables, rank(question, found, limit, asked.nearness)), asked.lacking
+
+        self._or(lambda: self._store.run(self._written.follow), lambda: None)
+        for _ in range(_ATTEMPTS):
+            hits, lacking = self._ask(
+                work, lambda: (find_words(self._all_pages(), query, limit, within, self._calendar), [])
+            )
+            if not lacking:
+                break
+            meaning.encode(lacking)  # with no table held, as it takes a while
+        return hits
+
+    @property
+    def is_dense(self) -> bool:
+        """See `PageIndex`."""
+        return self._dense is not None and self._dense.is_installed
+
+    @property
+    def not_by_meaning(self) -> str:
+        """See `PageIndex`."""
+        return self._dense.problem if self._dense else ""
 
     def told(self, query: str, texts: Sequence[tuple[str, date | None]]) -> list[float]:
         """How much of what a question asks for each text, said on that day, tells, from 0 to 1."""

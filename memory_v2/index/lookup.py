@@ -101,8 +101,10 @@ def look_up(
     *,
     calendar: Calendar,
     child_links: bool = False,
+    everything: bool = False,
 ) -> Found:
-    """The places that have the rarer words of a question or are about its days, and those around them."""
+    """The places that have the rarer words of a question or are about its days, and those around them; with
+    `everything`, all others too."""
     pages = None if within is None else _page_ids(tables, within)
     days = known_days(tables, question.dates)
     known = facts.vocabulary.known_terms(tables, question)
@@ -114,6 +116,8 @@ def look_up(
     telling = (term for term in question.name_terms if facts.vocabulary.frequency(tables, term) < POSTINGS)
     if names := _any_of(islice(telling, MAX_TERMS)):
         proposed += _proposed(tables, names, Days(()), pages, CANDIDATES // 4, "AND speaker IS NULL")
+    if everything:
+        proposed += [number for (number,) in tables.execute("SELECT id FROM passages ORDER BY id")]
     places = _with_surroundings(tables, proposed)
     beside = {
         near

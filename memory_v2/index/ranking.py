@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from typing import TypeAlias
@@ -27,6 +27,10 @@ from memory_v2.text.speakers import is_asked
 from memory_v2.text.words import words
 
 _Said: TypeAlias = frozenset[tuple[str, int]]
+Meant: TypeAlias = Callable[[Sequence[Place]], Mapping[int, float]]
+"""Tells by id what the meaning of each place adds to its score; nothing if meaning is not compared."""
+CONSIDERED = 1_000
+"""How many of the best places by words are compared by meaning."""
 _COMPARED = 40
 """How many of the best places are compared, to put the newest first of those that differ in a few words."""
 _TOLD_AGAIN = 5
@@ -68,6 +72,12 @@ NOTE = Weights(own=2.0, near=2.0, told=3.0, when=1.0)
 """For notes: they can be read on their own, below their headings."""
 
 
+BY_WORDS = {True: TALK, False: NOTE}
+"""The weights of a place, by whether it is part of a conversation."""
+BY_MEANING = {True: replace(TALK, own=0.3, near=0.6, wide=1.5), False: NOTE}
+"""The same if meaning is compared too: it tells more than the words around a place, of which it knows most."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """A place with its score from 0 to 1, and why it was found."""
@@ -100,13 +110,19 @@ class _Signs:
         return bool(near.matched or near.context or self.day or self.named or (self.is_talk and near.wide))
 
 
-def rank(question: Question, found: Found, limit: int) -> list[Ranked]:
-    """The best candidates that answer the question at all, best first."""
+def rank(question: Question, found: Found, limit: int, meant: Meant | None = None) -> list[Ranked]:
+    """The best candidates that answer the question at all, best first. `meant` says what the meaning of each adds to
+    its score; then those that share no word with the question may answer too."""
     windows = Windows(found)
     signs = [_signs(question, found, windows, found.places[place]) for place in found.candidates]
     best = [max(scores) or 1.0 for scores in zip(*(sign.words.scores for sign in signs), strict=True)]
-    scored = [(_score(question, found, sign, best), sign) for sign in signs if sign.answers]
-    scored.sort(key=lambda pair: (-pair[0], found.paths[pair[1].place.page][0], pair[1].place.first_line))
+    weights = BY_MEANING if meant else BY_WORDS
+    scored = [
+        (_score(question, found, sign, best, weights[sign.is_talk]), sign) for sign in signs if meant or sign.answers
+    ]
+    scored = _in_order(found, scored)
+    if meant:
+        scored = _by_meaning(scored, found, meant)
     # Reading when a place was said takes time, so only those are asked for that are returned or compared.
     asked = {
         sign.place.id
@@ -119,6 +135,18 @@ def rank(question: Question, found: Found, limit: int) -> list[Ranked]:
     return [
         Ranked(sign.place, squashed(score), _why(found, sign), said[sign.place.id]) for score, sign in scored[:limit]
     ]
+
+
+def _in_order(found: Found, scored: Iterable[tuple[float, _Signs]]) -> list[tuple[float, _Signs]]:
+    return sorted(scored, key=lambda pair: (-pair[0], found.paths[pair[1].place.page][0], pair[1].place.first_line))
+
+
+def _by_meaning(scored: list[tuple[float, _Signs]], found: Found, meant: Meant) -> list[tuple[float, _Signs]]:
+    """The best places by words in the order that their meaning gives them; the others stay behind them."""
+    best, others = scored[:CONSIDERED], scored[CONSIDERED:]
+    added = meant([sign.place for _, sign in best])
+    ordered = _in_order(found, ((score + added.get(sign.place.id, 0.0), sign) for score, sign in best))
+    return ordered + [(min(score, ordered[-1][0]), sign) for score, sign in others]
 
 
 def _signs(question: Question, found: Found, windows: Windows, place: Place) -> _Signs:
@@ -159,10 +187,9 @@ def _terms_once(name: str) -> frozenset[str]:
     return frozenset(terms(name))
 
 
-def _score(question: Question, found: Found, sign: _Signs, best: Sequence[float]) -> float:
+def _score(question: Question, found: Found, sign: _Signs, best: Sequence[float], weights: Weights) -> float:
     """The weighted sum of all signs. Each score by words is divided by the best one of its kind."""
     place = sign.place
-    weights = TALK if sign.is_talk else NOTE
     own, near, wide, whole = (score / most for score, most in zip(sign.words.scores, best, strict=True))
     score = weights.own * own + weights.near * near + weights.wide * wide + weights.whole * whole
     score += weights.context * sign.words.context + weights.told * sign.words.told

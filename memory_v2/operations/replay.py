@@ -11,6 +11,7 @@ from typing import Any
 
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidText, NotAllowed, NotRecorded, PageNotFound, SilicaError, StorageError
+from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.written import Past
 from memory_v2.models.base import Model
@@ -98,13 +99,15 @@ def _ended(failed: str) -> str:
 def _again(context: Context, trace: Trace, storage: VolatileStorage, past: Past) -> Context:
     first = trace.of("begin")[0]
     started = datetime.fromisoformat(first["started"])
+    calendar = Calendar(context.timezone, lambda: started)
+    dense = Dense(None) if first.get("dense") else None
     model: Model = context.planner
     if any(event["model"] != context.planner.name for event in trace.of("ask")):
         model = RecordedModel(trace.events, first["model"])
     return replace(
         context,
         storage=storage,
-        index=FullTextIndex(storage, None, past, Calendar(context.timezone, lambda: started)),
+        index=FullTextIndex(storage, None, past, calendar, dense),
         model=model,
         threshold=first["threshold"],
         now=lambda: started,

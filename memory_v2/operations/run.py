@@ -66,6 +66,8 @@ class Runner:
             "threshold": context.threshold,
             "limits": asdict(self.limits),
         }
+        if context.index.is_dense:
+            setting["dense"] = True
         if id:
             setting["goes_on"] = True
         id = id or new_id()  # noqa: A001 - as above

@@ -102,7 +102,8 @@ def _decided(
     results.answered = bool(results) and (
         decision.decided_by != context.planner.name or _is_answered(results, places, query, context.index)
     )
-    results.decided_by, results.degraded = decision.decided_by, decision.degraded
+    results.decided_by = decision.decided_by
+    results.degraded = "; ".join(filter(None, (decision.degraded, context.index.not_by_meaning)))
     return results, chosen
 
 
@@ -110,9 +111,9 @@ def _places(draft: Draft, query: str, count: int, part: Part) -> list[Hit]:
     """The best places in a part of the memory."""
     index = draft.context.index
     if part.is_of_whole_pages:
-        return index.search(query, count, within=part.pages)
+        return index.recall(query, count, within=part.pages)
     # Days and sources are not in the full-text table: what is found is looked through.
-    found = index.search(query, MAX_RESULTS, within=part.pages)
+    found = index.recall(query, MAX_RESULTS, within=part.pages)
     return [hit for hit in found if part.has(hit.path, hit.date, _source(draft, hit.path, hit.first_line))][:count]
 
 
