@@ -39,7 +39,7 @@ def means(rows: Iterable[Figures]) -> Figures:
 
 
 def number(value: float | int | None) -> str:
-    """A figure in its shortest form: `.745`, `12.3`, `1,024`."""
+    """A figure in a short form: `0.745`, `12.3`, `1,024`."""
     if value is None:
         return "-"
     if isinstance(value, int):

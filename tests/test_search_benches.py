@@ -7,6 +7,8 @@ import json
 import pytest
 
 from bench.baselines import full_text, grep
+from bench.consolidation import measure
+from bench.data import Facts
 from bench.passages import Passages
 from bench.tables import Rows, report, table
 from memory_v2 import Memory
@@ -63,3 +65,14 @@ def test_a_table_has_a_column_for_each_figure_of_any_row_and_is_one_document_as_
     ]
     report({"found": rows}, is_json=True)
     assert json.loads(capsys.readouterr().out) == {"found": rows}
+
+
+def test_an_older_fact_that_says_another_word_of_the_same_is_the_one_that_was_overridden() -> None:
+    given = Facts(
+        "made up",
+        ("0. The ferry leaves from pier one.", "1. The lantern is blue.", "2. The ferry leaves from pier two."),
+        (("Where does the ferry leave from?", ("two",)), ("What is the lantern?", ("blue",))),
+    )
+    both = measure(given, lambda _: [given.facts[2], given.facts[0]])
+    assert both == {"newest first": 0.5, "old": 1.0, "questions": 2, "with old": 1}
+    assert measure(given, lambda _: [given.facts[2]])["old"] == 0.0
