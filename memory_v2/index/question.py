@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 
 from memory_v2.index.marks import says_one_of, stored
 from memory_v2.index.terms import terms
 from memory_v2.text.dates import PartialDate, Span, asks_when, question_dates
-from memory_v2.text.lists import asking, past, stopwords
+from memory_v2.text.lists import asking, interrogatives, past, stopwords
 from memory_v2.text.words import has_cjk, proper_words, words
 
 _LONGEST = 100_000
@@ -75,6 +75,20 @@ def parse_question(query: str, speakers: Collection[str]) -> Question:
         frozenset(term for word in proper_words(query) for term in terms(word)[:1]),
         tuple(found),
     )
+
+
+def asked_at_once(query: str) -> list[str]:
+    """The query, then each question of it if it asks several: they end at a question mark, or before `, when` or
+    `and when`."""
+    parts = [part for part in _ends().split(query[:_LONGEST]) if any(word not in stopwords() for word in words(part))]
+    return [query, *parts] if len(parts) > 1 else [query]
+
+
+@cache
+def _ends() -> re.Pattern[str]:
+    again = "|".join(sorted(map(re.escape, interrogatives())))
+    joined = r"(?:,|\b(?:and|or|und|oder|y|o|e|ou|et)\b)"
+    return re.compile(rf"[?？;；]|{joined}\s+(?:{joined}\s+)?(?=(?:{again})\b)", re.I)
 
 
 def _asks(word: str) -> bool:

@@ -9,7 +9,8 @@ from datetime import date
 from memory_v2.agent.loop import Decision, decide
 from memory_v2.errors import InvalidSetting, Unreadable
 from memory_v2.index.base import Hit, PageIndex
-from memory_v2.index.told import FLOOR
+from memory_v2.index.question import asked_at_once
+from memory_v2.index.told import BEST, FLOOR
 from memory_v2.models.briefs import SearchBrief
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
@@ -123,10 +124,11 @@ def _with_confidence(found: Sequence[SearchResult], query: str, index: PageIndex
 
 
 def _is_answered(found: Sequence[SearchResult], places: Sequence[Hit], query: str, index: PageIndex) -> bool:
-    """Whether a result tells enough to be an answer, or a place that was found, if few results were asked for."""
-    return any(one.confidence >= FLOOR for one in found) or any(
-        share >= FLOOR for share in index.told(query, [(_told(p.path, p.section, p.text), p.date) for p in places])
-    )
+    """Whether one of the best results or places tells enough to be an answer, to one of the questions that are asked
+    at once. Places count too, as a few results only may be asked for."""
+    texts = [(_told(one.path, one.section, one.excerpt), one.date) for one in found[:BEST]]
+    texts += [(_told(one.path, one.section, one.text), one.date) for one in places[:BEST]]
+    return any(share >= FLOOR for asked in asked_at_once(query) for share in index.told(asked, texts))
 
 
 def _told(path: str, section: Iterable[str], text: str) -> str:

@@ -121,6 +121,12 @@ def asking() -> frozenset[str]:
 
 
 @cache
+def interrogatives() -> frozenset[str]:
+    """Words that begin a question, such as `when`."""
+    return read_words(_DATA / "interrogatives.txt")
+
+
+@cache
 def numbers() -> frozenset[str]:
     """Numbers in words, such as `twelve`."""
     return read_words(_DATA / "numbers.txt")

@@ -80,6 +80,21 @@ def test_the_nearest_places_are_kept_where_nothing_answers() -> None:
     assert results[0].confidence < 0.21
 
 
+@pytest.mark.parametrize(
+    ("query", "is_answered"),
+    [
+        ("Who signs the releases and when is the deploy to production scheduled?", True),
+        ("Who rents the garage and when is the mortgage from the bank due?", False),
+    ],
+)
+def test_of_several_questions_asked_at_once_one_that_is_answered_is_enough(query: str, is_answered: bool) -> None:
+    memory = offline()
+    memory.write(
+        "- Marta tags every release by hand\n- Deploys go out on Fridays at noon\n- Coffee is in the kitchen\n"
+    )
+    assert memory.search(query).answered is is_answered
+
+
 def test_a_day_that_was_asked_for_answers_whatever_its_words() -> None:
     memory = offline()
     memory.write("# Log\n\n- 2026-02-03: The kiln smokes.\n- 2026-02-10: The saw is blunt.\n", "log")
