@@ -100,12 +100,14 @@ def test_a_question_in_other_words_is_answered(index: FullTextIndex, question: s
     assert not any(hit.text == answer for hit in index.search(question))
 
 
-def test_what_speaks_of_the_same_turn_by_turn_is_found_by_the_turns_around_it(tmp_path: Path) -> None:
-    talk = "\n".join(
-        f"- {'Ann' if n % 2 else 'Bob'}: {said}." for n, said in enumerate(["Hm"] * 9 + ["The cats", "Yes"])
+def test_in_a_conversation_a_turn_is_found_by_the_turns_around_it() -> None:
+    talk = (
+        "# Talk\n\n- Ann: Hey Bob! How have you been?\n- Bob: I was ill, but I am well now.\n"
+        "- Ann: Are you alone at home?\n- Bob: I have the cats.\n- Ann: Oh, how many?\n- Bob: Three of them.\n"
+        "- Ann: A trio!\n- Bob: My guitar needs new strings.\n- Ann: I know a shop for those.\n"
     )
-    index = FullTextIndex(storage_of({"memory": f"# Talk\n\n{talk}\n"}), None, dense=Dense(None, Senses()))
-    assert [hit.text for hit in index.recall("pets", 2)] == ["- Ann: The cats.", "- Bob: Yes."]
+    index = FullTextIndex(storage_of({"memory": talk}), None, dense=Dense(None, Senses()))
+    assert [hit.text for hit in index.recall("pets", 2)] == ["- Bob: I have the cats.", "- Ann: Oh, how many?"]
 
 
 def test_each_text_is_encoded_once_wherever_it_moves(senses: Senses, tmp_path: Path) -> None:

@@ -65,7 +65,12 @@ class Asked:
 
     def nearness(self, considered: Sequence[Place]) -> dict[int, float]:
         """What its meaning adds to the score of each place, by id; nothing while texts are lacking."""
-        near = {beside for place in considered for beside in range(place.id - REACH, place.id + REACH + 1)}
+        near = {
+            beside
+            for place in considered
+            for reach in [REACH if place.speaker is not None else 0]
+            for beside in range(place.id - reach, place.id + reach + 1)
+        }
         places = [self._found.places[place] for place in sorted(near & self._found.places.keys())]
         vectors = self._meaning.of_places(places)
         self.lacking = sorted({place.text for place in places if place.id not in vectors})

@@ -11,21 +11,26 @@ from numpy.typing import NDArray
 from memory_v2.index.dense.encoder import Vectors
 from memory_v2.index.lookup import REACH, Place
 
+_ROWS = 256
+"""How many vectors are compared in one step: so few that it stays in one thread. Several would wait for each other."""
 _FARTHEST = -1.0
 """How near a word of the question is to a place without words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weight of each nearness: of a place alone, with the one before it, and with `REACH` on each side."""
+    """The weight of each nearness: of a place alone, with the one before it, and with `REACH` on each side. Fitted and
+    rounded; `docs/measured.md` says on what and how."""
 
     own: float
-    near: float
-    wide: float
+    near: float = 0.0
+    wide: float = 0.0
 
 
 TALK = Weights(own=5.0, near=6.0, wide=14.0)
-NOTE = Weights(own=4.0, near=7.0, wide=9.0)
+"""In a conversation, what is meant stands in the turns around, too."""
+NOTE = Weights(own=4.0)
+"""Notes can be read on their own: the places around them are not even encoded."""
 
 
 def nearness(
@@ -47,12 +52,14 @@ def nearness(
 
 def _best(asked: Vectors, vectors: list[Vectors]) -> NDArray[np.float32]:
     """For each place and each word of the question, how near the nearest word of the place is, from -1 to 1."""
-    stacked = np.concatenate(vectors).astype(np.float32) @ asked.astype(np.float32).T / np.float32(127 * 127)
+    stacked, wanted = np.concatenate(vectors), asked.astype(np.float32).T / np.float32(127 * 127)
+    parts = range(0, max(len(stacked), 1), _ROWS)
+    compared = np.concatenate([stacked[start : start + _ROWS].astype(np.float32) @ wanted for start in parts])
     best = np.full((len(vectors), len(asked)), _FARTHEST, np.float32)
     starts = np.cumsum([0, *(len(one) for one in vectors)])
     filled = [number for number, one in enumerate(vectors) if len(one)]
     if filled:
-        best[filled] = np.maximum.reduceat(stacked, starts[filled], axis=0)
+        best[filled] = np.maximum.reduceat(compared, starts[filled], axis=0)
     return best
 
 
