@@ -91,8 +91,8 @@ class PageIndex(Protocol):
         """The best places for a query, best first; only on the pages `within`, if given."""
 
     def recall(self, query: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
-        """As `search`, and by meaning too where that was chosen and is installed. What is found for the first time is
-        then encoded first, with progress."""
+        """As `search`, and by meaning too where that was chosen and is installed, if the question is in Latin script:
+        the model knows no other. What is found for the first time is then encoded first, with progress."""
 
     @property
     def is_dense(self) -> bool:

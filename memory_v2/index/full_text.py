@@ -30,6 +30,7 @@ from memory_v2.progress import tell_progress
 from memory_v2.storage.base import Stamp
 from memory_v2.storage.history import NO_CHANGE, Change
 from memory_v2.text.calendar import UTC_DAYS, Calendar
+from memory_v2.text.words import is_latin
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
@@ -150,7 +151,7 @@ class FullTextIndex:
     def recall(self, query: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
         """See `PageIndex`."""
         meaning = self._dense.meaning if self._dense else None
-        if meaning is None or limit < 1 or not query.strip():
+        if meaning is None or limit < 1 or not query.strip() or not is_latin(query):
             return self.search(query, limit, within=within)
 
         def work(tables: sqlite3.Connection) -> tuple[list[Hit], list[str]]:

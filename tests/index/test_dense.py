@@ -110,6 +110,13 @@ def test_in_a_conversation_a_turn_is_found_by_the_turns_around_it() -> None:
     assert [hit.text for hit in index.recall("pets", 2)] == ["- Bob: I have the cats.", "- Ann: Oh, how many?"]
 
 
+def test_a_question_in_a_script_that_the_model_does_not_know_goes_by_words(
+    index: FullTextIndex, senses: Senses
+) -> None:
+    assert index.recall("Кто подписывает релиз, Boris?") == index.search("Кто подписывает релиз, Boris?")
+    assert not senses.encoded
+
+
 def test_each_text_is_encoded_once_wherever_it_moves(senses: Senses, tmp_path: Path) -> None:
     FullTextIndex(storage_of(PAGES), None, dense=Dense(tmp_path, senses)).recall("pets")
     before = len(senses.encoded)
