@@ -142,6 +142,8 @@ def test_check_names_file_and_line_and_tells_ids_that_are_there_twice(tmp_path: 
         assert found == {
             ("same-id", "obs-2026-02-15-001", 0),
             ("bad-value", "obs-2026-02-15-002", 3),
+            ("nowhere-reference", "obs-2026-02-15-001", 0),
+            ("nowhere-reference", "obs-2026-02-15-002", 0),
             ("stray-file", "Obs: 3.md", 0),
             ("stray-file", "stray", 0),
         }
