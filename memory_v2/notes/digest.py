@@ -6,7 +6,7 @@ The same notes and days give the same bytes. Each line has the place that it was
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from memory_v2.notes.extracting import Extracted, Wanted, collected
@@ -163,8 +163,16 @@ def _deltas(found: Sequence[Extracted], since: date, until: date) -> Iterator[De
         inside = [point for point in points if point.day >= since]
         before = [point for point in points if point.day < since]
         if inside:
-            first = before[-1] if len(inside) == 1 and before else inside[0]
+            first = inside[0]
+            if len(inside) == 1:
+                first = before[-1] if before else _told_before(first)
             yield Delta(inside[-1].reading.name, first, inside[-1])
+
+
+def _told_before(point: Point) -> Point:
+    """What the number was before, if the line says so: `rose to 6 (from 4)`; else the same point."""
+    was = point.reading.before
+    return point if was is None else replace(point, reading=replace(point.reading, value=was, bound="exact"))
 
 
 def _delta(delta: Delta) -> str:

@@ -5,61 +5,65 @@ The same notes give the same bytes, wherever and whenever: there is no time of m
 
 from __future__ import annotations
 
+import filecmp
 import json
+import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from memory_v2.notes.note import Item, Note, Section
-from memory_v2.storage.local.disk import replace_bytes
+from memory_v2.storage.local.disk import make_folder, new_temporary
 
 INDEX = "index.json"
 TAGS = "tags.json"
-GENERATED = {"generated_by": "silica notes index"}
+_BY = '"generated_by": "silica notes index"'
 """How a generated file begins, for whoever wonders."""
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
-    """The texts of both files, and the totals. Each file of the folder, and each tag, is on a line of its own."""
+@dataclass
+class Tally:
+    """What is counted while an index is written: the totals, and the sections of each tag."""
 
-    index: str
-    tags: str
-    stats: dict[str, Any]
+    totals: Counter[str] = field(default_factory=Counter)
+    days: set[date] = field(default_factory=set)
+    tags: dict[str, list[tuple[str, Section]]] = field(default_factory=dict)
 
-
-def make_index(notes: Iterable[Note]) -> Index:
-    """The index of some notes, of which one at a time is held in memory."""
-    files: dict[str, str] = {}
-    tags: dict[str, list[str]] = {}
-    totals: Counter[str] = Counter()
-    days: set[date] = set()
-    for note in notes:
-        files[note.name] = _json(_file(note))
-        totals.update(words=note.words, sections=len(note.sections), items=len(note.items))
-        days.update(item.day for item in note.items if item.day)
+    def count(self, note: Note) -> None:
+        """Counts a note."""
+        self.totals.update(files=1, words=note.words, sections=len(note.sections), items=len(note.items))
+        self.days.update(item.day for item in note.items if item.day)
         for section in note.sections:
             for tag in {*section.tags, *note.tags}:
-                place = {"file": note.name, "heading": section.heading, **_lines(section)}
-                tags.setdefault(tag, []).append(_json(place))
-    stats = {
-        "total_files": len(files),
-        **{f"total_{what}": totals[what] for what in ("words", "sections", "items")},
-        "date_range": [min(days).isoformat(), max(days).isoformat()] if days else [],
-    }
-    places = {tag: f"[{', '.join(tags[tag])}]" for tag in sorted(tags)}
-    return Index(_document("files", files, {"stats": stats}), _document("tags", places, {}), stats)
+                self.tags.setdefault(tag, []).append((note.name, section))
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """The totals as the index has them."""
+        totals = {f"total_{what}": self.totals[what] for what in ("files", "words", "sections", "items")}
+        return {**totals, "date_range": [min(self.days).isoformat(), max(self.days).isoformat()] if self.days else []}
 
 
-def _document(key: str, lines: Mapping[str, str], more: Mapping[str, Any]) -> str:
-    members = ",\n".join(f"  {_json(name)}: {line}" for name, line in lines.items())
-    rest = "".join(f",\n {_json(name)}: {_json(value)}" for name, value in more.items())
-    opening = ",\n".join(f" {_json(name)}: {_json(value)}" for name, value in GENERATED.items())
-    return f"{{\n{opening},\n {_json(key)}: {{\n{members}\n }}{rest}\n}}\n"
+def index_chunks(notes: Iterable[Note], tally: Tally) -> Iterator[str]:
+    """The text of `index.json`, each file on a line of its own; one note at a time is held in memory."""
+    yield f'{{\n {_BY},\n "files": {{'
+    for number, note in enumerate(notes):
+        tally.count(note)
+        yield f"{',' * (number > 0)}\n  {_json(note.name)}: {_json(_file(note))}"
+    yield f'\n }},\n "stats": {_json(tally.stats)}\n}}\n'
+
+
+def tags_chunks(tally: Tally) -> Iterator[str]:
+    """The text of `tags.json`, each tag on a line of its own."""
+    yield f'{{\n {_BY},\n "tags": {{'
+    for number, tag in enumerate(sorted(tally.tags)):
+        places = [{"file": name, "heading": section.heading, **_lines(section)} for name, section in tally.tags[tag]]
+        yield f"{',' * (number > 0)}\n  {_json(tag)}: {_json(places)}"
+    yield "\n }\n}\n"
 
 
 def _json(value: Any) -> str:
@@ -71,14 +75,22 @@ def content_digest(files: Iterable[tuple[str, str]]) -> str:
     return sha256("\0".join(f"{name}\0{digest}" for name, digest in sorted(files)).encode()).hexdigest()
 
 
-def write_document(file: Path, text: str) -> bool:
-    """Writes a document unless the file says the same already; tells whether it was written."""
-    data = text.encode()
-    if file.is_file() and file.read_bytes() == data:
-        return False
-    file.parent.mkdir(parents=True, exist_ok=True)
-    replace_bytes(file, data)
-    return True
+def write_document(file: Path, chunks: Iterable[str]) -> bool:
+    """Writes a document as a whole or not at all, unless the file says the same already; tells whether it was
+    written."""
+    make_folder(file.parent)
+    made = new_temporary(file.parent)
+    try:
+        with made.open("x", encoding="utf-8", newline="") as stream:
+            stream.writelines(chunks)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if file.is_file() and filecmp.cmp(made, file, shallow=False):
+            return False
+        made.replace(file)
+        return True
+    finally:
+        made.unlink(missing_ok=True)
 
 
 def _file(note: Note) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.errors import StorageError, UsageError
-from memory_v2.notes.indexing import INDEX, TAGS, content_digest, make_index, write_document
+from memory_v2.notes.indexing import INDEX, TAGS, Tally, content_digest, index_chunks, tags_chunks, write_document
 from memory_v2.notes.kept import Kept
 from memory_v2.notes.note import Note
 from memory_v2.notes.refreshing import Refreshed, look
@@ -108,14 +108,15 @@ class Notes:
         if place is None:
             raise UsageError("these notes have no cache folder: say where the index is to be written")
         found = self.refresh(only)
-        made = make_index(self._kept.notes())
+        tally = Tally()
         try:
-            written = [write_document(place / name, text) for name, text in ((INDEX, made.index), (TAGS, made.tags))]
+            is_new = write_document(place / INDEX, index_chunks(self._kept.notes(), tally))
+            is_new = write_document(place / TAGS, tags_chunks(tally)) or is_new
         except OSError as error:
             raise StorageError(f"the index cannot be written to {place}: {error.strerror or error}") from error
         if place == self.cache:
             self._kept.tell(_INDEXED, self._digest())
-        return Indexed(place, made.stats, found, any(written))
+        return Indexed(place, tally.stats, found, is_new)
 
     def extract(self, wanted: Wanted | None = None, people: str | Path | None = None) -> list[Extracted]:
         """The contacts, decisions, lessons, metrics, issues and pending matters of the notes; `people` is an alias

@@ -40,7 +40,8 @@ def write_files(document: Path, folder: Path) -> None:
 def run(command: str, folder: Path) -> str:
     words = shlex.split(command)
     assert words[0] == "silica", f"only the program's own commands are shown: {command}"
-    environment = {**os.environ, "SILICA_MEMORY_PATH": str(folder / "memory"), "PYTHONUTF8": "1"}
+    own = {"SILICA_MEMORY_PATH": str(folder / "memory"), "XDG_CACHE_HOME": str(folder / "cache")}
+    environment = {**os.environ, **own, "PYTHONUTF8": "1"}
     done = subprocess.run(
         [sys.executable, "-m", "memory_v2.cli", *words[1:]],
         capture_output=True,
@@ -63,6 +64,7 @@ def test_every_command_prints_what_the_document_shows(document: Path, tmp_path: 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_python_example_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_files(document, tmp_path)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for block in fences(document, "python"):
