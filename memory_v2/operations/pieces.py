@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from memory_v2.models.offline.describing import describe_page
 from memory_v2.operations.context import MAX_CHILDREN
 from memory_v2.text.plain import shorten
 from memory_v2.tree.block import Block, decode, encode, split_lines
@@ -45,7 +46,7 @@ def cut_block(block: Block, path: str, title: str, threshold: int) -> list[Page]
         for piece in [Piece(number, len(data), len(part), block.kind)]
     ]
     level = [
-        (page, f"part {number} of {len(data)}: {_told(part, path)}")
+        (page, _told(number, len(data), part, path))
         for number, (page, part) in enumerate(zip(pieces, data, strict=True), 1)
     ]
     above: list[Page] = []
@@ -62,9 +63,14 @@ def cut_block(block: Block, path: str, title: str, threshold: int) -> list[Page]
     return [_index(path, title, level), *above, *pieces]
 
 
-def _told(part: bytes, path: str) -> str:
-    """From when to when the lines of a piece are, or else how it begins."""
-    return times_of(Block(decode(part)), path).removesuffix(" log") or shorten(decode(part[:400]), 60)
+def _told(number: int, count: int, part: bytes, path: str) -> str:
+    """The line of a piece: from when to when its lines are, and what they tell; or else how it begins."""
+    text = decode(part)
+    times = times_of(Block(text), path).removesuffix(" log")
+    shown = f"part {number} of {count}"
+    if not times:
+        return f"{shown}: {shorten(text[:400], 60)}"
+    return describe_page(f"{times}, {shown}", [Block(text)])
 
 
 def _index(path: str, title: str, members: Iterable[tuple[Page, str]]) -> Page:

@@ -6,7 +6,7 @@ from memory_v2.operations.draft import Draft
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.signed import gathered, of_one_source, signed
-from memory_v2.tree.source import Source, page_source
+from memory_v2.tree.source import NO_TEXT, Source, page_source
 
 
 def name_source(draft: Draft, source: Source, replaced: str = "") -> None:
@@ -34,12 +34,21 @@ def keep_sources(draft: Draft, divided: Page) -> None:
     now, source = draft.context.now(), Source(page_source(divided).name, divided.said_on)
     whole = divided.stamped(now, **source.properties) if source else divided
     for path, page in list(draft.staged.items()):
-        if page is None or page.piece is not None:
+        if page is None:
             continue
         before = draft.before(path)
         if before is None:
-            kept = of_one_source(gathered(page.stamped(now, **source.properties) if source else page, [whole]))
+            kept = page.stamped(now, **source.properties) if source else page
+            if page.piece is None and _has_text(page):
+                kept = of_one_source(gathered(kept, [whole]))
+        elif page.piece is not None:
+            continue
         else:
             kept = gathered(page, [divided] if path == divided.path else [before, divided])
         if kept is not draft.staged[path]:
             draft.put(kept)
+
+
+def _has_text(page: Page) -> bool:
+    """Whether a page has text of its own; one that only lists the pieces of a large block has none."""
+    return any(block.kind not in NO_TEXT for block in page.blocks[page.top :])

@@ -490,7 +490,7 @@ def test_the_parts_of_a_large_block_are_listed_by_their_times() -> None:
     memory.write("# Log\n\n" + "".join(f"2026-02-11T{n // 60:02}:{n % 60:02}Z The pump ran.\n" for n in range(200)))
     listed = [page for page in memory.storage.list_files() if memory.read(page).count("/part-") > 1]
     (first, *_) = [line for line in memory.read(listed[0]).splitlines() if "/part-" in line]
-    assert re.search(r"part 1 of \d+: 2026-02-11 00:00 to 2026-02-11 \d\d:\d\d$", first)
+    assert re.search(r"2026-02-11 00:00 to 2026-02-11 \d\d:\d\d, part 1 of \d+: The pump ran$", first)
 
 
 def test_a_part_of_a_large_block_is_never_divided() -> None:
