@@ -1,10 +1,14 @@
-"""The lines by which groups are listed, after a page has been added to one."""
+"""The lines by which pages are listed, after a page has been added to a group or a page has been divided."""
 
 from __future__ import annotations
 
-from memory_v2.models.offline.retold import told_again
+from collections.abc import Sequence
+
+from memory_v2.models.offline.retold import told_again, told_divided
 from memory_v2.operations.draft import Draft
-from memory_v2.tree.path import ROOT
+from memory_v2.tree.link import link_key
+from memory_v2.tree.page import Page
+from memory_v2.tree.path import ROOT, fold
 
 
 def tell_groups_again(draft: Draft, group: str, title: str) -> None:
@@ -17,3 +21,18 @@ def tell_groups_again(draft: Draft, group: str, title: str) -> None:
             return
         draft.put(page.with_description(group, told_again(page, listed, title)))
         group = above
+
+
+def tell_divided(draft: Draft, before: Page, children: Sequence[str]) -> None:
+    """Stages the line of a page that was divided into these children, if it was told of the page as it was before."""
+    above = draft.graph().parents.get(before.path)
+    if above is None:
+        return
+    page, after = draft.page(above), draft.page(before.path)
+    lines = {fold(link.target): link.description for link in after.children}
+    below = [(draft.page(child).title, lines.get(fold(child), "")) for child in children]
+    for link in page.children:
+        if link_key(link.target) == fold(before.path):
+            page = page.with_description(link.target, told_divided(link.description, before, after, below))
+    if page != draft.page(above):
+        draft.put(page)

@@ -17,6 +17,7 @@ from memory_v2.operations.freshness import refresh
 from memory_v2.operations.moving import follow_parent
 from memory_v2.operations.pieces import cut_block, times_of, too_large
 from memory_v2.operations.results import SplitResult
+from memory_v2.operations.retold import tell_divided
 from memory_v2.operations.sources import keep_sources
 from memory_v2.operations.split_task import SplitTask
 from memory_v2.text.plain import plain, shorten
@@ -45,6 +46,7 @@ def split(context: Context, path: str, models: Sequence[Model] | None = None) ->
     made = _cut_large_blocks(draft, path)
     page = draft.page(path)
     if made and page.size <= context.threshold:
+        keep_sources(draft, page)
         revision = commit(draft)
         return SplitResult(path=path, revisions=(revision,), strategy="size", new_files=tuple(made))
     loose = has_loose_links(page, draft.graph())
@@ -68,7 +70,9 @@ def split(context: Context, path: str, models: Sequence[Model] | None = None) ->
         keep_sources(draft, page)
         if not cut:
             _check_lossless(draft, path)
-        if decision.decided_by != context.planner.name:
+        if decision.decided_by == context.planner.name:
+            tell_divided(draft, page, [child.path for child in task.children if child.blocks])
+        else:
             for child in task.children:
                 follow_parent(draft, path, child.path, task.listed(child))
     revision = commit(draft)
@@ -133,7 +137,8 @@ def _cut_large_blocks(draft: Draft, path: str) -> list[str]:
         title = _title(page, blocks[:position], block)
         name = _free_name(draft, path, title)
         for part in cut_block(block, name, title, threshold):
-            draft.put(part)
+            above = path if part.path == name else part.path.rpartition("/")[0]
+            draft.put(part.stamped(draft.context.now(), split_from=above))
             made.append(part.path)
         blocks[position] = Block(f"[[{name}|{title}]]\n\n")
     if made:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
+from memory_v2.models.offline.looks import telling_terms
 from memory_v2.models.offline.naming import MAX_DESCRIPTION, telling_words
-from memory_v2.models.offline.sentences import LABEL, cut, has_value, phrase, sentences
-from memory_v2.models.offline.topics import Topic, topics_of
+from memory_v2.models.offline.sentences import LABEL, STAMP, cut, has_value, phrase, sentences
+from memory_v2.models.offline.topics import (
+    Topic,
+    bare,
+    is_aside,
+    is_common_heading,
+    is_form,
+    subject_of,
+    topics_of,
+    value_of,
+)
 from memory_v2.text.dates import find_dates
 from memory_v2.text.plain import plain
 from memory_v2.text.speakers import speakers
@@ -23,47 +33,67 @@ USUAL = 100
 choose from, and finds less."""
 OF_A_DAY = 150
 """The same for a day, whose title does not say what it was about."""
-LEAST_TOLD = 50
+LEAST_TOLD = 60
 """How much is told even behind a long title, in characters, if the line has room for it."""
 MAX_LISTED_TITLE = 110
 """Limits the title of a page where it is listed, in characters; there is room for something behind it."""
-MAX_SENTENCE = 72
+MAX_SENTENCE = 84
 """Limits a sentence, in characters: each of its words may be one that a reader looks for elsewhere."""
 MIN_ROOM = 16
 """The least room for something else behind the title, in characters."""
 MIN_TOPIC = 32
-"""How much of a topic is told at least before another one is, in characters."""
+"""The least share of a line that a topic has, in characters."""
+MAX_TOPIC = 72
+"""Limits a topic, in characters; a longer one is told by its clauses."""
 ENOUGH = 3
 """From how many topics those below them are not told."""
 _ABOVE = frozenset(["front matter", "rule", "html"])
 _PROSE = frozenset(["paragraph", "quote"])
 _SPOKEN = frozenset(["paragraph", "item", "quote"])
-_PURPOSE = re.compile(
-    r"(?:purpose|goal|objective|mission|focus|summary|about|description|objetivo|propósito|resumen|resumo|descripción"
-    r"|descrição|objectif|résumé|ziel|zweck|zusammenfassung|目的|目标|目標|概要|摘要)",
+_SUMMARY = re.compile(
+    r"(?:the )?(?:purpose|goal|objective|mission|vision|focus|(?:executive |session )?summary|overview|abstract|tl;?dr"
+    r"|about|description|objetivo|propósito|resumen(?: ejecutivo)?|resumo(?: executivo)?|descripción|descrição|visión"
+    r"|visão|objectif|résumé|ziel|zweck|zusammenfassung|überblick|目的|目标|目標|概要|概述|摘要|简介)",
     re.I,
 )
+"""What a text that tells what all of it is about stands below or behind."""
+_VALUE = re.compile(r"(?<![\w-])\d")
 
 
-def describe_page(title: str, blocks: Sequence[Block], telling: Sequence[str] = ()) -> str:
+def describe_page(
+    title: str, blocks: Sequence[Block], telling: Sequence[str] = (), below: Sequence[tuple[str, str]] = ()
+) -> str:
     """The title as it is written, then what the text says it is about, and what it covers: of its sections, items or
-    paragraphs as many as fit, the largest first, in their order. A conversation, and a text without any of these, is
-    told by single words: by `telling`, or the most frequent ones."""
+    paragraphs the first and as many of the largest as fit, in their order; and then what is on the pages `below`, given
+    by their titles and lines. A conversation, and a text without any of these, is told by single words: by `telling`,
+    or the most frequent ones."""
     line = cut(plain(title).rstrip(":： "), MAX_LISTED_TITLE)
     spoken = [block for block in blocks if block.kind in _SPOKEN]
     if given := _given(blocks):
         return _followed(line, [given], "; ", MAX_DESCRIPTION)
-    if not _is_talk(spoken):
-        is_of_a_day = bool(find_dates(line))
+    if below or not _is_talk(spoken):
+        is_of_a_day = bool(find_dates(line) or STAMP.match(line))
         usual = max(OF_A_DAY if is_of_a_day else USUAL, len(line) + LEAST_TOLD)
         room, topics = _room(line, usual), topics_of(blocks, line, keep_values=is_of_a_day)
-        sections = [topic for topic in topics if not topic.is_said]
-        about = _purpose(blocks) or ("" if len(sections) >= ENOUGH else _first_sentence(line, blocks))
-        if about := phrase(about, min(room, MAX_SENTENCE)):
-            topics = sections
-        if (said := _followed(line, [about, *_chosen(topics, room - len(about))], "; ", usual)) != line:
+        if about := _about(line, blocks, min(_room(line, MAX_DESCRIPTION), MAX_SENTENCE)):
+            topics = [topic for topic in topics if not topic.is_said]
+            room -= len(about) + len("; ")
+        own = _chosen(topics, room // 2 if below else room)
+        left = room - sum(len(told) + len("; ") for told in own)
+        others = _chosen([_topic_of(*child) for child in below], left)
+        parts = [about, *own, *(told for told in others if not ((about or own) and told.endswith("…")))]
+        if (said := _followed(line, parts, "; ", max(usual, len(line) + len(about) + 2))) != line:
             return said
     return _followed(line, (telling or telling_words(line, blocks)) if spoken else (), ", ", USUAL)
+
+
+def _topic_of(title: str, line: str) -> Topic:
+    """A page below another one as a part of that: by its title, or by what else its line tells first, which is told
+    only if all titles are like that."""
+    subject = subject_of(title)
+    if telling_terms(subject) and not is_common_heading(subject):
+        return Topic(subject, len(line), 0)
+    return Topic(line.removeprefix(plain(title)).removeprefix(": ").split("; ")[0] or subject, 0, 0)
 
 
 def _is_talk(blocks: Sequence[Block]) -> bool:
@@ -83,21 +113,49 @@ def _given(blocks: Sequence[Block]) -> str:
     return read_front_matter(front.text).description if front is not None else ""
 
 
-def _purpose(blocks: Sequence[Block]) -> str:
-    """What a text says at its top that it is for."""
-    for block in _opening(blocks):
+def _about(title: str, blocks: Sequence[Block], room: int) -> str:
+    """What a text says at its top of all of it, in so many characters: what it is for, its summary, or the first
+    sentence below its title, a quotation after the other ones. The first sentence of a day is about its morning, and
+    one with a value, which changes while the line stays, is left out."""
+    opening = sorted(_opening(blocks), key=lambda block: block.kind == "quote")
+    for line, label, end in _labelled(opening):
+        if _SUMMARY.fullmatch(label) and (told := phrase(plain(line[end:]), room)):
+            return told
+    summary = [told for said in _sentences(_summary(blocks)) if not _VALUE.search(told := phrase(said, room))]
+    if find_dates(title) or _has_others(blocks):
+        opening = []
+    return next(
+        filter(None, (*summary, *(phrase(said, room) for said in _sentences(opening) if not has_value(said)))), ""
+    )
+
+
+def _has_others(blocks: Sequence[Block]) -> bool:
+    """Whether a text begins with a section that has others beside it, so that what it opens with is not about all."""
+    levels = [block.level for block in blocks if block.kind == "heading"]
+    start = next((block.kind for block in blocks if block.kind not in _ABOVE), "")
+    return start == "heading" and min(levels[1:], default=9) <= levels[0]
+
+
+def _labelled(blocks: Iterable[Block]) -> Iterator[tuple[str, str, int]]:
+    """The lines of a text that begin with a label, with the label and where it ends."""
+    for block in blocks:
         for line in readable(block.content).splitlines():
-            found = LABEL.match(line)
-            if found and _PURPOSE.fullmatch((found[1] or found[2]).strip()):
-                return plain(line[found.end() :])
-    return ""
+            if found := LABEL.match(line):
+                yield line, (found[1] or found[2]).strip(), found.end()
 
 
-def _first_sentence(title: str, blocks: Sequence[Block]) -> str:
-    """The first sentence at the top of a text, but not of a day. Sentences with values, which change while the line
-    stays, are left out."""
-    said = (one for block in _opening(blocks) for one in sentences(readable(block.content)) if not has_value(one))
-    return "" if find_dates(title) else next(said, "")
+def _sentences(blocks: Iterable[Block]) -> Iterator[str]:
+    """The sentences of a text, without labels such as `Note` and what stands in italics, which is an aside."""
+    for block in blocks:
+        if not is_aside(text := readable(block.content)) and not is_form(block):
+            yield from (value_of(said) for said in sentences(text))
+
+
+def _summary(blocks: Sequence[Block]) -> list[Block]:
+    """The paragraphs below a heading such as `Summary`, if it is the first one below the title or the second."""
+    places = [place for place, block in enumerate(blocks) if block.kind == "heading"][:3]
+    found = next((place for place in places if _SUMMARY.fullmatch(bare(readable(blocks[place].words)))), len(blocks))
+    return list(takewhile(lambda block: block.kind in _PROSE, blocks[found + 1 :]))
 
 
 def _opening(blocks: Sequence[Block]) -> list[Block]:
@@ -110,32 +168,33 @@ def _opening(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _chosen(topics: Sequence[Topic], room: int) -> list[str]:
-    """The topics that fit, in their order: the largest of the highest ones first, and those below them only if there
-    are few."""
+    """The topics that fit, in their order: the first and then the largest of the highest ones, whole ones before those
+    that are cut, and those below them only if there are few."""
     chosen: dict[int, str] = {}
     found = 0
     for depth in sorted({topic.depth for topic in topics}):
         if found >= ENOUGH:
             break
-        places = [place for place, topic in enumerate(topics) if topic.depth == depth]
-        found += len(places)
-        limit = _share([len(topics[place].words) for place in places], room)
-        for place in sorted(places, key=lambda place: (-topics[place].size, place)):
-            told = phrase(topics[place].words, limit)
-            if len(told) + len("; ") <= room:
-                chosen[place] = told
-                room -= len(told) + len("; ")
+        of_depth = [place for place, topic in enumerate(topics) if topic.depth == depth]
+        share = max(MIN_TOPIC, room // min(ENOUGH, len(of_depth)) - len("; "))
+        told = {place: _told(topics[place], share) for place in of_depth}
+        places = [place for place in of_depth if topics[place].size] or of_depth
+        ranked = sorted(places, key=lambda place: (told[place].endswith("…"), -topics[place].size, place))
+        for place in (places[0], *ranked):
+            shown = told[place] if chosen or len(told[place]) <= room else phrase(told[place], room)
+            if place not in chosen and len(shown) <= room and (shown == told[place] or len(shown) >= MIN_ROOM):
+                chosen[place] = shown
+                room -= len(shown) + len("; ")
+        found += len(of_depth)
     return [chosen[place] for place in sorted(chosen)]
 
 
-def _share(lengths: Sequence[int], room: int) -> int:
-    """To how many characters topics of these lengths are cut, so that all fit if they can."""
-    for place, length in enumerate(sorted(lengths)):
-        share = room // (len(lengths) - place) - len("; ")
-        if length > share:
-            return max(MIN_TOPIC, share)
-        room -= length + len("; ")
-    return max(lengths)
+def _told(topic: Topic, share: int) -> str:
+    """A topic by as many of its clauses as fit into its share of the line; else whole, if it is not too long."""
+    if topic.value:
+        return f"{topic.words} – {topic.value}"
+    short = phrase(topic.words, share)
+    return phrase(topic.words, MAX_TOPIC) if short.endswith("…") else short
 
 
 def _followed(line: str, parts: Sequence[str], mark: str, most: int) -> str:
@@ -145,7 +204,7 @@ def _followed(line: str, parts: Sequence[str], mark: str, most: int) -> str:
     between = ": " if line else ""
     for part in parts:
         shown = re.sub(r":\s", " – ", plain(part)).rstrip(" .;,。；")
-        if not set(words(shown)) - title or shown.casefold() in told:
+        if not set(words(shown)) - title or any(shown.casefold() in other for other in told):
             continue
         fits = phrase(shown, min(end - len(line + between), _of_bytes(shown, MAX_BYTES - len(encode(line + between)))))
         if fits != shown and (told or len(fits) < MIN_ROOM):

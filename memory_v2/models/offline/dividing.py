@@ -13,9 +13,10 @@ from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.grouping import group_links
-from memory_v2.models.offline.naming import Names, Terms, heading_name, name_for, texts_of
+from memory_v2.models.offline.looks import telling_terms
+from memory_v2.models.offline.naming import Names, Terms, heading_name, name_for, texts_of, undated
 from memory_v2.models.offline.outline import Section, dated_runs, find_sections, find_units, recurring_subjects
-from memory_v2.models.offline.topics import is_common_heading, subject_of
+from memory_v2.models.offline.topics import bare, is_common_heading, subject_of, topics_of
 from memory_v2.text.dates import Span, covers, find_dates, leading_date, named_span
 from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
@@ -46,6 +47,12 @@ MIN_CHILD_BYTES = 350
 """The least size of a section or subject with a page of its own, in bytes: a link to less costs nearly as much."""
 LEAST_NUMBERED = 3
 """From how many numbered sections they are a series, which is not torn."""
+MOST = 0.6
+"""From which share of a group one section gives it its name."""
+MAX_SUBJECT = 36
+"""Limits each of two subjects that name a run of sections, in characters."""
+_CLOCK = re.compile(r"\W*(\d{1,2}:\d{2})(?!\d)")
+_COUNTED = re.compile(r"\W*([^\W\d_]+) (\d{1,3})(?![\w.])")
 _NUMBERED = re.compile(r"\W*(?:[^\W\d_]+ )?(?:\d{1,2}|[A-Za-z])(?:[.):]|\s[-–—])\s")
 
 
@@ -228,13 +235,21 @@ def _section_group(page: _Page, heading: str, numbers: tuple[int, ...]) -> Group
     """A section, named by its heading; a second one of that name is told apart by the day in its heading."""
     told = plain(heading)
     also = next((_day(span) for span, _, _ in find_dates(told) if span.granularity == "day"), "")
-    return Group(numbers, _section_name(told), told, told, also)
+    return Group(numbers, _section_name(page, told, numbers), told, told, also)
 
 
-def _section_name(heading: str) -> str:
-    """The subject of a heading: behind one that stands in notes of any kind, such as `Update: The new pier`."""
+def _section_name(page: _Page, heading: str, numbers: Sequence[int]) -> str:
+    """The subject of a heading: behind one that stands in notes of any kind, such as `Update: The new pier`, or else of
+    what stands below it."""
     name, said = heading_name(heading), subject_of(heading)
-    return heading_name(said) if is_common_heading(name) and not is_common_heading(said) else name
+    if not is_common_heading(name):
+        return name
+    if not is_common_heading(said):
+        return heading_name(said)
+    if heading_name(whole := bare(undated(said))) == whole:
+        return name  # one that has nothing behind it, such as `Key findings`
+    below = topics_of([page.blocks[number - 1] for number in numbers], heading, keep_values=True)
+    return next((topic.words for topic in below if not topic.is_said), name)
 
 
 def _by_date(page: _Page) -> tuple[Strategy, list[Group]]:
@@ -394,13 +409,44 @@ def _name_told_apart(group: Group, terms: Sequence[str], names: Names, fallback:
     return name_for([name, *apart], names, fallback)
 
 
-def _largest_heading(page: _Page, numbers: Sequence[int]) -> str:
-    """The heading of the largest section that stands whole in a group and says something; empty if there is none."""
-    outline, inside = page.outline, set(numbers)
-    headings = [n for n in numbers if outline.levels[n] and is_meaningful(slug(heading_name(page.blocks[n - 1].words)))]
-    sections = {n: range(n, outline.ends[n] + 1) for n in headings if inside.issuperset(range(n, outline.ends[n] + 1))}
-    largest = max(sections, key=lambda n: (page.size(sections[n]), -n), default=0)
-    return readable(page.blocks[largest - 1].words) if largest else ""
+def _run_of_sections(page: _Page, numbers: tuple[int, ...]) -> Group | None:
+    """A group that was made by size, named by the sections that stand whole in it: by the one that is most of it, or by
+    the first and the last one. `None` if it has none that say something."""
+    outline, inside, done = page.outline, set(numbers), 0
+    sections: list[range] = []
+    for number in numbers:
+        section = range(number, outline.ends[number] + 1)
+        if number > done and outline.levels[number] and inside.issuperset(section):
+            sections.append(section)
+            done = section[-1]
+    headings = [plain(readable(page.blocks[section[0] - 1].words)) for section in sections]
+    clocks = [found[1] for heading in headings if (found := _CLOCK.match(heading))]
+    if len(clocks) > 1 and 2 * len(clocks) >= len(headings):
+        return _range(numbers, f"{clocks[0]} to {clocks[-1]}", "log")
+    told = [place for place, heading in enumerate(headings) if is_meaningful(slug(heading_name(heading)))]
+    if not told:
+        return None
+    largest = max(told, key=lambda place: (page.size(sections[place]), -place))
+    if len(told) == 1 or page.size(sections[largest]) > MOST * page.size(numbers):
+        return _section_group(page, headings[largest], numbers)
+    return _range(numbers, _from_to([headings[place] for place in told]))
+
+
+def _range(numbers: tuple[int, ...], title: str, of: str = "") -> Group:
+    return Group(numbers, f"{title} {of}".strip(), title, title)
+
+
+def _from_to(headings: Sequence[str]) -> str:
+    """What a run of sections is called: `Chapter 8 to 15`, what all their headings say, or the first and the last."""
+    first, last = (_COUNTED.match(heading) for heading in (headings[0], headings[-1]))
+    if first and last and first[1].casefold() == last[1].casefold():
+        return f"{first[1]} {first[2]} to {last[2]}"
+    subjects = [heading_name(subject_of(heading)) for heading in headings]
+    common = set[str].intersection(*(set(words(subject)) for subject in subjects))
+    shared = [word for word in subjects[0].split() if common.issuperset(words(word))]
+    if telling_terms(" ".join(shared)):
+        return " ".join(shared)
+    return f"{shorten(subjects[0], MAX_SUBJECT)} to {shorten(subjects[-1], MAX_SUBJECT)}"
 
 
 def _child(page: _Page, group: Group, names: Names) -> dict[str, Any]:
@@ -408,8 +454,8 @@ def _child(page: _Page, group: Group, names: Names) -> dict[str, Any]:
     telling = page.terms.telling(number - first for number in group.numbers)
     terms = [term for term in telling if not page.above.issuperset(map(stem, words(term)))]
     fallback = shorten(page.blocks[group.numbers[0] - 1].content, 40)
-    if not group.title and (heading := _largest_heading(page, group.numbers)):
-        group = _section_group(page, heading, group.numbers)
+    if not group.title:
+        group = _run_of_sections(page, group.numbers) or group
     if group.name in page.children and named_span(group.name):
         name = group.name  # an older part of the same period has this page
     elif group.name:

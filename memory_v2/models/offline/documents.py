@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.looks import date_of, is_conversation, telling_terms
-from memory_v2.models.offline.naming import Terms, heading_name, telling_words, texts_of
+from memory_v2.models.offline.naming import Terms, heading_name, telling_words, texts_of, undated
 from memory_v2.models.offline.shelves import shelf_for
 from memory_v2.text.dates import find_dates
 from memory_v2.text.plain import capitalized, plain, shorten
@@ -155,9 +155,7 @@ def _is_file(name: str) -> bool:
 
 
 def _is_only_a_date(words: str) -> bool:
-    bare = words
-    for _, start, end in reversed(find_dates(words)):
-        bare = f"{bare[:start]} {bare[end:]}"
+    bare = undated(words)
     return bare != words and not content_words(bare)
 
 

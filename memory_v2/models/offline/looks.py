@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from memory_v2.models.offline.naming import common_stems
 from memory_v2.text.dates import Span, leading_date, named_span
@@ -95,5 +95,10 @@ def is_of_a_time(path: str) -> bool:
 
 def telling_terms(text: str) -> list[str]:
     """The terms of a text that are not common in notes of any kind, such as `work`, `week` or `use`."""
-    ignored = common_stems() | general() | fillers()
+    ignored = _ignored()
     return [term for term in content_words(readable(text)) if term not in ignored and not term.isdecimal()]
+
+
+@cache
+def _ignored() -> frozenset[str]:
+    return common_stems() | general() | fillers()

@@ -153,11 +153,17 @@ def heading_name(heading: str) -> str:
     """The subject of a heading: without dates, brackets, and anything after a colon or a dash."""
     bare = re.sub(r"\([^)]*\)|\[[^\]]*\]", " ", plain(heading)).strip()
     bare = re.sub(r"^(?:\d{1,3}|[A-Za-z])[.)]\s+", "", bare)
-    for _, start, end in reversed(find_dates(bare)):
-        bare = f"{bare[:start]} {bare[end:]}"
+    bare = undated(bare)
     short = re.split(r"\s[-–—]+\s|:\s", bare, maxsplit=1)[0]
     short = bare if short.rstrip()[-1:].isdecimal() else short  # "Tool 1: the calendar" is about the calendar
     return " ".join(short.split()) or plain(heading)
+
+
+def undated(text: str) -> str:
+    """The text without its dates."""
+    for _, start, end in reversed(find_dates(text)):
+        text = f"{text[:start]} {text[end:]}"
+    return text
 
 
 def texts_of(blocks: Iterable[Block]) -> list[str]:

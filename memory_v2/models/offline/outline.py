@@ -22,7 +22,7 @@ MIN_MENTIONS = 3
 """The least blocks that must name a subject for it to be recurring: two may be chance."""
 
 _NAMED = re.compile(r"(?<![.!?:]\s)(?<=[\w,;)'’\"] )[A-ZÀ-ÖØ-Þ][\w'’.-]*\w")
-_MARKED = re.compile(r"\*\*([^*\n]{2,40}?)\*\*|`([^`\n]{2,40})`")
+_MARKED = re.compile(r"\*\*([^*\n]{2,40}?)(?<![:：])\*\*(?!\s*[:：])|`([^`\n]{2,40})`")
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,15 @@ _ABBREVIATED = re.compile(
     r"\b(?:e\.g|i\.e|etc|vs|dr|mrs?|ms|st|nr|no|approx|z\.B|p\.ej|sra?|\d{1,3}|(?-i:[A-Z]))\.$", re.I
 )
 _URL = re.compile(r"(?:\bURL\b\W*)?https?://\S+(?:\s*[—–-]\s+)?|<[^>\s][^>]*>|!\[[^\]]*\]\([^)]*\)|\{[%#].*?[%#]\}")
-_CLAUSE = re.compile(r"\s+[-–—→|]+\s+|\s*[;；：。]|[:.]\s|\s*\(")
+_BESIDE = re.compile(r"[ \t]+[|·•][ \t]+(?=\*\*[^*\n]{1,60}(?::\*\*|\*\*:))")
+"""What parts fields that stand on one line."""
+_CLAUSE = re.compile(r"\s+[-–—→|]+\s+|—|\s*[;；：。]|[:.]\s|\s*\(")
 _COMMA = re.compile(r",\s|，|、|\s[+&]\s")
+_YEAR = re.compile(r"(?<![\w.,/-])(?:19|20)\d\d(?![\w,/-])")
+_CLOSED = re.compile(r"\([^()]*\)|\"[^\"]*\"|„[^“”]*[“”]|“[^”]*”|«[^»]*»|「[^」]*」|『[^』]*』")
+_OPENING = re.compile(r"[(\"„“«「『]")
 _OF_CODE = re.compile(
-    r"\w=\w|(?<![\w/])(?:~|\.{1,2})?/?[\w.-]+/[\w.-]+/|(?<![\w/])[~/][\w.-]+/|[A-Za-z]:\\|::|\w\(\)|=>|[{}]"
+    r"\w=\w|(?<![\w/])(?:~|\.{1,2})?/?[\w.-]+/[\w.-]+/|(?<![\w/])[~/][\w.-]+/|[A-Za-z]:\\|::|\w\(\)|[A-Za-z_]\((?!\w{1,3}\))|=>|[{}]"
 )
 
 
@@ -50,7 +55,7 @@ def runs(text: str) -> list[str]:
     """What is said together: lines up to one that begins with a mark of a list, a time or a label, without those marks
     and times."""
     found: list[str] = []
-    for line in _URL.sub(" ", text).splitlines():
+    for line in _BESIDE.sub("\n", _URL.sub(" ", text)).splitlines():
         if not found or STAMP.match(line) or _MARKS.sub("", line) != line.lstrip() or LABEL.match(line):
             found.append(line)
         else:
@@ -85,20 +90,30 @@ def is_code(said: str) -> bool:
 
 
 def has_value(said: str) -> bool:
-    """Whether a number or a day of the week stands in a text: they change while the line about a page stays."""
-    return any(word[0].isdigit() or word in weekdays() or word in numbers() for word in words(said))
+    """Whether a number other than a year or a day of the week stands in a text: they change while the line about a page
+    stays."""
+    told = words(_YEAR.sub(" ", said))
+    return any(word[0].isdigit() or word in weekdays() or word in numbers() for word in told)
 
 
 def phrase(text: str, limit: int) -> str:
     """The text if it has at most `limit` characters; else as many of its clauses as fit, or of its words."""
-    text = text.strip(" .;,:。；，：-–—")
-    if len(text) <= limit:
-        return text
-    ends = [found.start() for found in _CLAUSE.finditer(text, 0, limit + 1) if found.start() >= MIN_CLAUSE]
-    ends += [found.start() for found in _COMMA.finditer(text, 0, limit + 1) if found.start() >= 0.6 * limit]
-    kept = text[: max(ends)].rstrip(" .;,:-–—") if ends else cut(text, limit)
-    opened = kept.rfind("(")
-    return kept if kept.count("(") <= kept.count(")") or opened < MIN_CLAUSE else kept[:opened].rstrip(" -–—,;:")
+    bare = text.strip(" .;,:。；，：-–—")
+    if len(bare) <= limit:
+        return closed(bare) if not text.rstrip().endswith((":", "：")) else _ended(closed(bare))
+    ends = [found.start() for found in _CLAUSE.finditer(bare, 0, limit + 1) if found.start() >= MIN_CLAUSE]
+    if max(ends, default=0) < limit // 2:
+        ends += [found.start() for found in _COMMA.finditer(bare, 0, limit + 1) if found.start() >= 0.6 * limit]
+    return _ended(closed(bare[: max(ends)])) if ends else cut(bare, limit)
+
+
+def closed(text: str) -> str:
+    """The text up to a quotation or bracket that is not closed; or without its mark, where that is near the start."""
+    masked = _CLOSED.sub(lambda found: "x" * len(found[0]), text)
+    if found := _OPENING.search(masked):
+        at = found.start()
+        text = text[:at] if at >= MIN_CLAUSE else text[:at] + text[at + 1 :]
+    return text.strip(" .;,:。；，：-–—")
 
 
 def cut(text: str, limit: int) -> str:
@@ -108,8 +123,13 @@ def cut(text: str, limit: int) -> str:
     start = text[: max(0, limit - 1)]
     whole = start.rpartition(" ")[0]
     kept = whole if whole and not has_cjk(start[len(whole) :]) else start if has_cjk(start) else whole
-    while " " in kept and (
-        (last := kept.rpartition(" "))[2].casefold() in stopwords() or not re.search(r"\w", last[2])
+    return kept + "…" if (kept := closed(_ended(kept))) else ""
+
+
+def _ended(text: str) -> str:
+    """The text without words at its end that wait for another one, such as `at` and `of the`."""
+    while " " in text and (
+        (last := text.rpartition(" "))[2].casefold() in stopwords() or not re.search(r"\w", last[2])
     ):
-        kept = last[0]
-    return kept.rstrip(" ,;:-–—(") + "…" if kept else ""
+        text = last[0]
+    return text

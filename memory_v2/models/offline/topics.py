@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -12,21 +13,31 @@ from memory_v2.models.offline.sentences import LABEL, STAMP, has_value, is_code,
 from memory_v2.text.lists import headings, labels
 from memory_v2.text.plain import plain
 from memory_v2.text.words import folded, words
-from memory_v2.tree.block import Block, readable
+from memory_v2.tree.block import Block, encode, readable
 
-MAX_LEAD = 60
-"""Limits the words of an item or a paragraph that stand for it, in characters, unless it is the only one."""
+MAX_LEAD = 72
+"""Limits the words of an item or a paragraph that stand for it, in characters: a few whole phrases tell more than many
+that are cut."""
+RECURRING = 3
+"""From how many lines that begin alike on a page that beginning is a field or a routine, and says nothing about it."""
+MAX_VALUE = 24
+"""Limits a value that is told together with its label, in characters."""
+_LINES = frozenset(["paragraph", "item", "quote"])
 _NUMBERING = re.compile(
     r"^(?:[^\w\s(\"'“‘¿¡`~/]+\s*)*(?:(?:\d{1,2}(?:\.\d{1,2})*|[A-Za-z]|\d{1,2}[a-z])[.):]\s+|\d{1,2}(?:\.\d{1,2})+\s+)?"
 )
 _BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
 _DAY = re.compile(r"\b\d{4}-\d\d(?:-\d\d)?\b")
+_SAID = re.compile(r"\s*[\"“„«「]")
+_SPEAKS = re.compile(r":\s+(?=[\"“„«])")
+_CLOCK = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm]\b| [A-Z]{3,4}\b)?")
 _PARTS = re.compile(r"\s+[-–—|]+\s+|:\s+|\s*：\s*")
 _ENUMERATED = re.compile(r"[^\W\d_]+ \d{1,2}[a-z]?")
 _LINK = re.compile(r"!?\[\[[^\]]*\]\]|\[[^\]]*\]\([^)]*\)")
 _KEY = re.compile(r"([\w.-]+)=\S")
 _TRAILING = re.compile(r"[^\w)\]\"'”’»…%+#!?]+$")
 _BOLD = re.compile(r"\W*\*\*([^*\n]{2,60}?)[.:：]?\*\*")
+_ASIDE = re.compile(r"([*_])(?!\1).*(?<!\1)\1(?:\s*[^\w\s]+)?", re.S)
 _CELL = re.compile(r"^[ \t]*\|?([^|\n]*)\|", re.M)
 
 
@@ -39,12 +50,18 @@ class Topic:
     depth: int
     is_said: bool = False
     """Whether it is told by what it says, and not by a heading or label."""
+    value: str = ""
+    """The few words behind a label that stands on the page once: without them it may say nothing."""
 
 
 def is_common_heading(heading: str) -> bool:
     """Whether a heading stands in notes of any kind, such as `Key findings`, and does not say what its own is about."""
-    told = re.findall(r"[^\W_]+(?:-[^\W_]+)*", bare(heading).casefold())
-    return not any(telling_terms(word) for word in told if word not in headings())
+    told = re.findall(r"[^\W_]+(?:-[^\W_]+)*", _CLOCK.sub(" ", bare(heading)).casefold())
+    return not any(telling_terms(word) for word in told if not _is_common(word))
+
+
+def _is_common(word: str) -> bool:
+    return word in headings() or all(part in headings() for part in word.split("-"))
 
 
 def bare(heading: str) -> str:
@@ -68,42 +85,80 @@ def subject_of(heading: str) -> str:
 
 def topics_of(blocks: Sequence[Block], title: str, keep_values: bool) -> list[Topic]:
     """The parts of a page, those of the same name as one. Items with values, which change while the line about the
-    page stays, are left out unless they are to be kept."""
+    page stays, are left out unless they are to be kept. Of what lines begin with again and again, a label gives its
+    place to what is behind it, and the others are the smallest parts."""
     found: dict[str, Topic] = {}
-    for topic in _topics(blocks, frozenset(words(title)), 0):
+    labelled, begun = _recurring(blocks)
+    for topic in _topics(blocks, frozenset(words(title)), labelled, 0):
         if topic.is_said and not keep_values and has_value(topic.words):
             continue
+        if topic.is_said and _start(topic.words) in begun:
+            topic = replace(topic, size=0)
         same = found.get(key := folded(topic.words))
-        found[key] = replace(same, size=same.size + topic.size) if same else topic
+        found[key] = replace(same, size=same.size + topic.size, value="") if same else topic
     return list(found.values())
 
 
-def _topics(blocks: Sequence[Block], known: frozenset[str], depth: int) -> Iterator[Topic]:
+def _recurring(blocks: Iterable[Block]) -> tuple[frozenset[str], frozenset[str]]:
+    """The labels and the first words with which lines of a page begin again and again."""
+    labelled, begun = Counter[str](), Counter[str]()
+    for block in blocks:
+        for run in runs(readable(block.content)) if block.kind in _LINES else ():
+            if label := LABEL.match(run):
+                labelled[folded(plain(label[1] or label[2]))] += 1
+                run = run[label.end() :]
+            begun[_start(plain(run))] += 1
+    often = [frozenset(each for each, times in counts.items() if times >= RECURRING) for counts in (labelled, begun)]
+    return often[0], often[1]
+
+
+def _start(text: str) -> str:
+    """The first two words of a text."""
+    return " ".join(words(text)[:2])
+
+
+def _topics(blocks: Sequence[Block], known: frozenset[str], fields: frozenset[str], depth: int) -> Iterator[Topic]:
     """The sections of the highest level, those below each of them one deeper. A heading that says nothing of its own
     gives its place to what is below it."""
     top = min((block.level for block in blocks if block.kind == "heading"), default=0)
     starts = [place for place, block in enumerate(blocks) if block.kind == "heading" and block.level == top]
-    yield from _leads(blocks[: starts[0]] if starts else blocks, known, depth + 1)
+    yield from _leads(blocks[: starts[0]] if starts else blocks, known, fields, depth + 1)
     for start, end in pairwise([*starts, len(blocks)]):
         told = subject_of(readable(blocks[start].words))
         is_title = len(starts) == 1 and start == depth == 0 and not known.issuperset(words(told))
-        is_passed_over = not is_title and (is_common_heading(told) or known.issuperset(words(told)))
+        is_passed_over = is_common_heading(told) or known.issuperset(words(told))
         if not is_passed_over:
             yield Topic(told, _size(blocks[start:end]), depth)
-        yield from _topics(blocks[start + 1 : end], known, depth if is_title or is_passed_over else depth + 1)
+        below = depth if is_title or is_passed_over else depth + 1
+        yield from _topics(blocks[start + 1 : end], known, fields, below)
 
 
-def _leads(blocks: Iterable[Block], known: frozenset[str], depth: int) -> Iterator[Topic]:
+def _leads(blocks: Iterable[Block], known: frozenset[str], fields: frozenset[str], depth: int) -> Iterator[Topic]:
     for block in blocks:
         text = readable(block.content)
         said = list(_cells(text)) if block.kind == "table" else []
-        if block.kind in ("paragraph", "item", "quote"):
+        if block.kind in _LINES and not (is_form(block) or is_aside(text)):
             said = runs(text)[: 1 if block.kind == "item" and "\n " in text else None]
         for each in said:
-            label = _label(each)
-            lead = label or _beginning(each)
+            label, found = _label(each), LABEL.match(each)
+            is_said = not label or (found is not None and folded(plain(found[1] or found[2])) in fields)
+            lead = _beginning(each) if is_said else label
             if lead and not known.issuperset(words(lead)):
-                yield Topic(lead, block.size // len(said), depth, is_said=not label)
+                yield Topic(lead, len(encode(each)), depth, is_said, "" if is_said else _value(each))
+
+
+def is_aside(text: str) -> bool:
+    """Whether a text stands in italics from its first word to its last."""
+    return _ASIDE.fullmatch(text.strip()) is not None
+
+
+def is_form(block: Block) -> bool:
+    """Whether a paragraph is nothing but fields and their values, such as the author and the day of a text."""
+    text = readable(block.content) if block.kind == "paragraph" else ""
+    lines = [] if any(map(STAMP.match, text.splitlines())) else runs(text)
+    found = [label for line in lines if (label := LABEL.match(line))]
+    fields = sum(not says_something(bare(label[1] or label[2])) for label in found)
+    return 1 < len(found) == len(lines) <= 2 * fields
 
 
 def _cells(table: str) -> Iterator[str]:
@@ -118,17 +173,35 @@ def _size(blocks: Iterable[Block]) -> int:
 def _label(run: str) -> str:
     """What is emphasised at the start of an item or a paragraph or stands before a colon, if that says something."""
     found = LABEL.match(run) or _BOLD.match(run)
+    if found and _SAID.match(run, found.end()):
+        return ""
     label = bare(next(filter(None, found.groups()))) if found else ""
-    says_something = telling_terms(label) and not is_common_heading(label) and not labels().issuperset(words(label))
-    return label if says_something and not is_code(label) else ""
+    return label if says_something(label) and not is_code(label) else ""
+
+
+def says_something(label: str) -> bool:
+    """Whether a label is more than the name of a field, such as `Status`."""
+    return bool(telling_terms(label)) and not is_common_heading(label) and not labels().issuperset(words(label))
+
+
+def value_of(run: str) -> str:
+    """What stands behind the label of a line, and behind a time there. Who says what is no label: `Ana asked: "…"`."""
+    found = LABEL.match(run)
+    return STAMP.sub("", run[found.end() :].strip(" *_")) if found and not _SAID.match(run, found.end()) else run
+
+
+def _value(run: str) -> str:
+    """What stands behind the label of a line, if that is a few words that do not change."""
+    value = plain(value_of(run)).strip(" .;,") if LABEL.match(run) else ""
+    is_told = len(value) <= MAX_VALUE and telling_terms(value) and not (has_value(value) or is_code(value))
+    return value if is_told else ""
 
 
 def _beginning(run: str) -> str:
     """How an item or a paragraph begins, behind a label; nothing of an aside, a link and what is struck out."""
     if run.startswith(("(", "*(", "_(", "~~")) or _LINK.fullmatch(run):
         return ""
-    if found := LABEL.match(run):
-        run = run[found.end() :]
+    run = _SPEAKS.sub(" ", value_of(run))
     told = _TRAILING.sub("", _NUMBERING.sub("", next(split(plain(run)))))
     told = key[1] if (key := _KEY.match(told)) else phrase(told, MAX_LEAD)
     return "" if is_code(told) or not telling_terms(told) else told
