@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,6 +34,7 @@ NEAREST = 3
 @option_for(rows.SEARCH, "steps", "--steps", metavar="COUNT", type=int)
 @option_for(rows.SEARCH, "regex", "--regex")
 @click.option("--all", "show_all", is_flag=True, help="Show all places, also if the memory does not answer.")
+@click.option("--explain", is_flag=True, help="Show what each answer was ranked by, with its points.")
 @json_option
 @with_memory
 def search(
@@ -42,6 +44,7 @@ def search(
     most: int,
     max_tokens: int | None,
     show_all: bool,
+    explain: bool,
     as_json: bool,
     **narrowed: Any,
 ) -> None:
@@ -69,6 +72,8 @@ def search(
         shown = results if results.answered or show_all else results[:NEAREST]
         for number, result in enumerate(shown):
             out(("\n" if number else "") + _hit(result, "" if narrowed["regex"] else query))
+            if explain:
+                out("\n".join(_signs(result)))
     if not as_json and (paid := price(results.cost)):
         tell(paid)
     if not results and not tell_how_to_begin(memory):
@@ -94,6 +99,12 @@ def _hit(result: SearchResult, query: str) -> str:
     if has_colours():
         lines = [_set_off(line, query) for line in lines]
     return "\n".join(["  ".join(filter(None, head)), *(f"    {line}".rstrip() for line in lines)])
+
+
+def _signs(result: SearchResult) -> Iterator[str]:
+    yield style(f"    confidence {result.confidence:.2f}", dim=True)
+    for name, points in sorted(result.signs, key=lambda sign: -abs(sign[1])):
+        yield style(f"    {points:+.2f}  {name}", dim=True)
 
 
 def _set_off(line: str, query: str) -> str:

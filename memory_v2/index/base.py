@@ -50,6 +50,8 @@ class Hit:
     """Why it was found, in words: `pytest, silica`, `date May 2023`."""
     speaks_of: str = ""
     """The day or days that it speaks of, if others than `date`: `2026-03-01`, `Mar 2026`."""
+    signs: tuple[tuple[str, float], ...] = ()
+    """What added to the score, each sign in words with its points: `("the day asked for", 6.0)`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,5 +29,6 @@ def read_hits(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Hit]
             raise sqlite3.DatabaseError("a text in the index is not the one that was stored")
         day, headings = date.fromordinal(one.said.day), tuple(json.loads(section))
         about = speaks_of(text, one.said, day)
-        hits.append(Hit(path, block, place.first_line, last_line, text, one.score, day, headings, one.found_by, about))
+        lines = place.first_line, last_line
+        hits.append(Hit(path, block, *lines, text, one.score, day, headings, one.found_by, about, one.signs))
     return hits

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 from memory_v2.index.lookup import Found, Place
@@ -27,6 +27,7 @@ from memory_v2.text.speakers import is_asked
 from memory_v2.text.words import words
 
 _Said: TypeAlias = frozenset[tuple[str, int]]
+_Points: TypeAlias = Iterator[tuple[str, float]]
 Meant: TypeAlias = Callable[[Sequence[Place]], Mapping[int, float]]
 """Tells by id what the meaning of each place adds to its score; nothing if meaning is not compared."""
 CONSIDERED = 1_000
@@ -44,7 +45,7 @@ _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 @dataclass(frozen=True, slots=True)
 class Weights:
     """The weight of each sign, fitted and rounded; `docs/measured.md` says on what and how. A further sign gets a
-    weight here, and is added up in `_score`."""
+    weight here, and points in `_points`."""
 
     own: float
     near: float
@@ -66,12 +67,10 @@ class Weights:
     """It says what its page is about, and is seldom an answer."""
 
 
-TALK = Weights(own=1.0, near=2.0, wide=5.0, whole=0.5, asks=-0.75)
+TALK = Weights(own=1.0, near=2.0, wide=5.0, whole=2.0, named=3.0, asks=-0.75)
 """For conversations: an answer shares words with the question before it."""
 NOTE = Weights(own=2.0, near=2.0, told=3.0, when=1.0)
 """For notes: they can be read on their own, below their headings."""
-
-
 BY_WORDS = {True: TALK, False: NOTE}
 """The weights of a place, by whether it is part of a conversation."""
 BY_MEANING = {True: replace(TALK, own=0.3, near=0.6, wide=1.5), False: NOTE}
@@ -86,6 +85,8 @@ class Ranked:
     score: float
     found_by: str
     said: Said
+    signs: tuple[tuple[str, float], ...] = ()
+    """What added to the score before it was mapped to that range: each sign in words, with its points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +117,14 @@ def rank(question: Question, found: Found, limit: int, meant: Meant | None = Non
     windows = Windows(found)
     signs = [_signs(question, found, windows, found.places[place]) for place in found.candidates]
     best = [max(scores) or 1.0 for scores in zip(*(sign.words.scores for sign in signs), strict=True)]
-    weights = BY_MEANING if meant else BY_WORDS
-    scored = [
-        (_score(question, found, sign, best, weights[sign.is_talk]), sign) for sign in signs if meant or sign.answers
-    ]
-    scored = _in_order(found, scored)
+    points = partial(_points, question, found, best=best, by=BY_MEANING if meant else BY_WORDS)
+    scored = _in_order(
+        found, ((sum(each for _, each in points(sign)), sign) for sign in signs if meant or sign.answers)
+    )
+    added: Mapping[int, float] = {}
     if meant:
-        scored = _by_meaning(scored, found, meant)
+        added = meant([sign.place for _, sign in scored[:CONSIDERED]])
+        scored = _by_meaning(scored, found, added)
     # Reading when a place was said takes time, so only those are asked for that are returned or compared.
     asked = {
         sign.place.id
@@ -132,19 +134,23 @@ def rank(question: Question, found: Found, limit: int, meant: Meant | None = Non
     said = found.read_said(asked)
     if not question.past:
         scored = _newest_version_first(question, found, windows, _newest_first(found, scored, said), said)
-    return [
-        Ranked(sign.place, squashed(score), _why(found, sign), said[sign.place.id]) for score, sign in scored[:limit]
-    ]
+    ranked = []
+    for score, sign in scored[:limit]:
+        told = (*points(sign), ("its meaning", added.get(sign.place.id, 0.0)))
+        contributed = tuple((name, round(each, 2)) for name, each in told if each)
+        ranked.append(Ranked(sign.place, squashed(score), _why(found, sign), said[sign.place.id], contributed))
+    return ranked
 
 
 def _in_order(found: Found, scored: Iterable[tuple[float, _Signs]]) -> list[tuple[float, _Signs]]:
     return sorted(scored, key=lambda pair: (-pair[0], found.paths[pair[1].place.page][0], pair[1].place.first_line))
 
 
-def _by_meaning(scored: list[tuple[float, _Signs]], found: Found, meant: Meant) -> list[tuple[float, _Signs]]:
+def _by_meaning(
+    scored: Sequence[tuple[float, _Signs]], found: Found, added: Mapping[int, float]
+) -> list[tuple[float, _Signs]]:
     """The best places by words in the order that their meaning gives them; the others stay behind them."""
     best, others = scored[:CONSIDERED], scored[CONSIDERED:]
-    added = meant([sign.place for _, sign in best])
     ordered = _in_order(found, ((score + added.get(sign.place.id, 0.0), sign) for score, sign in best))
     return ordered + [(min(score, ordered[-1][0]), sign) for score, sign in others]
 
@@ -187,31 +193,38 @@ def _terms_once(name: str) -> frozenset[str]:
     return frozenset(terms(name))
 
 
-def _score(question: Question, found: Found, sign: _Signs, best: Sequence[float], weights: Weights) -> float:
-    """The weighted sum of all signs. Each score by words is divided by the best one of its kind."""
+def _points(
+    question: Question, found: Found, sign: _Signs, best: Sequence[float], by: Mapping[bool, Weights]
+) -> _Points:
+    """What adds to the score of a place, each sign in words with its points. Each score by words is divided by the best
+    one of its kind."""
+    weights = by[sign.is_talk]
     place = sign.place
     own, near, wide, whole = (score / most for score, most in zip(sign.words.scores, best, strict=True))
-    score = weights.own * own + weights.near * near + weights.wide * wide + weights.whole * whole
-    score += weights.context * sign.words.context + weights.told * sign.words.told
-    score += weights.titled * sign.titled
+    yield "its words", weights.own * own
+    yield "its words and those before it", weights.near * near
+    yield "the words around it", weights.wide * wide
+    yield "the words of its section", weights.whole * whole
+    yield "how much of the question it and its headings have", weights.told * sign.words.told
+    yield "how much of the question its headings have", weights.context * sign.words.context
+    yield "title or heading asked for", weights.titled * sign.titled
     if sign.named:
-        score += weights.named + weights.named_near * near
+        yield "a name that is asked for", weights.named + weights.named_near * near
     if place.page in found.voiced or (sign.named and not sign.is_talk):
-        score += weights.takes_part
+        yield "a page of that person", weights.takes_part
     if sign.day:
-        score += weights.day
+        yield "the day asked for", weights.day
     if question.when and place.temporal:
-        score += weights.when
+        yield "words of time", weights.when
     if place.question:
-        score += weights.asks
+        yield "a question itself", weights.asks
     if place.first_line == 1 and place.text.startswith("---"):
-        score += weights.front_matter
+        yield "front matter", weights.front_matter
     if is_asked(place.text):
-        score += weights.person
+        yield "said to an assistant", weights.person
     if question.phrases:
         flat = flattened(place.text)
-        score += weights.phrase * any(phrase in flat for phrase in question.phrases)
-    return score
+        yield "the query to the letter", weights.phrase * any(phrase in flat for phrase in question.phrases)
 
 
 def squashed(score: float) -> float:

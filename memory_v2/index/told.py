@@ -1,9 +1,9 @@
 """How much of what a question asks for a text tells, by its words alone.
 
-The weights and the floor under which a memory does not answer were set on `bench.notes`, LoCoMo and FactConsolidation.
-Of the questions that are answered, none in 40, 7 in 383 and none in 200 stay below the floor; of those without an answer
-in somebody's notes, 16 in 20, and 44 in 96 of those about another conversation. Set
-on all folders of notes but one at a time, the floor tells as many on the one left out, and refuses none there.
+The weights and the floor under which a memory does not answer were set on `bench.notes`, LoCoMo and
+FactConsolidation. Of the questions that are answered, none in 40, 7 in 383 and none in 200 stay below the floor; of
+those without an answer in somebody's notes, 16 in 20, and 44 in 96 of those about another conversation. Set on all
+folders of notes but one at a time, the floor tells as many on the one left out, and refuses none there.
 """
 
 from __future__ import annotations

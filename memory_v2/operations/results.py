@@ -120,6 +120,8 @@ class SearchResult:
     to the page from the root, and `context` says in words where it is and how it was found. `source` is where it came
     from, if that was told when it was written. `confidence` says how much of what the question asks for stands in it or
     in the headings above it, from 0 to 1: the share of the question's telling words, by their rarity.
+    `signs` are what the program ranked it by: each in words, with the points that it added. A newer version of a fact
+    comes before it whatever the points.
     """
 
     path: str
@@ -133,6 +135,7 @@ class SearchResult:
     source: str = ""
     section: tuple[str, ...] = ()
     confidence: float = 1.0
+    signs: tuple[tuple[str, float], ...] = ()
 
     @property
     def headings(self) -> tuple[str, ...]:

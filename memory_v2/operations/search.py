@@ -168,6 +168,7 @@ def _from_place(hit: Hit, chosen: Chosen, graph: Graph) -> SearchResult:
         section=hit.section,
         speaks_of=hit.speaks_of,
         breadcrumb=graph.breadcrumb(hit.path),
+        signs=hit.signs,
     )
 
 

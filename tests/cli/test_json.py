@@ -86,6 +86,7 @@ def test_hits_are_told_with_all_they_have(grown: Program) -> None:
         "source",
         "section",
         "confidence",
+        "signs",
         "relevance_score",
         "breadcrumb",
         "context",

@@ -349,6 +349,13 @@ def test_answers_for_a_prompt_fit_into_so_many_tokens(program: Program) -> None:
     assert program.run("search", "--max-tokens", "9", "pytest").code == 2
 
 
+def test_what_a_place_was_ranked_by_is_shown_if_asked_for(program: Program) -> None:
+    program.page("silica", "# Silica\n\nThe kiln was fired on 2026-02-03.\n")
+    shown = program.done("search", "--explain", "Was the kiln fired on 3 February 2026?")
+    assert shown.startswith(program.done("search", "Was the kiln fired on 3 February 2026?"))
+    assert "    confidence 1.00\n    +6.00  the day asked for\n" in shown
+
+
 def test_what_the_memory_does_not_answer_is_told_and_the_nearest_places_shown(program: Program) -> None:
     days = "".join(f"## Week {n}\n\nThe kiln was fired {n} times.\n\n" for n in range(9))
     program.page("silica", f"# Silica\n\n{days}")

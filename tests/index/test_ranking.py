@@ -262,3 +262,13 @@ def test_a_title_brings_its_page_and_a_heading_its_section() -> None:
     )
     assert first(index, title).path == "a"
     assert first(index, "energy use").text == "- Twelve watts"
+
+
+def test_what_added_to_the_score_of_a_place_is_told(notes: FullTextIndex, talk: FullTextIndex) -> None:
+    hit = first(notes, "testing of silica")
+    signs = dict(hit.signs)
+    total = sum(signs.values())
+    assert signs["title or heading asked for"] > 0
+    assert "the day asked for" not in signs
+    assert hit.score == pytest.approx(total / (total + 5), abs=0.01)
+    assert dict(first(talk, "What happened on 8 May 2023?").signs)["the day asked for"] == 6
