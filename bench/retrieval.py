@@ -1,7 +1,7 @@
 """How well the index finds places on pages that hold whole sessions: `python -m bench.retrieval`.
 
-The baseline is plain full text over single turns, the usual method. The weights of the ranking were tuned with this
-program on the development part of LoCoMo.
+The baseline is plain full text over single turns, the usual method. The weights of the ranking for conversations were
+fitted on the development part of LoCoMo; `docs/measured.md` says how.
 """
 
 from __future__ import annotations
