@@ -26,8 +26,9 @@ from memory_v2.tree.path import ENTRIES
 
 CAPTURE = "capture"
 """The kind of a revision that takes in what was captured."""
-MAX_TRIES = 8
-"""How many numbers are tried before the folder is listed: others may capture at the same time."""
+MAX_TRIES = 20
+"""How many numbers are tried: other machines, or people, may take them at the same time. After half of the tries the
+folder is listed."""
 
 logger = logging.getLogger(__name__)
 
@@ -96,14 +97,11 @@ class Area:
         if not is_current(self.storage.notes):
             self.storage.begin(self.calendar.now())
 
-    def create(self, space: str, day: str, data: bytes, last: int | None) -> Place:
-        """Creates an entry under the next free number of a day, durably, without a lock. `last` is the last number that
-        is taken, as far as is known. Raises `StorageError`."""
-        number = self._last_listed(space, day) if last is None else last
-        for attempt in range(1, MAX_TRIES * MAX_TRIES):
-            number += 1
-            if attempt % MAX_TRIES == 0:
-                number = max(number, self._last_listed(space, day) + 1)
+    def create(self, space: str, day: str, data: bytes) -> Place:
+        """Creates an entry under the next free number of a day, durably, without a lock. Raises `StorageError`."""
+        for attempt in range(1, MAX_TRIES):
+            listed = 0 if attempt < MAX_TRIES // 2 else self._last_listed(space, day)
+            number = self.known.take(space, day, listed) or self._last_listed(space, day) + 1
             path = path_of(space, entry_name(day, number))
             try:
                 self.storage.write(path, data, ABSENT)

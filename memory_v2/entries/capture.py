@@ -144,6 +144,7 @@ def capture_batch(area: Area, lines: Iterable[str | Mapping[str, Any]]) -> Captu
 def _stored(area: Area, entry: Entry) -> Captured:
     secrets = tuple(find_secrets(entry.text))
     day = area.calendar.written(entry.observed_at) or ""
+    area.make_ready()  # first: what is known lies in the memory's folder, which may not exist yet
     asked = KnownEntry("", entry.space, day, 0, day, entry.text)
     known = area.known.ask(asked)
     for same in known.same if known else ():
@@ -151,8 +152,7 @@ def _stored(area: Area, entry: Entry) -> Captured:
             return Captured(told, was_known=True, secrets=secrets)
     if near := (known.near if known else ""):
         entry = replace(entry, references=(*entry.references, Reference(NEAR, near)))
-    area.make_ready()
-    place = area.create(entry.space, day, entry_data(entry), known.last if known else None)
+    place = area.create(entry.space, day, entry_data(entry))
     area.known.add(replace(asked, id=place.id, turn=place.number))
     if place.number % BATCH == 0:
         _pick_up(area, place.path.rpartition("/")[0])

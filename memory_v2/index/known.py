@@ -44,11 +44,11 @@ BUSY_SECONDS = 5.0
 _VERSION = 1
 _SCHEMA = f"""
 CREATE TABLE entry (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL, space TEXT NOT NULL, day TEXT NOT NULL, turn INTEGER NOT NULL,
-    digest BLOB NOT NULL, words BLOB NOT NULL);
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL, digest BLOB NOT NULL, words BLOB NOT NULL);
 CREATE UNIQUE INDEX entry_by_id ON entry (id);
-CREATE INDEX entry_by_day ON entry (space, day, turn);
 CREATE INDEX entry_by_digest ON entry (digest);
+CREATE TABLE taken (
+    space TEXT NOT NULL, day TEXT NOT NULL, last INTEGER NOT NULL, PRIMARY KEY (space, day)) WITHOUT ROWID;
 CREATE TABLE telling (word INTEGER NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (word, entry)) WITHOUT ROWID;
 PRAGMA user_version = {_VERSION};
 """
@@ -73,12 +73,10 @@ class KnownEntry:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What is known of a text: the ids of entries with the same digest; the entry nearest to it, if one is near; and
-    the last number that is taken on that day, 0 if none is."""
+    """What is known of a text: the ids of entries with the same digest, and the entry nearest to it, if one is near."""
 
     same: tuple[str, ...] = ()
     near: str = ""
-    last: int = 0
 
 
 class KnownEntries:
@@ -95,6 +93,19 @@ class KnownEntries:
     def ask(self, one: KnownEntry) -> Answered | None:
         """What is known of a text before it is an entry; `None` if the tables fail."""
         return self._asked(lambda tables: _answer(tables, one))
+
+    def take(self, space: str, day: str, after: int = 0) -> int | None:
+        """Takes the next number of a day, `after` this one at least: nobody else who uses the folder gets it, now or
+        later. `None` if the tables fail."""
+        statement = (
+            "INSERT INTO taken VALUES (:space, :day, :after + 1) "
+            "ON CONFLICT DO UPDATE SET last = max(last, :after) + 1 RETURNING last"
+        )
+
+        def act(tables: sqlite3.Connection) -> int:
+            return int(tables.execute(statement, {"space": space, "day": day, "after": after}).fetchall()[0][0])
+
+        return self._asked(act)
 
     def add(self, one: KnownEntry) -> None:
         """Adds an entry."""
@@ -193,8 +204,7 @@ def _is_locked(error: sqlite3.Error) -> bool:
 
 def _answer(tables: sqlite3.Connection, one: KnownEntry) -> Answered:
     same = tables.execute("SELECT id FROM entry WHERE digest = ? ORDER BY number", (_digest(one),)).fetchall()
-    last = tables.execute("SELECT max(turn) FROM entry WHERE space = ? AND day = ?", (one.space, one.day)).fetchone()
-    return Answered(tuple(row[0] for row in same), _nearest(tables, _words(one.text)), last[0] or 0)
+    return Answered(tuple(row[0] for row in same), _nearest(tables, _words(one.text)))
 
 
 def _nearest(tables: sqlite3.Connection, words: tuple[int, ...]) -> str:
@@ -216,9 +226,11 @@ def _nearest(tables: sqlite3.Connection, words: tuple[int, ...]) -> str:
 
 def _add(tables: sqlite3.Connection, one: KnownEntry) -> None:
     words = _words(one.text)
-    row = (one.id, one.space, one.day, one.turn, _digest(one), array("I", words).tobytes())
-    added = tables.execute(
-        "INSERT OR REPLACE INTO entry (id, space, day, turn, digest, words) VALUES (?, ?, ?, ?, ?, ?)", row
+    row = (one.id, _digest(one), array("I", words).tobytes())
+    added = tables.execute("INSERT OR REPLACE INTO entry (id, digest, words) VALUES (?, ?, ?)", row)
+    tables.execute(
+        "INSERT INTO taken VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)",
+        (one.space, one.day, one.turn),
     )
     tables.executemany("INSERT INTO telling VALUES (?, ?)", [(word, added.lastrowid) for word in _telling(words)])
 

@@ -16,6 +16,8 @@ CALLS = [
     ["read", "projects/silica"],
     ["search", "Silica"],
     ["ls"],
+    ["capture", "Silica uses ruff"],
+    ["entries", "ls"],
     ["tree"],
     ["split"],
     ["merge", "people"],

@@ -16,6 +16,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -104,6 +105,8 @@ def _forked(act: Callable[[], NoReturn]) -> int:
     if not child:
         try:
             act()
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(1)
     return child
