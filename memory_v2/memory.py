@@ -208,7 +208,7 @@ class Memory:
             return
         is_first, self._next_recovery = not self._next_recovery, now + notes.recovery_interval
         try:
-            if is_old:
+            if is_old and is_first:
                 self.storage.make_room_for_entries(self._now() if self._now else datetime.now(UTC))
             if is_left := self.storage.interrupted() is not None or bool(notes.names(PENDING)):
                 from memory_v2.recovery import recover

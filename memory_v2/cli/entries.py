@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,7 @@ from memory_v2.cli.report import out_result
 from memory_v2.cli.show import on_terminal, out, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.upkeep import tell_plan
-from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
+from memory_v2.cli.verb import WHICH_MEMORY, Verb, json_option, option_for, with_memory
 from memory_v2.documents import document
 from memory_v2.entries import rows
 from memory_v2.text.amounts import counted
@@ -37,6 +37,9 @@ class EntryVerbs(click.Group):
 
     command_class = Verb
 
+    def __init__(self, *args: Any, **extra: Any) -> None:
+        super().__init__(*args, epilog=WHICH_MEMORY.format(verb="entries"), **extra)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Not by name."""
         return list(self.commands)
@@ -52,7 +55,7 @@ def entries(context: click.Context) -> None:
 
     \b
     Examples:
-      silica memory entries ls
+      silica memory entries ls --tag ctr --json
       silica memory entries show hawk/obs-2026-02-15-001
     """
     if context.invoked_subcommand is None:

@@ -24,7 +24,8 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 _SHIELD = "\0"
 """Marks an argument that is text although it begins like an option; no argument can contain it by itself."""
 
-_WHICH_MEMORY = "Choose the memory before the verb: silica memory [--path FOLDER] [--model NAME] {verb} …"
+WHICH_MEMORY = "Choose the memory before the verb: silica memory [--path FOLDER] [--model NAME] {verb} …"
+"""The end of the help of each verb."""
 _BEFORE_THE_VERB = ("--path", "--project", "--persona", "--model")
 
 
@@ -75,7 +76,7 @@ class Verb(click.Command):
 
     def __init__(self, *args: Any, **extra: Any) -> None:
         super().__init__(*args, **extra)
-        self.epilog = _WHICH_MEMORY.format(verb=self.name)
+        self.epilog = WHICH_MEMORY.format(verb=self.name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does, but `- a list item` is text: no option contains a blank."""

@@ -49,7 +49,9 @@ def test_reading_a_page_does_not_load_what_writing_one_needs() -> None:
     assert not loaded_by(code).intersection(HEAVY + ONLY_WHEN_WRITING)
 
 
-@pytest.mark.parametrize("command", [["write", "Leeks are planted in March."], ["search", "leeks"], ["undo", "--yes"]])
+@pytest.mark.parametrize(
+    "command", [["write", "Leeks are planted in March."], ["capture", "Leeks."], ["search", "leeks"], ["undo", "--yes"]]
+)
 def test_a_command_that_asks_no_hosted_model_loads_nothing_it_does_not_need(command: list[str], tmp_path: Path) -> None:
     Memory.open(tmp_path).write("The leeks are planted in April.")
     assert not loaded_by_silica("memory", "--path", str(tmp_path), *command).intersection(HEAVY + NOT_OFFLINE)
@@ -60,6 +62,7 @@ def test_a_command_that_asks_no_hosted_model_loads_nothing_it_does_not_need(comm
     [
         (["read"], {"memory_v2.cli.search", "memory_v2.cli.init", "memory_v2.mcp.start"}),
         (["search", "leeks"], {"memory_v2.cli.pages", "memory_v2.models.offline.filing", "memory_v2.operations.write"}),
+        (["capture", "Kale."], {"memory_v2.operations.write", "memory_v2.index.full_text", "ruamel.yaml"}),
         (["write", "Kale."], {"memory_v2.cli.edit", "memory_v2.operations.split", "memory_v2.models.offline.listed"}),
     ],
 )

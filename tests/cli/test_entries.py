@@ -1,0 +1,53 @@
+"""`capture`, `entries ls` and `entries show`, as a person and a script use them."""
+
+from __future__ import annotations
+
+from .program import Program
+
+DAY = ("--date", "2026-02-15")
+
+
+def test_what_is_captured_is_listed_and_shown(program: Program) -> None:
+    ended = program.quick("capture", "CTR dropped 12%.", "--agent", "hawk", "--tag", "ctr", "--tag", "ads", *DAY)
+    assert (ended.code, ended.text) == (0, "hawk/obs-2026-02-15-001 captured\n")
+    assert program.quick("capture", "CTR dropped 12%.", "--agent", "hawk", *DAY).text == (
+        "hawk/obs-2026-02-15-001 says so already\n"
+    )
+    listed = program.quick("entries", "ls", "--agent", "hawk")
+    assert listed.text == "hawk/obs-2026-02-15-001\t2026-02-15\t\tctr, ads\tCTR dropped 12%.\n"
+    shown = program.quick("entries", "show", "hawk/obs-2026-02-15-001")
+    assert "tags ctr, ads\n" in shown.text
+    assert shown.text.endswith("\n\nCTR dropped 12%.\n")
+    told = program.quick("entries", "show", "hawk/obs-2026-02-15-001", "--json").json
+    assert (told["id"], told["tags"], told["observed_at"]) == ("hawk/obs-2026-02-15-001", ["ctr", "ads"], "2026-02-15")
+
+
+def test_a_batch_tells_which_lines_were_not_captured(program: Program) -> None:
+    file = program.home / "lines.jsonl"
+    file.write_text('{"text": "one", "date": "2026-02-15"}\n{"text": 7}\n')
+    ended = program.quick("capture", "--batch", str(file), "--json")
+    assert ended.code == 2
+    assert [one["id"] for one in ended.json["captured"]] == ["default/obs-2026-02-15-001"]
+    assert [bad["line"] for bad in ended.json["bad_lines"]] == [2]
+    assert "lines.jsonl:2: " in ended.err
+
+
+def test_an_entry_that_is_not_there_is_told_with_exit_code_3(program: Program) -> None:
+    ended = program.quick("entries", "show", "nobody/obs-2026-02-15-001", "--json")
+    assert (ended.code, ended.json["error"]["kind"]) == (3, "EntryNotFound")
+
+
+def test_a_secret_is_named_and_masked(program: Program) -> None:
+    ended = program.quick("capture", "The password: hunter2secret9", "--json")
+    assert ended.code == 0
+    assert "hunter2secret9" not in ended.text + ended.err
+    assert "password or token: hun…" in ended.err
+    assert "hunter2secret9" not in program.quick("entries", "ls").text
+
+
+def test_a_check_counts_entries_and_names_the_line_of_a_broken_one(program: Program) -> None:
+    program.quick("capture", "CTR dropped.", *DAY)
+    assert program.quick("check").text == "all is well: 0 pages and 1 entry\n"
+    vault = program.folder / "entries" / "agents" / "default" / "memory" / "vault"
+    (vault / "obs-2026-02-16-001.md").write_text("---\nconfidence: much\n---\nText.\n")
+    assert "entries/agents/default/memory/vault/obs-2026-02-16-001:2 " in program.quick("check").text
