@@ -105,7 +105,7 @@ def _forked(act: Callable[[], NoReturn]) -> int:
     if not child:
         try:
             act()
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - the end of a forked process
             traceback.print_exc()
         finally:
             os._exit(1)

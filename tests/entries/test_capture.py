@@ -134,7 +134,7 @@ def test_a_likely_secret_is_told_and_masked_and_kept(memory: Memory) -> None:
         {"decay": "linear-0d"},
         {"date": "yesterday"},
         {"date": "2026-02-31"},
-        {"date": datetime(2026, 2, 3)},  # without a time zone, which is the point
+        {"date": datetime(2026, 2, 3)},
         {"agent": "../hawk"},
         {"agent": "a/b"},
         {"agent": "Shared"},

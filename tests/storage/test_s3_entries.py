@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
+
 from memory_v2.memory import Memory
 
-from .s3_server import Machine, keys
+from .s3_server import HOST, Machine, keys
+
+pytestmark = pytest.mark.allow_hosts([HOST])
 
 NOW = datetime(2026, 2, 15, 9, 30, tzinfo=UTC)
 
 
 def test_machines_capture_under_numbers_of_their_own_and_share_one_history(bucket: str, machine: Machine) -> None:
-    first, second = (Memory(machine(), now=lambda: NOW) for _ in range(2))
-    ids = [memory.entries.capture(f"Observation {n} of a kind.").id for n in range(3) for memory in (first, second)]
+    first, second = (Memory(machine(name), now=lambda: NOW) for name in ("one", "two"))
+    texts = ["Ferries are late.", "The jetty is new.", "Tulips stand by the kiln."]
+    ids = [memory.entries.capture(f"{text} {n}").id for text in texts for n, memory in enumerate((first, second))]
     assert len(set(ids)) == 6
     assert [entry.id for entry in second.entries.list_entries()] == sorted(ids)
     assert (first.entries.pick_up(), second.entries.pick_up()) == (6, 0)
