@@ -34,6 +34,7 @@ thorough: $(READY) ## run the tests with many more examples, and kill and fail a
 	SILICA_TESTS=thorough $(BIN)/python -m pytest -n auto --dist worksteal
 	$(BIN)/python -m tests.crash.kills --every
 	$(BIN)/python -m tests.crash.kills --random 1000
+	$(BIN)/python -m tests.crash.capturing --kills 200 --race 8 250
 	$(BIN)/python -m tests.crash.faults
 
 format: $(READY) ## reformat the code and fix what the linter can fix

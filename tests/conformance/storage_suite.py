@@ -14,6 +14,7 @@ import pytest
 
 from memory_v2.errors import InvalidPath, PageNotFound, StorageConflict
 from memory_v2.storage.base import ABSENT, ANY, Expected, MemoryStorage, Stamp
+from memory_v2.storage.history import Revision
 
 Result = TypeVar("Result")
 
@@ -106,6 +107,29 @@ class StorageConformance:
         assert storage.ignored_files() == []
 
     # Expectations
+
+    def test_what_is_below_entries_is_listed_apart_from_pages(self, storage: MemoryStorage) -> None:
+        entry = "entries/agents/hawk/memory/vault/2026-02/obs-2026-02-15-001"
+        for path in ("a", "entriesish", entry):
+            storage.write(path, b"x")
+        assert storage.list_files() == ["a", "entriesish"]
+        assert sorted(stamp.path for stamp in storage.stamps()) == ["a", "entriesish"]
+        for below in ("entries", "entries/agents/hawk", "entries/agents/hawk/memory/vault/2026-02"):
+            assert [stamp.path for stamp in storage.stamps(below)] == [entry]
+        assert list(storage.stamps("entries/agents/haw")) == []
+        assert storage.ignored_files() == storage.ignored_files("entries") == []
+        assert storage.read(entry).data == b"x"
+
+    def test_entries_that_were_created_are_recorded_once(self, storage: MemoryStorage) -> None:
+        entry, revision = "entries/shared/observations/obs-2026-02-15-001", Revision("capture", "one entry")
+        storage.write(entry, b"x", ABSENT)
+        assert storage.record_created([entry, "entries/shared/observations/gone"], revision)
+        assert not storage.record_created([entry], revision)
+        history = storage.history
+        assert [(one.kind, one.paths) for one in history.revisions()] == [("capture", (entry,))]
+        assert (history.paths(history.head, "entries"), history.pages(history.head)) == ({entry}, {})
+        assert history.paths(history.head, "entries/agents") == set()
+        assert storage.interrupted() is None
 
     def test_a_write_that_expects_absence_makes_the_page(self, storage: MemoryStorage) -> None:
         version = storage.write("a/b", b"new", ABSENT)
