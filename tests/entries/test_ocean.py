@@ -159,4 +159,6 @@ def test_what_cannot_be_read_is_told_with_its_line_and_the_rest_is_read() -> Non
     assert told(vault, "two-days").keys() == {folder + "obs-2026-02-16-002.md"}
     assert told(vault, "two-lifetimes").keys() == {folder + "obs-2026-02-15-004.md"}
     assert folder + "note.md" in {one.path for one in vault.findings}
-    assert date(2026, 2, 15) == next(one.observed_at for one in vault.entries if one.name.endswith("15-005"))
+    bare = next(one for one in vault.entries if one.name.endswith("15-005"))
+    assert (bare.observed_at, bare.decay) == (DAY, Decay())
+    assert not plan_ageing([bare], noon(date(2999, 1, 1))).expired
