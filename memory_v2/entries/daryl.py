@@ -22,9 +22,11 @@ from memory_v2.entries.file import RELATED
 from memory_v2.entries.references import Targets, references_of
 from memory_v2.errors import InvalidText
 from memory_v2.operations.results import Finding
+from memory_v2.text.amounts import counted
 
 DEFAULT_IMPORTANCE = 0.5
 """The importance of a transaction that does not say, in the specification; its programs cannot read one without."""
+_DAY = len("2026-02-06")
 _SHARD = "shard_"
 
 
@@ -72,6 +74,9 @@ def read_shard(text: str, file: str, agent: str, zone: tzinfo = UTC) -> Shard:
             findings.append(
                 Finding("unreadable-transaction", "error", file, 0, f"transaction {place}: {_reason(error)}")
             )
+    if naive := sum(_is_naive(given) for given in listed):
+        told = counted(naive, "moment")
+        findings.append(Finding("no-zone", "notice", file, 0, f"{told} without a time zone: taken as those of {zone}"))
     return Shard(domain, tuple(entries), (*findings, *_repeated(entries, file)))
 
 
@@ -101,10 +106,18 @@ def _entry(given: _Transaction, domain: str, agent: str, zone: tzinfo, numbers: 
 
 def _observed(timestamp: str, zone: tzinfo) -> date | datetime:
     """The day or the moment of a timestamp; a day stays one."""
-    if len(timestamp) == len("2026-02-06"):
+    if len(timestamp) == _DAY:
         return date.fromisoformat(timestamp)
     moment = datetime.fromisoformat(timestamp)
     return moment if moment.tzinfo else moment.replace(tzinfo=zone)
+
+
+def _is_naive(given: Any) -> bool:
+    said = given.get("timestamp") if isinstance(given, dict) else None
+    try:
+        return isinstance(said, str) and len(said) > _DAY and datetime.fromisoformat(said).tzinfo is None
+    except ValueError:
+        return False
 
 
 def _reason(error: ValueError) -> str:

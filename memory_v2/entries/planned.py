@@ -100,6 +100,7 @@ def carried_out(
         try:
             if not (made := list(changes(stock, plan))):
                 return Planned(plan)
+            area.make_ready()
             names = ", ".join(dict.fromkeys(place.id for one in made if (place := place_of(one.path))))
             return Planned(plan, area.commit(kind, names, made).revision.id[:12])
         except StorageConflict:

@@ -85,8 +85,9 @@ class Targets:
         for entry in entries:
             self._ids[entry.id.casefold()] = entry.id
             self._named[entry.name.casefold()].append(entry.id)
-            for origin in entry.derived_from:  # an imported entry is still named by its older id
-                self._ids.setdefault(origin.casefold(), entry.id)
+            for origin in entry.derived_from:
+                if "/" not in origin:  # an imported entry is still named by its older id
+                    self._named[origin.casefold()].append(entry.id)
 
     def lead(self, target: str, of: str | None = None) -> Lead:
         """Where a target leads; `of` is the id of the entry that names it."""

@@ -57,7 +57,9 @@ def test_a_shard_of_the_specification_is_read() -> None:
 
 def test_a_shard_of_the_program_is_read_and_its_ids_lead_to_the_entries() -> None:
     text = json.dumps(OF_THE_PROGRAM)
-    first, second = read_shard(text, "x/shard_people.json", "daryl", ZoneInfo("Europe/Paris")).entries
+    shard = read_shard(text, "x/shard_people.json", "daryl", ZoneInfo("Europe/Paris"))
+    first, second = shard.entries
+    assert [one.message for one in shard.findings] == ["1 moment without a time zone: taken as those of Europe/Paris"]
     assert first.observed_at == datetime(2026, 2, 5, 17, 56, 36, 500_000, tzinfo=UTC)
     assert second.observed_at == date(2026, 2, 5)
     assert (first.home, first.importance, first.text) == ("people", None, "Zoë\n")

@@ -62,6 +62,11 @@ def test_a_reference_leads_where_it_says_or_is_told(target: str, lead: Lead) -> 
     assert targets.lead(target, "forge/obs-2026-02-15-001") == lead
 
 
+def test_an_older_id_that_two_entries_have_is_ambiguous() -> None:
+    twice = [made("daryl/a", derived_from=("shard_people_0_1",)), made("daryl/b", derived_from=("shard_people_0_1",))]
+    assert Targets(twice).lead("shard_people_0_1") == Lead("ambiguous", ("daryl/a", "daryl/b"))
+
+
 def test_both_directions_agree_and_an_unknown_target_is_a_finding() -> None:
     one = made("hawk/a", references=(Reference("related", "forge/b"), Reference("related", "nobody/c")))
     other = made("forge/b", references=(Reference("supersedes", "technical"),), archived=True)

@@ -14,6 +14,7 @@ from memory_v2.entries.entry import Reference
 from memory_v2.entries.references import Targets
 from memory_v2.errors import InvalidSetting
 from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.storage.volatile import VolatileStorage
 
 START = datetime(2026, 2, 15, 12, tzinfo=UTC)
 VAULT = "entries/agents/default/memory/vault/2026-02"
@@ -193,8 +194,6 @@ def test_a_change_by_others_in_between_makes_the_plan_again(
 
 
 def test_entries_on_any_storage_can_be_aged(clock: Clock) -> None:
-    from memory_v2.storage.volatile import VolatileStorage
-
     memory = Memory(VolatileStorage(), now=clock)
     old = memory.entries.capture("CTR fell.", decay="ttl-1d").entry
     clock.now = START + timedelta(days=1)
