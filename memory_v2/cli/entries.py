@@ -17,7 +17,7 @@ from memory_v2.cli.upkeep import tell_plan
 from memory_v2.cli.verb import WHICH_MEMORY, Verb, json_option, option_for, with_memory
 from memory_v2.documents import document
 from memory_v2.entries import rows
-from memory_v2.text.amounts import counted
+from memory_v2.text.amounts import counted_entries
 
 if TYPE_CHECKING:
     from memory_v2.entries.entry import Entry
@@ -112,9 +112,7 @@ def import_verb(memory: Memory, folder: Path, agent: str | None, apply: bool, as
         done = memory.entries.import_files(given, agent, apply)
     plan = done.plan
     lines = [f"{style(plain(one.id), fg='cyan')} {plain(one.file)}" for one in plan.new]
-    told = (
-        f"{counted(len(plan.new), 'entry', 'entries')} new, {len(plan.known):,} known, {len(plan.others):,} other files"
-    )
+    told = f"{counted_entries(len(plan.new))} new, {len(plan.known):,} known, {len(plan.others):,} other files"
     tell_plan(rows.IMPORT_FILES, done, lines, told, as_json, plan.findings)
 
 

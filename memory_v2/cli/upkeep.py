@@ -14,7 +14,7 @@ from memory_v2.cli.show import out, plain, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory, word
 from memory_v2.entries import rows
-from memory_v2.text.amounts import counted
+from memory_v2.text.amounts import counted, counted_entries
 
 if TYPE_CHECKING:
     from memory_v2.entries.planned import Planned
@@ -62,7 +62,7 @@ def route(memory: Memory, words: tuple[str, ...], apply: bool, as_json: bool) ->
     with working("reading the entries"):
         done = memory.entries.route(apply)
     lines = [_routed(one.id, one.routing) for one in (*done.plan.routed, *done.plan.stay)]
-    routed = counted(len(done.plan.routed), "entry", "entries")
+    routed = counted_entries(len(done.plan.routed))
     tell_plan(rows.ROUTE, done, lines, f"{routed} routed, {len(done.plan.stay):,} left in the inbox", as_json)
 
 
@@ -85,7 +85,7 @@ def age(memory: Memory, apply: bool, as_json: bool) -> None:
     with working("reading the entries"):
         done = memory.entries.age(apply)
     lines = [f"{style(plain(one.id), fg='cyan')} {one.why}" for one in done.plan.expired]
-    expired = counted(len(done.plan.expired), "entry", "entries")
+    expired = counted_entries(len(done.plan.expired))
     tell_plan(rows.AGE, done, lines, f"{expired} expired", as_json, done.plan.findings)
 
 
@@ -127,7 +127,7 @@ def promote(
         f"{style(plain(one.id), fg='cyan')} {plain(one.why)}: {plain(one.copy.id)}" for one in done.plan.promotions
     ]
     lines += [f"{style(plain(one.id), fg='cyan')} is not promoted: {plain(one.why)}" for one in done.plan.refusals]
-    promoted = counted(len(done.plan.promotions), "entry", "entries")
+    promoted = counted_entries(len(done.plan.promotions))
     tell_plan(rows.PROMOTE, done, lines, f"{promoted} sure enough to be shared", as_json, done.plan.findings)
 
 
@@ -152,7 +152,7 @@ def status(memory: Memory, as_json: bool) -> None:
     for line in table(COLUMNS, [_status(home) for home in (*summary.homes, *summary.others)]):
         out(line)
     archived = f", {summary.archived:,} more in the archive" if summary.archived else ""
-    tell(f"{counted(len(summary.homes), 'domain')}, {counted(summary.entries, 'entry', 'entries')}{archived}")
+    tell(f"{counted(len(summary.homes), 'domain')}, {counted_entries(summary.entries)}{archived}")
 
 
 @click.command(cls=Verb)

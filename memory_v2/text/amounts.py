@@ -8,9 +8,9 @@ def size(count: int) -> str:
     return counted(count, "byte")
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """`1 call`, `3,412 calls`; `2 entries` with a plural of its own."""
-    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+def counted(count: int, noun: str) -> str:
+    """`1 call`, `3,412 calls`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def counted_entries(count: int) -> str:
