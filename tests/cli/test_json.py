@@ -119,7 +119,7 @@ def test_an_absent_memory_is_an_empty_list(program: Program) -> None:
     assert program.quick("ls", "--json").json == {"pages": []}
     assert program.quick("tree", "--json").json == {"pages": [], "unreachable": []}
     assert program.quick("graph").json == {"nodes": [], "edges": []}
-    assert program.quick("check", "--json").json == {"pages": 0, "findings": []}
+    assert program.quick("check", "--json").json == {"pages": 0, "findings": [], "entries": 0}
 
 
 def test_check_tells_its_findings_and_what_it_mended(grown: Program) -> None:
@@ -133,7 +133,7 @@ def test_check_tells_its_findings_and_what_it_mended(grown: Program) -> None:
         "mend": "link it from the page above",
     }
     failed = grown.quick("check", "--json", "--fail")
-    assert (failed.code, failed.json) == (1, {"pages": 5, "findings": [finding]})
+    assert (failed.code, failed.json) == (1, {"pages": 5, "findings": [finding], "entries": 0})
     mended = grown.quick("check", "--json", "--apply").json
     assert (mended["findings"], mended["mended"]) == ([], [finding])
     assert mended["result"].keys() == RESULT
