@@ -47,7 +47,8 @@ _SIGNS: tuple[tuple[str, Category], ...] = (
     ("⏳", "pending"),
 )
 _TOOL = re.compile(
-    r"(?:assistant|tool|system|function|toolresult|tool_result|observation)\s*[:：>]|[{<\[]\s*[\"'{\[/a-z]\S*\s*[:=>}\]]"
+    r"(?:assistant|tool|system|function|toolresult|tool_result|observation)\s*[:：>]|\{\s*[\"'}]|\[\s*[{\"]"
+    r"|</?(?:tool|function|system|result|output|invoke)\w*"
     r"|\$ \S|>>> |\[?(?:DEBUG|INFO|WARN|TRACE)\]?[ :]|Traceback \(|\s*at \S+\(.*:\d+\)|npm (?:ERR|WARN)",
     re.I,
 )
@@ -137,7 +138,7 @@ def _by_heading(item: Item, name: str) -> dict[Category, Verdict]:
     if item.day is None and not _tells_what_happened(stem):
         return _said_by(stem, ("titles",))
     nearest = [*item.headings[-1:], *item.leads]
-    for words in reversed(nearest):
+    for words in map(_first_cell, reversed(nearest)):
         if found := _said_by(words, ("titles", "headings")):
             return found
     for words in (*reversed(item.headings[:-1]), stem):
@@ -160,6 +161,11 @@ def _opening(words: str, category: Category) -> list[Cue]:
     opened = (start.end() if start else 0, len(words) - len(words.lstrip("*_ ")))
     found = pattern(category, "openings")
     return [Cue(category, one[0]) for at in opened if (one := found.match(words, at))]
+
+
+def _first_cell(words: str) -> str:
+    """Of the head of a table its first cell: that says what the rows are, and the others what they have."""
+    return words.strip("|").partition("|")[0] if words.startswith("|") else words
 
 
 def _said_by(words: str, fields: Iterable[Field]) -> dict[Category, Verdict]:
@@ -194,8 +200,9 @@ def _by_keyword(item: Item, people: Sequence[str], is_labelled: bool) -> dict[Ca
                 found[category] = numbers[0].name
         elif cue := cues(words, category, "keywords") or ([] if is_labelled else _opening(words, category)):
             found[category] = cue[0].words
-    if handles(item.text):
-        found.setdefault("contacts", handles(item.text)[0])
+    head = heading_name(_STAMP.sub("", item.text, count=1))
+    if known := [name for name in people if name != head]:  # a link, an alias or a handle
+        found.setdefault("contacts", known[0])
     elif "contacts" in found and not people and not re.search(r"[A-ZÀ-Þ][\w-]+", item.text[1:]):
         del found["contacts"]
     return found

@@ -42,6 +42,7 @@ def told(text: str, name: str = DAY) -> set[tuple[str, str]]:
         ("TO RESUME: try the other valve", "pending"),
         ("2026-02-12T03:04Z Nova diretriz: tudo no quadro", "decisions"),
         ("Contact: Ada keeps the books", "contacts"),
+        ("[[people/ada|Ada]] keeps the books", "contacts"),
         ("[ ] buy a filter", "pending"),
         ("⚠️ **Old filter** - may burst", "issues"),
         ("Followers rose to 35 (from 26)", "metrics"),
@@ -68,6 +69,12 @@ def test_a_label_on_the_line_is_a_marker(line: str, category: str) -> None:
 )
 def test_a_heading_or_an_introducing_line_is_less_sure(heading: str, line: str, category: str) -> None:
     assert (category, "heading") in told(f"{heading}\n\n- {line}\n")
+
+
+def test_the_head_of_a_table_counts_by_its_first_cell() -> None:
+    rows = "|---|---|\n| no peat | cheap |\n"
+    assert told(f"| Decision | Risks |\n{rows}") == {("decisions", "heading")}
+    assert told(f"| Bed | Decision |\n{rows}") == set()
 
 
 def test_words_inside_a_line_are_least_sure() -> None:
@@ -165,7 +172,9 @@ def test_an_alias_file_says_who_is_who(tmp_path: Path) -> None:
     aliases = read_aliases(file)
     assert aliases.named("Ada met BOB and Adam") == ["Ada Lovelace", "Bob"]
     (one,) = found("## Contacts\n\n- @ada keeps the books\n", aliases=aliases)
-    assert one.people == ("Ada Lovelace",)
+    assert (one.people, one.grade) == (("Ada Lovelace",), "heading")
+    (one,) = found("- Rain; bob came late\n", aliases=aliases)
+    assert (one.people, one.category, one.grade) == (("Bob",), "contacts", "keyword")
     file.write_text("Ada =\n")
     with pytest.raises(UsageError):
         read_aliases(file)
