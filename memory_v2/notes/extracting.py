@@ -14,7 +14,7 @@ from memory_v2.notes.closing import is_closed
 from memory_v2.notes.judging import GRADES, Grade, is_foreign, is_template, judged, named_in
 from memory_v2.notes.measures import Reading, readings
 from memory_v2.notes.note import Note
-from memory_v2.notes.packs import CATEGORIES, Category
+from memory_v2.notes.packs import CATEGORIES, LONGEST, Category
 from memory_v2.notes.people import NO_ALIASES, Aliases
 from memory_v2.tree.alike import alike
 
@@ -80,7 +80,8 @@ def extracted(note: Note, aliases: Aliases = NO_ALIASES, wanted: Wanted = EVERYT
     if is_template(note.name):
         return
     for item in note.items:
-        if not item.is_prose or not wanted.is_of(item.day) or is_foreign(item.text):
+        is_judged = item.is_prose and wanted.is_of(item.day) and len(item.text) <= LONGEST
+        if not is_judged or is_foreign(item.text):
             continue
         people = named_in(item, aliases)
         for category, (grade, by) in judged(item, note.name, people).items():

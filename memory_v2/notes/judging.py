@@ -23,8 +23,8 @@ GRADES: tuple[Grade, ...] = ("marker", "heading", "keyword")
 """From the surest to the least sure."""
 LONGEST_LABEL = 5
 """How many words a label has at most: what is longer before a colon is a sentence."""
-LONGEST = 1_500
-"""The longest item that is judged by its words, in characters: a longer one is about many things."""
+LONGEST_SAID = 1_500
+"""The longest item that is judged by words inside it, in characters: a longer one is about many things."""
 
 LASTING = "memory"
 """The name of the file in which agents keep what lasts."""
@@ -190,7 +190,7 @@ def _bears_out(item: Item, category: Category, grade: Grade, people: Sequence[st
 
 
 def _by_keyword(item: Item, people: Sequence[str], is_labelled: bool) -> dict[Category, str]:
-    if len(item.text) > LONGEST:
+    if len(item.text) > LONGEST_SAID:
         return {}
     found: dict[Category, str] = {}
     words = bare(item.text)

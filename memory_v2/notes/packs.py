@@ -22,7 +22,7 @@ CATEGORIES: tuple[Category, ...] = ("contacts", "decisions", "lessons", "metrics
 Field: TypeAlias = Literal["markers", "titles", "headings", "keywords", "openings", "answers"]
 
 _APART = re.compile(
-    r"`[^`\n]*`|<!--.*?-->|https?://\S+|[\w.+-]+@[\w-]+\.\w+|(?<!\w)[~.]?/[\w./-]{3,}"
+    r"`[^`\n]*`|<!--[^<]{0,2000}-->|https?://\S+|[\w.+-]+@[\w-]+\.\w+|(?<!\w)[~.]?/[\w./-]{3,}"
     r"|\"[^\"\n]{12,}\"|“[^”\n]{12,}”|«[^»\n]{12,}»|「[^」\n]{6,}」",
     re.S,
 )
@@ -44,9 +44,17 @@ class Cue(NamedTuple):
     words: str
 
 
-@lru_cache(maxsize=4096)
+LONGEST = 10_000
+"""How much of a text is looked at, in characters: what is longer, without a line of its own, nobody wrote by hand."""
+
+
 def bare(text: str) -> str:
     """The text in which phrases are looked for: its own words without case and accents."""
+    return _bare(text[:LONGEST])
+
+
+@lru_cache(maxsize=4096)
+def _bare(text: str) -> str:
     return " ".join(_unaccented(_APART.sub(" ", text)).split())
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from memory_v2.notes.note import Item, Section
-from memory_v2.notes.packs import CATEGORIES, bare, cues, topics
+from memory_v2.notes.packs import CATEGORIES, LONGEST, bare, cues, topics
 from memory_v2.notes.people import handles
 from memory_v2.text.plain import plain, shorten
 
@@ -26,7 +26,7 @@ _ENTITY = re.compile(
 
 def described(section: Section, items: Sequence[Item]) -> Section:
     """The section with its summary, tags and entities."""
-    texts = [item.text for item in items if item.kind != "code"]
+    texts = [item.text[:LONGEST] for item in items if item.kind != "code"]
     first = next((item.text for item in items if item.is_prose), "")
     return replace(
         section,
