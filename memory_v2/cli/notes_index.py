@@ -57,7 +57,7 @@ def index(notes: Notes, place: Path | None, only: tuple[str, ...], as_json: bool
 @json_option
 @with_notes
 def status(notes: Notes, as_json: bool) -> None:
-    """Tell how far the index is behind the folder. Nothing is written.
+    """Tell how far the index is behind the folder, without bringing it up to date.
 
     \b
     Example:

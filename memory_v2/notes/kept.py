@@ -9,10 +9,11 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory_v2.errors import StorageError
 from memory_v2.files.left_out import LeftOut
 from memory_v2.notes.note import Note, note_data, note_from
 
@@ -72,13 +73,13 @@ class Kept:
 
     def keep(self, read: Iterable[Read], removed: Iterable[str]) -> None:
         """Keeps what was read, and forgets what is gone: all of it or, if that fails, nothing."""
-        with self._tables:
+        with self._change():
             self._tables.executemany("DELETE FROM notes WHERE name = ?", [(name,) for name in removed])
             self._tables.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?, ?, ?)", map(_columns, read))
 
     def mark(self, marks: Mapping[str, str]) -> None:
         """Notes that files were touched and are the same."""
-        with self._tables:
+        with self._change():
             rows = [(mark, name) for name, mark in marks.items()]
             self._tables.executemany("UPDATE notes SET mark = ? WHERE name = ?", rows)
 
@@ -89,8 +90,18 @@ class Kept:
 
     def tell(self, key: str, value: str) -> None:
         """Notes a value under a key."""
-        with self._tables:
+        with self._change():
             self._tables.execute("INSERT OR REPLACE INTO told VALUES (?, ?)", (key, value))
+
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """One change of the table, as a whole or not at all. Raises `StorageError`."""
+        try:
+            with self._tables:
+                yield
+        except sqlite3.Error as error:
+            place = self._file or "memory"
+            raise StorageError(f"what was read cannot be kept in {place}: {error}; try again, or delete it") from error
 
     def close(self) -> None:
         """Closes the file."""
@@ -119,7 +130,7 @@ def _connected(file: Path) -> sqlite3.Connection:
             tables.close()
             _delete(file)
             return _connected(file)
-        return _made(tables)
+        return tables if version else _made(tables)
     except sqlite3.Error:
         tables.close()
         raise

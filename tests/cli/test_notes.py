@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,15 @@ def test_the_index_is_written_into_the_cache_or_where_out_says(program: Program,
     assert run(program, "index", str(folder), "--out", str(tmp_path / "out"), "--json").json["is_new"]
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["index.json", "tags.json"]
     assert run(program, "status", str(folder)).text == "the index is current: 3 files\n"
+
+
+def test_several_runs_at_once_give_the_same_index(program: Program, folder: Path, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        ended = list(
+            pool.map(lambda n: run(program, "index", str(folder), "--out", str(tmp_path / f"out{n}")), range(4))
+        )
+    assert [one.code for one in ended] == [0] * 4, ended
+    assert len({(tmp_path / f"out{n}" / "index.json").read_bytes() for n in range(4)}) == 1
 
 
 def test_without_a_folder_it_is_the_present_one(program: Program, folder: Path) -> None:

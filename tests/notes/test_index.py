@@ -167,6 +167,13 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Path) -> None:
     assert reopened(notes.folder).refresh().new == tuple(sorted(FILES))
 
 
+def test_a_cache_that_cannot_be_written_any_more_is_an_error_that_says_so(tmp_path: Path) -> None:
+    notes = notes_of(tmp_path, FILES)
+    notes._kept._tables.execute("PRAGMA query_only = ON")
+    with pytest.raises(StorageError):
+        notes.refresh()
+
+
 def test_without_a_place_to_keep_them_the_notes_are_read_all_the_same(tmp_path: Path) -> None:
     notes = notes_of(tmp_path, FILES)
     notes.close()
