@@ -53,8 +53,6 @@ def test_everything_can_stand_in_the_users_file(home: Path) -> None:
     user = user_says(
         home,
         'path = "mine"\nagent = "hawk"\nmodel = "a:b"\nsize_threshold = 5000\ntraces = 3\nprices = "~/prices.json"\n'
-        'timezone = "UTC"\nbackend = "s3"\n[limits]\nturns = 8\nmoney = 0.05\n'
-        'path = "mine"\nmodel = "a:b"\nsize_threshold = 5000\ntraces = 3\nprices = "~/prices.json"\n'
         'timezone = "UTC"\ndense = true\nbackend = "s3"\n[limits]\nturns = 8\nmoney = 0.05\n'
         '[s3]\nbucket = "boats"\nprefix = "team"\nregion = "eu"\nendpoint = "http://127.0.0.1:9000"\ncache_ttl = 0\n',
     )

@@ -29,7 +29,7 @@ class Weights:
 
 TALK = Weights(own=5.0, near=6.0, wide=14.0)
 """In a conversation, what is meant stands in the turns around, too."""
-NOTE = Weights(own=1.0)
+NOTE = Weights(own=0.5)
 """Notes can be read on their own: the places around them are not even encoded. A larger weight brings the right note
 among the best three more often, but to the top less often."""
 
