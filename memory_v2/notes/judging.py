@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from memory_v2.files.listing import without_suffix
 from memory_v2.notes.measures import is_change, readings
 from memory_v2.notes.note import Item
-from memory_v2.notes.packs import CATEGORIES, Category, Cue, Field, bare, cues, pattern, says
+from memory_v2.notes.packs import CATEGORIES, Category, Cue, Field, bare, cues, labels_as, pattern, says
 from memory_v2.notes.people import Aliases, handles, heading_name, linked
 
 Grade: TypeAlias = Literal["marker", "heading", "keyword"]
@@ -55,7 +55,6 @@ _TOOL = re.compile(
 _TEMPLATE = re.compile(
     r"\{\{.*?\}\}|\{%.*?%\}|<[A-Za-zÀ-ÿ][^<>\n]{0,60}>|\[(?:[A-Z][a-z]+ ?){1,4}\](?!\()|YYYY|\bTBD\b|_{4,}"
 )
-_REST = re.compile(r"[^\W_]{2,}")
 
 
 def is_template(name: str) -> bool:
@@ -65,11 +64,12 @@ def is_template(name: str) -> bool:
 
 
 def is_foreign(text: str) -> bool:
-    """Whether an item is the output of a tool, or a place in a form that nobody has filled in."""
+    """Whether an item is the output of a tool, a place in a form that nobody has filled in, or only a day."""
     said = _STAMP.sub("", text, count=1)
     if _TOOL.match(said):
         return True
-    return _TEMPLATE.search(said) is not None and not _REST.search(_TEMPLATE.sub("", _LABEL.sub("", said, count=1)))
+    rest = _LABEL.sub("", said, count=1)
+    return not re.search(r"\w", _TEMPLATE.sub("", _STAMP.sub("", rest.lstrip("*_ "), count=1)))
 
 
 def named_in(item: Item, aliases: Aliases) -> list[str]:
@@ -96,7 +96,9 @@ def judged(item: Item, name: str, people: Sequence[str]) -> dict[Category, Verdi
 def _by_marker(item: Item) -> dict[Category, Verdict]:
     found: dict[Category, Verdict] = {}
     for label in labels(item.text):
-        said = [cue for category in CATEGORIES for cue in cues(bare(label), category, "markers")]
+        plain = bare(label)
+        found_in = (cue for category in CATEGORIES for cue in cues(plain, category, "markers"))
+        said = [cue for cue in found_in if labels_as(plain, cue)]
         if said:
             most = max(said, key=lambda cue: len(cue.words))  # `critical discovery` is more than `discovery`
             found.setdefault(most.category, ("marker", most.words))
@@ -184,8 +186,8 @@ def _bears_out(item: Item, category: Category, grade: Grade, people: Sequence[st
     if category == "contacts" and grade == "heading":
         is_of_one = bool(item.headings) and not _said_by(item.headings[-1], ("titles", "headings"))
         return bool(people) or (is_of_one and _LABEL.match(item.text) is not None)
-    if category == "issues" and grade == "heading":
-        return not any(cues(bare(label), category, "answers") for label in labels(item.text))
+    if category in ("issues", "decisions", "lessons") and grade == "heading":
+        return not any(says(bare(label), "issues", "answers") for label in labels(item.text))
     return True
 
 

@@ -114,6 +114,15 @@ def _phrases() -> _Phrases:
     return known
 
 
+def labels_as(label: str, cue: Cue) -> bool:
+    """Whether a marker in a `bare` label is what the label is about: `connection issue`, but not `issue tracker`."""
+    rest = label.partition(cue.words)[2].split()
+    if not rest or not rest[0][0].isalpha():
+        return True
+    having = [pack for pack in _packs().values() if cue.words in map(_unaccented, pack[cue.category]["markers"])]
+    return all(rest[0] in map(_unaccented, pack["labels"]["following"]) for pack in having if "labels" in pack)
+
+
 def says(text: str, group: str, field: str) -> bool:
     """Whether a phrase of a field of a group stands in a `bare` text."""
     return (group, field) in _found(text)

@@ -112,12 +112,19 @@ def test_a_document_of_no_day_is_about_its_subject_unless_its_name_says_more() -
         "- **Decision:** {{decision}}\n",
         "- Decision: \n",
         "- **Key lessons:**\n",
+        "## Plan\n\n- **Date**: 2026-02-07\n",
+        "## Directives\n\n- **Ação executada:** a bomba parada\n",
         "<!-- Decision: hidden -->\n",
         "- see https://example.org/decision-failed\n",
     ],
 )
 def test_code_quotes_tool_output_and_templates_say_nothing(text: str) -> None:
     assert told(text) == set()
+
+
+@pytest.mark.parametrize("line", ["Issue tracker: the wall", "故障转移: 自动切换", "Error handling: by hand"])
+def test_a_label_that_is_about_something_else_is_no_marker(line: str) -> None:
+    assert "marker" not in {grade for _, grade in told(f"- {line}\n")}
 
 
 def test_files_of_templates_say_nothing() -> None:
