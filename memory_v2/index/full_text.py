@@ -74,6 +74,7 @@ class FullTextIndex:
         """`history` tells when each line was written; without one, lines have the dates of their pages. With `dense`,
         `recall` goes by meaning too."""
         self._source = source
+        self._folder = folder
         self._store = Store(folder)
         self._written = WrittenLines(self._store, history)
         self._calendar = calendar
@@ -97,8 +98,7 @@ class FullTextIndex:
     def erase(self) -> None:
         """See `PageIndex`."""
         self._store.erase()
-        if self._dense:
-            self._dense.erase()
+        (self._dense or Dense(self._folder)).erase()  # vectors may be left of a time when meaning was chosen
 
     @property
     def is_new(self) -> bool:

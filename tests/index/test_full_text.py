@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from memory_v2.errors import StorageError
 from memory_v2.index.base import PageIndex
 from memory_v2.index.connections import FILE
+from memory_v2.index.dense.vectors import FILE as VECTORS
+from memory_v2.index.dense.vectors import KnownVectors
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
@@ -281,6 +283,12 @@ def test_many_threads_may_use_one_index(storage: LocalStorage, cache: Path) -> N
         thread.join()
     assert not failures
     assert len(index.rows()) == 8
+
+
+def test_what_is_erased_is_gone_from_vectors_of_a_time_when_meaning_was_chosen(tmp_path: Path) -> None:
+    KnownVectors(tmp_path, "a model").put({7: b"what the kiln meant"})
+    FullTextIndex(VolatileStorage(), tmp_path).erase()
+    assert b"kiln" not in (tmp_path / VECTORS).read_bytes()
 
 
 _PROCESS = """
