@@ -90,7 +90,10 @@ class PageIndex(Protocol):
         lines were written is then known without reading it there."""
 
     def search(self, query: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
-        """The best places for a query, best first; only on the pages `within`, if given."""
+        """The places that best answer a query, best first; only on the pages `within`, if given."""
+
+    def similar(self, text: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
+        """The places that share most with a text, best first: where it may belong."""
 
     def recall(self, query: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
         """As `search`, and by meaning too where that was chosen and is installed, if the question is in Latin script:

@@ -18,7 +18,7 @@ from memory_v2.index.kept import Kept
 from memory_v2.index.links import read_change, read_graph
 from memory_v2.index.lookup import look_up, read_facts
 from memory_v2.index.question import parse_question
-from memory_v2.index.ranking import CONSIDERED, rank
+from memory_v2.index.ranking import CONSIDERED, MEANING, QUESTION, TEXT, Weighing, rank
 from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
 from memory_v2.index.said import said_in
 from memory_v2.index.store import Store
@@ -136,6 +136,15 @@ class FullTextIndex:
         self, query: str, limit: int = 10, *, within: Collection[str] | None = None, child_links: bool = False
     ) -> list[Hit]:
         """The best places for a query, best first; lines of `## Links` are among them only if `child_links` is set."""
+        return self._by_words(query, limit, within, QUESTION, child_links)
+
+    def similar(self, text: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
+        """See `PageIndex`."""
+        return self._by_words(text, limit, within, TEXT)
+
+    def _by_words(
+        self, query: str, limit: int, within: Collection[str] | None, by: Weighing, child_links: bool = False
+    ) -> list[Hit]:
         if limit < 1 or not query.strip():
             return []
 
@@ -143,7 +152,7 @@ class FullTextIndex:
             facts = self._facts.of(tables)
             question = parse_question(query, facts.names)
             found = look_up(tables, facts, question, limit, within, calendar=self._calendar, child_links=child_links)
-            return read_hits(tables, rank(question, found, limit))
+            return read_hits(tables, rank(question, found, limit, by))
 
         self._or(lambda: self._store.run(self._written.follow), lambda: None)
         return self._ask(work, lambda: find_words(self._all_pages(), query, limit, within, self._calendar))
@@ -160,7 +169,7 @@ class FullTextIndex:
             many, everything = max(limit, PROPOSED), facts.count <= CONSIDERED
             found = look_up(tables, facts, question, many, within, calendar=self._calendar, everything=everything)
             asked = meaning.asked(query, question, found)
-            return read_hits(tables, rank(question, found, limit, asked.nearness)), asked.lacking
+            return read_hits(tables, rank(question, found, limit, MEANING, asked.nearness)), asked.lacking
 
         self._or(lambda: self._store.run(self._written.follow), lambda: None)
         for _ in range(_ATTEMPTS):

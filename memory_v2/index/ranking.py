@@ -34,9 +34,6 @@ CONSIDERED = 1_000
 """How many of the best places by words are compared by meaning."""
 _COMPARED = 40
 """How many of the best places are compared, to put the newest first of those that differ in a few words."""
-_TOLD_AGAIN = 5
-"""Among how many of the best places a fact may be told again in other words. All that did so in `bench.facts` were
-among the best three; further down, what looks like it is about something else (`bench.notes`)."""
 _THE_TITLE = 2.0
 """How much it counts that a question is a title to the word, relative to one that has no other words."""
 _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
@@ -67,14 +64,31 @@ class Weights:
     """It says what its page is about, and is seldom an answer."""
 
 
-TALK = Weights(own=1.0, near=2.0, wide=5.0, whole=2.0, named=3.0, asks=-0.75)
-"""For conversations: an answer shares words with the question before it."""
-NOTE = Weights(own=2.0, near=2.0, told=3.0, when=1.0)
-"""For notes: they can be read on their own, below their headings."""
-BY_WORDS = {True: TALK, False: NOTE}
-"""The weights of a place, by whether it is part of a conversation."""
-BY_MEANING = {True: replace(TALK, own=0.3, near=0.6, wide=1.5), False: NOTE}
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """How places are ranked: the weights of those in a conversation and of others, and among how many of the best a
+    fact may be told again in other words."""
+
+    talk: Weights
+    note: Weights
+    told_again: int
+
+
+QUESTION = Weighing(
+    # In conversations an answer shares words with the question before it; notes can be read on their own, below their
+    # headings.
+    talk=Weights(own=1.0, near=2.0, wide=5.0, whole=2.0, named=3.0, asks=-0.75),
+    note=Weights(own=2.0, near=2.0, told=3.0, when=1.0),
+    # All that did so in `bench.facts` were among the best three; further down, what looks like it is about something
+    # else (`bench.notes`).
+    told_again=5,
+)
+"""For the places that answer a question."""
+MEANING = replace(QUESTION, talk=replace(QUESTION.talk, own=0.3, near=0.6, wide=1.5))
 """The same if meaning is compared too: it tells more than the words around a place, of which it knows most."""
+_PLAIN = Weights(own=5.0, near=2.0, wide=1.0, whole=1.0, asks=-0.75, titled=0.0, person=0.0, front_matter=0.0)
+TEXT = Weighing(talk=replace(_PLAIN, own=1.0, wide=5.0, whole=0.5), note=_PLAIN, told_again=_COMPARED)
+"""For the places that a new text may belong to: what a line tells of a question's words says little about a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +125,15 @@ class _Signs:
         return bool(near.matched or near.context or self.day or self.named or (self.is_talk and near.wide))
 
 
-def rank(question: Question, found: Found, limit: int, meant: Meant | None = None) -> list[Ranked]:
+def rank(
+    question: Question, found: Found, limit: int, by: Weighing = QUESTION, meant: Meant | None = None
+) -> list[Ranked]:
     """The best candidates that answer the question at all, best first. `meant` says what the meaning of each adds to
     its score; then those that share no word with the question may answer too."""
     windows = Windows(found)
-    signs = [_signs(question, found, windows, found.places[place]) for place in found.candidates]
+    signs = [_signs(question, found, windows, found.places[place], by) for place in found.candidates]
     best = [max(scores) or 1.0 for scores in zip(*(sign.words.scores for sign in signs), strict=True)]
-    points = partial(_points, question, found, best=best, by=BY_MEANING if meant else BY_WORDS)
+    points = partial(_points, question, found, best=best, by=by)
     scored = _in_order(
         found, ((sum(each for _, each in points(sign)), sign) for sign in signs if meant or sign.answers)
     )
@@ -133,7 +149,7 @@ def rank(question: Question, found: Found, limit: int, meant: Meant | None = Non
     }
     said = found.read_said(asked)
     if not question.past:
-        scored = _newest_version_first(question, found, windows, _newest_first(found, scored, said), said)
+        scored = _newest_version_first(question, found, windows, _newest_first(found, scored, said), said, by)
     ranked = []
     for score, sign in scored[:limit]:
         told = (*points(sign), ("its meaning", added.get(sign.place.id, 0.0)))
@@ -155,7 +171,7 @@ def _by_meaning(
     return ordered + [(min(score, ordered[-1][0]), sign) for score, sign in others]
 
 
-def _signs(question: Question, found: Found, windows: Windows, place: Place) -> _Signs:
+def _signs(question: Question, found: Found, windows: Windows, place: Place, by: Weighing) -> _Signs:
     if place.speaker:
         named = place.speaker in question.names
     else:
@@ -165,7 +181,7 @@ def _signs(question: Question, found: Found, windows: Windows, place: Place) -> 
         windows.standing(place),
         found.days.include(place.since, place.until),
         named,
-        _titled(question, found, place),
+        _titled(question, found, place) if by.note.titled else 0.0,
     )
 
 
@@ -193,12 +209,10 @@ def _terms_once(name: str) -> frozenset[str]:
     return frozenset(terms(name))
 
 
-def _points(
-    question: Question, found: Found, sign: _Signs, best: Sequence[float], by: Mapping[bool, Weights]
-) -> _Points:
+def _points(question: Question, found: Found, sign: _Signs, best: Sequence[float], by: Weighing) -> _Points:
     """What adds to the score of a place, each sign in words with its points. Each score by words is divided by the best
     one of its kind."""
-    weights = by[sign.is_talk]
+    weights = by.talk if sign.is_talk else by.note
     place = sign.place
     own, near, wide, whole = (score / most for score, most in zip(sign.words.scores, best, strict=True))
     yield "its words", weights.own * own
@@ -281,6 +295,7 @@ def _newest_version_first(
     windows: Windows,
     ranked: list[tuple[float, _Signs]],
     said: Mapping[int, Said],
+    by: Weighing,
 ) -> list[tuple[float, _Signs]]:
     """Puts the newest version of the first note before it, if one of the best tells newer what it tells. A question for
     a day is answered by that day."""
@@ -293,7 +308,7 @@ def _newest_version_first(
 
     newer = [
         sign.place
-        for _, sign in ranked[1:_TOLD_AGAIN]
+        for _, sign in ranked[1 : by.told_again]
         if not sign.is_talk and sign.place.kind == "text" and age(sign.place) > age(first)
     ]
     newest = Versions(question, found, windows, first).newest(newer, age)

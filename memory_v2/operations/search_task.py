@@ -117,7 +117,7 @@ class SearchTask:
 
     def look_up(self, call: LookUp) -> Prompt:
         known = {(hit.path, hit.block) for hit in self.places}
-        found = self.draft.context.index.search(call.words, LOOKED_UP + len(known))
+        found = self.draft.context.index.recall(call.words, LOOKED_UP + len(known))
         hits = [hit for hit in found if (hit.path, hit.block) not in known and hit.path not in self.opened][:LOOKED_UP]
         there = [hit for hit in found[:LOOKED_UP] if hit.block and hit.path in self.opened]
         first = len(self.places) + 1

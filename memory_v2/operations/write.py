@@ -306,7 +306,7 @@ def write_brief(draft: Draft, blocks: tuple[Block, ...], path: str | None) -> Wr
     context = draft.context
     text = "".join(block.text for block in blocks)
     within = None if path is None else [path]
-    places = context.index.search(text, PLACES, within=within)
+    places = context.index.similar(text, PLACES, within=within)
     normals = {number: normal(block.content) for number, block in enumerate(blocks, 1)}
     same = context.index.same(n for n in normals.values() if n)
     known = {number: same[n] for number, n in normals.items() if n in same and (path is None or same[n][0] == path)}
