@@ -19,6 +19,7 @@ def check_given(
     traces: Any,
     prices: Any,
     timezone: Any,
+    agent: Any,
     dense: Any,
     on_event: Any,
 ) -> None:
@@ -32,6 +33,7 @@ def check_given(
     require(is_count(traces, 0), "traces must be 0 or more", traces)
     require(prices is None or isinstance(prices, Path), "prices must be a Path or None", prices)
     require(isinstance(timezone, tzinfo), "timezone must be a tzinfo, such as a zoneinfo.ZoneInfo", timezone)
+    require(isinstance(agent, str), "agent must be the name of an agent", agent)
     require(isinstance(dense, bool), "dense must be True or False", dense)
     require(on_event is None or callable(on_event), "on_event must be a function or None", on_event)
 

@@ -90,7 +90,7 @@ class Memory:
         many traces to keep; `prices` is a JSON file with your own prices; `timezone` says which day a moment falls on;
         `agent` is whose entries are captured; `dense` is whether search goes by meaning too; `on_event` is called in
         the thread of an operation, with its id and each event of its trace as it happens, from `begin` to `end`."""
-        check_given(storage, model, threshold, limits, now, traces, prices, timezone, dense, on_event)
+        check_given(storage, model, threshold, limits, now, traces, prices, timezone, agent, dense, on_event)
         self.storage = storage
         self._model = model
         self._threshold = threshold

@@ -131,7 +131,7 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
       SILICA_MEMORY_PRICES           a JSON file with your own prices
       SILICA_MEMORY_TIMEZONE         your time zone, such as Europe/Madrid (UTC)
       SILICA_MEMORY_AGENT            whose entries 'capture' makes (default)
-      SILICA_MEMORY_DENSE            on: search by meaning too; needs the extra 'dense' (off)
+      SILICA_MEMORY_DENSE            on: search by meaning too (off)
       SILICA_MEMORY_BACKEND          local or s3, if --path is not given
       SILICA_MEMORY_S3_BUCKET        the bucket; boto3 finds the credentials
       SILICA_MEMORY_S3_PREFIX        the prefix of all keys (memory; /: none)

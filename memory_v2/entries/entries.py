@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory_v2.entries import rows
 from memory_v2.entries.area import Area
+from memory_v2.entries.arguments import check_arguments
 from memory_v2.text.calendar import Calendar, utc_now
 
 if TYPE_CHECKING:
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from memory_v2.entries.promoting import PromotionPlan
     from memory_v2.entries.routing import Routing, RoutingPlan
     from memory_v2.entries.summary import Summary
+    from memory_v2.operations.row import Row
     from memory_v2.storage.base import MemoryStorage
+
+T = TypeVar("T")
 
 
 class Entries:
@@ -63,81 +67,76 @@ class Entries:
         """Stores an observation; it is durable when the call returns. The same text by the same agent of the same day
         is not stored twice. Raises `InvalidText`, `InvalidSetting`, `StorageError`."""
         given = {name: value for name, value in locals().items() if name != "self"}
-        return rows.CAPTURE.load()(self.area, **given)
+        return self._run(rows.CAPTURE, **given)
 
     def capture_batch(self, lines: Iterable[str | Mapping[str, Any]]) -> CapturedBatch:
         """Captures each line of JSON, or mapping, with the arguments of `capture`. A line that cannot be captured is
         told by number, and keeps no other one back. Raises `StorageError`."""
-        return rows.CAPTURE_BATCH.load()(self.area, lines=lines)
+        return self._run(rows.CAPTURE_BATCH, lines=lines)
 
     def list_entries(self, agent: str | None = None, tag: str | None = None, archived: bool = False) -> list[Entry]:
         """Lists entries, oldest first: those of an agent or `shared`, with a tag, and with those in the archive if
         `archived`. Raises `InvalidSetting`."""
-        self._recover()
-        return rows.LIST_ENTRIES.load()(self.area, agent=agent, tag=tag, archived=archived)
+        return self._run(rows.LIST_ENTRIES, agent=agent, tag=tag, archived=archived)
 
     def read_entry(self, id: str) -> Entry:  # noqa: A002 - as it is called in the results
         """Returns an entry by its id; without an agent's name, it is the default agent's or a shared one. Raises
         `EntryNotFound`, and `NotAllowed` for a file that does not say what an entry must."""
-        self._recover()
-        return rows.READ_ENTRY.load()(self.area, id=id)
+        return self._run(rows.READ_ENTRY, id=id)
 
     def route(self, apply: bool = False) -> Planned[RoutingPlan]:
         """Finds the home of each entry in the inbox, with the reasons; with `apply`, stores the homes in one operation.
         Raises `InvalidSetting`, `StorageError`."""
-        self._recover()
-        return rows.ROUTE.load()(self.area, apply=apply)
+        return self._run(rows.ROUTE, apply=apply)
 
     def route_text(self, text: str) -> Routing:
         """Says where a text would be routed, and why; nothing is stored. Raises `InvalidSetting`, `StorageError`."""
-        self._recover()
-        return rows.ROUTE_TEXT.load()(self.area, text=text)
+        return self._run(rows.ROUTE_TEXT, text=text)
 
     def age(self, apply: bool = False) -> Planned[AgeingPlan]:
         """Finds the entries that have expired; with `apply`, moves them to the archive in one operation. Raises
         `InvalidSetting`, `StorageError`."""
-        self._recover()
-        return rows.AGE.load()(self.area, apply=apply)
+        return self._run(rows.AGE, apply=apply)
 
     def promote(
         self, threshold: float = 0.8, require_verified: bool = False, only: str | None = None, apply: bool = False
     ) -> Planned[PromotionPlan]:
         """Finds the entries that are sure enough to be shared, or the one that is named; with `apply`, copies them into
         the shared space in one operation. Raises `InvalidSetting`, `UsageError`, `StorageError`."""
-        self._recover()
         given = {"threshold": threshold, "require_verified": require_verified, "only": only, "apply": apply}
-        return rows.PROMOTE.load()(self.area, **given)
+        return self._run(rows.PROMOTE, **given)
 
     def status(self) -> Summary:
         """Counts the entries of each domain, with their importance. Raises `InvalidSetting`, `StorageError`."""
-        self._recover()
-        return rows.STATUS.load()(self.area)
+        return self._run(rows.STATUS)
 
     def domains(self) -> DomainFile:
         """Returns the domains that entries are routed to, with their keywords. Raises `InvalidSetting` if the page of
         the memory is not valid."""
-        self._recover()
-        return rows.DOMAINS.load()(self.area)
+        return self._run(rows.DOMAINS)
 
     def set_domains(self, text: str) -> DomainFile:
         """Stores other domains, given as TOML; what was routed keeps its home. Raises `InvalidSetting`,
         `StorageError`."""
-        self._recover()
-        return rows.SET_DOMAINS.load()(self.area, text=text)
+        return self._run(rows.SET_DOMAINS, text=text)
 
     def import_files(
         self, files: Mapping[str, bytes], agent: str | None = None, apply: bool = False
     ) -> Planned[ImportPlan]:
         """Finds the observations of Ocean's vaults and the transactions of DARYL's shards in these files, given by
         name; with `apply`, brings in those that are new in one operation. Raises `InvalidSetting`, `StorageError`."""
-        self._recover()
-        return rows.IMPORT_FILES.load()(self.area, files=files, agent=agent, apply=apply)
+        return self._run(rows.IMPORT_FILES, files=files, agent=agent, apply=apply)
 
     def export_shards(self) -> dict[str, Any]:
         """Returns the domains as DARYL's shards, and their summary, by the names of their files. Raises
         `InvalidSetting`, `StorageError`."""
-        self._recover()
-        return rows.EXPORT_SHARDS.load()(self.area)
+        return self._run(rows.EXPORT_SHARDS)
+
+    def _run(self, row: Row[T], /, **given: Any) -> T:
+        check_arguments(row, given)
+        if row not in (rows.CAPTURE, rows.CAPTURE_BATCH):
+            self._recover()
+        return row.load()(self.area, **given)
 
     def pick_up(self) -> int:
         """Brings what was captured into the history now, in one revision, and returns how many entries that were.

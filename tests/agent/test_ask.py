@@ -242,7 +242,7 @@ def test_an_error_of_the_caller_goes_through_at_once(error: UsageError) -> None:
 )
 def test_an_error_of_the_caller_ends_the_operation_and_nothing_is_stored(operation: Callable[[Memory], Any]) -> None:
     storage = VolatileStorage(clock)
-    Memory(storage, now=clock).write("What was there.\n\n" * 200)
+    Memory(storage, now=clock).write("What was there.\n\n" * 200, path="memory")
     before = storage.read("memory")
     with pytest.raises(InvalidSetting, match="there is no key"):
         operation(Memory(storage, ScriptedModel([InvalidSetting("there is no key")]), threshold=2_048, now=clock))
