@@ -408,6 +408,7 @@ class Memory:
     def undo(self, revision: str | None = None) -> Result:
         """Undoes an operation, or the newest one: its pages are as before it, byte for byte. Raises `NotAllowed`,
         changing nothing, if later changes depend on it."""
+        self.entries.pick_up()  # what was captured last may be the newest
         return self._run(rows.UNDO, revision=revision)
 
     def restore(self, revision: str, path: str | None = None) -> Result:
@@ -416,8 +417,7 @@ class Memory:
         return self._run(rows.RESTORE, revision=revision, path=path)
 
     def pack_history(self) -> Packed:
-        """Packs the many small files of the history into one; nothing is lost. Raises `NotAllowed` for a bucket, and
-        where no history is kept."""
+        """Packs the files of the history into one. Raises `NotAllowed` for a bucket, and where no history is kept."""
         self.entries.pick_up()
         return self._run(rows.PACK_HISTORY)
 

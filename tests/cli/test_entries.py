@@ -51,3 +51,16 @@ def test_a_check_counts_entries_and_names_the_line_of_a_broken_one(program: Prog
     vault = program.folder / "entries" / "agents" / "default" / "memory" / "vault"
     (vault / "obs-2026-02-16-001.md").write_text("---\nconfidence: much\n---\nText.\n")
     assert "entries/agents/default/memory/vault/obs-2026-02-16-001:2 " in program.quick("check").text
+
+
+def test_a_memory_of_entries_only_is_not_called_empty(program: Program) -> None:
+    program.quick("capture", "CTR dropped 12%.", *DAY)
+    assert "entries ls" in program.quick("tree").err
+
+
+def test_undo_takes_back_what_was_captured_last(program: Program) -> None:
+    program.quick("write", "Porto is on the Douro.")
+    program.quick("capture", "CTR dropped 12%.", *DAY)
+    assert "capture: default/obs-2026-02-15-001" in program.quick("undo", "--yes").text
+    assert program.quick("entries", "ls").text == ""
+    assert "Porto" in program.quick("read").text

@@ -217,6 +217,14 @@ def test_captures_come_into_the_history_in_batches_and_can_be_undone(any_memory:
     assert any_memory.check() == []
 
 
+def test_what_was_captured_last_is_what_undo_takes_back(any_memory: Memory) -> None:
+    any_memory.write("Porto is on the Douro.", "towns")
+    any_memory.entries.capture("Observation of a kind.")
+    any_memory.undo()
+    assert any_memory.entries.list_entries() == []
+    assert "Porto" in any_memory.read("towns")
+
+
 def test_a_full_batch_is_brought_into_the_history_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memory_v2.entries.capture.BATCH", 3)
     assert BATCH > 100
