@@ -17,7 +17,7 @@ from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import EntryFile, read_entry
 from memory_v2.entries.header import Written, changed_header
 from memory_v2.entries.places import place_of
-from memory_v2.errors import InvalidSetting, StorageConflict
+from memory_v2.errors import StorageConflict
 from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import counted
 from memory_v2.tree.block import decode, encode
@@ -88,10 +88,7 @@ def carried_out(
     planned: Callable[[Stock], Plan],
     changes: Callable[[Stock, Plan], Iterator[PageChange]],
 ) -> Planned[Plan]:
-    """Makes a plan, and with `apply` carries it out as one operation of this kind. Raises `InvalidSetting`,
-    `StorageConflict`."""
-    if not isinstance(apply, bool):
-        raise InvalidSetting(f"apply is True or False, not {apply!r}")
+    """Makes a plan, and with `apply` carries it out as one operation of this kind. Raises `StorageConflict`."""
     for attempt in range(1, MAX_PLANS + 1):
         stock = _stock(area)
         plan = planned(stock)

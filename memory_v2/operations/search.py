@@ -126,6 +126,8 @@ def _with_confidence(found: Sequence[SearchResult], query: str, index: PageIndex
 def _is_answered(found: Sequence[SearchResult], places: Sequence[Hit], query: str, index: PageIndex) -> bool:
     """Whether one of the best results or places tells enough to be an answer, to one of the questions that are asked
     at once. Places count too, as a few results only may be asked for."""
+    if any(one.confidence > FLOOR for one in found[:BEST]):  # a share above it, however it was rounded
+        return True
     texts = [(_told(one.path, one.section, one.excerpt), one.date) for one in found[:BEST]]
     texts += [(_told(one.path, one.section, one.text), one.date) for one in places[:BEST]]
     return any(share >= FLOOR for asked in asked_at_once(query) for share in index.told(asked, texts))
