@@ -1,7 +1,8 @@
 """What an item is, and how sure that is: a contact, a decision, a lesson, a metric, an issue, or pending.
 
-A label on the line itself (`**Key lesson**: …`, an open box) is a marker; a heading or an introducing line above it is
-weaker, words inside the line are weakest. What is quoted, code, a tool's output or a template says nothing.
+A label on the line itself (`**Key lesson**: …`, an open box) is a marker, and so are words that state it outright
+(`declined`, `does not work`, `not yet`); a heading or an introducing line above it is weaker, words that only mention
+it (`error`, `decision`) are weakest. What is quoted, code, a tool's output or a template says nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Literal, TypeAlias
 from memory_v2.files.listing import without_suffix
 from memory_v2.notes.measures import is_change, readings
 from memory_v2.notes.note import Item
-from memory_v2.notes.packs import CATEGORIES, Category, Cue, Field, bare, cues, labels_as, pattern, says
+from memory_v2.notes.packs import CATEGORIES, Category, Cue, Field, bare, cues, labels_as, mentions, pattern, says
 from memory_v2.notes.people import Aliases, handles, heading_name, linked
 
 Grade: TypeAlias = Literal["marker", "heading", "keyword"]
@@ -85,9 +86,9 @@ def judged(item: Item, name: str, people: Sequence[str]) -> dict[Category, Verdi
     if _ONLY_LABEL.fullmatch(item.text):  # it introduces what is below, and says nothing itself
         return {}
     marked = _by_marker(item)
-    found = marked or _by_heading(item, name)
+    found = (marked or _by_heading(item, name)) | _by_statement(item, is_labelled=bool(marked))
     kept = {category: verdict for category, verdict in found.items() if _bears_out(item, category, verdict[0], people)}
-    for category, by in _by_keyword(item, people, is_labelled=bool(marked)).items():
+    for category, by in _by_keyword(item, people).items():
         if category not in kept and _bears_out(item, category, "keyword", people):
             kept[category] = ("keyword", by)
     return kept
@@ -191,7 +192,20 @@ def _bears_out(item: Item, category: Category, grade: Grade, people: Sequence[st
     return True
 
 
-def _by_keyword(item: Item, people: Sequence[str], is_labelled: bool) -> dict[Category, str]:
+def _by_statement(item: Item, is_labelled: bool) -> dict[Category, Verdict]:
+    """By words that state it outright, unless on a condition: `if it fails` is no failure."""
+    if len(item.text) > LONGEST_SAID:
+        return {}
+    words = bare(item.text)
+    found: dict[Category, Verdict] = {}
+    for category in CATEGORIES:
+        said = cues(words, category, "statements") or ([] if is_labelled else _opening(words, category))
+        if said and not (category in ("issues", "pending") and says(words, "conditional", "words")):
+            found[category] = ("marker", said[0].words)
+    return found
+
+
+def _by_keyword(item: Item, people: Sequence[str]) -> dict[Category, str]:
     if len(item.text) > LONGEST_SAID:
         return {}
     found: dict[Category, str] = {}
@@ -200,7 +214,7 @@ def _by_keyword(item: Item, people: Sequence[str], is_labelled: bool) -> dict[Ca
         if category == "metrics":
             if numbers := readings(item.text, is_stated=False):
                 found[category] = numbers[0].name
-        elif cue := cues(words, category, "keywords") or ([] if is_labelled else _opening(words, category)):
+        elif cue := mentions(words, category):
             found[category] = cue[0].words
     head = heading_name(_STAMP.sub("", item.text, count=1))
     if known := [name for name in people if name != head]:  # a link, an alias or a handle

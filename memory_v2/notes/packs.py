@@ -19,7 +19,7 @@ from memory_v2.text.words import folded, has_cjk
 PACKS = Path(__file__).with_name("packs")
 Category: TypeAlias = Literal["contacts", "decisions", "lessons", "metrics", "issues", "pending"]
 CATEGORIES: tuple[Category, ...] = ("contacts", "decisions", "lessons", "metrics", "issues", "pending")
-Field: TypeAlias = Literal["markers", "titles", "headings", "keywords", "openings", "answers"]
+Field: TypeAlias = Literal["markers", "titles", "headings", "statements", "keywords", "openings", "answers"]
 
 _APART = re.compile(
     r"`[^`\n]*`|<!--[^<]{0,2000}-->|https?://\S+|[\w.+-]+@[\w-]+\.\w+|(?<!\w)[~.]?/[\w./-]{3,}"
@@ -61,6 +61,11 @@ def _bare(text: str) -> str:
 def cues(text: str, category: Category, field: Field) -> list[Cue]:
     """The phrases of a field of a category that stand in a `bare` text."""
     return [Cue(category, words) for words in _found(text).get((category, field), ())]
+
+
+def mentions(text: str, category: Category) -> list[Cue]:
+    """The words in a `bare` text that belong to a category, whether they state it or only mention it."""
+    return cues(text, category, "statements") + cues(text, category, "keywords")
 
 
 def topics(text: str) -> list[str]:

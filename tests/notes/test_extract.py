@@ -78,8 +78,33 @@ def test_the_head_of_a_table_counts_by_its_first_cell() -> None:
 
 
 def test_words_inside_a_line_are_least_sure() -> None:
-    assert told("- The pump failed again\n") == {("issues", "keyword")}
-    assert told("- We decided to wait\n") == {("decisions", "keyword")}
+    assert told("- The pump is built for an error of one percent\n") == {("issues", "keyword")}
+    assert told("- A decision of the council was quoted\n") == {("decisions", "keyword")}
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("The pump failed again", "issues"),
+        ("la bomba no funciona desde ayer", "issues"),
+        ("le serveur ne répond plus", "issues"),
+        ("o site não carrega", "issues"),
+        ("die Pumpe startet nicht", "issues"),
+        ("网站打不开", "issues"),
+        ("We decided to wait", "decisions"),
+        ("Never water at noon", "decisions"),
+        ("The filter is not yet here", "pending"),
+    ],
+)
+def test_words_that_state_it_outright_are_as_sure_as_a_label(text: str, category: str) -> None:
+    assert (category, "marker") in told(f"- {text}\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["If the pump failed, call Ada", "如果网站打不开，重启", "Wenn die Pumpe nicht startet und kaputt ist"]
+)
+def test_what_may_only_happen_is_no_issue_for_sure(text: str) -> None:
+    assert ("issues", "marker") not in told(f"- {text}\n")
 
 
 def test_a_marker_goes_before_the_heading_of_another_category() -> None:
