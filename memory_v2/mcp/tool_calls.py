@@ -43,6 +43,7 @@ HEARTBEAT_SECONDS = 10.0
 """How often a client hears of a call that has nothing to tell, in seconds: some hosts give up a call that is silent for
 a minute."""
 _READING = {tool.name for tool in TOOLS if tool.is_read_only}
+_CHANGING_PAGES = {tool.name for tool in TOOLS if tool.row.changes == "tree"}
 _ANSWER = "decision"
 """The name of the one thing that a newer client is asked for."""
 
@@ -87,7 +88,7 @@ class ToolCalls:
     def _carried_out(self, call: Call, name: str, arguments: Mapping[str, Any] | None, client: Client) -> ToolResult:
         """Runs in the thread of the call."""
         memory = self._deciding.memory_for(self._memory, name, call, client)
-        if name in _READING:
+        if name not in _CHANGING_PAGES:
             return dispatch(memory, name, arguments)
         self._changes.before(memory.storage.list_files)
         result = dispatch(memory, name, arguments)

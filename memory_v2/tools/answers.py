@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.documents import read_document, result_document
+from memory_v2.entries import rows as entry_rows
 from memory_v2.errors import NotAllowed, ToolProblem
 from memory_v2.memory import Memory
 from memory_v2.operations import rows
@@ -82,6 +83,28 @@ def write(memory: Memory, asked: arguments.Write) -> Answer:
     if result.new_files:
         said += f" A page had grown too large and was divided; new pages: {_named(result.new_files)}."
     return Answer(_with_notes(said, result), document)
+
+
+def capture(memory: Memory, asked: arguments.Capture) -> Answer:
+    """Captures the text, and says as which entry."""
+    captured = memory.entries.capture(
+        asked.content,
+        asked.agent or None,
+        asked.tags or (),
+        asked.confidence,
+        asked.importance,
+        asked.decay or None,
+        source=asked.source or None,
+        date=asked.date or None,
+    )
+    said = f"Captured as {captured.id!r}."
+    if captured.was_known:
+        said = f"Nothing was captured: {captured.id!r} says this already."
+    elif captured.near:
+        said += f" It is much like {captured.near!r}, to which it refers now."
+    for secret in captured.secrets[:MOST_NAMED]:
+        said += f" Line {secret.line} seems to hold a secret ({secret.kind}: {secret.shown}); tell the user."
+    return Answer(said, result_document(entry_rows.CAPTURE, captured))
 
 
 def search(memory: Memory, asked: arguments.Search) -> Answer:

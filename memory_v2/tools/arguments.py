@@ -58,6 +58,27 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
+class Capture:
+    """What was observed."""
+
+    content: Annotated[str, Argument("what was observed, in Markdown: a sentence or two that can be understood alone")]
+    tags: Annotated[list[str] | None, Argument("words to find it by, such as ctr; default: none")] = None
+    confidence: Annotated[
+        float | None, Argument("how sure it is, 0 to 1: .4 a hunch, .9 confirmed; default: not told", ge=0, le=1)
+    ] = None
+    importance: Annotated[float | None, Argument("how much it matters, 0 to 1; default: not told", ge=0, le=1)] = None
+    decay: Annotated[
+        str | None,
+        Argument("how its weight falls with its age, such as linear-30d, exponential-30d or ttl-30d; default: never"),
+    ] = None
+    source: Annotated[str | None, Argument("who says so: a person, a program; default: not recorded")] = None
+    date: Annotated[str | None, Argument("the day on which it was observed, such as 2026-02-03; default: today")] = None
+    agent: Annotated[
+        str | None, Argument("the name of the agent whose entry it is; default: the one that the settings name")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
     """What to look for."""
 

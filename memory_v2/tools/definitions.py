@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from memory_v2.entries import rows as entry_rows
 from memory_v2.memory import Memory
 from memory_v2.models.base import Prompt
 from memory_v2.operations import rows
@@ -49,6 +50,7 @@ class Tool(Generic[A]):
 TOOLS: tuple[Tool[Any], ...] = (
     Tool("read_memory", rows.READ, arguments.Read, answers.read),
     Tool("write_memory", rows.WRITE, arguments.Write, answers.write),
+    Tool("capture_memory", entry_rows.CAPTURE, arguments.Capture, answers.capture),
     Tool("search_memory", rows.SEARCH, arguments.Search, answers.search),
     Tool("list_memory_files", rows.LIST_FILES, arguments.ListFiles, answers.list_files),
     Tool("split_memory", rows.SPLIT, arguments.Split, answers.split),

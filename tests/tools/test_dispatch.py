@@ -59,12 +59,18 @@ def told(memory: Memory, name: str, **arguments: Any) -> str:
     return result.text
 
 
+def stored(memory: Memory) -> tuple[object, ...]:
+    """All that a tool can change."""
+    entries = [(place.path, memory.entries.area.data(place.path)) for place in memory.entries.area.places()]
+    return pages_of(memory.storage), sorted(entries), [one.id for one in memory.history()]
+
+
 def refused(memory: Memory, name: Any, arguments: Any) -> ToolResult:
     """The answer to a call that is wrong: an error that changed nothing."""
-    before = pages_of(memory.storage), [one.id for one in memory.history()]
+    before = stored(memory)
     result = dispatch(memory, name, arguments)
     assert result.is_error, result.text
-    assert (pages_of(memory.storage), [one.id for one in memory.history()]) == before
+    assert stored(memory) == before
     assert result.document["error"]["message"] == result.text
     assert len(result.text) < 1_500
     return result
@@ -84,6 +90,35 @@ def test_a_fact_is_written_found_read_deleted_and_brought_back() -> None:
     assert deleted.document["revision"] in deleted.text
     assert "people/ines" in told(memory, "undo_memory", revision=deleted.document["revision"])
     assert "Ines pays the boat." in memory.read("people/ines")
+
+
+def test_an_observation_is_captured_beside_the_pages_once(memory: Memory) -> None:
+    pages = pages_of(memory.storage)
+    observed = {"content": "Build 41 took nine minutes on Porto.", "date": "2026-02-03"}
+    told_of = {"tags": ["ci"], "confidence": 0.8, "decay": "linear-30d", "source": "the runner", "agent": "hawk"}
+    first = dispatch(memory, "capture_memory", {**observed, **told_of})
+    assert first.document["id"] in first.text
+    entry = memory.entries.read_entry(first.document["id"])
+    assert (entry.id, entry.tags, entry.confidence) == ("hawk/obs-2026-02-03-001", ("ci",), 0.8)
+    assert (str(entry.decay), entry.source.author, entry.text) == (
+        "linear-30d",
+        "the runner",
+        f"{observed['content']}\n",
+    )
+    again = dispatch(memory, "capture_memory", {**observed, "agent": "hawk"})
+    assert (again.document["was_known"], again.document["id"]) == (True, entry.id)
+    near = told(
+        memory, "capture_memory", agent="hawk", content="Build 42 took nine minutes on Porto.", date="2026-02-03"
+    )
+    assert entry.id in near
+    assert pages_of(memory.storage) == pages
+
+
+def test_a_captured_secret_is_told_and_masked(memory: Memory) -> None:
+    key = "sk-proj-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY"
+    result = dispatch(memory, "capture_memory", {"content": f"The key of the shop is {key}."})
+    assert "secret" in result.text
+    assert key not in result.text + json.dumps(result.document)
 
 
 def test_a_text_has_its_source_and_its_day(memory: Memory) -> None:
@@ -301,6 +336,14 @@ def test_a_path_that_leaves_the_memory_is_refused(name: str, trick: str, memory:
         ("write_memory", {"content": "x", "date": "2026-13-40"}),
         ("write_memory", {"content": "x", "date": "2999-01-01"}),
         ("write_memory", {"content": "x", "source": "a\nb"}),
+        ("capture_memory", {"content": "x" * 1_000_000}),
+        ("capture_memory", {"content": " \n"}),
+        ("capture_memory", {"content": "x", "agent": "../outside"}),
+        ("capture_memory", {"content": "x", "agent": "x" * 5_000}),
+        ("capture_memory", {"content": "x", "tags": ["a\nb"]}),
+        ("capture_memory", {"content": "x", "confidence": 1.5}),
+        ("capture_memory", {"content": "x", "decay": "soon"}),
+        ("capture_memory", {"content": "x", "date": "2026-13-40"}),
         ("delete_memory", {"path": "memory"}),
         ("delete_memory", {"path": ""}),
         ("undo_memory", {"revision": "ffffffff"}),
