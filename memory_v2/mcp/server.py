@@ -33,7 +33,7 @@ T = TypeVar("T")
 CLOSING_SECONDS = 10.0
 """How long a server that ends waits for what is being written, in seconds. What takes longer is noted, and written when
 the memory is next used."""
-_DESTRUCTIVE = ("delete_memory", "undo_memory")
+_DESTRUCTIVE = ("replace_in_memory", "delete_memory", "undo_memory")
 """The tools that take something away."""
 
 _OUTPUT = {

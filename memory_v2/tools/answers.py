@@ -14,6 +14,7 @@ from memory_v2.operations import rows
 from memory_v2.text.amounts import counted, size
 from memory_v2.text.plain import plain, shorten
 from memory_v2.tools import arguments
+from memory_v2.tools.taken_out import taken_out
 from memory_v2.tree.block import split_lines
 from memory_v2.tree.path import ROOT, page_path
 
@@ -31,6 +32,8 @@ SHORTEST_ID = 4
 """How many characters of an id must be given."""
 MOST_NAMED = 20
 """Limits the pages that a sentence names."""
+MOST_QUOTED = 5
+"""Limits the lines that a sentence quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,26 @@ def write(memory: Memory, asked: arguments.Write) -> Answer:
     said = f"Written on {result.path!r} ({size(result.size_bytes)} now)."
     if result.new_files:
         said += f" A page had grown too large and was divided; new pages: {_named(result.new_files)}."
+    gone, stood = taken_out(result.revisions)
+    if gone:
+        said += f" No longer there: {_quoted(gone)}."
+    elif stood:
+        said += " All that stood there stays as it was; if some of it is wrong now, replace_in_memory corrects it."
     return Answer(_with_notes(said, result), document)
+
+
+def replace(memory: Memory, asked: arguments.Replace) -> Answer:
+    """Replaces the words, and shows the lines where they stood."""
+    path = page_path(asked.path)
+    try:
+        result = memory.replace_text(path, asked.old, asked.new)
+    except NotAllowed as error:
+        raise ToolProblem(
+            f"nothing was changed on {path!r}: {error}. read_memory shows the page to the letter"
+        ) from error
+    gone, _ = taken_out(result.revisions)
+    said = f"Replaced on {result.path!r}." + (f" No longer there: {_quoted(gone)}." if gone else "")
+    return Answer(_with_notes(said, result), _changed(result_document(rows.REPLACE_TEXT, result)))
 
 
 def capture(memory: Memory, asked: arguments.Capture) -> Answer:
@@ -277,6 +299,11 @@ def _named(paths: Iterable[str]) -> str:
     named = [repr(path) for path in paths]
     more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
     return ", ".join(named[:MOST_NAMED]) + more
+
+
+def _quoted(lines: Sequence[str]) -> str:
+    more = f" and {counted(len(lines) - MOST_QUOTED, 'more line')}" if len(lines) > MOST_QUOTED else ""
+    return ", ".join(repr(shorten(line, LONGEST_TITLE)) for line in lines[:MOST_QUOTED]) + more
 
 
 def _listed(page: PageInfo) -> str:

@@ -79,6 +79,15 @@ class Capture:
 
 
 @dataclass(frozen=True, slots=True)
+class Replace:
+    """What to replace, and by what."""
+
+    path: Page
+    old: Annotated[str, Argument("the words to replace, exactly as the page has them; they occur there once")]
+    new: Annotated[str, Argument("what stands there instead; empty to take the words out")]
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
     """What to look for."""
 

@@ -51,6 +51,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool("read_memory", rows.READ, arguments.Read, answers.read),
     Tool("write_memory", rows.WRITE, arguments.Write, answers.write),
     Tool("capture_memory", entry_rows.CAPTURE, arguments.Capture, answers.capture),
+    Tool("replace_in_memory", rows.REPLACE_TEXT, arguments.Replace, answers.replace),
     Tool("search_memory", rows.SEARCH, arguments.Search, answers.search),
     Tool("list_memory_files", rows.LIST_FILES, arguments.ListFiles, answers.list_files),
     Tool("split_memory", rows.SPLIT, arguments.Split, answers.split),

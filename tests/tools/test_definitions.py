@@ -89,4 +89,11 @@ def test_a_description_can_be_read_in_a_minute(tool: Tool[Any], memory: Memory) 
 
 def test_the_tools_that_change_something_are_told_from_those_that_read() -> None:
     changing = {tool.name for tool in TOOLS if not tool.is_read_only}
-    assert changing == {"write_memory", "capture_memory", "split_memory", "delete_memory", "undo_memory"}
+    assert changing == {
+        "write_memory",
+        "replace_in_memory",
+        "capture_memory",
+        "split_memory",
+        "delete_memory",
+        "undo_memory",
+    }

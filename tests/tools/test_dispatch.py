@@ -457,3 +457,37 @@ def test_a_search_says_if_the_memory_does_not_answer(memory: Memory) -> None:
     found = dispatch(memory, "search_memory", {"query": "Which mortgage did the bank offer for the kiln?"}).text
     assert "The kiln" in found
     assert "does not seem to answer" in found
+
+
+def test_a_write_says_whether_what_stood_there_stays(memory: Memory) -> None:
+    told(memory, "write_memory", content="Silica deploys on Tuesdays.", path="silica")
+    assert "replace_in_memory" in told(memory, "write_memory", content="Silica deploys on Fridays.", path="silica")
+    assert "No longer there" in told(memory, "write_memory", content="New.", path="silica", mode="replace")
+    assert "No longer there" not in told(memory, "write_memory", content="First.", path="another")
+
+
+def test_words_are_replaced_to_the_letter_and_the_answer_quotes_what_is_gone(memory: Memory) -> None:
+    told(memory, "write_memory", content="Silica deploys on *Tuesdays*.\n\nAda signs.", path="silica")
+    answer = dispatch(memory, "replace_in_memory", {"path": "silica", "old": "*Tuesdays*", "new": "Fridays"})
+    assert "Silica deploys on Fridays.\n\nAda signs." in memory.read("silica")
+    assert "'Silica deploys on Tuesdays.'" in answer.text and answer.document["revision"] in answer.text
+    assert "Ada" not in answer.text
+
+
+@pytest.mark.parametrize("old", ["Mondays", "s", ""])
+def test_words_that_do_not_stand_there_once_are_refused_and_nothing_changes(memory: Memory, old: str) -> None:
+    told(memory, "write_memory", content="Silica deploys on Tuesdays.", path="silica")
+    before = memory.read("silica")
+    answer = dispatch(memory, "replace_in_memory", {"path": "silica", "old": old, "new": "x"})
+    assert answer.is_error and "read_memory" in answer.text
+    assert memory.read("silica") == before
+
+
+def test_what_a_split_moves_is_not_told_as_gone() -> None:
+    memory = offline(threshold=2_048)
+    told(memory, "write_memory", content="# Log\n\n## One\n\nA pump is red.\n", path="log")
+    for number in range(60):
+        answer = told(
+            memory, "write_memory", content=f"## Part {number}\n\nThe pump {number} is in shed {number}.", path="log"
+        )
+        assert "No longer there" not in answer
