@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from memory_v2.errors import ModelError, ToolProblem
@@ -41,12 +41,20 @@ DECIDE_SCHEMA: Mapping[str, Any] = {
 }
 
 
-def shown(question: Question, operation: str, seconds: float, again: bool = False) -> str:
-    """The question in words: the whole task at first, then what has become of the last calls."""
+def rules_of(question: Question) -> Hashable:
+    """What of a question is the same for every operation of its kind."""
+    conversation = question.conversation
+    tools = ((tool.name, tool.description, json.dumps(tool.schema)) for tool in conversation.tools)
+    return conversation.system.text, *tools
+
+
+def shown(question: Question, operation: str, seconds: float, again: bool = False, knows_rules: bool = False) -> str:
+    """The question in words: the whole task at first, then what has become of the last calls. Whoever `knows_rules` is
+    not shown those, unless `again`."""
     conversation = question.conversation
     last = _last_answer(conversation)
     if last < 0:
-        return _task(conversation, operation, seconds)
+        return _task(conversation, operation, seconds, knows_rules and not again)
     news = conversation.messages[last + 1 :]
     results = [
         {"name": one.call.name, "is_error": one.is_error, "text": one.prompt.text}
@@ -91,8 +99,9 @@ def _last_answer(conversation: Conversation) -> int:
     return max(places, default=-1)
 
 
-def _task(conversation: Conversation, operation: str, seconds: float) -> str:
+def _task(conversation: Conversation, operation: str, seconds: float, knows_rules: bool = False) -> str:
     data = {
+        "knows_rules": knows_rules,
         "kind": "write" if isinstance(conversation.brief, WriteBrief) else "split",
         "operation": operation,
         "time": f"{seconds:g} seconds" if seconds < 120 else f"{seconds / 60:.2g} minutes",

@@ -14,6 +14,8 @@ MOST_KEPT = 256
 MAX_QUESTIONS = 24
 """How many questions may wait at once: fewer than the requests to models that a process has at work, so that agents
 that never decide keep no other model waiting."""
+ANYBODY = 0
+"""The peer of all clients that nothing tells apart."""
 GONE = "whoever was asked has gone"
 
 
@@ -25,7 +27,16 @@ class OpenCalls:
         self._at_work: dict[Hashable, Call] = {}
         self._left: dict[Hashable, Call] = {}
         """Calls whose answer nobody waits for any more. Whether they are cancelled is told later."""
+        self._taught: dict[Hashable, set[Hashable]] = {}
+        """The rules that each peer was shown."""
         self._is_closed = False
+
+    def knows(self, peer: Hashable, rules: Hashable) -> bool:
+        """Whether a peer was shown these rules before; from now on, it was. `ANYBODY` never was."""
+        known = self._taught.setdefault(peer, set()) if peer != ANYBODY else set()
+        was_shown = rules in known
+        known.add(rules)
+        return was_shown
 
     def keep(self, call: Call, peer: Hashable) -> None:
         """Keeps a call that waits for the decision of this peer."""
@@ -82,6 +93,7 @@ class OpenCalls:
 
     def give_up(self, peer: Hashable) -> None:
         """A peer has gone: the planner decides what it was asked."""
+        self._taught.pop(peer, None)
         for call, asked in self._kept.values():
             if asked == peer:
                 call.answer(ModelError(GONE))

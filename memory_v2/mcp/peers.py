@@ -11,7 +11,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from memory_v2.mcp.changes import Changes
 from memory_v2.mcp.deciding import Client
-from memory_v2.mcp.open_calls import OpenCalls
+from memory_v2.mcp.open_calls import ANYBODY, OpenCalls
 from memory_v2.mcp.sampling import is_offered
 from memory_v2.text.plain import shorten
 
@@ -28,7 +28,7 @@ def shook_hands(ctx: Context) -> bool:
 
 def peer_of(ctx: Context) -> Hashable:
     """What tells this connection from others; newer clients have none that lasts."""
-    return id(ctx.session.client_params) if shook_hands(ctx) else 0
+    return id(ctx.session.client_params) if shook_hands(ctx) else ANYBODY
 
 
 def request_of(ctx: Context, request: RequestId | None) -> Hashable:

@@ -27,7 +27,7 @@ from memory_v2.mcp.calls import Call, Progress, Told
 from memory_v2.mcp.changes import Changes
 from memory_v2.mcp.deciding import Client, Deciding
 from memory_v2.mcp.frame import framed
-from memory_v2.mcp.host import DECIDE, decided, shown
+from memory_v2.mcp.host import DECIDE, decided, rules_of, shown
 from memory_v2.mcp.open_calls import OpenCalls
 from memory_v2.mcp.peers import Context, client_of, peer_of, request_of, shook_hands
 from memory_v2.mcp.sampling import as_reply, as_request
@@ -131,7 +131,8 @@ class ToolCalls:
         """Asks whoever decides. Returns what the client is told instead of a result, if it answers by another call."""
         if self._deciding.way == "host":
             self._calls.keep(call, peer_of(ctx))
-            task = shown(question, call.operation, self._deciding.wait)
+            knows_rules = self._calls.knows(peer_of(ctx), rules_of(question))
+            task = shown(question, call.operation, self._deciding.wait, knows_rules=knows_rules)
             return _answer(task, is_waiting=True, operation=call.operation)
         if ctx.session.can_send_request:
             question.answer(await self._sampled(ctx, question))

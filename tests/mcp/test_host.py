@@ -96,6 +96,26 @@ def test_without_calls_the_whole_task_is_shown_again(mode: Mode) -> None:
     play(scene)
 
 
+@ages
+def test_the_rules_are_shown_once_to_a_client_that_can_be_told_from_others(mode: Mode) -> None:
+    memory = garden()
+
+    async def scene() -> None:
+        async with connected(memory, "host", mode) as client:
+            first = words(await client.call_tool("write_memory", {"content": LEEKS}))
+            await decide(client, operation_of(first), PLACE)
+            second = words(await client.call_tool("write_memory", {"content": "Kale is sown in May."}))
+            assert "## Rules" in first
+            assert ("## Rules" in second) == (mode != "legacy")
+            assert "[n1] Kale" in second
+            assert "## Rules" in words(await decide(client, operation_of(second)))
+            await decide(client, operation_of(second), make("place", blocks="n1", page="garden"))
+        async with connected(memory, "host", mode) as client:
+            assert "## Rules" in words(await client.call_tool("write_memory", {"content": "Beans are red."}))
+
+    play(scene)
+
+
 @pytest.mark.parametrize(
     "calls",
     [
