@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,7 +12,7 @@ import click
 
 from memory_v2.cli.edge import USAGE
 from memory_v2.cli.report import out_result
-from memory_v2.cli.show import out, plain, style, tell
+from memory_v2.cli.show import on_terminal, out, plain, style, tell
 from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory
 from memory_v2.entries import rows
 from memory_v2.text.amounts import counted
@@ -60,8 +63,9 @@ def capture(
     """Put down an observation at once.
 
     An entry is one Markdown file with its day, below entries/ in the memory's folder. No model is asked, and any number
-    of processes may capture at the same time. The text is the argument, a file or standard input. With --batch, the
-    other options do not count: each line says all about its entry.
+    of processes may capture at the same time. The text is the argument, a file or standard input; on a terminal, a
+    capture without a text asks for one line after the other. With --batch, the other options do not count: each line
+    says all about its entry.
 
     \b
     Examples:
@@ -74,12 +78,22 @@ def capture(
             raise click.UsageError("give a text or --batch, not both", click.get_current_context())
         _capture_batch(memory, batch, as_json)
         return
-    captured = memory.entries.capture(given_text(text, file), **given)
-    if as_json:
-        out_result(ROW, captured)
-    else:
-        out(_told(captured))
-    _tell_secrets(captured)
+    is_asked = not text and file is None and not as_json and on_terminal(sys.stdin)
+    for one in _typed() if is_asked else [given_text(text, file)]:
+        captured = memory.entries.capture(one, **given)
+        if as_json:
+            out_result(ROW, captured)
+        else:
+            out(_told(captured))
+        _tell_secrets(captured)
+
+
+def _typed() -> Iterator[str]:
+    """The lines that somebody types, until an empty one or the end."""
+    tell("what was observed? one line for each; an empty line ends")
+    with suppress(click.Abort):
+        while line := click.prompt("", prompt_suffix="> ", default="", show_default=False, err=True).strip():
+            yield line
 
 
 def _capture_batch(memory: Memory, batch: Any, as_json: bool) -> None:

@@ -64,3 +64,21 @@ def test_undo_takes_back_what_was_captured_last(program: Program) -> None:
     assert "capture: default/obs-2026-02-15-001" in program.quick("undo", "--yes").text
     assert program.quick("entries", "ls").text == ""
     assert "Porto" in program.quick("read").text
+
+
+def test_a_capture_without_a_text_asks_on_a_terminal_for_one_line_after_the_other(program: Program) -> None:
+    lines = b"CTR dropped 12%.\nThe build takes nine minutes.\n\n"
+    ended = program.on_terminal("capture", "--agent", "hawk", "--tag", "ctr", keys=(b"> ", lines))
+    assert ended.code == 0
+    assert ended.text.count("captured") == 2
+    told = program.quick("entries", "ls", "--json").json["entries"]
+    assert [(one["text"], one["tags"]) for one in told] == [
+        ("CTR dropped 12%.\n", ["ctr"]),
+        ("The build takes nine minutes.\n", ["ctr"]),
+    ]
+
+
+def test_a_capture_that_asks_ends_with_the_keys_for_the_end(program: Program) -> None:
+    ended = program.on_terminal("capture", keys=(b"> ", b"CTR dropped 12%.\n\x04"))
+    assert ended.code == 0
+    assert len(program.quick("entries", "ls", "--json").json["entries"]) == 1
