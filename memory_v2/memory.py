@@ -30,6 +30,7 @@ from memory_v2.tree.block import readable
 from memory_v2.tree.path import ROOT
 
 if TYPE_CHECKING:
+    from memory_v2.checkpoints.checkpoints import Checkpoints
     from memory_v2.entries.entries import Entries
     from memory_v2.models.base import Model
     from memory_v2.operations.check import Checkup
@@ -136,25 +137,11 @@ class Memory:
 
     @cached_property
     def _parts(self) -> Context:
-        from memory_v2.agent.load import OFFLINE, load_model
-        from memory_v2.index.opened import open_index
-        from memory_v2.operations.context import Context
+        from memory_v2.operations.opening import open_context
         from memory_v2.text.calendar import Calendar, utc_now
 
         calendar = Calendar(self._timezone, self._now or utc_now)
-        planner = load_model(OFFLINE)
-        model = self._model if not isinstance(self._model, str) else None
-        if model is None:
-            model = planner if self._model == OFFLINE else load_model(str(self._model), self.prices)
-        return Context(
-            storage=self.storage,
-            index=open_index(self.storage, calendar, self._is_dense),
-            model=model,
-            planner=planner,
-            threshold=self._threshold,
-            now=calendar.now,
-            timezone=calendar.zone,
-        )
+        return open_context(self.storage, self._model, self.prices, self._threshold, calendar, self._is_dense)
 
     @property
     def today(self) -> date:
@@ -188,6 +175,13 @@ class Memory:
         from memory_v2.entries.entries import Entries
 
         return Entries(self.storage, self._timezone, self._now, self._agent, self._recover)
+
+    @property
+    def checkpoints(self) -> Checkpoints:
+        """The checkpoints: named points of the history, with all pages and entries."""
+        from memory_v2.checkpoints.checkpoints import Checkpoints
+
+        return Checkpoints(self._run)
 
     def recover(self) -> list[Recovered]:
         """Finishes interrupted operations and returns those finished since this memory was opened. Every method does

@@ -37,6 +37,7 @@ VERBS = {
     "restore": "undo",
     "blame": "history",
     "gc": "history",
+    "checkpoint": "checkpoint",
     "import": "import_:import_verb",
     "migrate": "import_",
     "export": "export",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +14,7 @@ from memory_v2.cli.report import out_result
 from memory_v2.cli.show import on_terminal, out, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.upkeep import tell_plan
-from memory_v2.cli.verb import WHICH_MEMORY, Verb, json_option, option_for, with_memory
+from memory_v2.cli.verb import GroupOfVerbs, json_option, option_for, with_memory
 from memory_v2.documents import document
 from memory_v2.entries import rows
 from memory_v2.text.amounts import counted_entries
@@ -32,20 +32,7 @@ COLUMNS = (
 )
 
 
-class EntryVerbs(click.Group):
-    """The verbs on entries, in the order in which they are written."""
-
-    command_class = Verb
-
-    def __init__(self, *args: Any, **extra: Any) -> None:
-        super().__init__(*args, epilog=WHICH_MEMORY.format(verb="entries"), **extra)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Not by name."""
-        return list(self.commands)
-
-
-@click.group(cls=EntryVerbs, subcommand_metavar="VERB ...", invoke_without_command=True)
+@click.group(cls=GroupOfVerbs, subcommand_metavar="VERB ...", invoke_without_command=True)
 @click.pass_context
 def entries(context: click.Context) -> None:
     """List and show entries, bring some in, and write them out.

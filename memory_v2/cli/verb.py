@@ -131,6 +131,20 @@ class MemoryVerbs(click.Group):
             raise click.UsageError(f"--json goes after the verb: {ctx.command_path} VERB --json", ctx) from error
 
 
+class GroupOfVerbs(click.Group):
+    """Verbs below one of `silica memory`, in the order in which they are written."""
+
+    command_class = Verb
+
+    def __init__(self, *args: Any, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.epilog = WHICH_MEMORY.format(verb=self.name)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Not by name."""
+        return list(self.commands)
+
+
 def word(argument: str) -> str:
     """The type of an argument that is text: as it was given, without the mark."""
     return argument.removeprefix(_SHIELD)

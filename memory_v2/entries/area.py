@@ -117,7 +117,17 @@ class Area:
         `StorageConflict` if an entry is not as it was `before`."""
         self.pick_up()
         revision = Revision(kind, shorten(summary, MAX_SUMMARY), new_id(), when=self.calendar.now())
-        return self.storage.apply(Change(tuple(changes), revision))
+        made = self.storage.apply(Change(tuple(changes), revision))
+        self.remember(made.pages)
+        return made
+
+    def remember(self, changes: Iterable[PageChange]) -> None:
+        """Adds the entries that these changes have created to what is known."""
+        for change in changes:
+            place = place_of(change.path)
+            if place is not None and change.before is None and change.after is not None:
+                for one in self._known(read_entry(place, change.after)):
+                    self.known.add(one)
 
     def pick_up(self, below: str = ENTRIES) -> int:
         """Brings entries that are not in the history yet into it, in one revision, or those below a folder; returns how
@@ -144,7 +154,10 @@ class Area:
 
     def _known_entries(self) -> Iterator[KnownEntry]:
         for file in self.files():
-            place = place_of(file.path)
-            if file.entry is not None and place is not None:
-                observed = self.calendar.written(file.entry.observed_at) or ""
-                yield KnownEntry(place.id, place.space, str(place.day or ""), place.number, observed, file.entry.text)
+            yield from self._known(file)
+
+    def _known(self, file: EntryFile) -> Iterator[KnownEntry]:
+        place = place_of(file.path)
+        if file.entry is not None and place is not None:
+            observed = self.calendar.written(file.entry.observed_at) or ""
+            yield KnownEntry(place.id, place.space, str(place.day or ""), place.number, observed, file.entry.text)

@@ -38,7 +38,7 @@ def entry_findings(area: Area) -> list[Finding]:
     ignored = area.storage.ignored_files(ENTRIES)
     if not stamps and not ignored:
         return []
-    _record(area, {path for path in stamps if place_of(path) or path == DOMAINS_PAGE})
+    record_entries(area)
     files = list(area.files())
     return [
         *(finding for file in files for finding in file.findings),
@@ -57,14 +57,21 @@ def _inconsistencies(area: Area, files: Sequence[EntryFile]) -> list[Finding]:
     return list(inconsistencies(files, known, area.storage.list_files(), area.calendar))
 
 
-def _record(area: Area, paths: set[str]) -> None:
+def record_entries(area: Area) -> None:
+    """Brings what was captured or edited by hand into the history, if its disk can be written."""
     try:
         area.pick_up()
         history = area.storage.history
         known = history.paths(history.head, ENTRIES) if history.begun else set()
-        area.storage.record_external_edits(paths | known, area.calendar.now())
+        area.storage.record_external_edits(known.union(stored_paths(area)), area.calendar.now())
     except StorageError as error:  # a read-only disk must not stop readers
         logger.info("captured entries could not be brought into the history: %s", error)
+
+
+def stored_paths(area: Area) -> list[str]:
+    """The paths of all entries, and of the domains if somebody has edited them."""
+    there = (stamp.path for stamp in area.storage.stamps(ENTRIES))
+    return [path for path in there if place_of(path) or path == DOMAINS_PAGE]
 
 
 def _stray(path: str) -> Finding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -187,8 +187,8 @@ def restore(context: Context, revision: str, path: str | None = None) -> Result:
     recorded = _history(context)
     refresh(context)
     then = recorded.pages(_find(recorded, revision).revisions[0].id)
-    draft = Draft(context)
     if path is not None:
+        draft = Draft(context)
         path = page_path(path)
         if path not in then:
             raise PageNotFound(path)
@@ -200,11 +200,19 @@ def restore(context: Context, revision: str, path: str | None = None) -> Result:
         draft.put(page)
         made = commit(draft)
         return _settled(context, Result(path, (made,) if made else ()))
-    for gone in draft.paths() - then.keys():
+    return put_back(context, then)
+
+
+def put_back(context: Context, pages: Mapping[str, bytes], entries: Iterable[PageChange] = ()) -> Result:
+    """Makes the tree these pages, byte for byte, and stores these changes of entries in the same revision. Pages that
+    are overgrown are split."""
+    draft = Draft(context)
+    draft.beside += entries
+    for gone in draft.paths() - pages.keys():
         draft.staged[gone] = None
-    for there, data in then.items():
-        draft.before(there)
-        draft.staged[there] = parse_page(there, decode(data))
+    for path, data in pages.items():
+        draft.before(path)
+        draft.staged[path] = parse_page(path, decode(data))
     made = commit(draft, exact=True, may_be_out_of_reach=True)
     return _settled(context, Result(ROOT, (made,) if made else ()))
 

@@ -22,6 +22,7 @@ class Argument:
     type: Literal[
         "str",
         "str | None",
+        "str | Path",
         "date | str | None",
         "int",
         "int | None",

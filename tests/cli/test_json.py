@@ -18,6 +18,7 @@ CALLS = [
     ["ls"],
     ["capture", "Silica uses ruff"],
     ["entries", "ls"],
+    ["checkpoint", "create", "one"],
     ["tree"],
     ["split"],
     ["merge", "people"],

@@ -33,6 +33,7 @@ VERBS = [
     "restore",
     "blame",
     "gc",
+    "checkpoint",
     "import",
     "migrate",
     "export",

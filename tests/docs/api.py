@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_v2 import errors, functions
+from memory_v2.checkpoints.checkpoints import Checkpoints
 from memory_v2.entries.entries import Entries
 from memory_v2.memory import Memory
 from memory_v2.notes.extracting import Wanted
@@ -35,7 +36,7 @@ MAX_LINE = 90
 MAX_DEFAULT = 60
 """A default that takes more characters is not shown."""
 NEW_LINE = "\n"
-ENTRIES = "memory.entries"
+ENTRIES, CHECKPOINTS = "memory.entries", "memory.checkpoints"
 _NAME = re.compile(r"\b[A-Z]\w+")
 
 
@@ -44,14 +45,19 @@ def page() -> str:
     types = result_types()
     parts = [
         OPENING,
-        *_section("Memory", [_class(Memory), *(_member(Memory, name, "memory") for name in members(Memory))]),
-        *_section("Entries", [f"{_doc(Entries)}\n", *(_member(Entries, name, ENTRIES) for name in members(Entries))]),
-        *_section("Notes", [_class(Notes), *(_member(Notes, name, "notes") for name in members(Notes))]),
+        *_section("Memory", [_class(Memory), *_members(Memory, "memory")]),
+        *_section("Entries", [f"{_doc(Entries)}\n", *_members(Entries, ENTRIES)]),
+        *_section("Checkpoints", [f"{_doc(Checkpoints)}\n", *_members(Checkpoints, CHECKPOINTS)]),
+        *_section("Notes", [_class(Notes), *_members(Notes, "notes")]),
         *_section("Functions", [_function(name) for name in names_of(functions)]),
         *_section("Results", [_type(one) for one in types]),
         *_section("Errors", [f"```\n{_tree(inspect.getdoc(errors) or '')}\n```\n"]),
     ]
     return "\n".join(parts)
+
+
+def _members(one: type, held: str) -> Iterator[str]:
+    return (_member(one, name, held) for name in members(one))
 
 
 def members(one: type) -> list[str]:
@@ -72,7 +78,7 @@ def result_types() -> list[type]:
     """What the methods of a memory, of its entries and of notes return, and what that consists of, in the order in
     which it comes up."""
     found: dict[type, None] = {Limits: None, Wanted: None}
-    holders = (Memory, Entries, Notes)
+    holders = (Memory, Entries, Checkpoints, Notes)
     waiting = [one for held in holders for name in members(held) for one in _named_in(held, _returns(held, name))]
     while waiting:
         one = waiting.pop(0)

@@ -23,6 +23,7 @@ FLOORS = (
     {"agent"},
     {"operations"},
     {"entries", "notes"},
+    {"checkpoints"},
     {"documents", "given", "table", "recovery"},
     {"memory", "functions"},
     {"__init__"},

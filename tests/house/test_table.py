@@ -8,6 +8,8 @@ from typing import Any, get_args
 
 import pytest
 
+from memory_v2.checkpoints import rows as checkpoint_rows
+from memory_v2.checkpoints.checkpoints import Checkpoints
 from memory_v2.entries.entries import Entries
 from memory_v2.memory import Memory
 from memory_v2.operations.row import REQUIRED, Row
@@ -30,7 +32,8 @@ def spelled(function: Callable[..., Any]) -> Spelled:
 @pytest.mark.parametrize("row", TABLE.values(), ids=TABLE.keys())
 def test_a_row_has_the_arguments_of_the_method_and_of_the_function(row: Row[Any]) -> None:
     told = [(one.name, one.default) for one in row.arguments]
-    method = getattr(Entries if row.works_on == "entries" else Memory, METHODS.get(row.name, row.name))
+    holder = Checkpoints if row in checkpoint_rows.ROWS else Entries if row.works_on == "entries" else Memory
+    method = getattr(holder, METHODS.get(row.name, row.name))
     assert told == spelled(method) == spelled(row.load())
     types = [one.annotation for one in list(inspect.signature(method).parameters.values())[1:]]
     assert all(one.choices or one.type == named for one, named in zip(row.arguments, types, strict=True))

@@ -1,0 +1,32 @@
+"""Putting together what operations work with, when a memory is first used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memory_v2.agent.load import OFFLINE, load_model
+from memory_v2.index.opened import open_index
+from memory_v2.models.base import Model
+from memory_v2.operations.context import Context
+from memory_v2.storage.base import MemoryStorage
+from memory_v2.text.calendar import Calendar
+
+
+def open_context(
+    storage: MemoryStorage, model: str | Model, prices: Path | None, threshold: int, calendar: Calendar, is_dense: bool
+) -> Context:
+    """The parts for the operations of a memory: its index is opened, and its model is loaded by its name. Raises
+    `InvalidSetting`, `ModelError`."""
+    planner = load_model(OFFLINE)
+    decides = model
+    if isinstance(decides, str):
+        decides = planner if decides == OFFLINE else load_model(decides, prices)
+    return Context(
+        storage=storage,
+        index=open_index(storage, calendar, is_dense),
+        model=decides,
+        planner=planner,
+        threshold=threshold,
+        now=calendar.now,
+        timezone=calendar.zone,
+    )
