@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from memory_v2.entries.places import place_of
 from memory_v2.errors import UsageError
 from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
+from memory_v2.migrate.export_entries import StoredFile, entries_part, entry_lines, stored_entries
 from memory_v2.migrate.export_forms import file_text, json_line, part_text
 from memory_v2.migrate.leaves import Leaf, leaves
 from memory_v2.progress import with_progress
@@ -22,7 +24,7 @@ Form: TypeAlias = Literal["folder", "file", "jsonl"]
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was exported: where to, how many pages, files and bytes, and the pages that could not be read."""
+    """What was exported: where to, how many pages, entries, files and bytes, and what could not be read."""
 
     dest: str
     form: Form
@@ -30,35 +32,41 @@ class Exported:
     files: int
     size_bytes: int
     left_out: tuple[LeftOut, ...] = ()
+    entries: int = 0
 
 
 def export(memory: Memory, dest: Path, form: Form = "folder", force: bool = False) -> Exported:
-    """Writes all pages to a folder, or to one file. The memory is not changed.
+    """Writes all pages and entries to a folder, or to one file. The memory is not changed.
 
     A file is written whole or not at all. What is at `dest` already is refused; with `force` files of the same names
     are replaced, and others stay. Raises `UsageError`, `StorageError`.
     """
     _check(memory, dest, form, force)
     pages, left_out = leaves(memory)
+    entries, unread = stored_entries(memory)
     size = 0
     if form == "folder":
-        for leaf in with_progress(pages, "pages exported"):
-            size += _put(dest / to_system(f"{leaf.page.path}.md"), encode(file_text(leaf)))
+        files = {leaf.page.path: encode(file_text(leaf)) for leaf in pages} | {one.path: one.data for one in entries}
+        for path, data in with_progress(files.items(), "files written"):
+            size += _put(dest / to_system(f"{path}.md"), data)
     else:
-        size = _put(dest, b"".join(_data(pages, form)))
-    files = len(pages) if form == "folder" else 1
-    return Exported(str(dest), form, len(pages), files, size, tuple(left_out))
+        size = _put(dest, b"".join(_data(pages, entries, form)))
+    count = len(pages) + len(entries) if form == "folder" else 1
+    held = sum(place_of(one.path) is not None for one in entries)
+    return Exported(str(dest), form, len(pages), count, size, (*left_out, *unread), held)
 
 
 def exported_data(memory: Memory, form: Literal["file", "jsonl"]) -> tuple[bytes, Sequence[LeftOut]]:
-    """What `export` would write to one file, and the pages that could not be read. Raises `StorageError`."""
+    """What `export` would write to one file, and what could not be read. Raises `StorageError`."""
     pages, left_out = leaves(memory)
-    return b"".join(_data(pages, form)), left_out
+    entries, unread = stored_entries(memory)
+    return b"".join(_data(pages, entries, form)), [*left_out, *unread]
 
 
-def _data(pages: Sequence[Leaf], form: Form) -> Iterator[bytes]:
+def _data(pages: Sequence[Leaf], entries: Sequence[StoredFile], form: Form) -> Iterator[bytes]:
     for leaf in pages:
         yield encode(part_text(leaf)) if form == "file" else json_line(leaf).encode()
+    yield from entries_part(entries) if form == "file" else entry_lines(entries)
 
 
 def _put(file: Path, data: bytes) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -148,8 +148,13 @@ def _heading(words: str, level: int, newline: str) -> Block:
 
 
 def json_line(leaf: Leaf) -> str:
-    """The page as a line of JSON. What some programs take for the end of a line is escaped, and so is half a pair."""
-    line = json.dumps(_row(leaf), ensure_ascii=False)
+    """The page as a line of JSON."""
+    return row_line(_row(leaf))
+
+
+def row_line(row: Mapping[str, Any]) -> str:
+    """A line of JSON. What some programs take for the end of a line is escaped, and so is half a pair."""
+    line = json.dumps(row, ensure_ascii=False)
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line) + "\n"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory_v2.entries.upkeep import DOMAINS_PAGE
 from memory_v2.files.claude_folder import address_in, judge_in
 from memory_v2.files.decoding import read_text
 from memory_v2.files.left_out import LeftOut
@@ -13,6 +14,8 @@ from memory_v2.files.listing import Listing, has_text_suffix, list_files, no_rea
 from memory_v2.migrate.places import find_places
 from memory_v2.migrate.references import References, Referring
 from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.storage.names import SUFFIX
+from memory_v2.storage.reserved import is_entry_place
 from memory_v2.tree.block import parse_blocks, readable
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.page import own_title
@@ -26,13 +29,23 @@ class Text(Referring):
     notes: tuple[str, ...] = ()
 
 
+def an_entry(text: Text) -> LeftOut | None:
+    """Leaves out what stands where a memory has its entries, or their domains."""
+    path = text.name.removesuffix(SUFFIX)
+    if path == DOMAINS_PAGE:
+        return LeftOut(text.name, "it holds the domains of entries, and is no page: see 'silica memory domains'")
+    if is_entry_place(path):
+        return LeftOut(text.name, "it is an entry, and no page: 'silica memory entries import' brings entries in")
+    return None
+
+
 def scan_folder(
     format_name: str,
     folder: Path,
     *,
     address: Callable[[str], str] | None = None,
     is_text: Callable[[str], bool] = has_text_suffix,
-    leave_out: Callable[[Text], LeftOut | None] = lambda _: None,
+    leave_out: Callable[[Text], LeftOut | None] = an_entry,
 ) -> Scan:
     """The documents of a folder of notes, with what `scan_files` leaves out, and what is hidden. What Claude Code keeps
     in a `.claude` folder is read too. Raises `StorageError` if the folder cannot be listed."""

@@ -13,7 +13,7 @@ from memory_v2.cli.show import out, out_json, plain, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, json_option, with_memory
 from memory_v2.memory import Memory
-from memory_v2.text.amounts import counted, size
+from memory_v2.text.amounts import counted, counted_entries, size
 
 
 @click.command(cls=Verb)
@@ -23,7 +23,7 @@ from memory_v2.text.amounts import counted, size
     type=click.Choice(["folder", "file", "jsonl"]),
     default="folder",
     show_default=True,
-    help="A folder of Markdown files, one Markdown file, or one line of JSON for each page.",
+    help="A folder of Markdown files, one Markdown file, or one line of JSON for each page and entry.",
 )
 @click.option("--force", is_flag=True, help="Replace files of the same names. Other files at DEST stay.")
 @json_option
@@ -37,10 +37,11 @@ def export(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Export all pages to plain files.
+    """Export all pages and entries to plain files.
 
-    The text of each page is exported to the letter. DEST is a folder, or a file with --form file and --form jsonl,
-    where '-' is standard output. 'silica memory import' reads the folder again.
+    The text of each page is exported to the letter, and in a folder each entry to the byte. DEST is a folder, or a file
+    with --form file and --form jsonl, where '-' is standard output. 'silica memory import' and 'silica memory entries
+    import' read the folder again.
 
     \b
     Examples:
@@ -66,8 +67,9 @@ def export(
         if as_json:
             out_json(document(done))
         else:
-            where = f"{plain(done.dest)} · {counted(done.pages, 'page')}, {size(done.size_bytes)}"
-            out(where if done.files == done.pages else f"{where} in {counted(done.files, 'file')}")
+            held = counted(done.pages, "page") + (f" and {counted_entries(done.entries)}" if done.entries else "")
+            where = f"{plain(done.dest)} · {held}, {size(done.size_bytes)}"
+            out(where if done.form == "folder" else f"{where} in {counted(done.files, 'file')}")
     tell_how_to_begin(memory)
     for page in left_out:
         tell(f"{page.name} is left out: {page.reason}")

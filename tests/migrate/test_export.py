@@ -49,6 +49,29 @@ def read_again(folder: Path) -> Scan:
     return scan_of(*(document(name, text) for name, text in zip(names, texts, strict=True) if text.strip()))
 
 
+def test_entries_go_with_the_pages_in_every_form_and_come_back_as_entries(tmp_path: Path) -> None:
+    memory = a_memory()
+    odd = "entries/agents/hawk/memory/archive/obs-2026-02-01-001"
+    captured = memory.entries.capture("CTR fell.\n\n# By 12%\n", "hawk", tags=["ctr"])
+    memory.storage.write(odd, b"---\nown:   [ 1,2 ]\n---\nodd \xff\r\n")
+    memory.entries.set_domains('[garden]\nkeywords = ["leek"]\n')
+    paths = {stamp.path for stamp in memory.storage.stamps("entries")}
+    done = export(memory, tmp_path / "out")
+    assert (done.pages, done.entries, done.files) == (5, 2, 8)
+    there = {path: (tmp_path / "out" / f"{path}.md").read_bytes() for path in paths}
+    assert there == {path: memory.storage.read(path).data for path in paths}
+    rows = [json.loads(line) for line in exported_data(memory, "jsonl")[0].splitlines()]
+    told = {row["path"]: row.get("entry", {}) for row in rows if row["path"] in paths}
+    assert told.keys() == paths
+    assert told[odd]["text"] == "odd \udcff\r\n"
+    assert captured.id in {one.get("id") for one in told.values()}
+    whole = exported_data(memory, "file")[0].decode()
+    assert whole.index("# Entries") < whole.index(captured.id) < whole.index("> # By 12%")
+    [(_, scan)] = scan_paths([tmp_path / "out"])
+    assert not [one for one in scan.documents if one.name.startswith("entries/")]
+    assert {left.name for left in scan.left_out if "entries" in left.reason} == {f"{path}.md" for path in paths}
+
+
 def contents(text: str) -> list[str]:
     return [block.content for block in parse_blocks(text)]
 
