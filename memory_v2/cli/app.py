@@ -22,6 +22,7 @@ VERBS = {
     "route": "upkeep",
     "age": "upkeep",
     "promote": "upkeep",
+    "dedupe": "dedupe",
     "status": "upkeep",
     "domains": "upkeep",
     "ls": "inspect",

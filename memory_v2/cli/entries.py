@@ -1,9 +1,10 @@
-"""The verbs of `silica memory entries`: ls, show, import, export."""
+"""The verbs of `silica memory entries`: ls, show, retract, import, export."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,11 @@ from memory_v2.cli.spinner import working
 from memory_v2.cli.upkeep import tell_plan
 from memory_v2.cli.verb import GroupOfVerbs, json_option, option_for, with_memory
 from memory_v2.documents import document
-from memory_v2.entries import rows
+from memory_v2.entries import curation_rows, rows
 from memory_v2.text.amounts import counted_entries
 
 if TYPE_CHECKING:
-    from memory_v2.entries.entry import Entry
+    from memory_v2.entries.entry import Entry, Reference
     from memory_v2.memory import Memory
 
 COLUMNS = (
@@ -35,7 +36,7 @@ COLUMNS = (
 @click.group(cls=GroupOfVerbs, subcommand_metavar="VERB ...", invoke_without_command=True)
 @click.pass_context
 def entries(context: click.Context) -> None:
-    """List and show entries, bring some in, and write them out.
+    """List, show and retract entries, bring some in, and write them out.
 
     Entries are what 'silica memory capture' puts down: short, dated observations. With --json, each verb prints one
     JSON document.
@@ -133,7 +134,7 @@ def export_verb(memory: Memory, folder: Path, as_json: bool) -> None:
 @json_option
 @with_memory
 def show(memory: Memory, id: str, as_json: bool) -> None:  # noqa: A002 - as it is called in the results
-    """Show an entry: what is known of it, and its text.
+    """Show an entry: what is known of it, what refers to it, and its text.
 
     \b
     Examples:
@@ -141,13 +142,40 @@ def show(memory: Memory, id: str, as_json: bool) -> None:  # noqa: A002 - as it 
       silica memory entries show obs-2026-02-15-001 --json
     """
     entry = memory.entries.read_entry(id)
+    with working("reading the entries"):
+        back = memory.entries.referred_to_by(entry.id)
     if as_json:
-        out_result(rows.READ_ENTRY, entry)
+        out_result(rows.READ_ENTRY, entry, None, referred_to_by=back)
         return
-    for name, value in _facts(entry):
+    for name, value in _facts(entry, back):
         out(f"{style(name, dim=True)} {plain(value)}")
     out("")
     out(plain_lines(entry.text) if on_terminal(sys.stdout) else entry.text, newline=False)
+
+
+@entries.command("retract")
+@click.argument("id", metavar="ENTRY")
+@option_for(curation_rows.RETRACT, "why", "--why", metavar="TEXT")
+@option_for(curation_rows.RETRACT, "superseded_by", "--superseded-by", metavar="ENTRY")
+@json_option
+@with_memory
+def retract(memory: Memory, id: str, why: str, superseded_by: str | None, as_json: bool) -> None:  # noqa: A002 - as above
+    """Close an entry that turned out to be wrong or old.
+
+    Its text stays, with the reason, and so do references to it. It is no longer routed or promoted. 'silica memory
+    undo' takes it back.
+
+    \b
+    Examples:
+      silica memory entries retract hawk/obs-2026-02-15-001 --why "the counter was broken"
+      silica memory entries retract obs-2026-02-15-001 --why corrected --superseded-by obs-2026-02-16-002
+    """
+    done = memory.entries.retract(id, why, superseded_by)
+    if as_json:
+        out_result(curation_rows.RETRACT, done)
+    else:
+        name = style(plain(done.entry.id), fg="cyan")
+        out(f"{name} retracted, recorded as {done.revision}" if done.revision else f"{name} is retracted already")
 
 
 def _cells(entry: Entry) -> list[str]:
@@ -155,10 +183,16 @@ def _cells(entry: Entry) -> list[str]:
 
     tags = ", ".join(map(plain, entry.tags))
     observed = entry.observed_at.isoformat()
-    return [plain(entry.id), observed, plain(entry.home or ""), tags, plain(opening(" ".join(entry.text.split())))]
+    text = plain(opening(" ".join(entry.text.split())))
+    closed = f"({entry.status}{_by(entry)}) " if entry.status == "closed" else ""
+    return [plain(entry.id), observed, plain(entry.home or ""), tags, closed + text]
 
 
-def _facts(entry: Entry) -> list[tuple[str, str]]:
+def _by(entry: Entry) -> str:
+    return f", superseded by {plain(entry.superseded_by)}" if entry.superseded_by else ""
+
+
+def _facts(entry: Entry, back: Iterable[Reference]) -> list[tuple[str, str]]:
     source = entry.source
     facts = {
         "entry": entry.id + (" (archived)" if entry.archived else ""),
@@ -171,9 +205,10 @@ def _facts(entry: Entry) -> list[tuple[str, str]]:
         "confidence": "" if entry.confidence is None else f"{entry.confidence:g}",
         "importance": "" if entry.importance is None else f"{entry.importance:g}",
         "decay": str(entry.decay),
-        "status": entry.status + (f", superseded by {entry.superseded_by}" if entry.superseded_by else ""),
+        "status": entry.status + _by(entry) + (f": {entry.retracted}" if entry.retracted else ""),
         "verified": ("yes" if entry.verified else "no") + "".join(f", by {name}" for name in entry.verified_by),
         "refers to": ", ".join(f"{one.target} ({one.relation})" for one in entry.references),
+        "referred to by": ", ".join(f"{one.target} ({one.relation})" for one in back),
         "derived from": ", ".join(entry.derived_from),
         "worked into": ", ".join(entry.consolidated_into),
         "promoted from": entry.promoted_from or "",

@@ -15,7 +15,7 @@ import click
 from memory_v2.cli.show import tell
 from memory_v2.errors import InvalidText, UsageError
 from memory_v2.memory import Memory
-from memory_v2.operations.row import Row
+from memory_v2.operations.row import REQUIRED, Row
 from memory_v2.scope import PROJECT_MEMORY, persona_memory, project_folder, worktree
 
 P = ParamSpec("P")
@@ -160,6 +160,8 @@ def option_for(row: Row[Any], name: str, *flags: str, **extra: Any) -> Callable[
         extra["is_flag"] = True
     elif argument.choices:
         extra["type"] = click.Choice(argument.choices)
+    if argument.default is REQUIRED:
+        return click.option(*flags, required=True, help=argument.about, **extra)
     is_told = argument.default not in (None, False)
     return click.option(*flags, default=argument.default, show_default=is_told, help=argument.about, **extra)
 

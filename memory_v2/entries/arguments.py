@@ -1,4 +1,5 @@
-"""Whether the arguments of an operation on entries are of the types that its row of the table names."""
+"""Whether the arguments of an operation on entries are of the types that its row of the table names, and on one line
+where a header has a line for them."""
 
 from __future__ import annotations
 
@@ -20,6 +21,22 @@ def check_arguments(row: Row[Any], given: Mapping[str, Any]) -> None:
             raise InvalidSetting(f"{argument.name} must be one of {', '.join(argument.choices)}, not {value!r}")
         if not fits(value):
             raise InvalidSetting(f"{argument.name} must be {what}, not {value!r}")
+
+
+def one_line(name: str, told: object) -> str | None:
+    """A text on one line, without blanks around it. Raises `InvalidSetting` for anything else but `None`."""
+    if told is None:
+        return None
+    if not isinstance(told, str) or not told.strip() or not told.strip().isprintable():
+        raise InvalidSetting(f"{name} must be a text on one line, not {told!r}")
+    return told.strip()
+
+
+def lines(name: str, told: object) -> tuple[str, ...]:
+    """Texts on one line each, every one once. Raises `InvalidSetting`."""
+    if isinstance(told, str) or not isinstance(told, Iterable):
+        raise InvalidSetting(f"{name} must be a list of texts, not {told!r}")
+    return tuple(dict.fromkeys(filter(None, (one_line(name, one) for one in told))))
 
 
 def _is_anything(_: object) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cache
@@ -16,6 +17,7 @@ from inspect import signature
 from typing import Any, TypeVar
 
 from memory_v2.entries.area import Area
+from memory_v2.entries.arguments import lines, one_line
 from memory_v2.entries.entry import NONE, Decay, Entry, Reference, Scope, Source
 from memory_v2.entries.file import RELATED, day_or_moment, entry_data, one_of, read_decay, share
 from memory_v2.entries.places import check_agent
@@ -108,14 +110,14 @@ def capture(
         text=text if text.endswith(("\n", "\r")) else f"{text}\n",
         observed_at=_observed(area, date),
         recorded_at=area.calendar.now().astimezone(UTC).replace(microsecond=0),
-        kind=_line("kind", kind) or "observation",
-        home=_line("home", home),
-        tags=_lines("tags", tags),
+        kind=one_line("kind", kind) or "observation",
+        home=one_line("home", home),
+        tags=lines("tags", tags),
         source=Source(
-            author=_line("source", source),
-            channel=_line("channel", channel),
-            session=_line("session", session),
-            location=_line("location", location),
+            author=one_line("source", source),
+            channel=one_line("channel", channel),
+            session=one_line("session", session),
+            location=one_line("location", location),
         ),
         confidence=_checked("confidence", confidence, share, "a number from 0 to 1"),
         importance=_checked("importance", importance, share, "a number from 0 to 1"),
@@ -147,26 +149,34 @@ def _stored(area: Area, entry: Entry) -> Captured:
     area.make_ready()  # first: what is known lies in the memory's folder, which may not exist yet
     asked = KnownEntry("", entry.space, day, 0, day, entry.text)
     known = area.known.ask(asked)
-    for same in known.same if known else ():
-        if told := _said(area, same, entry.text):
-            return Captured(told, was_known=True, secrets=secrets)
+    if told := _said(area, known.same if known else (), entry.text):
+        return Captured(told, was_known=True, secrets=secrets)
     if near := (known.near if known else ""):
         entry = replace(entry, references=(*entry.references, Reference(NEAR, near)))
     place = area.create(entry.space, day, entry_data(entry))
-    area.known.add(replace(asked, id=place.id, turn=place.number))
+    others = area.known.add(replace(asked, id=place.id, turn=place.number))
+    if told := _said(area, others, entry.text):  # another process has captured it at the same instant
+        with suppress(StorageError):
+            area.storage.delete(place.path)
+        return Captured(told, was_known=True, secrets=secrets)
     if place.number % BATCH == 0:
         _pick_up(area, place.path.rpartition("/")[0])
     return Captured(replace(entry, id=place.id), near=near or None, secrets=secrets)
 
 
-def _said(area: Area, entry_id: str, text: str) -> Entry | None:
-    """The entry, if it is still there, is not in the archive, and says so to the letter."""
-    try:
-        entry = area.read(entry_id).entry
-    except EntryNotFound:
-        return None
-    is_same = entry is not None and not entry.archived and entry.text.strip() == text.strip()
-    return entry if is_same else None
+def _said(area: Area, ids: Iterable[str], text: str) -> Entry | None:
+    """The first of these entries that is still there, holds, is not in the archive, and says so to the letter."""
+    for entry_id in ids:
+        with suppress(EntryNotFound):
+            entry = area.read(entry_id).entry
+            if (
+                entry is not None
+                and not entry.archived
+                and entry.status == "open"
+                and entry.text.strip() == text.strip()
+            ):
+                return entry
+    return None
 
 
 def _pick_up(area: Area, folder: str) -> None:
@@ -223,7 +233,7 @@ def _decay(told: Decay | str | None) -> Decay:
 
 def _references(told: object) -> tuple[Reference, ...]:
     """What a text refers to, in the order that the file has."""
-    parted = (one.partition(" ") for one in _lines("references", told))
+    parted = (one.partition(" ") for one in lines("references", told))
     found = (Reference(one, target.strip()) if blank else Reference(RELATED, one) for one, blank, target in parted)
     return tuple(sorted(found, key=lambda one: one.relation != RELATED))
 
@@ -235,17 +245,3 @@ def _checked(name: str, told: Any, convert: Callable[[Any], Value], rule: str) -
         return convert(told)
     except (ValueError, TypeError, AttributeError) as error:
         raise InvalidSetting(f"{name} must be {rule}, not {told!r}") from error
-
-
-def _line(name: str, told: object) -> str | None:
-    if told is None:
-        return None
-    if not isinstance(told, str) or not told.strip() or not told.strip().isprintable():
-        raise InvalidSetting(f"{name} must be a text on one line, not {told!r}")
-    return told.strip()
-
-
-def _lines(name: str, told: object) -> tuple[str, ...]:
-    if isinstance(told, str) or not isinstance(told, Iterable):
-        raise InvalidSetting(f"{name} must be a list of texts, not {told!r}")
-    return tuple(dict.fromkeys(filter(None, (_line(name, one) for one in told))))

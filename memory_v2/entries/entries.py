@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memory_v2.entries import rows
+from memory_v2.entries import curation_rows, rows
 from memory_v2.entries.area import Area
 from memory_v2.entries.arguments import check_arguments
 from memory_v2.text.calendar import Calendar, utc_now
@@ -14,11 +14,13 @@ from memory_v2.text.calendar import Calendar, utc_now
 if TYPE_CHECKING:
     from memory_v2.entries.ageing import AgeingPlan
     from memory_v2.entries.capture import Captured, CapturedBatch
+    from memory_v2.entries.deduping import DedupePlan
     from memory_v2.entries.domains import DomainFile
-    from memory_v2.entries.entry import Decay, Entry, Scope
+    from memory_v2.entries.entry import Decay, Entry, Reference, Scope
     from memory_v2.entries.importing import ImportPlan
     from memory_v2.entries.planned import Planned
     from memory_v2.entries.promoting import PromotionPlan
+    from memory_v2.entries.retracting import Retracted
     from memory_v2.entries.routing import Routing, RoutingPlan
     from memory_v2.entries.summary import Summary
     from memory_v2.operations.row import Row
@@ -105,6 +107,20 @@ class Entries:
         the shared space in one operation. Raises `InvalidSetting`, `UsageError`, `StorageError`."""
         given = {"threshold": threshold, "require_verified": require_verified, "only": only, "apply": apply}
         return self._run(rows.PROMOTE, **given)
+
+    def dedupe(self, apply: bool = False) -> Planned[DedupePlan]:
+        """Finds the entries that say the same, and those that nearly do; with `apply`, moves all but one of the same to
+        the archive in one operation. Raises `StorageError`."""
+        return self._run(curation_rows.DEDUPE, apply=apply)
+
+    def retract(self, id: str, why: str, superseded_by: str | None = None) -> Retracted:  # noqa: A002 - as above
+        """Closes an entry, with the reason in one line, and names the entry that holds instead. Its text stays. Raises
+        `EntryNotFound`, `InvalidSetting`, `NotAllowed`, `StorageError`."""
+        return self._run(curation_rows.RETRACT, id=id, why=why, superseded_by=superseded_by)
+
+    def referred_to_by(self, id: str) -> list[Reference]:  # noqa: A002 - as above
+        """Lists the entries that refer to an entry, each with how. Raises `EntryNotFound`."""
+        return self._run(curation_rows.REFERRED_TO_BY, id=id)
 
     def status(self) -> Summary:
         """Counts the entries of each domain, with their importance. Raises `InvalidSetting`, `StorageError`."""

@@ -93,6 +93,7 @@ def read_entry(place: Place, data: bytes) -> EntryFile:
         decay=_read_decay(reader),
         status=reader.read("status", one_of(Status), "open or closed") or "open",
         superseded_by=reader.text("superseded_by"),
+        retracted=reader.text("retracted"),
         verified=bool(reader.read("verified", truth, "true or false")),
         verified_by=reader.texts("verified_by"),
         references=tuple(_references(reader)),
@@ -132,6 +133,7 @@ def _header(entry: Entry) -> Iterator[tuple[str, Written]]:
     yield "scope", None if entry.scope == "agent" else entry.scope
     yield "status", None if entry.status == "open" else entry.status
     yield "superseded_by", entry.superseded_by
+    yield "retracted", entry.retracted
     yield "backlinks", tuple(one.target for one in entry.references if one.relation == RELATED)
     yield "references", tuple(f"{one.relation} {one.target}" for one in entry.references if one.relation != RELATED)
     yield "verified", entry.verified or None

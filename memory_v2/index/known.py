@@ -107,14 +107,17 @@ class KnownEntries:
 
         return self._asked(act)
 
-    def add(self, one: KnownEntry) -> None:
-        """Adds an entry."""
+    def add(self, one: KnownEntry) -> tuple[str, ...]:
+        """Adds an entry; returns the ids of those with the same digest that were added before. Of two processes that
+        add the same, the second is told of the first."""
 
-        def act(tables: sqlite3.Connection) -> None:
+        def act(tables: sqlite3.Connection) -> tuple[str, ...]:
             with transaction(tables):
+                same = _same(tables, one)
                 _add(tables, one)
+            return same
 
-        self._asked(act)
+        return self._asked(act) or ()
 
     def close(self) -> None:
         """Closes the file; the next use opens it again."""
@@ -203,8 +206,12 @@ def _is_locked(error: sqlite3.Error) -> bool:
 
 
 def _answer(tables: sqlite3.Connection, one: KnownEntry) -> Answered:
+    return Answered(_same(tables, one), _nearest(tables, _words(one.text)))
+
+
+def _same(tables: sqlite3.Connection, one: KnownEntry) -> tuple[str, ...]:
     same = tables.execute("SELECT id FROM entry WHERE digest = ? ORDER BY number", (_digest(one),)).fetchall()
-    return Answered(tuple(row[0] for row in same), _nearest(tables, _words(one.text)))
+    return tuple(row[0] for row in same if row[0] != one.id)
 
 
 def _nearest(tables: sqlite3.Connection, words: tuple[int, ...]) -> str:

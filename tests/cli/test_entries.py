@@ -82,3 +82,29 @@ def test_a_capture_that_asks_ends_with_the_keys_for_the_end(program: Program) ->
     ended = program.on_terminal("capture", keys=(b"> ", b"CTR dropped 12%.\n\x04"))
     assert ended.code == 0
     assert len(program.quick("entries", "ls", "--json").json["entries"]) == 1
+
+
+def test_an_entry_is_retracted_and_says_so_wherever_it_is_shown(program: Program) -> None:
+    program.done("capture", "CTR dropped 12%.", "--agent", "hawk", *DAY)
+    program.done("capture", "CTR did not drop.", "--agent", "hawk", "--ref", "corrects hawk/obs-2026-02-15-001", *DAY)
+    told = ("retract", "hawk/obs-2026-02-15-001", "--why", "a broken counter", "--superseded-by", "obs-2026-02-15-002")
+    assert "recorded as" in program.done("entries", *told)
+    assert "already" in program.done("entries", *told)
+    assert "\t(closed, superseded by hawk/obs-2026-02-15-002) CTR dropped 12%." in program.done("entries", "ls")
+    shown = program.done("entries", "show", "hawk/obs-2026-02-15-001")
+    assert "status closed, superseded by hawk/obs-2026-02-15-002: a broken counter\n" in shown
+    assert "referred to by hawk/obs-2026-02-15-002 (corrects)\n" in shown
+    told_again = program.quick("entries", "show", "hawk/obs-2026-02-15-001", "--json").json
+    assert told_again["referred_to_by"] == [{"relation": "corrects", "target": "hawk/obs-2026-02-15-002"}]
+    assert program.quick("entries", "retract", "hawk/obs-2026-02-15-001").code == 2
+
+
+def test_duplicates_are_shown_and_archived(program: Program) -> None:
+    program.done("capture", "CTR dropped 12%.", *DAY)
+    vault = program.folder / "entries" / "agents" / "default" / "memory" / "vault"
+    (vault / "obs-2026-02-15-009.md").write_text("---\n---\nCTR dropped 12%.\n")
+    line = "default/obs-2026-02-15-001 says the same as default/obs-2026-02-15-009\n"
+    assert program.done("dedupe") == line
+    assert program.done("dedupe", "--apply") == line
+    assert program.quick("dedupe", "--apply", "--json").json["plan"]["duplicates"] == []
+    assert program.done("entries", "ls").count("\n") == 1

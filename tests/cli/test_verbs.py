@@ -18,6 +18,7 @@ VERBS = [
     "route",
     "age",
     "promote",
+    "dedupe",
     "status",
     "domains",
     "ls",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -106,6 +107,32 @@ def test_a_text_whose_entry_is_gone_is_captured_again_under_another_number(memor
     again = memory.entries.capture("Backup failed.")
     assert not again.was_known
     assert (first.entry.name, again.entry.name) == ("obs-2026-02-15-001", "obs-2026-02-15-002")
+
+
+def test_the_same_text_captured_at_the_same_instant_is_stored_once(
+    any_memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = any_memory.entries.capture("CTR dropped 12%.", "hawk")
+    known = any_memory.entries.area.known
+    monkeypatch.setattr(known, "ask", lambda _: None)  # as if the other process had added it a moment later
+    again = any_memory.entries.capture("CTR dropped 12%.", "hawk")
+    assert (again.was_known, again.id) == (True, first.id)
+    assert [one.id for one in any_memory.entries.list_entries()] == [first.id]
+
+
+def test_threads_that_capture_the_same_text_store_it_once(any_memory: Memory) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        captured = list(pool.map(any_memory.entries.capture, ["CTR dropped 12%."] * 40))
+    [stored] = any_memory.entries.list_entries()
+    assert {one.id for one in captured} == {stored.id}
+    assert sum(not one.was_known for one in captured) == 1
+
+
+def test_what_was_imported_is_known_to_a_capture(any_memory: Memory) -> None:
+    file = {"agents/hawk/memory/vault/obs-2026-02-15-007.md": b"---\ncreated: 2026-02-15\n---\nCTR dropped 12%.\n"}
+    any_memory.entries.capture("Something else.", "hawk")
+    any_memory.entries.import_files(file, apply=True)
+    assert any_memory.entries.capture("CTR dropped 12%.", "hawk").id == "hawk/obs-2026-02-15-007"
 
 
 def test_what_says_much_the_same_is_another_fact_and_refers_to_the_first(any_memory: Memory) -> None:
