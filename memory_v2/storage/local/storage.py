@@ -63,6 +63,8 @@ class LocalStorage(HistoryFirst):
         self._holder = 0
         self._listed: frozenset[str] = frozenset()
         """The paths of the last walk, spelled as on the disk."""
+        self._listed_entries: frozenset[str] = frozenset()
+        """The same of the last walk through entries."""
         self._unlisted: dict[str, str] = {}
         self.notes = LocalNotes(self._folder / METADATA, self._metadata)
         with explained("open the memory folder", self._folder), suppress(FileNotFoundError):
@@ -147,7 +149,7 @@ class LocalStorage(HistoryFirst):
 
     def stamps(self, below: str = "") -> Iterator[Stamp]:
         now = time.time_ns()
-        for path, entry in (walk(self._folder, below).pages if below else self._walk()).items():
+        for path, entry in (self._walk_entries(below) if below else self._walk()).items():
             try:
                 info = entry.stat(follow_symlinks=False)
             except FileNotFoundError:  # removed since the walk
@@ -227,17 +229,23 @@ class LocalStorage(HistoryFirst):
         self._listed, self._unlisted = frozenset(found.pages), found.unlisted
         return found.pages
 
+    def _walk_entries(self, below: str) -> dict[str, os.DirEntry[str]]:
+        found = walk(self._folder, below).pages
+        self._listed_entries = frozenset(found)
+        return found
+
     def _look(self, path: str, to_write: bool = False) -> tuple[Path, os.stat_result | None]:
         """The page's file and its status, or `None` if it does not exist. Raises `_Link` if the file or a folder above
         it is a symbolic link. On a disk that ignores case, a page is found under one spelling only, and another
         spelling of an existing page cannot be written."""
         path = page_path(path)  # the last check before the disk: callers are not trusted
         file = self._file(path)
+        is_spelled_so = path in self._listed or path in self._listed_entries
         found = None
         for place in (*(self._folder / to_system(folder) for folder in prefixes(path)[:-1]), file):
             with explained("look at", place, Unreadable):
                 found = lstat(place)
-                other = spelling(place) if found is not None and path not in self._listed else place.name
+                other = place.name if found is None or is_spelled_so else spelling(place)
             if found is None:
                 break
             if is_link(found):
