@@ -47,6 +47,7 @@ class Liar:
             return self._reply([self._search(brief)])
         if isinstance(brief, SplitBrief):
             return self._reply([self._split(brief.view)])
+        assert isinstance(brief, WriteBrief)
         shown = [view for view in brief.pages if view.page.blocks]
         if not shown:
             return self._reply(self._placed(brief, None))

@@ -21,7 +21,7 @@ from memory_v2.errors import NotAllowed, StorageError, Unreadable
 from memory_v2.given import check_given, require
 from memory_v2.operations import rows
 from memory_v2.operations.running import RunningOperation, RunningOperations
-from memory_v2.settings import DEFAULT_AGENT, DEFAULT_THRESHOLD, DEFAULT_TRACES, Limits, Settings
+from memory_v2.settings import DEFAULT_AGENT, DEFAULT_MODEL, DEFAULT_THRESHOLD, DEFAULT_TRACES, Limits, Settings
 from memory_v2.storage.base import PENDING
 from memory_v2.storage.format import is_current
 from memory_v2.storage.opened import open_storage
@@ -162,7 +162,7 @@ class Memory:
     @property
     def is_offline(self) -> bool:
         """Whether the offline planner decides, so that nothing is paid."""
-        return self._parts.model is self._parts.planner
+        return self._model == DEFAULT_MODEL
 
     @property
     def threshold(self) -> int:
@@ -174,7 +174,7 @@ class Memory:
         """The entries: short, dated observations beside the pages."""
         from memory_v2.entries.entries import Entries
 
-        return Entries(self.storage, self._timezone, self._now, self._agent, self._recover)
+        return Entries(self.storage, self._timezone, self._now, self._agent, self._recover, self._act, self.is_offline)
 
     @property
     def checkpoints(self) -> Checkpoints:
@@ -221,14 +221,15 @@ class Memory:
         return Runner(self._limits or Limits(), lambda: self._kept_traces, self._running, self._on_event)
 
     def _run(self, row: Row[T], /, **arguments: Any) -> T:
-        """Runs the operation of a row, after interrupted operations are finished."""
         if row.works_on == "storage":
             self._recover()
             return row.load()(self.storage, **arguments)
-        context = self._context
-        if not row.leaves_trace(arguments):
-            return row.load()(context, **arguments)
-        return self._runner.carry_out(context, row, arguments)
+        return self._act(row, lambda context: row.load()(context, **arguments), arguments)
+
+    def _act(self, row: Row[T], act: Callable[[Context], Any], arguments: dict[str, Any]) -> T:
+        context, is_traced = self._context, row.leaves_trace(arguments)
+        result: T = self._runner.run(context, row.name, act, arguments) if is_traced else act(context)
+        return result
 
     @property
     def _kept_traces(self) -> Traces | None:
@@ -238,10 +239,10 @@ class Memory:
         return Traces(folder / "traces", self._traces) if folder and self._traces else None
 
     def with_model(self, model: Model, seconds: float) -> Memory:
-        """The same memory, where another model decides, with so many seconds for one operation. Index and running
-        operations are shared."""
+        """The same memory, where another model decides, with so many seconds for one operation; it shares the index."""
         other = copy(self)
-        other.__dict__.pop("_runner", None)
+        for own in ("_runner", "entries"):
+            other.__dict__.pop(own, None)
         other._model, other._limits = model, replace(self._limits or Limits(), seconds=seconds)
         other.__dict__["_parts"] = replace(self._context, model=model)
         return other
@@ -436,9 +437,8 @@ class Memory:
         """Brings in documents, each as a page of its own, in one operation; `memory_v2.migrate` makes the batches.
         Raises `InvalidSetting`, `StorageError`; then nothing was changed."""
         require(hasattr(batch, "documents"), "a batch must be one that memory_v2.migrate makes", batch)
-        return self._runner.run(
-            self._context, batch.operation, partial(rows.IMPORT.load(), batch=batch), batch.arguments
-        )
+        act = partial(rows.IMPORT.load(), batch=batch)
+        return self._runner.run(self._context, batch.operation, act, batch.arguments)
 
     def running(self) -> list[RunningOperation]:
         """Lists the operations of this object that are running now in any thread, oldest first: those that leave a

@@ -29,7 +29,7 @@ class Operation:
     `clock` returns seconds, and `chance` returns a number from 0 to 1. `sleep` waits for seconds; without one, a pause
     ends when the operation is cancelled. `abort_reason` says why the model is no longer asked: once a provider has
     failed, later decisions do not try it again. `id` names the operation in the history and ends the name of its trace.
-    `note` is its pending note.
+    `note` is its pending note. `whole` is the operation that this one is a part of.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -40,6 +40,7 @@ class Operation:
     abort_reason: str = ""
     id: str = field(default_factory=new_id)
     note: PendingNote | None = None
+    whole: Operation | None = None
     cancellation: Cancellation = field(default_factory=Cancellation)
 
     def __post_init__(self) -> None:
@@ -64,6 +65,10 @@ class Operation:
         cost = self.cost
         return replace(cost, seconds=cost.seconds - self._uncounted).over(self.limits)
 
+    def part(self, trace: Trace) -> Operation:
+        """A part of this operation with limits and a trace of its own. What it costs is counted here too."""
+        return replace(self, trace=trace, note=None, whole=self)
+
     @contextmanager
     def uncounted(self) -> Iterator[None]:
         """The time of what is done inside does not count against the limit."""
@@ -86,3 +91,5 @@ class Operation:
         money = None if self._spent.money is None or reply.money is None else self._spent.money + reply.money
         is_estimate = self._spent.is_estimate or reply.is_estimate
         self._spent = Cost(self._spent.calls + 1, self._spent.usage + reply.usage, 0.0, money, is_estimate)
+        if self.whole is not None:
+            self.whole.pay(reply)

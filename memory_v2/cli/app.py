@@ -23,6 +23,7 @@ VERBS = {
     "age": "upkeep",
     "promote": "upkeep",
     "dedupe": "dedupe",
+    "consolidate": "consolidate",
     "status": "upkeep",
     "domains": "upkeep",
     "ls": "inspect",

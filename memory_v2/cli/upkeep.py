@@ -42,7 +42,8 @@ def route(memory: Memory, words: tuple[str, ...], apply: bool, as_json: bool) ->
 
     What a text names wins over its words: 'see shard technical', 'shard:people', [[projects/silica]]. Then the keywords
     of the domains count, which 'silica memory domains' shows. What says nothing, or as much for two domains, stays in
-    the inbox. A text is only looked at.
+    the inbox; with a model, it sorts those too, and --apply carries out what was shown. A text is only looked at, by
+    the rules.
 
     \b
     Examples:

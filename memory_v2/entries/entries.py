@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memory_v2.entries import curation_rows, rows
+from memory_v2.entries import curation_rows, deciding_rows, rows
 from memory_v2.entries.area import Area
 from memory_v2.entries.arguments import check_arguments
 from memory_v2.text.calendar import Calendar, utc_now
@@ -14,7 +14,9 @@ from memory_v2.text.calendar import Calendar, utc_now
 if TYPE_CHECKING:
     from memory_v2.entries.ageing import AgeingPlan
     from memory_v2.entries.capture import Captured, CapturedBatch
+    from memory_v2.entries.consolidation import ConsolidationPlan
     from memory_v2.entries.deduping import DedupePlan
+    from memory_v2.entries.desk import Decided
     from memory_v2.entries.domains import DomainFile
     from memory_v2.entries.entry import Decay, Entry, Reference, Scope
     from memory_v2.entries.importing import ImportPlan
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from memory_v2.entries.retracting import Retracted
     from memory_v2.entries.routing import Routing, RoutingPlan
     from memory_v2.entries.summary import Summary
+    from memory_v2.operations.context import Context
     from memory_v2.operations.row import Row
     from memory_v2.storage.base import MemoryStorage
 
@@ -42,11 +45,16 @@ class Entries:
         now: Callable[[], datetime] | None,
         agent: str,
         recover: Callable[[], object],
+        operate: Callable[[Row[Any], Callable[[Context], Any], dict[str, Any]], Any],
+        is_offline: bool,
     ) -> None:
         """The entries in a storage, captured as those of an `agent` if nobody is named. `recover` finishes interrupted
-        operations, and is called first, except by a capture, which waits for nothing."""
+        operations, and is called first, except by a capture, which waits for nothing. `operate` runs an operation that
+        a model takes part in, with what works on pages; a memory that `is_offline` has none."""
         self.area = Area(storage, Calendar(timezone, now or utc_now), agent)
         self._recover = recover
+        self._operate = operate
+        self._is_offline = is_offline
 
     def capture(
         self,
@@ -88,8 +96,27 @@ class Entries:
 
     def route(self, apply: bool = False) -> Planned[RoutingPlan]:
         """Finds the home of each entry in the inbox, with the reasons; with `apply`, stores the homes in one operation.
-        Raises `InvalidSetting`, `StorageError`."""
-        return self._run(rows.ROUTE, apply=apply)
+        The rules come first; a model sorts what they leave. Raises `InvalidSetting`, `StorageError`."""
+        return (
+            self._run(rows.ROUTE, apply=apply) if self._is_offline else self._decided(deciding_rows.ROUTE, apply=apply)
+        )
+
+    def consolidate(
+        self,
+        home: str | None = None,
+        agent: str | None = None,
+        since: date | str | None = None,
+        until: date | str | None = None,
+        apply: bool = False,
+    ) -> Decided[ConsolidationPlan]:
+        """Plans how entries are worked into pages, and with `apply` carries the plan out in one operation: the plan
+        that was shown last, to the letter, or else a new one. Takes the entries of one `home` (a domain, a page, or
+        `inbox`) or of each but the inbox, of one `agent`, observed `since` one day and `until` another. Raises
+        `InvalidSetting`, `StorageError`, `ModelError`, and `StorageConflict` if a page or an entry of the plan has
+        changed since; then nothing was changed."""
+        told = {"since": since, "until": until}
+        days = {name: day.isoformat()[:10] if isinstance(day, date) else day for name, day in told.items()}
+        return self._decided(deciding_rows.CONSOLIDATE, home=home, agent=agent, **days, apply=apply)
 
     def route_text(self, text: str) -> Routing:
         """Says where a text would be routed, and why; nothing is stored. Raises `InvalidSetting`, `StorageError`."""
@@ -153,6 +180,13 @@ class Entries:
         if row not in (rows.CAPTURE, rows.CAPTURE_BATCH):
             self._recover()
         return row.load()(self.area, **given)
+
+    def _decided(self, row: Row[T], /, **given: Any) -> T:
+        from memory_v2.entries.desk import Desk
+
+        check_arguments(row, given)
+        result: T = self._operate(row, lambda context: row.load()(Desk(self.area, context), **given), given)
+        return result
 
     def pick_up(self) -> int:
         """Brings what was captured into the history now, in one revision, and returns how many entries that were.

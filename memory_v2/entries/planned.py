@@ -71,6 +71,10 @@ class Stock:
             raise StorageConflict(f"the entry {entry_id} was changed by somebody else meanwhile")
         return data
 
+    def is_editable(self, entry: Entry) -> bool:
+        """Whether the header of an entry can be changed: it can be read."""
+        return not any(finding.kind == "broken-header" for finding in self.files[entry.id].findings)
+
     def current(self, entry_id: str) -> bytes | None:
         """The bytes of an entry's file now; `None` if it cannot be told which file that is."""
         return self.area.data(self.files[entry_id].path) if entry_id in self.files else None
@@ -90,7 +94,7 @@ def carried_out(
 ) -> Planned[Plan]:
     """Makes a plan, and with `apply` carries it out as one operation of this kind. Raises `StorageConflict`."""
     for attempt in range(1, MAX_PLANS + 1):
-        stock = _stock(area)
+        stock = stock_of(area)
         plan = planned(stock)
         if not apply:
             return Planned(plan)
@@ -106,7 +110,7 @@ def carried_out(
     raise AssertionError("the last attempt returns or raises")
 
 
-def _stock(area: Area) -> Stock:
+def stock_of(area: Area) -> Stock:
     """All entries. Those that share their id with another are left alone, since nobody can tell which is meant."""
     files: dict[str, EntryFile] = {}
     repeated: set[str] = set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -35,11 +35,20 @@ DOMAINS_PAGE = f"{ENTRIES}/domains"
 
 
 def route(area: Area, apply: bool = False) -> Planned[RoutingPlan]:
-    """Finds the home of each entry in the inbox, and with `apply` stores it. Raises `InvalidSetting`,
+    """Finds the home of each entry in the inbox by the rules, and with `apply` stores it. Raises `InvalidSetting`,
     `StorageError`."""
+    return route_further(area, apply, lambda stock, plan: plan)
+
+
+def route_further(
+    area: Area, apply: bool, further: Callable[[Stock, RoutingPlan], RoutingPlan]
+) -> Planned[RoutingPlan]:
+    """Routes the inbox by the rules; `further` decides about what they leave. Raises as `route` does."""
 
     def plan(stock: Stock) -> RoutingPlan:
-        return plan_routing((one for one in stock.entries if _is_editable(stock, one)), _router(area, stock.entries))
+        editable = (one for one in stock.entries if stock.is_editable(one))
+        by_rules = plan_routing(editable, _router(area, stock.entries))
+        return further(stock, by_rules)
 
     def changes(stock: Stock, plan: RoutingPlan) -> Iterator[PageChange]:
         for one in plan.routed:
@@ -93,7 +102,7 @@ def promote(
         raise InvalidSetting(f"require_verified is True or False, not {require_verified!r}")
 
     def plan(stock: Stock) -> PromotionPlan:
-        entries = (one for one in stock.entries if _is_editable(stock, one))
+        entries = (one for one in stock.entries if stock.is_editable(one))
         now = area.calendar.now().replace(microsecond=0)
         return plan_promotion(entries, now, threshold=least, require_verified=require_verified, only=only)
 
@@ -133,11 +142,6 @@ def _router(area: Area, entries: Iterable[Entry]) -> Router:
     targets = Targets(everything, known.domains, area.storage.list_files())
     importance = summarize(everything, known.domains, area.calendar.now()).importance
     return Router(known.domains, targets, known.importance_bonus, importance)
-
-
-def _is_editable(stock: Stock, entry: Entry) -> bool:
-    """Whether the header of an entry can be changed: it can be read."""
-    return not any(finding.kind == "broken-header" for finding in stock.files[entry.id].findings)
 
 
 def _archive_path(stock: Stock, entry_id: str) -> str:

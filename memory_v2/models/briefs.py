@@ -122,6 +122,39 @@ class WriteBrief:
         return sum(block.size for block in self.blocks)
 
 
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What an agent has noted once: some blocks of the new text, from the number `first` to `last`. `source` names it
+    and the day on which it was noted, `by` who noted it, and `about` are its tags."""
+
+    source: Source
+    by: str
+    first: int
+    last: int
+    about: tuple[str, ...] = ()
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of its blocks."""
+        return range(self.first, self.last + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidateBrief(WriteBrief):
+    """Observations to be worked into the tree: `observed`, oldest first, are the blocks of the new text. If they were
+    sorted into a domain, its page is their `home`, with the domain's `title` and what it is `about`."""
+
+    observed: tuple[Observed, ...] = ()
+    home: str = ""
+    title: str = ""
+    about: str = ""
+
+    @property
+    def said_on(self) -> frozenset[date]:
+        """The days that `today` may be in the text: those of the observations, and today."""
+        return frozenset({self.today, *(one.source.day for one in self.observed if one.source.day)})
+
+
 def _is_seen(hit: Hit, seen: Mapping[str, frozenset[int] | None]) -> bool:
     blocks = seen.get(hit.path, frozenset())
     return hit.path in seen and (blocks is None or not hit.block or hit.block in blocks)
@@ -159,4 +192,32 @@ class SearchBrief:
     block_count: Callable[[str], int]
 
 
-Brief: TypeAlias = WriteBrief | SplitBrief | SearchBrief
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """One of the places to sort into: its name, its title, and what belongs there."""
+
+    name: str
+    title: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unsorted:
+    """A text to be sorted, its name, the day on which it was noted, its tags, and what it refers to."""
+
+    name: str
+    text: str
+    day: date | None
+    tags: tuple[str, ...] = ()
+    refers_to: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RouteBrief:
+    """Texts to be sorted into domains, which the rules could not."""
+
+    texts: tuple[Unsorted, ...]
+    domains: tuple[Domain, ...]
+
+
+Brief: TypeAlias = WriteBrief | SplitBrief | SearchBrief | RouteBrief

@@ -18,7 +18,7 @@ from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.record import revision_of, unplaced_text
 from memory_v2.pending import finish_interrupted
-from memory_v2.storage.history import Change, PageChange
+from memory_v2.storage.history import Change, PageChange, Revision
 from memory_v2.tree.block import decode
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page, parse_page
@@ -55,11 +55,18 @@ def stage_and_commit(context: Context, stage: Callable[[Draft], T], draft: Draft
     raise AssertionError("the last attempt returns or raises")
 
 
-def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be_out_of_reach: bool = False) -> Change:
+def commit(
+    draft: Draft,
+    exact: bool = False,
+    may_be_large: bool = False,
+    may_be_out_of_reach: bool = False,
+    revision: Revision | None = None,
+) -> Change:
     """Stores the staged pages and returns the change. `exact` stores them byte for byte, without updating links and
-    metadata. Overgrown pages are noted as pending splits, unless they `may_be_large`. Raises `StorageConflict` if a
-    page was changed since it was read, or if changes by others would leave a page out of reach, and `StorageError` if
-    the storage fails; then nothing was changed. A text that no page was changed for is recorded alone."""
+    metadata. Overgrown pages are noted as pending splits, unless they `may_be_large`. The `revision` that records the
+    change is derived from the trace unless it is given. Raises `StorageConflict` if a page was changed since it was
+    read, or if changes by others would leave a page out of reach, and `StorageError` if the storage fails; then nothing
+    was changed. A text that no page was changed for is recorded alone."""
     if not exact:
         _keep_reachable(draft)
         _link_created(draft)
@@ -82,7 +89,7 @@ def commit(draft: Draft, exact: bool = False, may_be_large: bool = False, may_be
         with context.freshness.committing(context.storage.history):
             with context.note.storing(context.storage, large), context.operation.cancellation.storing():
                 changes = (*_page_changes(draft, pages), *draft.beside)
-                change = context.storage.apply(Change(changes, revision_of(context, pages)))
+                change = context.storage.apply(Change(changes, revision or revision_of(context, pages)))
             _index(context, pages, change)
         context.note.after_change(change.paths, large)
     pages_changed = [

@@ -15,7 +15,7 @@ from memory_v2.operations.freshness import refresh
 from memory_v2.operations.texts import check_text
 from memory_v2.pending import PendingErasure, PendingNote
 from memory_v2.settings import DEFAULT_TRACES
-from memory_v2.storage.base import IMPORTS, PENDING, Leftover, MemoryStorage
+from memory_v2.storage.base import CONSOLIDATION, IMPORTS, PENDING, ROUTING, Leftover, MemoryStorage
 from memory_v2.storage.history import FORGET, Revision
 from memory_v2.storage.rewriting import Extent, Rewrite
 from memory_v2.text.amounts import counted
@@ -29,7 +29,7 @@ MAX_PASSES = 4
 others may have written it meanwhile."""
 MAX_SIMILAR = 8
 """How many other spellings of a text are named."""
-_NOTES = ("journal-damaged",)
+_NOTES = ("journal-damaged", CONSOLIDATION, ROUTING)
 """Notes besides the pending ones that hold text."""
 
 

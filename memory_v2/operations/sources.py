@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from memory_v2.operations.draft import Draft
+from memory_v2.tree.block import Block
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
-from memory_v2.tree.signed import gathered, of_one_source, signed
+from memory_v2.tree.signed import gathered, of_one_source, signed, signed_each
 from memory_v2.tree.source import NO_TEXT, Source, page_source
 
 
@@ -24,6 +27,17 @@ def name_source(draft: Draft, source: Source, replaced: str = "") -> None:
             continue
         told = source or (Source(day=calendar.day(now)) if page_source(page) else source)
         named = signed(page, before.blocks if before else page.blocks[: page.top], told)
+        if named is not page:
+            draft.put(named)
+
+
+def name_sources(draft: Draft, source_of: Callable[[Block], Source]) -> None:
+    """Stages a line behind each text that is new on a staged page, which names its source."""
+    for path, page in list(draft.staged.items()):
+        if page is None:
+            continue
+        before = draft.before(path)
+        named = signed_each(page, before.blocks if before else page.blocks[: page.top], source_of)
         if named is not page:
             draft.put(named)
 

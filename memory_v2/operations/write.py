@@ -301,8 +301,8 @@ def _page_of(path: str, title: str, blocks: Sequence[Block]) -> Page:
     return Page(path, "").with_body([blocks]) if _is_titled(blocks) else new_page(path, title, [blocks])
 
 
-def write_brief(draft: Draft, blocks: tuple[Block, ...], path: str | None) -> WriteBrief:
-    """The part of the tree that a model is shown to decide where these blocks go."""
+def write_brief(draft: Draft, blocks: tuple[Block, ...], path: str | None, also: Sequence[str] = ()) -> WriteBrief:
+    """The part of the tree that a model is shown to decide where these blocks go, and `also` these pages."""
     context = draft.context
     text = "".join(block.text for block in blocks)
     within = None if path is None else [path]
@@ -316,7 +316,7 @@ def write_brief(draft: Draft, blocks: tuple[Block, ...], path: str | None) -> Wr
     shown, hubs = [path or ROOT], list[str]()
     if path is None:
         copies = list(dict.fromkeys(page for page, _ in known.values()))
-        shown += [*_of_its_day(draft, blocks, graph), *likely, *copies[:LIKELY_PAGES]]
+        shown += [*also, *_of_its_day(draft, blocks, graph), *likely, *copies[:LIKELY_PAGES]]
         hubs = [graph.parents[page] for page in likely[:1] if page in graph.parents]
     reachable = {ROOT, *graph.parents} if path is None else {path}
     pages = {p: page for p in dict.fromkeys(shown) if p in reachable and (page := draft.find(p)) is not None}

@@ -174,7 +174,7 @@ class WriteTask:
 
     def _amend(self, before: Replace, call: Replace) -> Prompt:
         """Puts a call in the place of an earlier one. Raises `ToolProblem`; then nothing has changed."""
-        again = WriteTask(self.brief, self.draft)
+        again = type(self)(self.brief, self.draft)
         again.seen = self.seen
         for other in self.calls:
             if other is not before:

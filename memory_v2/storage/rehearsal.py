@@ -22,7 +22,7 @@ from memory_v2.storage.base import (
     stored_page,
     version_of,
 )
-from memory_v2.storage.history import Change, History, Revision
+from memory_v2.storage.history import Change, History, PageChange, Revision
 from memory_v2.storage.rewriting import Rewrite, Rules
 from memory_v2.storage.volatile import VolatileNotes
 from memory_v2.tree.path import is_entry
@@ -41,6 +41,7 @@ class RehearsalStorage:
         self.where = storage.where
         self.notes = VolatileNotes()
         self._changed: dict[str, bytes | None] = {}
+        self._before: dict[str, bytes | None] = {}
 
     @property
     def history(self) -> History:
@@ -108,8 +109,15 @@ class RehearsalStorage:
             stored = stored_page(self, page.path)
             if (stored.data if stored else None) != page.before:
                 raise conflict(page.path, "")
+            self._before.setdefault(page.path, page.before)
         self._changed |= {page.path: page.after for page in change.pages}
         return replace(change, revision=replace(change.revision, id=REHEARSED))
+
+    @property
+    def changes(self) -> tuple[PageChange, ...]:
+        """What the rehearsed changes come to, sorted by path: each page before the first and after the last."""
+        pages = ((path, before, self._changed[path]) for path, before in sorted(self._before.items()))
+        return tuple(PageChange(path, before, after) for path, before, after in pages if before != after)
 
     def rewrite(self, rules: Rules, rewrite: Rewrite, record: Revision) -> NoReturn:
         raise StorageError("a history cannot be rewritten in a rehearsal")

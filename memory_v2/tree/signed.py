@@ -7,7 +7,7 @@ person's, and stays too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import groupby
@@ -50,7 +50,13 @@ def signed(page: Page, before: Sequence[Block], source: Source) -> Page:
     brings with it is for that text."""
     if not source and not any(map(is_source_line, (*before, *page.blocks))):
         return page
-    return _rendered(page, before, NO_SOURCE if source == page_source(page) else source)
+    return _rendered(page, before, lambda _: NO_SOURCE if source == page_source(page) else source)
+
+
+def signed_each(page: Page, before: Sequence[Block], source_of: Callable[[Block], Source]) -> Page:
+    """The page, changed from these blocks, with a line for each text that is new on it; `source_of` tells the source of
+    a new block."""
+    return _rendered(page, before, source_of)
 
 
 def gathered(page: Page, others: Sequence[Page]) -> Page:
@@ -61,7 +67,7 @@ def gathered(page: Page, others: Sequence[Page]) -> Page:
         return page
     parts = [other.blocks if len(sources) == 1 else spelled_out(other) for other in others]
     before = [block for part in parts for block in (_APART, *part)]
-    made = _rendered(page, before, NO_SOURCE)
+    made = _rendered(page, before, lambda _: NO_SOURCE)
     return made if len(sources) == 1 else replace(made, metadata=_without_source(made))
 
 
@@ -98,11 +104,11 @@ def _without_source(page: Page) -> str:
     return "".join(line for line in lines if not ((found := PROPERTY.match(line)) and found[1] in (SOURCE, DATE)))
 
 
-def _rendered(page: Page, before: Sequence[Block], source: Source) -> Page:
-    """The page with its lines made again; what is new on it has this source."""
+def _rendered(page: Page, before: Sequence[Block], source_of: Callable[[Block], Source]) -> Page:
+    """The page with its lines made again; `source_of` tells the source of what is new on it."""
     origins = _origins(before, page.blocks)
     lines = {n: place for place, n in enumerate(origins) if n and is_source_line(before[n - 1])}
-    placed = _placed(page, _texts(_told(page, before, origins, source)), lines)
+    placed = _placed(page, _texts(_told(page, before, origins, source_of)), lines)
     if [block for _, block in placed] == list(page.blocks):
         return page
     runs: list[list[Block]] = []
@@ -134,7 +140,9 @@ def _placed(page: Page, texts: Sequence[Sequence[_Told]], lines: Mapping[int, in
     return placed
 
 
-def _told(page: Page, before: Sequence[Block], origins: Sequence[int], source: Source) -> Iterator[_Told]:
+def _told(
+    page: Page, before: Sequence[Block], origins: Sequence[int], source_of: Callable[[Block], Source]
+) -> Iterator[_Told]:
     """The blocks of the page without its lines, each with its source."""
     known, known_own = closing_lines(before), text_lines(before)
     for is_new, numbered in groupby(enumerate(origins), key=lambda one: not one[1]):
@@ -152,7 +160,7 @@ def _told(page: Page, before: Sequence[Block], origins: Sequence[int], source: S
                 text = -(run[0][0] + line + 1) if is_new else line
                 yield _Told(block, place, _said(around, line), text)
             else:
-                yield _Told(block, place, source, -1) if is_new and place >= page.top else _Told(block, place)
+                yield _Told(block, place, source_of(block), -1) if is_new and place >= page.top else _Told(block, place)
 
 
 def _said(blocks: Sequence[Block], line: int) -> Source:

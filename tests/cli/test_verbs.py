@@ -19,6 +19,7 @@ VERBS = [
     "age",
     "promote",
     "dedupe",
+    "consolidate",
     "status",
     "domains",
     "ls",

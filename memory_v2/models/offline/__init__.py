@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from memory_v2.models.base import AssistantMessage, Conversation, Reply
-from memory_v2.models.briefs import SearchBrief, SplitBrief, WriteBrief
+from memory_v2.models.briefs import ConsolidateBrief, RouteBrief, SearchBrief, SplitBrief, WriteBrief
 
 
 class OfflinePlanner:
@@ -18,6 +18,14 @@ class OfflinePlanner:
         """The whole decision in one reply; if it is asked again, a simpler one."""
         plain = any(isinstance(message, AssistantMessage) for message in conversation.messages)
         match conversation.brief:  # each kind imports what it needs: a search must not wait for what a split needs
+            case ConsolidateBrief() as brief:
+                from memory_v2.models.offline.observations import file_observations
+
+                calls = file_observations(brief, plain)
+            case RouteBrief() as brief:
+                from memory_v2.models.offline.observations import leave_all
+
+                calls = leave_all(brief)
             case WriteBrief() as brief:
                 from memory_v2.models.offline.filing import file_text
 

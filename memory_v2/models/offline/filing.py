@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import WriteBrief
+from memory_v2.models.offline.calls import create_page, nothing_new, place
 from memory_v2.models.offline.catalogue import Catalogue
 from memory_v2.models.offline.documents import (
     LONG_TEXT,
@@ -26,7 +26,6 @@ from memory_v2.text.lists import fillers
 from memory_v2.text.speakers import speaker
 from memory_v2.text.words import content_words, words
 from memory_v2.tree.block import Block, readable
-from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
@@ -42,32 +41,32 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
     """The calls that file the text; `plainly` puts it at the end of the given page, or of the root."""
     everything = range(1, len(brief.blocks) + 1)
     if plainly:
-        return (_place(brief.path or ROOT, everything, None),)
-    known = _whole_on_a_page(brief) or _known(brief)
+        return (place(brief.path or ROOT, everything, None),)
+    known = _whole_on_a_page(brief) or known_blocks(brief)
     if (
         _in_order(known)
         and any(brief.blocks[number - 1].kind != "heading" for number in known)
         and all(number in known or _says_nothing(block) for number, block in enumerate(brief.blocks, 1))
     ):
-        return tuple(_nothing_new([number], *known[number]) for number in sorted(known))
+        return tuple(nothing_new([number], *known[number]) for number in sorted(known))
     if (below := _below_its_title(brief)) is not None:
         return below
     if (document := read_document(brief)) is not None:
-        return (_create_page(document, everything),)
+        return (create_page(document, everything),)
     looks = {view.page.path: Look(view.page) for view in brief.pages if view.page.piece is None}
     catalogue = Catalogue(brief.tree)
     subject = Subject(brief, looks, brief.blocks, catalogue)
     if (document := _introduction(brief, subject)) is not None:
-        return (_create_page(document, everything),)
+        return (create_page(document, everything),)
     path = _page_for(brief, looks, subject, catalogue)
     page = next((view.page for view in brief.pages if view.page.path == path), None)
     if page is None:
-        return (_place(path, everything, _place_shown(brief, path)),)
+        return (place(path, everything, _place_shown(brief, path)),)
     section = _own_section(brief, page)
     if section is not None:
         heading, after = section
-        return (_nothing_new([1], page.path, heading), _place(page.path, everything[1:], after))
-    return (_place(page.path, everything, _position(brief, page)),)
+        return (nothing_new([1], page.path, heading), place(page.path, everything[1:], after))
+    return (place(page.path, everything, _position(brief, page)),)
 
 
 def _introduction(brief: WriteBrief, subject: Subject) -> Document | None:
@@ -92,7 +91,7 @@ def _whole_on_a_page(brief: WriteBrief) -> dict[int, tuple[str, int]]:
     return {}
 
 
-def _known(brief: WriteBrief) -> dict[int, tuple[str, int]]:
+def known_blocks(brief: WriteBrief) -> dict[int, tuple[str, int]]:
     """The new blocks that are already on a shown page, checked against the page itself."""
     pages = {view.page.path: view.page for view in brief.pages}
     found = {}
@@ -208,7 +207,7 @@ def _below_its_title(brief: WriteBrief) -> tuple[ToolCall, ...] | None:
             intro = _section_end(page, number)
             if is_title and (brief.path is None or Look(page).is_log):
                 intro = len(page.blocks)
-            return (_nothing_new([1], page.path, number), *_below(page, intro, rest))
+            return (nothing_new([1], page.path, number), *_below(page, intro, rest))
     return None
 
 
@@ -216,9 +215,9 @@ def _below(page: Page, intro: int, rest: Sequence[Block]) -> Iterable[ToolCall]:
     """Puts what stands above a text's own sections behind this block of the page, and the sections at its end."""
     first = next((number for number, block in enumerate(rest, 2) if block.kind == "heading"), len(rest) + 2)
     if first > 2:
-        yield _place(page.path, range(2, first), None if intro == len(page.blocks) else intro)
+        yield place(page.path, range(2, first), None if intro == len(page.blocks) else intro)
     if first < len(rest) + 2:
-        yield _place(page.path, range(first, len(rest) + 2), None)
+        yield place(page.path, range(first, len(rest) + 2), None)
 
 
 def _has_headings(blocks: Iterable[Block]) -> bool:
@@ -274,28 +273,3 @@ def _section_end(page: Page, heading: int) -> int:
     while number < len(page.blocks) and page.blocks[number].kind != "heading":
         number += 1
     return number
-
-
-# the calls
-
-
-def _create_page(document: Document, numbers: Sequence[int]) -> ToolCall:
-    arguments = {
-        "path": document.path,
-        "parent": document.parent,
-        "title": document.title,
-        "description": document.description,
-        "blocks": show_numbers(numbers, "n"),
-    }
-    return ToolCall("create_page", arguments)
-
-
-def _place(path: str, numbers: Sequence[int], after: int | None) -> ToolCall:
-    arguments: dict[str, Any] = {"blocks": show_numbers(numbers, "n"), "page": path}
-    return ToolCall("place", arguments if after is None else {**arguments, "after": after})
-
-
-def _nothing_new(numbers: Sequence[int], path: str, block: int) -> ToolCall:
-    return ToolCall(
-        "nothing_new", {"blocks": show_numbers(numbers, "n"), "said_in": [{"page": path, "blocks": str(block)}]}
-    )

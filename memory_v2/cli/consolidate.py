@@ -1,0 +1,77 @@
+"""The verb `consolidate`: entries are worked into pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_v2.cli.report import price
+from memory_v2.cli.show import diff_lines, plain, style
+from memory_v2.cli.spinner import working
+from memory_v2.cli.upkeep import tell_plan
+from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
+from memory_v2.entries.deciding_rows import CONSOLIDATE
+from memory_v2.text.amounts import counted_entries
+
+if TYPE_CHECKING:
+    from memory_v2.entries.consolidation import ConsolidationPlan
+    from memory_v2.memory import Memory
+
+
+@click.command(cls=Verb)
+@option_for(CONSOLIDATE, "home", "--home", metavar="HOME")
+@option_for(CONSOLIDATE, "agent", "--agent", metavar="NAME")
+@option_for(CONSOLIDATE, "since", "--since", metavar="DAY")
+@option_for(CONSOLIDATE, "until", "--until", metavar="DAY")
+@option_for(CONSOLIDATE, "apply", "--apply/--dry-run")
+@json_option
+@with_memory
+def consolidate(
+    memory: Memory,
+    home: str | None,
+    agent: str | None,
+    since: str | None,
+    until: str | None,
+    apply: bool,
+    as_json: bool,
+) -> None:
+    """Work entries into the pages that they belong to.
+
+    The entries of each home are read together. Each one then stands on a page to the letter, or is told there in other
+    words with all its facts, or is named as said already. It says which page that is, and each line on the page says
+    which entry it came from. Entries in the inbox are left: route them first, or say --home inbox.
+
+    The plan that is shown is kept: --apply carries it out to the letter, without asking a model again. If a page or an
+    entry has changed since, nothing is changed. 'silica memory undo' takes it back.
+
+    \b
+    Examples:
+      silica memory consolidate
+      silica memory consolidate --apply
+      silica memory consolidate --home projects/silica --since 2026-02-01
+    """
+    with working("working entries in"):
+        done = memory.entries.consolidate(home, agent, since, until, apply)
+    plan = done.plan
+    worked_in = counted_entries(len(plan.entries))
+    pages = len(plan.changes)
+    told = f"{worked_in} worked into {pages:,} changed {'page' if pages == 1 else 'pages'}"
+    if not plan.entries:
+        told = "no entry is left to be worked in"
+    if home is None and plan.inbox:
+        told += f"; {plan.inbox:,} in the inbox: 'silica memory route' finds their homes"
+    if plan.degraded:
+        told += f"; decided by {plan.decided_by}, because {plan.degraded}"
+    if paid := price(done.cost):
+        told += f"; {paid}"
+    tell_plan(CONSOLIDATE, done, _lines(plan), told, as_json, plan.findings)
+
+
+def _lines(plan: ConsolidationPlan) -> Iterator[str]:
+    for one in plan.entries:
+        yield f"{style(plain(one.id), fg='cyan')} {', '.join(map(plain, one.pages))}: {one.outcome}"
+    for change in plan.changes:
+        yield ""
+        yield from diff_lines(change.diff)

@@ -1,0 +1,127 @@
+"""Routing with a model: the rules first; what they leave in the inbox is sorted by a loop."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from memory_v2.agent.loop import decide
+from memory_v2.entries.desk import Decided, Desk, part_of
+from memory_v2.entries.domains import DomainFile
+from memory_v2.entries.entry import Entry
+from memory_v2.entries.planned import Stock
+from memory_v2.entries.references import references_of
+from memory_v2.entries.route_task import RouteTask
+from memory_v2.entries.routing import Routed, Routing, RoutingPlan
+from memory_v2.entries.upkeep import domains, route_further
+from memory_v2.errors import StorageError
+from memory_v2.models.briefs import Domain, RouteBrief, Unsorted
+from memory_v2.storage.base import ROUTING
+from memory_v2.tree.source import iso_day
+
+MAX_ENTRIES = 30
+"""How many entries are sorted by one decision: as many as a reader compares at a glance."""
+MOST_KEYWORDS = 12
+"""How many keywords tell what a domain without a description is about."""
+
+logger = logging.getLogger(__name__)
+
+
+def route(desk: Desk, apply: bool = False) -> Decided[RoutingPlan]:
+    """Finds the home of each entry in the inbox, by the rules and, for what they leave, by a model; with `apply`
+    stores the homes. What a model has decided is kept, so that carrying a plan out does not ask again. Raises
+    `InvalidSetting`, `StorageError`, `ModelError`."""
+    known = domains(desk.area)
+    sorting = _Sorting(desk, known, _read(desk, known))
+    done = route_further(desk.area, apply, sorting.sort)
+    if apply:
+        desk.area.storage.notes.remove(ROUTING)
+    else:
+        _keep(desk, known, sorting.decided)
+    return Decided(done.plan, done.revision, ", ".join(sorting.by) or "program", "; ".join(sorting.degraded))
+
+
+@dataclass(frozen=True)
+class _Sorting:
+    """What a model has `decided`: the domain, or none, and why, by entry and text."""
+
+    desk: Desk
+    domains: DomainFile
+    decided: dict[str, tuple[str | None, str]]
+    by: dict[str, None] = field(default_factory=dict)
+    degraded: dict[str, None] = field(default_factory=dict)
+
+    def sort(self, stock: Stock, plan: RoutingPlan) -> RoutingPlan:
+        """The plan after what the rules leave was sorted."""
+        entries = [stock.entry(one.id) for one in plan.stay]
+        left = [entry for entry in entries if _key(entry) not in self.decided]
+        for start in range(0, len(left), MAX_ENTRIES):
+            self._ask(left[start : start + MAX_ENTRIES])
+        routed, stay = list(plan.routed), list[Routed]()
+        for one, entry in zip(plan.stay, entries, strict=True):
+            home, why = self.decided[_key(entry)]
+            told = Routed(one.id, Routing(home, why, one.routing.candidates))
+            (stay if home is None else routed).append(told)
+        return RoutingPlan(tuple(sorted(routed, key=lambda one: one.id)), tuple(stay))
+
+    def _ask(self, entries: Sequence[Entry]) -> None:
+        calendar = self.desk.area.calendar
+        brief = RouteBrief(
+            tuple(
+                Unsorted(
+                    name=entry.id,
+                    text=entry.text.strip(),
+                    day=iso_day(calendar.written(entry.observed_at)),
+                    tags=entry.tags,
+                    refers_to=tuple(one.target for one in references_of(entry)),
+                )
+                for entry in entries
+            ),
+            shown_domains(self.domains),
+        )
+        with part_of(self.desk.context) as context:
+            decision = decide(lambda: RouteTask(brief), context.models, context.operation)
+        task, by = decision.task, decision.decided_by
+        self.by[by] = None
+        if decision.degraded:
+            self.degraded[decision.degraded] = None
+        for number, entry in enumerate(entries, 1):
+            home = task.homes.get(number)
+            self.decided[_key(entry)] = home, f"by {by}" if home else f"{task.left[number]} (by {by})"
+
+
+def shown_domains(domains: DomainFile) -> tuple[Domain, ...]:
+    """The domains as a model is shown them; one without a description by its first keywords."""
+    return tuple(
+        Domain(one.name, one.title, one.description or ", ".join(one.keywords[:MOST_KEYWORDS]))
+        for one in domains.domains
+    )
+
+
+def _key(entry: Entry) -> str:
+    return f"{entry.id} {hashlib.sha256(entry.text.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
+
+
+def _asked(desk: Desk, known: DomainFile) -> list[str]:
+    return [desk.context.model.name, hashlib.sha256(known.text.encode()).hexdigest()[:16]]
+
+
+def _read(desk: Desk, known: DomainFile) -> dict[str, tuple[str | None, str]]:
+    """What was decided when the plan was shown, by the same model for the same domains."""
+    data = desk.area.storage.notes.read(ROUTING)
+    try:
+        told = json.loads(data or b"{}")
+    except ValueError:
+        return {}
+    return {key: (home, why) for key, home, why in told["decided"]} if told.get("asked") == _asked(desk, known) else {}
+
+
+def _keep(desk: Desk, known: DomainFile, decided: dict[str, tuple[str | None, str]]) -> None:
+    told = {"asked": _asked(desk, known), "decided": [[key, home, why] for key, (home, why) in decided.items()]}
+    try:
+        desk.area.storage.notes.write(ROUTING, json.dumps(told, indent=1).encode())
+    except StorageError as error:
+        logger.warning("the plan could not be kept, so carrying it out plans anew: %s", error)

@@ -1,0 +1,94 @@
+"""The plan that is kept between showing it and carrying it out, in a note of the program's."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from memory_v2.entries.area import Area
+from memory_v2.entries.consolidation import ConsolidationPlan, Filed, WorkedIn
+from memory_v2.errors import StorageConflict, StorageError
+from memory_v2.storage.base import CONSOLIDATION, stored_page, version_of
+from memory_v2.storage.history import PageChange
+from memory_v2.tree.block import decode, encode
+
+AGAIN = "make a new plan with 'silica memory consolidate'"
+
+logger = logging.getLogger(__name__)
+
+
+class KeptPlan:
+    """The plan that was made last, if it was made for what is `asked` now: the same entries, the same model."""
+
+    def __init__(self, area: Area, asked: Mapping[str, str | None]) -> None:
+        self._area = area
+        self._asked = dict(asked)
+
+    def write(self, plan: ConsolidationPlan) -> None:
+        """Keeps a plan in the place of the one before. That it cannot be kept is told, and costs another decision."""
+        told = {
+            "asked": self._asked,
+            "entries": [asdict(one) for one in plan.entries],
+            "filed": [asdict(one) for one in plan.filed],
+            "pages": [
+                {"path": one.path, "before": _version(one.before), "after": one.after and decode(one.after)}
+                for one in plan.changes
+            ],
+        }
+        try:
+            self._area.storage.notes.write(CONSOLIDATION, json.dumps(told, indent=1).encode())
+        except StorageError as error:
+            logger.warning("the plan could not be kept, so carrying it out plans anew: %s", error)
+
+    def read(self) -> ConsolidationPlan | None:
+        """The plan, or `None` if there is none for what is asked, or it is carried out already. Raises
+        `StorageConflict` if a page has changed since."""
+        data = self._area.storage.notes.read(CONSOLIDATION)
+        told = _document(data) if data else {}
+        if told.get("asked") != self._asked:
+            return None
+        entries = tuple(WorkedIn(**{**one, "pages": tuple(one["pages"])}) for one in told["entries"])
+        if all(self._is_done(one) for one in entries):
+            return None
+        return ConsolidationPlan(
+            entries=entries,
+            filed=tuple(Filed(**{**one, "why": tuple(one["why"])}) for one in told["filed"]),
+            changes=tuple(self._change(**one) for one in told["pages"]),
+        )
+
+    def remove(self) -> None:
+        """Removes the plan, which was carried out."""
+        try:
+            self._area.storage.notes.remove(CONSOLIDATION)
+        except StorageError as error:
+            logger.info("the plan that was carried out could not be removed: %s", error)
+
+    def _is_done(self, one: WorkedIn) -> bool:
+        try:
+            entry = self._area.read(one.id).entry
+        except KeyError:
+            return True
+        return entry is not None and bool(entry.consolidated_into)
+
+    def _change(self, path: str, before: str | None, after: str | None) -> PageChange:
+        stored = stored_page(self._area.storage, path)
+        if _version(stored.data if stored else None) != before:
+            raise StorageConflict(
+                f"the page {path!r} has changed since the plan was made; nothing was changed: {AGAIN}"
+            )
+        return PageChange(path, stored.data if stored else None, None if after is None else encode(after))
+
+
+def _version(data: bytes | None) -> str | None:
+    return None if data is None else version_of(data)
+
+
+def _document(data: bytes) -> dict[str, Any]:
+    try:
+        told = json.loads(data)
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}

@@ -1,0 +1,59 @@
+"""Consolidating offline: each observation goes to the page that it names, or to that of its domain; what the tree says
+word for word already is named. And sorting: what the rules leave, the planner leaves too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+from memory_v2.models.base import ToolCall
+from memory_v2.models.briefs import ConsolidateBrief, Observed, RouteBrief
+from memory_v2.models.offline.calls import nothing_new, place
+from memory_v2.models.offline.catalogue import Catalogue
+from memory_v2.models.offline.filing import known_blocks
+from memory_v2.models.offline.looks import Look
+from memory_v2.models.offline.subjects import Subject
+from memory_v2.text.words import normal
+from memory_v2.tree.numbers import show_numbers
+from memory_v2.tree.path import ROOT
+
+
+def file_observations(brief: ConsolidateBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
+    """The calls that file the observations; `plainly` puts them at the end of the page that they are sorted to, or of
+    the root."""
+    if plainly:
+        return (place(brief.path or brief.home or ROOT, range(1, len(brief.blocks) + 1), None),)
+    return tuple(_filed(brief))
+
+
+def leave_all(brief: RouteBrief) -> tuple[ToolCall, ...]:
+    """The call that leaves everything unsorted."""
+    numbers = show_numbers(range(1, len(brief.texts) + 1), "e")
+    return (ToolCall("leave", {"notes": numbers, "why": "no rule says where they belong"}),)
+
+
+def _filed(brief: ConsolidateBrief) -> Iterator[ToolCall]:
+    known = known_blocks(brief)
+    looks = {view.page.path: Look(view.page) for view in brief.pages if view.page.piece is None}
+    catalogue = Catalogue(brief.tree)
+    first: dict[tuple[date | None, tuple[str, ...]], Sequence[int]] = {}
+    on: dict[str, list[int]] = {}
+    for one in brief.observed:
+        numbers = one.numbers
+        if all(number in known for number in numbers):
+            yield from (nothing_new([number], *known[number]) for number in numbers)
+            continue
+        said = one.source.day, tuple(normal(brief.blocks[number - 1].content) for number in numbers)
+        if (other := first.setdefault(said, numbers)) is not numbers:
+            for number, same in zip(numbers, other, strict=True):
+                yield ToolCall("same_as", {"blocks": f"n{number}", "said_in": f"n{same}"})
+            continue
+        on.setdefault(_page_for(brief, one, looks, catalogue), []).extend(numbers)
+    yield from (place(path, placed, None) for path, placed in on.items())
+
+
+def _page_for(brief: ConsolidateBrief, one: Observed, looks: dict[str, Look], catalogue: Catalogue) -> str:
+    if brief.path is not None:
+        return brief.path
+    blocks = [brief.blocks[number - 1] for number in one.numbers]
+    return Subject(brief, looks, blocks, catalogue).page(by_name=bool(brief.home)) or brief.home or ROOT
