@@ -3,7 +3,9 @@
 Sixty sentences in six languages (`bench/routing_sentences.py`), whose homes were chosen by reading before there were
 rules. Beside the rules stand the same rules with DARYL's formula (each domain's importance, twice, is added to its
 score; the sentences are stored one after the other, each with importance 0.5), and DARYL's own keywords and formula as
-its specification has them: keywords anywhere in the text, the first domain on a tie.
+its specification has them: keywords anywhere in the text, the first domain on a tie. With `--model anthropic:<model>`
+a live model sorts all sixty (`ANTHROPIC_BASE_URL` may name another endpoint), and then only what the rules leave, as
+`silica memory route` does.
 
 Figures: right; wrong, which is a domain that is not the home; left in the inbox though they have a home. A sentence
 whose home is the inbox is right there only.
@@ -18,14 +20,24 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from unittest import mock
 
 from bench.data import data_file
 from bench.routing_sentences import SENTENCES, Sentence
+from memory_v2.agent.load import OFFLINE, load_model
+from memory_v2.agent.loop import decide
+from memory_v2.agent.operation import Operation
+from memory_v2.entries.deciding import MAX_ENTRIES, shown_domains
 from memory_v2.entries.domains import INBOX, default_domains
 from memory_v2.entries.references import Targets
+from memory_v2.entries.route_task import RouteTask
 from memory_v2.entries.routing import Router
+from memory_v2.models.briefs import RouteBrief, Unsorted
+from memory_v2.settings import Limits
 from memory_v2.tree.block import decode, readable, split_lines
 
+PATIENT = Limits(turns=8, tokens=1_000_000, seconds=36_000, money=1_000)
+"""A live reader behind an endpoint may take its time."""
 DARYL_BONUS = 2
 DARYL_IMPORTANCE = 0.5
 """The importance of an entry that does not say, in the specification."""
@@ -105,6 +117,30 @@ def routed(route: Route) -> list[Result]:
     return results
 
 
+def by_model(name: str) -> dict[str, list[Result]]:
+    """All sentences, sorted by a live model, alone and after the rules; it sees no home. What it does not decide, the
+    planner leaves in the inbox."""
+    model, planner = load_model(name), load_model(OFFLINE)
+    results: list[Result] = []
+    for start in range(0, len(SENTENCES), MAX_ENTRIES):
+        part = SENTENCES[start : start + MAX_ENTRIES]
+        texts = tuple(Unsorted(str(number), said(one).strip(), None) for number, one in enumerate(part, start + 1))
+        brief = RouteBrief(texts, shown_domains(default_domains()))
+        operation = Operation(PATIENT)
+        with mock.patch("memory_v2.models.anthropic.REQUEST_SECONDS", PATIENT.seconds):
+            decision = decide(lambda brief=brief: RouteTask(brief), (model, planner), operation)  # type: ignore[misc]
+        cost = operation.cost
+        print(f"{len(part)} sentences, {cost.calls} calls, decided by {decision.decided_by}. {decision.degraded}")
+        homes, left = decision.task.homes, decision.task.left
+        results += (
+            Result(one, homes.get(number, INBOX), left.get(number, decision.decided_by))
+            for number, one in enumerate(part, 1)
+        )
+    rules = routed(by_rules(0))
+    joined = [rule if rule.home != INBOX else live for rule, live in zip(rules, results, strict=True)]
+    return {"the model": results, "rules, then the model": joined}
+
+
 WAYS: dict[str, Route] = {
     "rules": by_rules(0),
     "rules, DARYL's formula": by_rules(DARYL_BONUS),
@@ -123,8 +159,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--each", action="store_true", help="print every sentence that was not right")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--model", help="a live model beside the rules, such as anthropic:<model>")
     options = parser.parse_args()
     all_results = {name: routed(route) for name, route in WAYS.items()}
+    if options.model:
+        all_results |= by_model(options.model)
     if options.json:
         print(json.dumps({name: figures(results) for name, results in all_results.items()}, indent=2))
         return
@@ -133,9 +172,10 @@ def main() -> None:
         counts = figures(results)
         print(f"{name:<24} {counts['right']:>7} {counts['wrong']:>6} {counts[INBOX]:>6}")
     languages = dict.fromkeys(sentence.language for sentence in SENTENCES)
-    for language in languages:
-        counts = figures([one for one in all_results["rules"] if one.sentence.language == language])
-        print(f"  rules, {language:<15} {counts['right']:>7} {counts['wrong']:>6} {counts[INBOX]:>6}")
+    for name in ("rules", *(["the model"] if options.model else [])):
+        for language in languages:
+            counts = figures([one for one in all_results[name] if one.sentence.language == language])
+            print(f"  {f'{name}, {language}':<22} {counts['right']:>7} {counts['wrong']:>6} {counts[INBOX]:>6}")
     for name, results in all_results.items() if options.each else ():
         print(f"\n{name}")
         for one in results:
