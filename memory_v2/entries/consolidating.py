@@ -17,7 +17,7 @@ from memory_v2.entries.domains import INBOX, domain_named
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.filing import Batch, file_entries, pages_of
 from memory_v2.entries.header import changed_header
-from memory_v2.entries.kept import KeptPlan
+from memory_v2.entries.kept import AGAIN, KeptPlan
 from memory_v2.entries.places import check_agent
 from memory_v2.entries.planned import Stock, stock_of
 from memory_v2.entries.references import Targets
@@ -44,7 +44,6 @@ MAX_ENTRIES = 40
 """How many entries are worked in by one decision: a week of a busy agent, which a model still sees as a whole."""
 MAX_BYTES = 12_000
 """The same in bytes of their texts: about a page. An entry that is longer is worked in alone."""
-AGAIN = "nothing was changed; make a new plan with 'silica memory consolidate'"
 
 
 def consolidate(

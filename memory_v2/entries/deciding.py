@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from memory_v2.agent.loop import decide
 from memory_v2.entries.desk import Decided, Desk, part_of
@@ -27,32 +28,38 @@ MAX_ENTRIES = 30
 MOST_KEYWORDS = 12
 """How many keywords tell what a domain without a description is about."""
 
+Decisions: TypeAlias = dict[str, tuple[str | None, str]]
+
 logger = logging.getLogger(__name__)
 
 
 def route(desk: Desk, apply: bool = False) -> Decided[RoutingPlan]:
     """Finds the home of each entry in the inbox, by the rules and, for what they leave, by a model; with `apply`
-    stores the homes. What a model has decided is kept, so that carrying a plan out does not ask again. Raises
+    stores the homes. What the model has decided is kept, so that it is asked once about each text. Raises
     `InvalidSetting`, `StorageError`, `ModelError`."""
     known = domains(desk.area)
     sorting = _Sorting(desk, known, _read(desk, known))
     done = route_further(desk.area, apply, sorting.sort)
-    if apply:
-        desk.area.storage.notes.remove(ROUTING)
-    else:
-        _keep(desk, known, sorting.decided)
+    _keep(desk, known, sorting.kept(done.plan.stay if apply else (*done.plan.routed, *done.plan.stay)))
     return Decided(done.plan, done.revision, ", ".join(sorting.by) or "program", "; ".join(sorting.degraded))
 
 
 @dataclass(frozen=True)
 class _Sorting:
-    """What a model has `decided`: the domain, or none, and why, by entry and text."""
+    """What was `decided`: the domain, or none, and why, by entry and text; and what of that the planner did."""
 
     desk: Desk
     domains: DomainFile
-    decided: dict[str, tuple[str | None, str]]
+    decided: Decisions
     by: dict[str, None] = field(default_factory=dict)
     degraded: dict[str, None] = field(default_factory=dict)
+    by_planner: set[str] = field(default_factory=set)
+
+    def kept(self, routed: Iterable[Routed]) -> Decisions:
+        """What the model has decided about these entries. What it failed to decide, it is asked again."""
+        ids = {one.id for one in routed}
+        by_model = {key: told for key, told in self.decided.items() if key not in self.by_planner}
+        return {key: told for key, told in by_model.items() if key.partition(" ")[0] in ids}
 
     def sort(self, stock: Stock, plan: RoutingPlan) -> RoutingPlan:
         """The plan after what the rules leave was sorted."""
@@ -91,6 +98,8 @@ class _Sorting:
         for number, entry in enumerate(entries, 1):
             home = task.homes.get(number)
             self.decided[_key(entry)] = home, f"by {by}" if home else f"{task.left[number]} (by {by})"
+            if by != self.desk.context.model.name:
+                self.by_planner.add(_key(entry))
 
 
 def shown_domains(domains: DomainFile) -> tuple[Domain, ...]:
@@ -109,7 +118,7 @@ def _asked(desk: Desk, known: DomainFile) -> list[str]:
     return [desk.context.model.name, hashlib.sha256(known.text.encode()).hexdigest()[:16]]
 
 
-def _read(desk: Desk, known: DomainFile) -> dict[str, tuple[str | None, str]]:
+def _read(desk: Desk, known: DomainFile) -> Decisions:
     """What was decided when the plan was shown, by the same model for the same domains."""
     data = desk.area.storage.notes.read(ROUTING)
     try:
@@ -119,7 +128,7 @@ def _read(desk: Desk, known: DomainFile) -> dict[str, tuple[str | None, str]]:
     return {key: (home, why) for key, home, why in told["decided"]} if told.get("asked") == _asked(desk, known) else {}
 
 
-def _keep(desk: Desk, known: DomainFile, decided: dict[str, tuple[str | None, str]]) -> None:
+def _keep(desk: Desk, known: DomainFile, decided: Decisions) -> None:
     told = {"asked": _asked(desk, known), "decided": [[key, home, why] for key, (home, why) in decided.items()]}
     try:
         desk.area.storage.notes.write(ROUTING, json.dumps(told, indent=1).encode())

@@ -11,11 +11,13 @@ from typing import Any
 from memory_v2.entries.area import Area
 from memory_v2.entries.consolidation import ConsolidationPlan, Filed, WorkedIn
 from memory_v2.errors import StorageConflict, StorageError
+from memory_v2.operations.results import Finding
 from memory_v2.storage.base import CONSOLIDATION, stored_page, version_of
 from memory_v2.storage.history import PageChange
 from memory_v2.tree.block import decode, encode
 
-AGAIN = "make a new plan with 'silica memory consolidate'"
+AGAIN = "nothing was changed; make a new plan with 'silica memory consolidate'"
+"""What to do about a plan that does not fit any more."""
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +39,8 @@ class KeptPlan:
                 {"path": one.path, "before": _version(one.before), "after": one.after and decode(one.after)}
                 for one in plan.changes
             ],
+            "inbox": plan.inbox,
+            "findings": [asdict(one) for one in plan.findings],
         }
         try:
             self._area.storage.notes.write(CONSOLIDATION, json.dumps(told, indent=1).encode())
@@ -57,6 +61,8 @@ class KeptPlan:
             entries=entries,
             filed=tuple(Filed(**{**one, "why": tuple(one["why"])}) for one in told["filed"]),
             changes=tuple(self._change(**one) for one in told["pages"]),
+            inbox=told["inbox"],
+            findings=tuple(Finding(**one) for one in told["findings"]),
         )
 
     def remove(self) -> None:

@@ -36,6 +36,8 @@ TASKS = {
     "write": "where the text goes",
     "split": "how the page is divided",
     "search": "what answers the question",
+    "consolidate": "which pages the entries go to",
+    "route": "which domains the entries belong to",
 }
 UNREAD = {
     "objections": "it is sent back: the guard objects",

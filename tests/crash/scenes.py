@@ -101,6 +101,16 @@ def _broken(memory: Memory) -> None:
     memory.history()  # the edits are noticed: that is a scene of its own
 
 
+def _entries(memory: Memory) -> None:
+    """Entries of two homes; a plan for them was shown."""
+    _small_tree(memory)
+    memory.entries.capture("The pipeline needs a token since Monday.", "hawk", home="work/deploys", date="2026-02-27")
+    memory.entries.capture("Ines is back from Fanø.", "hawk", home="people", date="2026-02-27")
+    memory.entries.capture(f"What the ferry costs.\n\n{notes(30, 42)}", "shield", home="people", date="2026-02-28")
+    memory.entries.pick_up()
+    memory.entries.consolidate()
+
+
 def _edit(folder: Path) -> None:
     page = folder / "memory.md"
     page.write_text(page.read_text().replace("- sail number 10 is blue\n", "- sail number 10 is red, says Ines\n"))
@@ -138,6 +148,7 @@ SCENES = (
     Scene("restore of a page", _several_writes, _restore_page),
     Scene("restore of the tree", _several_writes, _restore_tree),
     Scene("check --apply", _broken, lambda memory: memory.checkup(apply=True)),
+    Scene("consolidation", _entries, lambda memory: memory.entries.consolidate(apply=True)),
     Scene("packing the history", _several_writes, Memory.pack_history),
     Scene("edit by hand is noticed", _small_tree, lambda memory: memory.history(), _edit),
 )

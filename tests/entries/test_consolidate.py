@@ -1,0 +1,461 @@
+"""Entries are worked into pages: nothing is lost, each says where it went, each line says where it came from, and what
+is carried out is what was shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_v2 import Memory
+from memory_v2.errors import InvalidSetting, ModelError, StorageConflict
+from memory_v2.models.base import Conversation, Reply, ToolCall, ToolResult
+from memory_v2.models.scripted import ScriptedModel
+from memory_v2.settings import Limits
+from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.tree.page import parse_page
+from memory_v2.tree.source import source_of
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+Calls = list[tuple[str, dict[str, Any]]]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(LocalStorage(tmp_path), now=lambda: NOW) as memory:
+        yield memory
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Every page and every entry, by path."""
+    found = (one for one in folder.rglob("*.md") if ".metadata" not in one.parts)
+    return {str(one.relative_to(folder)): one.read_bytes() for one in found}
+
+
+def with_model(memory: Memory, decide: Callable[[Conversation], Reply], **setting: Any) -> Memory:
+    return Memory(memory.storage, ScriptedModel(decide), now=lambda: NOW, **setting)
+
+
+def answering(*calls: tuple[str, dict[str, Any]], told: list[str] | None = None) -> Callable[[Conversation], Reply]:
+    """A model that makes these calls, and refuses to go on; what it is told is noted."""
+
+    def decide(conversation: Conversation) -> Reply:
+        if told is not None:
+            told.extend(one.prompt.text for one in conversation.messages if not hasattr(one, "reply"))
+        if any(isinstance(message, ToolResult) for message in conversation.messages):
+            return Reply("no", stop_reason="refusal")
+        return Reply("", tuple(ToolCall(name, given) for name, given in calls), stop_reason="tool_use")
+
+    return decide
+
+
+def week(memory: Memory) -> None:
+    memory.write("# Silica\n\nSilica is tested with pytest.\n", "projects/silica")
+    entries = memory.entries
+    entries.capture("Lesson: test the restore.", "hawk", home="insights", date="2026-02-15", tags=["backup"])
+    entries.capture("Coverage is 90%.", "hawk", home="projects/silica", date="2026-02-16")
+    entries.capture("Restores take 4 hours.", "shield", home="insights", date="2026-02-17")
+    entries.capture("Soup for lunch.", "shield", date="2026-02-17")
+
+
+def line_source(memory: Memory, path: str, words: str) -> str:
+    """The source of the block of a page that has these words."""
+    page = parse_page(path, memory.read(path))
+    number = next(number for number, block in enumerate(page.blocks, 1) if words in block.content)
+    return source_of(page, number).name
+
+
+def test_each_entry_stands_on_the_page_of_its_home_and_both_say_so(memory: Memory) -> None:
+    week(memory)
+    done = memory.entries.consolidate(apply=True)
+    assert [(one.id, one.outcome, one.pages) for one in done.plan.entries] == [
+        ("hawk/obs-2026-02-16-001", "to the letter", ("projects/silica",)),
+        ("hawk/obs-2026-02-15-001", "to the letter", ("insights",)),
+        ("shield/obs-2026-02-17-001", "to the letter", ("insights",)),
+    ]
+    assert memory.entries.read_entry("hawk/obs-2026-02-15-001").consolidated_into == ("insights",)
+    assert line_source(memory, "insights", "test the restore") == "entries/hawk/obs-2026-02-15-001"
+    assert line_source(memory, "insights", "4 hours") == "entries/shield/obs-2026-02-17-001"
+    assert line_source(memory, "projects/silica", "90%") == "entries/hawk/obs-2026-02-16-001"
+    found = memory.search("How long do restores take?")[0]
+    assert (found.source, found.date) == ("entries/shield/obs-2026-02-17-001", date(2026, 2, 17))
+    assert memory.check() == []
+
+
+def test_one_operation_holds_pages_and_headers_and_undo_takes_it_back(memory: Memory, tmp_path: Path) -> None:
+    week(memory)
+    memory.entries.pick_up()
+    before = files(tmp_path)
+    done = memory.entries.consolidate(apply=True)
+    operation = memory.history()[0]
+    assert (operation.first.kind, len(operation.revisions), operation.id) == ("consolidate", 1, done.revision)
+    assert {"insights", "memory", "projects/silica"} < set(operation.paths)
+    memory.undo()
+    assert files(tmp_path) == before
+    assert len(memory.entries.consolidate(apply=True).plan.entries) == 3
+
+
+def test_a_plan_changes_nothing_and_is_what_is_carried_out(memory: Memory, tmp_path: Path) -> None:
+    week(memory)
+    before = files(tmp_path)
+    shown = memory.entries.consolidate()
+    assert files(tmp_path) == before
+    done = memory.entries.consolidate(apply=True)
+    assert done.plan == shown.plan
+    after = files(tmp_path)
+    assert {change.path: change.after for change in shown.plan.changes} == {
+        path.removesuffix(".md"): data
+        for path, data in after.items()
+        if before.get(path) != data and "entries/" not in path
+    }
+
+
+def test_a_second_run_does_nothing(memory: Memory, tmp_path: Path) -> None:
+    week(memory)
+    memory.entries.consolidate(apply=True)
+    before, past = files(tmp_path), len(memory.history())
+    again = memory.entries.consolidate(apply=True)
+    assert (again.plan.entries, again.revision, again.plan.inbox) == ((), None, 1)
+    assert memory.entries.consolidate().plan.entries == ()
+    assert (files(tmp_path), len(memory.history())) == (before, past)
+
+
+def test_a_memory_without_entries_has_nothing_to_do(memory: Memory) -> None:
+    assert memory.entries.consolidate(apply=True).revision is None
+    assert memory.storage.list_files() == []
+
+
+def test_the_inbox_is_left_unless_it_is_asked_for(memory: Memory) -> None:
+    week(memory)
+    shown = memory.entries.consolidate()
+    assert (shown.plan.inbox, len(shown.plan.entries)) == (1, 3)
+    done = memory.entries.consolidate("inbox", apply=True)
+    assert [one.id for one in done.plan.entries] == ["shield/obs-2026-02-17-002"]
+    assert "Soup for lunch." in memory.read()
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"home": "insights"}, ["hawk/obs-2026-02-15-001", "shield/obs-2026-02-17-001"]),
+        ({"home": "Projects/Silica"}, ["hawk/obs-2026-02-16-001"]),
+        ({"agent": "shield"}, ["shield/obs-2026-02-17-001"]),
+        ({"since": "2026-02-16"}, ["hawk/obs-2026-02-16-001", "shield/obs-2026-02-17-001"]),
+        ({"until": date(2026, 2, 15)}, ["hawk/obs-2026-02-15-001"]),
+        ({"since": "2026-02-16", "until": "2026-02-16"}, ["hawk/obs-2026-02-16-001"]),
+        ({"agent": "nobody"}, []),
+    ],
+)
+def test_only_what_is_asked_for_is_worked_in(memory: Memory, asked: dict[str, Any], found: list[str]) -> None:
+    week(memory)
+    assert [one.id for one in memory.entries.consolidate(**asked).plan.entries] == found
+
+
+@pytest.mark.parametrize("asked", [{"home": "gardens"}, {"since": "soon"}, {"agent": "a/b"}])
+def test_what_cannot_be_asked_for_is_refused(memory: Memory, asked: dict[str, Any]) -> None:
+    week(memory)
+    with pytest.raises(InvalidSetting):
+        memory.entries.consolidate(**asked)
+
+
+def test_a_plan_is_refused_if_a_page_has_changed_since(memory: Memory, tmp_path: Path) -> None:
+    week(memory)
+    memory.entries.consolidate()
+    memory.write("Silica is fast.", "projects/silica", "append")
+    before = files(tmp_path)
+    with pytest.raises(StorageConflict, match="projects/silica"):
+        memory.entries.consolidate(apply=True)
+    assert files(tmp_path) == before
+    memory.entries.consolidate()
+    assert memory.entries.consolidate(apply=True).revision
+
+
+def test_a_plan_is_refused_if_an_entry_has_changed_since(memory: Memory, tmp_path: Path) -> None:
+    week(memory)
+    memory.entries.consolidate()
+    file = next(tmp_path.rglob("obs-2026-02-16-001.md"))
+    file.write_text(file.read_text().replace("90%", "91%"))
+    with pytest.raises(StorageConflict, match="obs-2026-02-16-001"):
+        memory.entries.consolidate(apply=True)
+    assert not memory.storage.exists("insights")
+
+
+def test_what_was_captured_since_is_left_for_the_next_plan(memory: Memory) -> None:
+    week(memory)
+    memory.entries.consolidate()
+    late = memory.entries.capture("Restores need a second person.", "hawk", home="insights").id
+    assert late not in [one.id for one in memory.entries.consolidate(apply=True).plan.entries]
+    assert [one.id for one in memory.entries.consolidate(apply=True).plan.entries] == [late]
+
+
+def test_a_plan_for_other_entries_or_another_model_is_not_carried_out(memory: Memory) -> None:
+    week(memory)
+    memory.entries.consolidate()
+    place = ("place", {"page": "projects/silica", "blocks": "n1"})
+    live = with_model(memory, answering(place))
+    done = live.entries.consolidate("projects/silica", apply=True)
+    assert (done.decided_by, len(done.plan.entries)) == ("scripted", 1)
+
+
+def test_a_plan_that_is_not_to_be_read_is_made_again(memory: Memory) -> None:
+    week(memory)
+    memory.entries.consolidate()
+    for damaged in (b"{", b"[]", b'{"asked": 1}'):
+        memory.storage.notes.write("consolidation", damaged)
+        assert len(memory.entries.consolidate().plan.entries) == 3
+
+
+def test_forgetting_takes_a_text_out_of_a_plan_that_is_kept(memory: Memory) -> None:
+    week(memory)
+    memory.entries.consolidate()
+    memory.forget("Restores take 4 hours.", apply=True)
+    assert b"Restores take 4 hours" not in (memory.storage.notes.read("consolidation") or b"")
+    with pytest.raises(StorageConflict):
+        memory.entries.consolidate(apply=True)
+    memory.entries.consolidate()
+    memory.entries.consolidate(apply=True)
+    assert "4 hours" not in "".join(map(memory.read, memory.storage.list_files()))
+
+
+# a model decides
+
+
+def test_carrying_a_plan_out_asks_no_model(memory: Memory) -> None:
+    week(memory)
+    asked: list[str] = []
+    place = ("place", {"page": "insights", "blocks": "n1-n2"})
+    live = with_model(memory, answering(place, told=asked))
+    shown = live.entries.consolidate("insights")
+    assert (shown.decided_by, shown.degraded, len(asked)) == ("scripted", "", 1)
+    done = live.entries.consolidate("insights", apply=True)
+    assert len(asked) == 1
+    assert done.plan == shown.plan
+    assert done.cost.calls == 0
+
+
+def test_a_model_sees_each_entry_with_its_day_and_by_whom(memory: Memory) -> None:
+    week(memory)
+    asked: list[str] = []
+    place = ("place", {"page": "insights", "blocks": "n1-n2"})
+    with_model(memory, answering(place, told=asked)).entries.consolidate("insights")
+    assert "noted 2026-02-15 by hawk · backup\n[n1] Lesson: test the restore." in asked[0]
+    assert "noted 2026-02-17 by shield\n[n2] Restores take 4 hours." in asked[0]
+
+
+def test_what_has_changed_is_told_once_with_what_was_before(memory: Memory) -> None:
+    memory.entries.capture("Deploys run on Tuesdays.", "hawk", home="technical", date="2026-02-15")
+    memory.entries.capture("Deploys run on Thursdays now.", "hawk", home="technical", date="2026-02-20")
+    told = "- Deploys run on Thursdays now, since 2026-02-20 (before: on Tuesdays)"
+    live = with_model(memory, answering(("insert", {"page": "technical", "after": 1, "text": told})))
+    done = live.entries.consolidate(apply=True)
+    assert [one.outcome for one in done.plan.entries] == ["in other words"] * 2
+    assert (done.decided_by, done.degraded) == ("scripted", "")
+    assert memory.read("technical").count("Deploys") == 1
+    assert line_source(memory, "technical", "Thursdays") == (
+        "entries/hawk/obs-2026-02-15-001, entries/hawk/obs-2026-02-20-001"
+    )
+    assert all(entry.consolidated_into == ("technical",) for entry in memory.entries.list_entries())
+
+
+def test_an_entry_that_repeats_another_one_is_named_and_both_are_the_source(memory: Memory) -> None:
+    memory.entries.capture("The quota is 50,000 events.", "hawk", home="technical", date="2026-02-15")
+    memory.entries.capture("50,000 events: the quota.", "shield", home="technical", date="2026-02-16")
+    calls: Calls = [
+        ("place", {"page": "technical", "blocks": "n1"}),
+        ("same_as", {"blocks": "n2", "said_in": "n1"}),
+    ]
+    done = with_model(memory, answering(*calls)).entries.consolidate(apply=True)
+    assert [(one.outcome, one.pages) for one in done.plan.entries] == [
+        ("to the letter", ("technical",)),
+        ("said already", ("technical",)),
+    ]
+    assert memory.read("technical").count("50,000") == 1
+    assert line_source(memory, "technical", "50,000") == (
+        "entries/hawk/obs-2026-02-15-001, entries/shield/obs-2026-02-16-001"
+    )
+
+
+@pytest.mark.parametrize(
+    ("calls", "problem"),
+    [
+        ([("place", {"page": "technical", "blocks": "n1"}), ("same_as", {"blocks": "n2", "said_in": "n1"})], "42"),
+        ([("same_as", {"blocks": "n2", "said_in": "n2"})], "left out itself"),
+        ([("place", {"page": "technical", "blocks": "n1"})], "n2 is nowhere yet"),
+        ([("insert", {"page": "technical", "after": 1, "text": "- Build 41 passed"})], "n2 is nowhere yet"),
+        ([("insert", {"page": "technical", "after": 1, "text": "- Build 43 passed"})], "43"),
+        ([("remove", {"page": "memory", "blocks": "2", "reason": "it is old"})], "nowhere"),
+    ],
+)
+def test_an_entry_that_would_be_lost_is_sent_back_and_then_filed_by_the_planner(
+    memory: Memory, calls: Calls, problem: str
+) -> None:
+    memory.write("# Memory\n\nWhat we know.\n", "memory", "replace")
+    memory.entries.capture("Build 41 passed.", "hawk", home="technical", date="2026-02-15")
+    memory.entries.capture("Build 42 passed.", "hawk", home="technical", date="2026-02-16")
+    told: list[str] = []
+    done = with_model(memory, answering(*calls, told=told)).entries.consolidate(apply=True)
+    assert any(problem in one for one in told), told
+    assert (done.decided_by, "refused" in done.degraded) == ("offline", True)
+    page = memory.read("technical")
+    assert "Build 41 passed." in page
+    assert "Build 42 passed." in page
+    assert "What we know." in memory.read()
+
+
+def test_a_model_that_fails_is_told_and_not_asked_for_the_next_home(memory: Memory) -> None:
+    week(memory)
+    asked: list[int] = []
+
+    def fails(conversation: Conversation) -> Reply:
+        asked.append(1)
+        raise ModelError("the provider is down")
+
+    done = with_model(memory, fails).entries.consolidate(apply=True)
+    assert len(asked) == 1
+    assert done.decided_by == "offline"
+    assert "the provider is down" in done.degraded
+    assert len(done.plan.entries) == 3
+    assert memory.history()[0].first.degraded == done.degraded
+
+
+def test_the_limits_are_those_of_each_home(memory: Memory) -> None:
+    week(memory)
+
+    def decide(conversation: Conversation) -> Reply:
+        task = conversation.brief
+        page = task.path or task.home  # type: ignore[union-attr]
+        blocks = f"n1-n{len(task.blocks)}"  # type: ignore[union-attr]
+        return Reply("", (ToolCall("place", {"page": page, "blocks": blocks}),), stop_reason="tool_use")
+
+    done = with_model(memory, decide, limits=Limits(turns=1)).entries.consolidate(apply=True)
+    assert (done.decided_by, done.degraded, done.cost.calls) == ("scripted", "", 2)
+
+
+def test_what_a_model_was_shown_is_in_the_trace_and_no_rehearsed_change(memory: Memory) -> None:
+    week(memory)
+    place = ("place", {"page": "insights", "blocks": "n1-n2"})
+    live = with_model(memory, answering(place))
+    shown = live.entries.consolidate("insights")
+    events = live.trace(shown.trace).events
+    assert [one["task"] for one in events if one["event"] == "ask"] == ["consolidate"]
+    assert not [one for one in events if one["event"] == "commit"]
+    done = live.entries.consolidate("insights", apply=True)
+    assert [len(one["pages"]) for one in live.trace(done.trace).of("commit")] == [4]
+
+
+# entries of all kinds
+
+
+def test_what_the_tree_says_already_is_named_and_not_written_again(memory: Memory) -> None:
+    week(memory)
+    memory.entries.capture("Silica is tested with pytest.", "hawk", home="projects/silica", date="2026-02-18")
+    done = memory.entries.consolidate("projects/silica", apply=True)
+    assert [one.outcome for one in done.plan.entries] == ["to the letter", "said already"]
+    assert memory.entries.read_entry("hawk/obs-2026-02-18-001").consolidated_into == ("projects/silica",)
+    assert memory.read("projects/silica").count("pytest") == 1
+
+
+def test_only_what_says_the_same_on_the_same_day_is_told_once_offline(memory: Memory) -> None:
+    for agent, day in (("hawk", "2026-02-15"), ("shield", "2026-02-15"), ("hawk", "2026-02-16")):
+        memory.entries.capture("The build passed.", agent, home="technical", date=day)
+    done = memory.entries.consolidate(apply=True)
+    assert [one.outcome for one in done.plan.entries] == ["to the letter", "said already", "to the letter"]
+    assert memory.read("technical").count("The build passed.") == 2
+    assert line_source(memory, "technical", "The build") == (
+        "entries/hawk/obs-2026-02-15-001, entries/shield/obs-2026-02-15-001"
+    )
+    assert "entries/hawk/obs-2026-02-16-001" in memory.read("technical")
+
+
+def test_a_page_that_an_entry_of_a_domain_names_gets_it(memory: Memory) -> None:
+    memory.write("# Lighthouse\n\nThe Lighthouse project maps the coast.\n", "projects/lighthouse")
+    memory.entries.capture("Lighthouse needs a new lamp.", "hawk", home="technical", date="2026-02-15")
+    assert memory.entries.consolidate(apply=True).plan.entries[0].pages == ("projects/lighthouse",)
+    assert not memory.storage.exists("technical")
+    assert "technical" not in memory.read()
+
+
+def test_a_home_that_is_a_page_still_to_come_is_made(memory: Memory) -> None:
+    memory.entries.capture("The boat is blue.", "hawk", home="boats/ferry", date="2026-02-15")
+    memory.entries.consolidate(apply=True)
+    assert "The boat is blue." in memory.read("boats/ferry")
+    assert memory.check() == []
+
+
+def test_a_home_that_can_be_no_page_is_told_and_its_entry_left(memory: Memory, tmp_path: Path) -> None:
+    week(memory)
+    file = next(tmp_path.rglob("obs-2026-02-16-001.md"))
+    file.write_text(file.read_text().replace("home: projects/silica", "home: ../etc"))
+    done = memory.entries.consolidate(apply=True)
+    assert [(one.kind, one.path) for one in done.plan.findings] == [("unknown-home", "hawk/obs-2026-02-16-001")]
+    assert len(done.plan.entries) == 2
+
+
+def test_an_entry_of_several_blocks_is_kept_to_the_letter(memory: Memory) -> None:
+    text = "Three things:\n\n- one\n- two\n\n```sh\nmake\n```\n"
+    memory.entries.capture(text, "hawk", home="technical", date="2026-02-15")
+    memory.entries.capture("- three", "hawk", home="technical", date="2026-02-16")
+    memory.entries.consolidate(apply=True)
+    page = memory.read("technical")
+    assert text in page
+    assert line_source(memory, "technical", "three") == "entries/hawk/obs-2026-02-16-001"
+    for words in ("Three things", "one", "make"):
+        assert line_source(memory, "technical", words) == "entries/hawk/obs-2026-02-15-001"
+
+
+def test_archived_entries_and_copies_and_what_cannot_be_changed_are_left(memory: Memory, tmp_path: Path) -> None:
+    week(memory)
+    memory.entries.promote(only="hawk/obs-2026-02-15-001", apply=True)
+    broken = next(tmp_path.rglob("obs-2026-02-16-001.md"))
+    broken.write_text(broken.read_text().replace("home:", "home: [", 1))
+    vault = next(tmp_path.rglob("shield/memory/vault/*/obs-2026-02-17-001.md"))
+    archive = tmp_path / "entries/agents/shield/memory/archive/obs-2026-02-17-001.md"
+    archive.parent.mkdir(parents=True)
+    vault.rename(archive)
+    assert [one.id for one in memory.entries.consolidate().plan.entries] == ["hawk/obs-2026-02-15-001"]
+
+
+def test_only_the_line_of_its_key_changes_in_a_header(memory: Memory, tmp_path: Path) -> None:
+    folder = tmp_path / "entries/agents/hawk/memory/vault"
+    folder.mkdir(parents=True)
+    written = b"---\r\nmood:   'sunny'  # today\r\nhome: technical\r\ncreated: 2026-02-15\r\n---\r\nThe mill turns."
+    (folder / "obs-2026-02-15-001.md").write_bytes(written)
+    memory.entries.consolidate(apply=True)
+    after = (folder / "obs-2026-02-15-001.md").read_bytes()
+    assert after == written.replace(b"15\r\n---", b"15\r\nconsolidated_into: [technical]\r\n---")
+
+
+def test_an_entry_of_the_future_is_told_without_its_day(memory: Memory) -> None:
+    memory.entries.capture("The fair opens.", "hawk", home="projects", date="2026-02-15")
+    file = Path(memory.storage.where) / "entries/agents/hawk/memory/vault/2026-02/obs-2026-02-15-001.md"
+    file.write_text(file.read_text().replace("created: 2026-02-15", "created: 2027-01-01"))
+    memory.entries.consolidate(apply=True)
+    assert "*Source: entries/hawk/obs-2026-02-15-001*" in memory.read("projects")
+    assert "2027" not in memory.read("projects")
+
+
+def test_many_entries_are_worked_in_by_several_decisions_and_split(tmp_path: Path) -> None:
+    with Memory(LocalStorage(tmp_path), now=lambda: NOW, threshold=2_048) as memory:
+        for number in range(60):
+            memory.entries.capture(f"Kiln {number} was fired {number * 7} times.", "hawk", home="technical")
+        shown = memory.entries.consolidate()
+        assert len(shown.plan.filed) == 2
+        memory.entries.consolidate(apply=True)
+        pages = {path: memory.read(path) for path in memory.storage.list_files()}
+        for entry in memory.entries.list_entries():
+            assert any(entry.text.strip() in pages[path] for path in entry.consolidated_into)
+            assert any(entry.text.strip() in text and f"entries/{entry.id}" in text for text in pages.values())
+        assert max(len(text.encode()) for text in pages.values()) < 2_048 + 500
+        assert memory.check() == []
+
+
+def test_a_memory_that_is_kept_nowhere_can_do_it_too() -> None:
+    memory = Memory(VolatileStorage(lambda: NOW), now=lambda: NOW)
+    week(memory)
+    shown = memory.entries.consolidate()
+    assert memory.entries.consolidate(apply=True).plan == shown.plan
+    assert "test the restore" in memory.read("insights")
