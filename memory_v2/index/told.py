@@ -1,9 +1,8 @@
 """How much of what a question asks for a text tells, by its words alone.
 
-The weights and the floor under which a memory does not answer were set on `bench.notes`, LoCoMo and
-FactConsolidation. Of the questions that are answered, none in 40, 7 in 383 and none in 200 stay below the floor; of
-those without an answer in somebody's notes, 16 in 20, and 44 in 96 of those about another conversation. Set on all
-folders of notes but one at a time, the floor tells as many on the one left out, and refuses none there.
+It is the share of the question's words that the text has, by weight. A long question has many words that nothing
+answers, so a text is also taken for an answer if it has more of them than texts have by chance. `docs/measured.md`
+says what the weights and the floor were set on, and how many questions each set refuses.
 """
 
 from __future__ import annotations
@@ -31,7 +30,13 @@ UNKNOWN = 1.5
 """The weight of a word that the memory does not have, relative to the rarest that it has: what is asked for is missing,
 but it may stand there in another word."""
 NAME = 0.5
-"""The weight of a name, relative to another word as rare: it says about whom, and not what."""
+"""The weight of a name that the memory has, relative to another word as rare: it says about whom, and not what."""
+SMALL, LARGE = 25, 100
+"""From how many places on these two weights come to be so, and are so. A memory of a few lines lacks most words, and a
+name tells its lines apart, so both weights are nearer to 1 there."""
+CHANCE = 1.4
+"""How many times as much as one of the places must say by chance a text must say to be an answer whatever its share;
+at 1.3 a fifth of the long messages are taken to be answered by the conversations of others, at 1.4 an eighth."""
 NO_WORDS = 0.5
 """What any text tells if the question has no word that tells something, and names no day."""
 
@@ -39,29 +44,49 @@ NO_WORDS = 0.5
 class _Telling(NamedTuple):
     terms: frozenset[str]
     weight: float
+    known: float
+    """How rare the word is in the memory; 0 if it does not have it."""
 
 
 def told(
     tables: sqlite3.Connection, facts: Facts, question: Question, texts: Sequence[tuple[str, date | None]]
 ) -> list[float]:
     """How much each of these texts, with the day on which it was said, tells of what is asked for, from 0 to 1: the
-    share of the question's words that it has, by weight. A day asked for counts as one more word, as rare as can be."""
+    share of the question's words that it has, by weight, and `FLOOR` at least if it has too many of them for chance. A
+    day asked for counts as one more word, as rare as can be."""
     telling = list(_telling(tables, facts, question))
     days, most = known_days(tables, question.dates), math.fsum(word.weight for word in telling)
     of_day = rarity(0.5, facts.count) if days.spans else 0.0
     shares = []
     for (_, day), found in zip(texts, terms_of(text for text, _ in texts), strict=True):
-        here = math.fsum(word.weight for word in telling if not word.terms.isdisjoint(found))
+        here = [word for word in telling if not word.terms.isdisjoint(found)]
         on_day = day is not None and days.include(day.toordinal(), day.toordinal())
-        shares.append((here + of_day * on_day) / (most + of_day) if most + of_day else NO_WORDS)
+        weight = math.fsum(word.weight for word in here) + of_day * on_day
+        share = weight / (most + of_day) if most + of_day else NO_WORDS
+        shares.append(max(share, FLOOR) if _is_no_chance(here, telling, facts) else share)
     return shares
+
+
+def _is_no_chance(here: Sequence[_Telling], telling: Sequence[_Telling], facts: Facts) -> bool:
+    """Whether these words of the question do not stand together by chance: the probability that they do, over all
+    places and all choices of as many of its known words, is small."""
+    known, have = sum(word.known > 0 for word in telling), sum(word.known > 0 for word in here)
+    if have < 2:
+        return False
+    choices = math.log(math.comb(known, have))
+    return math.fsum(word.known for word in here) - choices >= CHANCE * math.log(facts.count)
 
 
 def _telling(tables: sqlite3.Connection, facts: Facts, question: Question) -> Iterator[_Telling]:
     known = list(facts.vocabulary.known_terms(tables, question))
+    large = math.log(min(max(facts.count, SMALL), LARGE)) / math.log(LARGE)
     for word, (whole, *_) in question.terms.items():
         # A pair of characters is another word than each of the two.
         forms = [one for one in known if one.word == word and (one.term == whole or not has_cjk(word))]
-        weight = rarity(max((one.frequency for one in forms), default=0.5), facts.count) * (1 if forms else UNKNOWN)
+        here = frozenset({whole, *(one.term for one in forms)})
+        if not forms:
+            yield _Telling(here, rarity(0.5, facts.count) * UNKNOWN * large, 0.0)
+            continue
+        weight = rarity(max(one.frequency for one in forms), facts.count)
         is_name = whole in question.proper and not any(map(str.isdigit, whole))
-        yield _Telling(frozenset({whole, *(one.term for one in forms)}), weight * (NAME if is_name else 1))
+        yield _Telling(here, weight * (1 - (1 - NAME) * large if is_name else 1), weight)

@@ -33,6 +33,33 @@ def test_a_word_that_the_memory_does_not_have_weighs_more() -> None:
     assert told("kiln mortgage", "kiln")[0] < 0.4
 
 
+def test_a_name_that_the_memory_does_not_have_is_missing_as_any_word_is() -> None:
+    assert told("the kiln of Ottavio", "the kiln") == told("the kiln of mortgage", "the kiln")
+
+
+THINGS = ("saw", "ladder", "lathe", "boat", "organ", "press", "loom", "anvil", "crane", "sledge") * 4
+LONG = (
+    "ok so I keep coming back to this and honestly I am not sure what the right approach is, since the team had some "
+    "pushback in the review and everybody wants something different by now, but can you remind me {}?"
+)
+
+
+def test_a_long_question_is_answered_by_what_has_several_of_its_rare_words() -> None:
+    storage = VolatileStorage()
+    storage.write("things", "".join(f"- The {one} is kept in hall {n}.\n" for n, one in enumerate(THINGS)).encode())
+    storage.write("kiln", b"- The kiln of Ines smokes when it rains.\n")
+    index = FullTextIndex(storage, None)
+    index.refresh()
+    said = date(2026, 2, 3)
+
+    def best(question: str) -> float:
+        return index.told(question, [("The kiln of Ines smokes when it rains.", said)])[0]
+
+    assert best(LONG.format("whether the kiln of Ines smokes")) >= FLOOR
+    assert best(LONG.format("whether the kiln is paid")) < FLOOR
+    assert best(LONG.format("whether the mortgage is paid")) < FLOOR
+
+
 def test_a_pair_of_characters_is_another_word_than_each() -> None:
     assert told("语句", "语音") == [0]
     assert told("语音", "语音") == [1]
