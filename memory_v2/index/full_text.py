@@ -151,7 +151,16 @@ class FullTextIndex:
         def work(tables: sqlite3.Connection) -> list[Hit]:
             facts = self._facts.of(tables)
             question = parse_question(query, facts.names)
-            found = look_up(tables, facts, question, limit, within, calendar=self._calendar, child_links=child_links)
+            found = look_up(
+                tables,
+                facts,
+                question,
+                limit,
+                within,
+                calendar=self._calendar,
+                child_links=child_links,
+                headed=by.note.titled > 0,
+            )
             return read_hits(tables, rank(question, found, limit, by))
 
         self._or(lambda: self._store.run(self._written.follow), lambda: None)

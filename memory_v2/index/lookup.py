@@ -22,6 +22,8 @@ TALKED_ABOUT = 50
 """For how many of them the neighbouring places are candidates too, where people talk."""
 REACH = 2
 """How many passages before and after a passage are read as its surroundings."""
+HEADED = 60
+"""How many places are proposed besides because a heading above them has all words of the question."""
 POSTINGS = 10_000
 """How many places may be looked at for the words of a question. Words that occur in too many places are skipped."""
 MAX_TERMS = 32
@@ -101,10 +103,11 @@ def look_up(
     *,
     calendar: Calendar,
     child_links: bool = False,
+    headed: bool = True,
     everything: bool = False,
 ) -> Found:
-    """The places that have the rarer words of a question or are about its days, and those around them; with
-    `everything`, all others too."""
+    """The places that have the rarer words of a question or are about its days, and those around them; with `headed`,
+    those under a heading that has all its words, too; with `everything`, all others."""
     pages = None if within is None else _page_ids(tables, within)
     days = known_days(tables, question.dates)
     known = facts.vocabulary.known_terms(tables, question)
@@ -116,6 +119,9 @@ def look_up(
     telling = (term for term in question.name_terms if facts.vocabulary.frequency(tables, term) < POSTINGS)
     if names := _any_of(islice(telling, MAX_TERMS)):
         proposed += _proposed(tables, names, Days(()), pages, CANDIDATES // 4, "AND speaker IS NULL")
+    if headed and looked_up and question.words and {term.word for term in looked_up}.issuperset(question.words):
+        above = " AND ".join(_string(term.term) for term in looked_up)
+        proposed += _proposed(tables, f"context : ({above})", Days(()), pages, HEADED)
     if everything:
         proposed += [number for (number,) in tables.execute("SELECT id FROM passages ORDER BY id")]
     places = _with_surroundings(tables, proposed)
@@ -180,7 +186,11 @@ def _match(question: Question, wanted: Sequence[Term]) -> str:
 
 
 def _any_of(strings: Iterable[str]) -> str:
-    return " OR ".join('"' + string.replace('"', '""') + '"' for string in strings if string)
+    return " OR ".join(map(_string, filter(None, strings)))
+
+
+def _string(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
 
 
 def _proposed(
