@@ -36,6 +36,9 @@ _COMPARED = 40
 """How many of the best places are compared, to put the newest first of those that differ in a few words."""
 _THE_TITLE = 2.0
 """How much it counts that a question is a title to the word, relative to one that has no other words."""
+_THE_LEAD = 2.75
+"""The same for the text that stands first under that title. It comes before all that stands further below, whatever
+words of the title that repeats."""
 _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
 
@@ -119,6 +122,11 @@ class _Signs:
         return self.place.speaker is not None
 
     @property
+    def is_front(self) -> bool:
+        """Whether a place is the front matter of its page."""
+        return self.place.first_line == 1 and self.place.text.startswith("---")
+
+    @property
     def answers(self) -> bool:
         """Whether a place answers at all: by its own words or those above it, by its day, or by the words around it."""
         near = self.words
@@ -131,7 +139,7 @@ def rank(
     """The best candidates that answer the question at all, best first. `meant` says what the meaning of each adds to
     its score; then those that share no word with the question may answer too."""
     windows = Windows(found)
-    signs = [_signs(question, found, windows, found.places[place], by) for place in found.candidates]
+    signs = _led([_signs(question, found, windows, found.places[place], by) for place in found.candidates])
     best = [max(scores) or 1.0 for scores in zip(*(sign.words.scores for sign in signs), strict=True)]
     points = partial(_points, question, found, best=best, by=by)
     scored = _in_order(
@@ -199,6 +207,16 @@ def _titled(question: Question, found: Found, place: Place) -> float:
     return (len(asked) / len(place.context.split()) + (len(asked) / len(of_title) if of_title >= asked else 0.0)) / 2
 
 
+def _led(signs: Sequence[_Signs]) -> list[_Signs]:
+    """The same, with `_THE_LEAD` for the first text of each page under a title that is asked for to the word."""
+    lead: dict[int, int] = {}
+    for sign in signs:
+        if sign.titled == _THE_TITLE and sign.place.kind == "text" and not sign.is_front:
+            lead.setdefault(sign.place.page, sign.place.id)  # the candidates are in order
+    leads = {*lead.values()}
+    return [replace(sign, titled=_THE_LEAD) if sign.place.id in leads else sign for sign in signs]
+
+
 @lru_cache(maxsize=1000)
 def _words_once(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words(name)))
@@ -232,7 +250,7 @@ def _points(question: Question, found: Found, sign: _Signs, best: Sequence[float
         yield "words of time", weights.when
     if place.question:
         yield "a question itself", weights.asks
-    if place.first_line == 1 and place.text.startswith("---"):
+    if sign.is_front:
         yield "front matter", weights.front_matter
     if is_asked(place.text):
         yield "said to an assistant", weights.person

@@ -264,6 +264,19 @@ def test_a_title_brings_its_page_and_a_heading_its_section() -> None:
     assert first(index, "energy use").text == "- Twelve watts"
 
 
+def test_a_title_is_found_however_many_places_have_its_words() -> None:
+    others = "\n\n".join(f"Spark: the {n}th spark of the hive was a hive spark." for n in range(300))
+    index = index_of(
+        a=f"# Log\n\n{others}\n", b="# Hive spark\n\nAll is quiet, and nothing else is to be told today.\n"
+    )
+    assert first(index, "Hive spark").path == "b"
+
+
+def test_what_stands_first_under_a_title_comes_before_what_repeats_it() -> None:
+    index = index_of(a="# Proxy\n\nA small server.\n\n## Use\n\n- Start the proxy\n- Ask the proxy, not the model\n")
+    assert found(index, "proxy", 1) == ["A small server."]
+
+
 def test_what_added_to_the_score_of_a_place_is_told(notes: FullTextIndex, talk: FullTextIndex) -> None:
     hit = first(notes, "testing of silica")
     signs = dict(hit.signs)
