@@ -20,6 +20,7 @@ from memory_v2.text.calendar import Calendar, utc_now
 from memory_v2.text.slug import slug
 
 if TYPE_CHECKING:
+    from memory_v2.index.full_text import FullTextIndex
     from memory_v2.notes.digest import Digest
     from memory_v2.notes.extracting import Extracted, Wanted
 
@@ -66,6 +67,7 @@ class Notes:
         self.calendar = calendar
         self._kept = Kept(cache)
         self._found: Refreshed | None = None
+        self._index: FullTextIndex | None = None
 
     @classmethod
     def open(cls, folder: str | Path = ".", cache: str | Path | None = None) -> Notes:
@@ -144,12 +146,26 @@ class Notes:
     def close(self) -> None:
         """Closes what is kept."""
         self._kept.close()
+        if self._index is not None:
+            self._index.close()
 
     def __enter__(self) -> Notes:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _full_text(self) -> FullTextIndex:
+        """The full-text index of the notes as they are now; each note is a page of it, see `notes.pages`."""
+        from memory_v2.index.full_text import FullTextIndex
+        from memory_v2.notes.pages import NotePages
+
+        self.refresh()
+        if self._index is None:
+            folder = None if self.trouble else self.cache
+            self._index = FullTextIndex(NotePages(self.folder, self._kept), folder, calendar=self.calendar)
+        self._index.refresh()
+        return self._index
 
     def _extracted(self, people: str | Path | None, wanted: Wanted) -> Iterator[Extracted]:
         from memory_v2.notes.extracting import extracted
