@@ -21,6 +21,7 @@ from memory_v2.index.question import parse_question
 from memory_v2.index.ranking import CONSIDERED, MEANING, QUESTION, TEXT, Weighing, rank
 from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
 from memory_v2.index.said import said_in
+from memory_v2.index.spelling import respelled
 from memory_v2.index.store import Store
 from memory_v2.index.tables import State, digest_of, drop_pages, put_page, raise_state, read_known, read_state
 from memory_v2.index.told import told
@@ -208,6 +209,15 @@ class FullTextIndex:
             return told(tables, facts, parse_question(query, facts.names), texts)
 
         return self._ask(work, lambda: [1.0] * len(texts))
+
+    def respelled(self, query: str) -> dict[str, str]:
+        """The words of a query that no page has, in any form, each with the word most like it; see `index.spelling`."""
+
+        def work(tables: sqlite3.Connection) -> dict[str, str]:
+            facts = self._facts.of(tables)
+            return respelled(tables, facts, parse_question(query, facts.names))
+
+        return self._ask(work, dict)
 
     def said(self, path: str, blocks: Collection[int]) -> tuple[date | None, str]:
         """The day on which the newest of these blocks of a page was said, and other days that they speak of."""
