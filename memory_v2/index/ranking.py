@@ -39,6 +39,8 @@ _THE_TITLE = 2.0
 _THE_LEAD = 2.75
 """The same for the text that stands first under that title. It comes before all that stands further below, whatever
 words of the title that repeats."""
+_HALF = 5.0
+"""The points of a place whose score is one half."""
 _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
 
@@ -261,7 +263,12 @@ def _points(question: Question, found: Found, sign: _Signs, best: Sequence[float
 
 def squashed(score: float) -> float:
     """Maps a score to a number from 0 to 1, in the same order."""
-    return max(score, 0.0) / (max(score, 0.0) + 5)
+    return max(score, 0.0) / (max(score, 0.0) + _HALF)
+
+
+def raised(score: float, points: float) -> float:
+    """A score that was mapped to that range, with more points."""
+    return squashed(_HALF * score / (1 - score) + points)
 
 
 def _why(found: Found, sign: _Signs) -> str:

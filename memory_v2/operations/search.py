@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 
 from memory_v2.agent.loop import Decision, decide
 from memory_v2.errors import InvalidSetting, Unreadable
 from memory_v2.index.base import Hit, PageIndex
-from memory_v2.index.question import asked_at_once
-from memory_v2.index.told import BEST, FLOOR
 from memory_v2.models.briefs import SearchBrief
+from memory_v2.operations.confidence import is_answered, with_confidence
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.excerpts import statements
@@ -99,9 +98,9 @@ def _decided(
     )
     chosen = [one for one in cited if part.has(one.path, one.date, one.source)][:limit]
     shown = statements(chosen, draft.find) if max_tokens is None else fitting(chosen, draft.find, max_tokens)
-    results = SearchResults(_with_confidence(shown, query, context.index))
+    results = SearchResults(with_confidence(shown, query, context.index))
     results.answered = bool(results) and (
-        decision.decided_by != context.planner.name or _is_answered(results, places, query, context.index)
+        decision.decided_by != context.planner.name or is_answered(results, places, query, context.index)
     )
     results.decided_by = decision.decided_by
     results.degraded = "; ".join(filter(None, (decision.degraded, context.index.not_by_meaning)))
@@ -116,25 +115,6 @@ def _places(draft: Draft, query: str, count: int, part: Part) -> list[Hit]:
     # Days and sources are not in the full-text table: what is found is looked through.
     found = index.recall(query, MAX_RESULTS, within=part.pages)
     return [hit for hit in found if part.has(hit.path, hit.date, _source(draft, hit.path, hit.first_line))][:count]
-
-
-def _with_confidence(found: Sequence[SearchResult], query: str, index: PageIndex) -> list[SearchResult]:
-    shares = index.told(query, [(_told(one.path, one.section, one.excerpt), one.date) for one in found])
-    return [replace(one, confidence=round(share, 2)) for one, share in zip(found, shares, strict=True)]
-
-
-def _is_answered(found: Sequence[SearchResult], places: Sequence[Hit], query: str, index: PageIndex) -> bool:
-    """Whether one of the best results or places tells enough to be an answer, to one of the questions that are asked
-    at once. Places count too, as a few results only may be asked for."""
-    if any(one.confidence > FLOOR for one in found[:BEST]):  # a share above it, however it was rounded
-        return True
-    texts = [(_told(one.path, one.section, one.excerpt), one.date) for one in found[:BEST]]
-    texts += [(_told(one.path, one.section, one.text), one.date) for one in places[:BEST]]
-    return any(share >= FLOOR for asked in asked_at_once(query) for share in index.told(asked, texts))
-
-
-def _told(path: str, section: Iterable[str], text: str) -> str:
-    return "\n".join((path.replace("/", " ").replace("-", " "), *section, text))
 
 
 def _source(draft: Draft, path: str, line: int) -> str:

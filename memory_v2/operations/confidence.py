@@ -1,0 +1,31 @@
+"""Whether what was found answers a question, by how much of it the best places tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from memory_v2.index.base import Hit, PageIndex
+from memory_v2.index.question import asked_at_once
+from memory_v2.index.told import BEST, FLOOR
+from memory_v2.operations.results import SearchResult
+
+
+def with_confidence(found: Sequence[SearchResult], query: str, index: PageIndex) -> list[SearchResult]:
+    """The results, each with how much of what a question asks for it tells."""
+    shares = index.told(query, [(_told(one.path, one.section, one.excerpt), one.date) for one in found])
+    return [replace(one, confidence=round(share, 2)) for one, share in zip(found, shares, strict=True)]
+
+
+def is_answered(found: Sequence[SearchResult], places: Sequence[Hit], query: str, index: PageIndex) -> bool:
+    """Whether one of the best results or places tells enough to be an answer, to one of the questions that are asked
+    at once. Places count too, as a few results only may be asked for."""
+    if any(one.confidence > FLOOR for one in found[:BEST]):  # a share above it, however it was rounded
+        return True
+    texts = [(_told(one.path, one.section, one.excerpt), one.date) for one in found[:BEST]]
+    texts += [(_told(one.path, one.section, one.text), one.date) for one in places[:BEST]]
+    return any(share >= FLOOR for asked in asked_at_once(query) for share in index.told(asked, texts))
+
+
+def _told(path: str, section: Iterable[str], text: str) -> str:
+    return "\n".join((path.replace("/", " ").replace("-", " "), *section, text))
