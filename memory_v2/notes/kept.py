@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +18,14 @@ from memory_v2.files.left_out import LeftOut
 from memory_v2.notes.note import Note, note_data, note_from
 
 FILE = "notes.sqlite"
-VERSION = 1
+VERSION = 2
 """Of the table and of what is read into it: with another one, all is read anew."""
 BUSY_SECONDS = 10.0
 """Seconds to wait for another run on the same folder; to keep thousands of notes takes less."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, mark TEXT, sha256 TEXT, reason TEXT, expected INT, data TEXT);
+CREATE TABLE IF NOT EXISTS judged (name TEXT PRIMARY KEY, sha256 TEXT, data TEXT);
 CREATE TABLE IF NOT EXISTS told (key TEXT PRIMARY KEY, value TEXT);
 """
 
@@ -66,10 +67,33 @@ class Kept:
             for name, mark, sha256, reason, expected in found
         }
 
-    def notes(self) -> Iterator[Note]:
-        """All notes, by name."""
-        for (data,) in self._tables.execute("SELECT data FROM notes WHERE data IS NOT NULL ORDER BY name"):
+    def notes(self, names: Collection[str] | None = None) -> Iterator[Note]:
+        """All notes, or the named ones, by name."""
+        for (data,) in self._some("SELECT data FROM notes WHERE data IS NOT NULL", names):
             yield note_from(json.loads(data))
+
+    def unjudged(self, names: Collection[str] | None = None) -> list[str]:
+        """The notes, or those of the named ones, of which nothing is kept that was extracted of them as they are."""
+        same = "SELECT 1 FROM judged WHERE judged.name = notes.name AND judged.sha256 = notes.sha256"
+        sql = f"SELECT name FROM notes WHERE data IS NOT NULL AND NOT EXISTS ({same})"
+        return [name for (name,) in self._some(sql, names)]
+
+    def judged(self, names: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
+        """What was extracted of all notes, or of the named ones, by name."""
+        sql = "SELECT name, judged.data FROM judged JOIN notes USING (name, sha256) WHERE notes.data IS NOT NULL"
+        yield from self._some(sql, names)
+
+    def keep_judged(self, judged: Iterable[tuple[str, str, str]]) -> None:
+        """Keeps what was extracted of notes: name, hash, and data."""
+        with self._change():
+            self._tables.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?, ?)", judged)
+            self._tables.execute("DELETE FROM judged WHERE name NOT IN (SELECT name FROM notes WHERE data IS NOT NULL)")
+
+    def _some(self, sql: str, names: Collection[str] | None) -> sqlite3.Cursor:
+        if names is None:
+            return self._tables.execute(f"{sql} ORDER BY name")
+        named = "SELECT value FROM json_each(?)"
+        return self._tables.execute(f"{sql} AND name IN ({named}) ORDER BY name", (json.dumps([*names]),))
 
     def keep(self, read: Iterable[Read], removed: Iterable[str]) -> None:
         """Keeps what was read, and forgets what is gone: all of it or, if that fails, nothing."""

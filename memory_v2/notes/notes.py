@@ -168,12 +168,20 @@ class Notes:
         return self._index
 
     def _extracted(self, people: str | Path | None, wanted: Wanted) -> Iterator[Extracted]:
-        from memory_v2.notes.extracting import extracted
-        from memory_v2.notes.people import NO_ALIASES, read_aliases
+        if people is not None:
+            from memory_v2.notes.extracting import extracted
+            from memory_v2.notes.people import read_aliases
 
-        aliases = read_aliases(Path(people)) if people else NO_ALIASES
-        for note in self.all():
-            yield from extracted(note, aliases, wanted)
+            aliases = read_aliases(Path(people))
+            for note in self.all():
+                yield from extracted(note, aliases, wanted)
+            return
+        from memory_v2.notes.judged import judged_notes
+
+        if self._found is None:
+            self.refresh()
+        for _, found in judged_notes(self._kept):
+            yield from (one for one in found if wanted.is_of(one.day))
 
     def _digest(self) -> str:
         return content_digest((name, row.sha256) for name, row in self._kept.rows().items() if not row.left_out)
