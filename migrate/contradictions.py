@@ -1,64 +1,17 @@
-"""Documents that contradict each other: the same subject and label with another value, `Port: 8080` and `Port: 8443`.
-
-The subject is the headings above the line, the title first; without a title it is the last part of the document's
-place. Only what says the same thing about the same subject counts, so this rather misses one than tells a wrong one: a
-label that one document gives twice below its headings, or that many documents share, is a form to fill in, and a
-heading below a day is a subject only if a document is called so.
-"""
+"""What each line of a document of a migration says under a label, for `contradictions` to compare."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Collection, Iterable, Iterator
 
 from memory_v2.migrate.source import SourceDocument
 from memory_v2.migrate.standing import placed
-from memory_v2.text.lists import forms
-from memory_v2.text.own_day import heading_day, newest_part, own_day
-from memory_v2.text.secrets import masked
-from memory_v2.text.slug import is_meaningful, slug
+from memory_v2.text.contradictions import Said, Statement, stated, subject_of
+from memory_v2.text.own_day import heading_day, own_day
 from memory_v2.text.words import normal
 from memory_v2.tree.block import parse_blocks, readable, split_lines
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.source import named_day
-
-MOST_DOCUMENTS = 4
-"""How many documents may say something about the same subject and label. Where more do, it is a form."""
-MAX_VALUE = 60
-"""The length of a value, in characters. A longer one is a sentence."""
-
-_STATED = re.compile(r"(?P<label>[^\W\d_][\w ./()-]{0,38}[\w)])(?::[ \t]+|[ \t]+=[ \t]+)(?P<value>\S.*)")
-_MARKS = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A line of a document (from 1), the value that it gives, and the day on which it was said, if that is known."""
-
-    name: str
-    line: int
-    value: str
-    day: date | None
-
-
-@dataclass(frozen=True, slots=True)
-class Contradiction:
-    """What documents say about one subject under one label, newest first."""
-
-    subject: str
-    label: str
-    statements: tuple[Statement, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A statement, with its subject and its label."""
-
-    subject: str
-    label: str
-    statement: Statement
 
 
 def names_of(documents: Iterable[SourceDocument]) -> frozenset[str]:
@@ -77,66 +30,14 @@ def said_in(document: SourceDocument, names: Collection[str]) -> Iterator[Said]:
             headings = [*(one for one in headings if one[0] < block.level), (block.level, block.words)]
         elif block.kind in ("paragraph", "item"):
             for number, line in zip(lines, split_lines(block.content), strict=False):
-                if not (found := _stated(line)):
+                if not (found := stated(line)):
                     continue
                 above = [words for _, words in headings] or [document.title or _place(document)]
                 days = [span.start for span in (own_day(line), *map(heading_day, reversed(above))) if span]
-                if subject := " › ".join(_subjects(above, names)):
+                if subject := subject_of(above, names):
                     statement = Statement(document.name, number, found[1], days[0] if days else told)
                     yield Said(subject, found[0], statement)
 
 
-def contradictions(said: Iterable[Said]) -> list[Contradiction]:
-    """What documents say differently, sorted by subject and label."""
-    found: dict[tuple[str, str], list[Said]] = {}
-    for one in said:
-        found.setdefault((normal(one.subject), normal(one.label)), []).append(one)
-    told = (_contradiction(found[key]) for key in sorted(found))
-    return [one for one in told if one is not None]
-
-
-def _contradiction(said: Sequence[Said]) -> Contradiction | None:
-    """What was said under one label about one subject, if it is a contradiction."""
-    values = {(one.statement.name, normal(one.statement.value)) for one in said}
-    names, different = {name for name, _ in values}, {value for _, value in values}
-    is_form = len(names) > MOST_DOCUMENTS or len(values) > len(names)
-    longest = max(different, key=len)
-    if len(names) < 2 or is_form or all(longest.startswith(value) for value in different):
-        return None
-    by_name = sorted((one.statement for one in said), key=lambda one: (one.name, one.line))
-    newest = sorted(by_name, key=lambda one: one.day or date.min, reverse=True)
-    subject, label = said[0].subject, said[0].label
-    return Contradiction(subject, label, tuple(_masked(one, label) for one in newest))
-
-
-def _subjects(headings: Sequence[str], names: Collection[str]) -> list[str]:
-    """The headings that name a subject: not days and times, nor words such as "Notes"."""
-    named = [words for words in headings if is_meaningful(slug(words)) and not _is_day(words)]
-    is_log = any(_is_day(words) for words in headings)
-    return [] if is_log and not (named and normal(named[0]) in names) else named
-
-
-def _is_day(words: str) -> bool:
-    """Whether a heading has a day or a time in it, or nothing but numbers."""
-    return bool(heading_day(words) or re.search(r"\d:\d\d", words) or not re.search(r"[^\W\d_]{2}", words))
-
-
 def _place(document: SourceDocument) -> str:
     return document.place.rsplit("/", 1)[-1].replace("-", " ")
-
-
-def _stated(line: str) -> tuple[str, str] | None:
-    """The label and the value of a line; `None` if it is not of that form."""
-    bare = _MARKS.sub("", newest_part(line)).replace("**", "").replace("__", "").replace("`", "").strip()
-    found = _STATED.fullmatch(bare)
-    if not found or len(value := found["value"].strip()) > MAX_VALUE or len(found["label"].split()) > 4:
-        return None
-    if slug(found["label"]) in forms() or re.search(r"[.!?][ \t]|[:?]\Z", value) or not normal(value):
-        return None
-    return found["label"], value
-
-
-def _masked(statement: Statement, label: str) -> Statement:
-    """The statement without the secret that its value may be."""
-    shown = masked(f"{label}: {statement.value}").removeprefix(f"{label}: ")
-    return Statement(statement.name, statement.line, shown, statement.day)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from memory_v2.files.left_out import LeftOut
-from memory_v2.migrate.contradictions import Contradiction
 from memory_v2.migrate.outcome import Outcome
 from memory_v2.migrate.report import STATUSES, Duplicate, Remark, Report
 from memory_v2.migrate.verify import Passage, State, Verification
 from memory_v2.text.amounts import counted
+from memory_v2.text.contradictions import Contradiction
 from memory_v2.tree.block import readable
 
 MOST = 10

@@ -6,8 +6,9 @@ from datetime import date
 
 import pytest
 
-from memory_v2.migrate.contradictions import Contradiction, contradictions, names_of, said_in
+from memory_v2.migrate.contradictions import names_of, said_in
 from memory_v2.migrate.source import SourceDocument
+from memory_v2.text.contradictions import Contradiction, contradictions
 from tests.migrate.brought import document
 
 
