@@ -61,6 +61,7 @@ NOTES_VERBS = {
     "status": "notes_index",
     "extract": "notes_extract",
     "digest": "notes_digest",
+    "audit": "notes_audit",
 }
 """The verbs of `silica notes`, likewise."""
 
@@ -173,6 +174,7 @@ def notes(ctx: click.Context) -> None:
       silica notes index ~/agent/memory
       silica notes extract ~/agent/memory --all --category decisions
       silica notes digest ~/agent/memory --days 7
+      silica notes audit ~/agent/memory
 
     \b
     Environment:

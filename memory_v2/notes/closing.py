@@ -18,7 +18,7 @@ def is_closed(item: Item) -> bool:
     """Whether an item says that it is over, or its heading does."""
     if item.is_done:
         return True
-    if _STRUCK.fullmatch(item.text) or _TICKED.search(item.text):
+    if is_struck(item) or _TICKED.search(item.text):
         return True
     words = bare(item.text)
     if says(words, "closed", "words") and any(
@@ -26,6 +26,11 @@ def is_closed(item: Item) -> bool:
     ):
         return True
     return any(says(bare(above), "closed", "headings") for above in (*item.headings[-1:], *item.leads))
+
+
+def is_struck(item: Item) -> bool:
+    """Whether all of an item is struck out."""
+    return _STRUCK.fullmatch(item.text) is not None
 
 
 def _closings(words: str) -> list[re.Match[str]]:

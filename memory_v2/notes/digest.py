@@ -176,7 +176,7 @@ def _told_before(point: Point) -> Point:
 
 
 def _delta(delta: Delta) -> str:
-    first, last = _value(delta.first.reading), _value(delta.last.reading)
+    first, last = amount(delta.first.reading), amount(delta.last.reading)
     if delta.first is delta.last:
         return f"{delta.name} {last} [{delta.last.place}]"
     change = delta.change
@@ -185,9 +185,10 @@ def _delta(delta: Delta) -> str:
     return f"{delta.name} {values} ({share}) [{delta.last.place}]"
 
 
-def _value(reading: Reading) -> str:
+def amount(reading: Reading) -> str:
+    """A number as it was told: `~35+`, `$20`."""
     number = f"{reading.value:,.10g}"
     sign = {"about": "~", "at least": "", "exact": ""}[reading.bound]
     unit = reading.unit
-    amount = f"{unit}{number}" if unit in ("$", "€", "£") else f"{number}{unit}"
-    return f"{sign}{amount}{'+' if reading.bound == 'at least' else ''}"
+    value = f"{unit}{number}" if unit in ("$", "€", "£") else f"{number}{unit}"
+    return f"{sign}{value}{'+' if reading.bound == 'at least' else ''}"

@@ -73,6 +73,11 @@ def is_foreign(text: str) -> bool:
     return not re.search(r"\w", _TEMPLATE.sub("", _STAMP.sub("", rest.lstrip("*_ "), count=1)))
 
 
+def is_footer(item: Item) -> bool:
+    """Whether an item is in italics or bold alone: it signs a note, or introduces what follows."""
+    return item.kind == "paragraph" and _FOOTER.match(item.text) is not None
+
+
 def named_in(item: Item, aliases: Aliases) -> list[str]:
     """The people that an item names, surest first."""
     head = heading_name(_STAMP.sub("", item.text, count=1))
@@ -135,7 +140,7 @@ def labels(text: str) -> Iterator[str]:
 
 def _by_heading(item: Item, name: str) -> dict[Category, Verdict]:
     """By the nearest line above that says something, else by a title further up, else by the name of the file."""
-    if item.kind == "paragraph" and _FOOTER.match(item.text):
+    if is_footer(item):
         return {}
     stem = re.sub(r"[_-]+", " ", without_suffix(name.rpartition("/")[2]))
     if item.day is None and not _tells_what_happened(stem):

@@ -21,6 +21,8 @@ from memory_v2.text.slug import slug
 
 if TYPE_CHECKING:
     from memory_v2.index.full_text import FullTextIndex
+    from memory_v2.notes.audit.auditing import Audit, Choice
+    from memory_v2.notes.audit.policy import Policy
     from memory_v2.notes.digest import Digest
     from memory_v2.notes.extracting import Extracted, Wanted
 
@@ -138,6 +140,17 @@ class Notes:
         if first > last:
             raise UsageError(f"the digest would begin on {first} and end before that, on {last}")
         return make_digest(list(self._extracted(people, Wanted(until=last))), self.days(), first, last)
+
+    def audit(self, choice: Choice | None = None, policy: Policy | None = None) -> Audit:
+        """What deserves a look: duplicates, numbers that drift, contradictions, broken links, secrets and more. The
+        same notes and day give the same findings. Raises `UsageError`, `StorageError`."""
+        from memory_v2.notes.audit.auditing import Choice, audit_of
+        from memory_v2.notes.audit.found import Audited
+        from memory_v2.notes.audit.policy import POLICY
+
+        if self._found is None:
+            self.refresh()
+        return audit_of(Audited(self.folder, self._kept, self.calendar.today, policy or POLICY), choice or Choice())
 
     def days(self) -> dict[str, list[date]]:
         """The days that each note speaks from: its own, and those of its items."""

@@ -19,7 +19,7 @@ FILES = {
     "memory/2026-02-18.md": "- **Problem**: \x1b[31mthe pump\x1b[0m leaks\n- Members rose to 6 (from 4)\n",
 }
 NOW = {"SILICA_MEMORY_NOW": "2026-02-18T12:00:00Z"}
-VERBS = ["index", "status", "extract", "digest"]
+VERBS = ["index", "status", "extract", "digest", "audit"]
 
 
 @pytest.fixture

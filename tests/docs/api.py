@@ -16,6 +16,8 @@ from memory_v2 import errors, functions
 from memory_v2.checkpoints.checkpoints import Checkpoints
 from memory_v2.entries.entries import Entries
 from memory_v2.memory import Memory
+from memory_v2.notes.audit.auditing import Choice
+from memory_v2.notes.audit.policy import Policy
 from memory_v2.notes.extracting import Wanted
 from memory_v2.notes.notes import Notes
 from memory_v2.settings import Limits
@@ -79,6 +81,8 @@ def result_types() -> list[type]:
     which it comes up."""
     found: dict[type, None] = {Limits: None, Wanted: None}
     holders = (Memory, Entries, Checkpoints, Notes)
+    found: dict[type, None] = {Limits: None, Wanted: None, Choice: None, Policy: None}
+    holders = (Memory, Entries, Notes)
     waiting = [one for held in holders for name in members(held) for one in _named_in(held, _returns(held, name))]
     while waiting:
         one = waiting.pop(0)

@@ -1,0 +1,82 @@
+"""What is old by its own words: said as of a day long past, expired, or open for long."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from memory_v2.notes.audit.finding import Finding, about_item
+from memory_v2.notes.audit.material import Material
+from memory_v2.notes.extracting import Extracted
+from memory_v2.notes.packs import bare, pattern, says
+from memory_v2.text.dates import find_dates
+from memory_v2.text.plain import shorten
+from memory_v2.tree.alike import alike
+
+_PARTS = re.compile(r"[()（）:：|/—–]|\s-\s")
+_TIME = re.compile(r"[\W_]*\d{1,2}:\d\d")
+AFTER = 24
+"""How many characters behind `as of` its day begins at most."""
+SHOWN = 80
+"""How much of an item is shown, in characters."""
+
+
+def stale(material: Material) -> Iterator[Finding]:
+    """What a lasting note says as of a day long past, or until a day that is past."""
+    lasting = {note.name for note in material.lasting}
+    for note, item in material.said:
+        if note.name not in lasting:
+            continue
+        words = bare(item.text)
+        for field, days in (("as of", material.policy.stale_days), ("until", 0)):
+            day = _day_after(words, field) if says(words, "ageing", field) else None
+            if day and day < material.today - timedelta(days=days):
+                ago = (material.today - day).days
+                what = f"of {day}, {ago} days ago" if field == "as of" else f"over since {day}"
+                yield about_item("stale", note, item, f"{what}: {shorten(item.text, SHOWN)}", day=day)
+                break
+
+
+def _day_after(words: str, field: str) -> date | None:
+    """The latest day that stands behind such a phrase."""
+    days = []
+    for found in pattern("ageing", field).finditer(words):
+        behind = words[found.end() :]
+        days += [span.start for span, start, _ in find_dates(behind) if start <= AFTER and span.granularity == "day"]
+    return max(days, default=None)
+
+
+def unfinished(material: Material) -> Iterator[Finding]:
+    """What has been pending for long: told once, where it was said last, unless it was closed since."""
+    pending = [one for one in material.extracted if one.category == "pending" and one.day and _is_open(material, one)]
+    groups = [group.members for group in alike([one.text for one in pending])]
+    grouped = {number for members in groups for number in members}
+    for members in (*groups, *((number,) for number in range(len(pending)) if number not in grouped)):
+        yield from _open_for_long(material, sorted((pending[number] for number in members), key=_when))
+
+
+def _is_open(material: Material, one: Extracted) -> bool:
+    """Whether its box or its label says that it is to be done, or it is a bullet below a heading that says no more than
+    that. What begins with a time tells what happened then."""
+    if one.by in ("[ ]", "[x]"):
+        return True
+    if _TIME.match(one.text) or (one.grade == "heading" and one.id.partition("-")[0] not in material.bullets):
+        return False
+    opens = pattern("ageing", "open")
+    return any(opens.fullmatch(part.strip(" *_.#0123456789")) for part in _PARTS.split(bare(one.by)))
+
+
+def _open_for_long(material: Material, mentions: list[Extracted]) -> Iterator[Finding]:
+    last = mentions[-1]
+    first_day, last_day = mentions[0].day or date.max, last.day or date.max
+    if any(one.is_closed and one.day == last_day for one in mentions):
+        return
+    if (material.today - last_day).days > material.policy.unfinished_days:
+        message = f"open since {first_day}, {(material.today - first_day).days} days: {shorten(last.text, SHOWN)}"
+        also = tuple(one.place for one in mentions[:-1])
+        yield Finding("unfinished", last.file, last.first_line, message, last.id, also, last.day)
+
+
+def _when(one: Extracted) -> tuple[date, str, int]:
+    return (one.day or date.min, one.file, one.first_line)

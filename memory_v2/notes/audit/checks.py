@@ -1,0 +1,28 @@
+"""All checks of an audit, in one list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from memory_v2.notes.audit.ageing import stale, unfinished
+from memory_v2.notes.audit.coverage import missing
+from memory_v2.notes.audit.differing import differing
+from memory_v2.notes.audit.drift import drift
+from memory_v2.notes.audit.files import budgets, encodings, secrets
+from memory_v2.notes.audit.finding import Finding
+from memory_v2.notes.audit.linking import linking
+from memory_v2.notes.audit.material import Material
+from memory_v2.notes.audit.repeated import repeated
+
+CHECKS: tuple[Callable[[Material], Iterator[Finding]], ...] = (
+    secrets,
+    encodings,
+    budgets,
+    differing,
+    repeated,
+    drift,
+    stale,
+    unfinished,
+    linking,
+    missing,
+)

@@ -1,0 +1,66 @@
+"""The kinds of findings: one table, from which the help, the reports and the docs are made."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from memory_v2.errors import UsageError
+
+Severity: TypeAlias = Literal["error", "warning", "notice"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "notice")
+"""From the gravest down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A kind of finding: its stable name, how grave it is, what it means, and what to do."""
+
+    name: str
+    severity: Severity
+    meaning: str
+    advice: str
+
+
+TABLE: tuple[Code, ...] = (
+    Code("secret", "error", "a key, a token or a password", "take it out, and change it where it is used"),
+    Code(
+        "contradiction",
+        "warning",
+        "two notes say different things about one subject",
+        "keep what holds, and say since when",
+    ),
+    Code(
+        "metric-drift",
+        "warning",
+        "a number in a lasting note is not what a newer log says",
+        "update it, or say of which day it is",
+    ),
+    Code("superseded", "warning", "what was replaced is still cited or repeated", "point to what replaces it"),
+    Code("stale", "warning", "it was said as of a day that is long past, or has expired", "check it, and date it anew"),
+    Code("broken-link", "warning", "a link leads to no file and no heading", "mend the link, or write the note"),
+    Code("over-budget", "warning", "an index file is longer than agents load", "move details into notes of their own"),
+    Code("not-utf8", "warning", "bytes that are not UTF-8", "write the file again as UTF-8"),
+    Code("duplicate", "notice", "two notes say the same", "keep it in one place, and link to it"),
+    Code("not-curated", "notice", "no lasting note has this decision or lesson of a log", "add it if it is to last"),
+    Code("unfinished", "notice", "it has been open for long", "do it, close it, or say that it is dropped"),
+    Code("ambiguous-link", "notice", "a link fits several notes", "write the path in the link"),
+    Code("orphan", "notice", "nothing links to this note or names it", "link it from the index, or archive it"),
+    Code("byte-order-mark", "notice", "an invisible mark stands before the text", "save the file without it"),
+    Code("mixed-line-ends", "notice", "the lines end in different ways", "save the file with one kind of line end"),
+)
+CODES = {code.name: code for code in TABLE}
+
+
+def checked_codes(names: Collection[str]) -> Collection[str]:
+    """The names, all of which are in the table. Raises `UsageError`."""
+    for name in names:
+        if name not in CODES:
+            raise UsageError(f"there is no code {name!r}; the codes are {', '.join(CODES)}")
+    return names
+
+
+def at_least(severity: Severity) -> Sequence[Severity]:
+    """The severities that are as grave, or graver."""
+    return SEVERITIES[: SEVERITIES.index(severity) + 1]

@@ -1,0 +1,76 @@
+"""Decisions and lessons of logs that no lasting note has.
+
+A lasting note has one if a section of it holds most of its telling words, whatever their endings: rare ones count more.
+Only what a label marks as a decision or lesson counts, and only where an agent keeps an index of what lasts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from math import log
+from typing import TypeAlias
+
+from memory_v2.notes.audit.finding import Finding
+from memory_v2.notes.audit.material import Material, is_index
+from memory_v2.notes.extracting import Extracted
+from memory_v2.notes.judging import labels
+from memory_v2.text.plain import shorten
+from memory_v2.text.words import content_words, has_cjk
+
+HELD = 0.5
+"""Which share of its telling words a section holds that has it."""
+LEAST_WORDS = 4
+"""How many telling words it has at least: of fewer nobody can tell."""
+ENDING = 6
+"""After how many letters a word may end in another way: `desativar`, `desativado`."""
+SHOWN = 90
+"""How much of it is shown, in characters."""
+
+Place: TypeAlias = tuple[str, tuple[str, ...]]
+"""A section: its note and its headings."""
+_SINGULAR = {"decisions": "decision", "lessons": "lesson"}
+
+
+def missing(material: Material) -> Iterator[Finding]:
+    """What no lasting note has."""
+    if not any(map(is_index, material.lasting)):
+        return
+    having: dict[str, set[Place]] = defaultdict(set)
+    for note in material.lasting:
+        for item in note.items:
+            for word in _telling(" ".join((*item.headings, item.text))):
+                having[word].add((note.name, item.headings))
+    count = len({place for places in having.values() for place in places})
+    logs = {note.name for note in material.logs}
+    for one in material.extracted:
+        if one.file in logs and one.category in _SINGULAR and one.grade == "marker" and not one.is_closed:
+            words = _telling(_without_label(one.text))
+            if len(words) >= LEAST_WORDS and _held(words, having, count) < HELD:
+                yield _finding(one)
+
+
+def _finding(one: Extracted) -> Finding:
+    message = f"this {_SINGULAR[one.category]} is in no lasting note: {shorten(one.text, SHOWN)}"
+    return Finding("not-curated", one.file, one.first_line, message, one.id, day=one.day)
+
+
+def _telling(text: str) -> frozenset[str]:
+    """The words of a text that carry its meaning, without their endings, and without numbers."""
+    return frozenset(word if has_cjk(word) else word[:ENDING] for word in content_words(text) if not word.isdigit())
+
+
+def _without_label(text: str) -> str:
+    """What stands behind the words that say what it is."""
+    label = next(labels(text), "")
+    return text.partition(label)[2] if label else text
+
+
+def _held(words: frozenset[str], having: Mapping[str, set[Place]], count: int) -> float:
+    """The largest share of these words, by their weight, that one section holds."""
+    weights = {word: log(1 + (count + 1) / (len(having.get(word, ())) + 0.5)) for word in words}
+    held: dict[Place, float] = defaultdict(float)
+    for word, weight in weights.items():
+        for place in having.get(word, ()):
+            held[place] += weight
+    return max(held.values(), default=0) / (sum(weights.values()) or 1)

@@ -1,0 +1,100 @@
+"""Numbers in lasting notes that a newer log contradicts.
+
+A series is what notes say of one measure (`karma`, in one unit) of one subject: two numbers are of one subject if what
+stands around them shares a name, or if there is only one. What was added is no total. `~35` agrees with what is near
+it, `26+` with more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from memory_v2.notes.audit.finding import Finding
+from memory_v2.notes.audit.material import Material, is_log
+from memory_v2.notes.digest import amount
+from memory_v2.notes.extracting import Extracted
+from memory_v2.notes.measures import Reading
+from memory_v2.notes.packs import bare, says
+from memory_v2.text.dates import is_month
+from memory_v2.text.lists import headings
+from memory_v2.text.words import content_words, stem
+
+_FIELDS = ("markers", "titles", "headings", "units", "increments", "totals", "changes")
+NEAR = 0.1
+"""How far from `~100` a number may be that agrees with it, as a share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A number, where it stands, and the words around it that may name its subject."""
+
+    reading: Reading
+    of: Extracted
+    subject: frozenset[str]
+
+
+def drift(material: Material) -> Iterator[Finding]:
+    """Numbers in lasting notes that are not what the newest log says."""
+    lasting = {note.name for note in material.lasting}
+    logs = {note.name for note in material.notes if is_log(note)}
+    series: dict[str, list[Told]] = {}
+    told = [one for one in _told(material) if one.reading.form == "total"]
+    for one in told:
+        if one.of.file in logs and one.of.day and one.of.day <= material.today:
+            series.setdefault(one.reading.key, []).append(one)
+    for one in told:
+        if one.of.file not in lasting:
+            continue
+        newest = max(_of_subject(one.subject, series.get(one.reading.key, ())), key=_when, default=None)
+        if newest is None or (one.of.day and newest.of.day and one.of.day >= newest.of.day):
+            continue
+        if not agrees(one.reading, newest.reading):
+            yield _finding(one, newest)
+
+
+def _of_subject(subject: frozenset[str], points: Sequence[Told]) -> Sequence[Told]:
+    """The points of a series that are of this subject. What names no subject is of the only one that there is."""
+    subjects = [names for names in (subject, *(point.subject for point in points)) if names]
+    if all(subjects[0] & names for names in subjects):
+        return points
+    return [point for point in points if point.subject & subject]
+
+
+def agrees(reading: Reading, newer: Reading) -> bool:
+    """Whether a number holds still, given a newer one."""
+    if reading.bound == "at least" and newer.value >= reading.value:
+        return True
+    about = "about" in (reading.bound, newer.bound) or newer.bound == "at least"
+    return abs(reading.value - newer.value) <= (NEAR * max(abs(reading.value), abs(newer.value)) if about else 0)
+
+
+def _finding(one: Told, newest: Told) -> Finding:
+    now, then = newest.reading, one.reading
+    day = f" of {newest.of.day}" if newest.of.day else ""
+    message = f"{then.name} is {amount(then)} here, and {amount(now)} in {newest.of.place}{day}"
+    about = f"{one.of.id} {then.key}"
+    also = (newest.of.place,)
+    return Finding("metric-drift", one.of.file, one.of.first_line, message, about, also, newest.of.day)
+
+
+def _told(material: Material) -> Iterator[Told]:
+    for one in material.extracted:
+        if one.category == "metrics" and one.grade != "keyword":
+            around = content_words(" ".join((*one.headings, one.text)))
+            names = {stem(word) for reading in one.readings for word in bare(reading.name).split()}
+            subject = frozenset(word for word in around if word not in names and _is_name(word))
+            for reading in one.readings:
+                yield Told(reading, one, subject)
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word may name a subject: neither a number, a month nor a word of every list of numbers."""
+    if any(map(str.isdigit, word)) or is_month(word) or word in headings():
+        return False
+    return not any(says(form, "metrics", field) for form in (word, f"{word}s") for field in _FIELDS)
+
+
+def _when(one: Told) -> tuple[date, str, int]:
+    return (one.of.day or date.min, one.of.file, one.of.first_line)

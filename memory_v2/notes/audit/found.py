@@ -1,0 +1,71 @@
+"""What the checks find, kept beside what was read: the same notes are not looked through twice on the same day."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from datetime import date
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from memory_v2.files.claude_folder import judge_in
+from memory_v2.files.listing import list_files
+from memory_v2.notes.audit.finding import Finding
+from memory_v2.notes.audit.policy import Policy
+from memory_v2.notes.kept import Kept
+
+VERSION = 1
+"""Of the checks: with another one, all is looked through anew. Raise it if a check finds other things."""
+_AUDITED = "audited"
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A folder of notes to look through, what is kept of it, and the day and the policy that say what is old."""
+
+    folder: Path
+    kept: Kept
+    today: date
+    policy: Policy
+
+    @cached_property
+    def files(self) -> Mapping[str, Path]:
+        """All files of the folder by name."""
+        return {file.name: file.path for file in list_files(self.folder, judge_in(self.folder)).files}
+
+    @cached_property
+    def notes(self) -> Mapping[str, str]:
+        """The notes that were read, each with the hash of its bytes."""
+        return {name: row.sha256 for name, row in self.kept.rows().items() if row.left_out is None}
+
+
+def found_in(audited: Audited) -> Sequence[Finding]:
+    """What the checks find."""
+    parts = (VERSION, str(audited.today), astuple(audited.policy), sorted(audited.notes.items()), sorted(audited.files))
+    key = sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()
+    told = json.loads(audited.kept.told(_AUDITED) or "{}")
+    if told.get("key") == key and all((audited.folder / path).exists() == was for path, was in told["looked"].items()):
+        return [*map(_read, told["found"])]
+    from memory_v2.notes.audit.checks import CHECKS
+    from memory_v2.notes.audit.material import Material
+    from memory_v2.notes.judged import judged_notes
+
+    notes = [*audited.kept.notes()]
+    extracted = [one for _, found in judged_notes(audited.kept) for one in found if one.grade != "keyword"]
+    material = Material(audited.folder, notes, extracted, audited.files, audited.today, audited.policy)
+    found = [one for check in CHECKS for one in check(material)]
+    rows = [_written(one) for one in found]
+    audited.kept.tell(_AUDITED, json.dumps({"key": key, "looked": material.looked, "found": rows}))
+    return found
+
+
+def _written(one: Finding) -> list[Any]:
+    return [one.code, one.path, one.line, one.message, one.about, one.also, one.day and one.day.isoformat()]
+
+
+def _read(row: Sequence[Any]) -> Finding:
+    code, path, line, message, about, also, day = row
+    return Finding(code, path, line, message, about, tuple(also), date.fromisoformat(day) if day else None)

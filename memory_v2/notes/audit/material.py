@@ -1,0 +1,104 @@
+"""What an audit looks at: the notes, their bytes, what was extracted of them, and which of them are meant to last.
+
+A log tells what happened on a day: its name has a day, or says so. All other notes are lasting ones, which somebody
+keeps up to date; a form to be filled in is neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+
+from memory_v2.files.decoding import Decoded, decode_text, read_data
+from memory_v2.files.listing import SourceFile, without_suffix
+from memory_v2.notes.audit.policy import POLICY, Policy
+from memory_v2.notes.extracting import Extracted
+from memory_v2.notes.judging import is_foreign, is_template
+from memory_v2.notes.note import Item, Note
+from memory_v2.notes.packs import LONGEST, bare, says
+from memory_v2.tree.block import readable, split_lines
+from memory_v2.tree.source import named_day
+
+INDEXES = frozenset(["memory", "claude", "agents", "index", "readme", "heartbeat"])
+"""The names of files from which an agent starts, in lower case: nothing needs to link to them."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """The notes of a folder by name, and what was extracted of them. `files` are all files of the folder by name, those
+    too that are no notes; `looked` tells what was looked for elsewhere, and whether it was there."""
+
+    folder: Path
+    notes: Sequence[Note]
+    extracted: Sequence[Extracted]
+    files: Mapping[str, Path]
+    today: date
+    policy: Policy = POLICY
+    looked: dict[str, bool] = field(default_factory=dict)
+
+    def exists(self, path: str) -> bool:
+        """Whether there is something at a path that is none of the files."""
+        if path not in self.looked:
+            self.looked[path] = (self.folder / path).exists()
+        return self.looked[path]
+
+    @cached_property
+    def data(self) -> Mapping[str, bytes]:
+        """The bytes of each note."""
+        read = {note.name: read_data(SourceFile(note.name, self.files[note.name])) for note in self.notes}
+        return {name: data for name, data in read.items() if isinstance(data, bytes)}
+
+    @cached_property
+    def lasting(self) -> tuple[Note, ...]:
+        """The notes that are meant to last."""
+        return tuple(note for note in self.notes if not is_log(note) and not is_template(note.name))
+
+    @cached_property
+    def logs(self) -> tuple[Note, ...]:
+        """The notes that tell what happened."""
+        return tuple(note for note in self.notes if is_log(note) and not is_template(note.name))
+
+    @cached_property
+    def said(self) -> tuple[tuple[Note, Item], ...]:
+        """What the lasting notes and then the logs say: their items without code, quotes, rows of tables and what tools
+        print."""
+        notes = (*self.lasting, *self.logs)
+        return tuple((note, item) for note in notes for item in note.items if _is_said(item))
+
+    @cached_property
+    def bullets(self) -> frozenset[str]:
+        """The ids of all bullets."""
+        return frozenset(item.id for note in self.notes for item in note.items if item.kind == "bullet")
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """The text of each note as it is read."""
+        decoded = {name: decode_text(name, data) for name, data in self.data.items()}
+        return {name: readable(one.text) for name, one in decoded.items() if isinstance(one, Decoded)}
+
+    def lines(self, name: str) -> list[str]:
+        """The lines of a note."""
+        return split_lines(self.texts.get(name, ""))
+
+
+def is_log(note: Note) -> bool:
+    """Whether a note tells what happened, by its name."""
+    stem = bare(stem_of(note.name).replace("-", " ").replace("_", " "))
+    return named_day(note.name) is not None or says(stem, "logs", "names")
+
+
+def is_index(note: Note) -> bool:
+    """Whether a note is where an agent starts."""
+    return stem_of(note.name).casefold() in INDEXES
+
+
+def stem_of(name: str) -> str:
+    """The name of a file without its folders and its suffix."""
+    return without_suffix(name.rpartition("/")[2])
+
+
+def _is_said(item: Item) -> bool:
+    return item.is_prose and item.kind != "row" and len(item.text) <= LONGEST and not is_foreign(item.text)

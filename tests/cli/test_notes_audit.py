@@ -1,0 +1,112 @@
+"""`silica notes audit`: what deserves a look, in the form that somebody needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_v2.notes.audit.codes import CODES
+from tests.migrate.folder import write_files
+from tests.notes.folder import hashes, settled
+
+from .program import Program
+from .test_notes import run
+
+SECRET = "ghp_" + "a1B2c3D4e5" * 4
+FILES = {
+    "MEMORY.md": "# Garden\n\n- As of 2026-01-01: 3 beds are dug\n- See [pumps](pumps.md) and [*old*](<x y.md>)\n",
+    "memory/2026-01-10.md": f"- [ ] paint \x1b[31mthe\x1b[0m fence\n- the token is {SECRET}\n",
+    "empty.md": "",
+}
+NOW = "2026-02-18T12:00:00Z"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return settled(write_files(tmp_path / "notes", FILES))
+
+
+def test_findings_are_told_by_code_the_gravest_first(program: Program, folder: Path) -> None:
+    before = hashes(folder)
+    ended = run(program, "audit", str(folder), now=NOW)
+    heads = [line.split(":")[0] for line in ended.text.splitlines() if not line.startswith(" ")]
+    assert heads == [
+        "error secret (1)",
+        "warning stale (1)",
+        "warning broken-link (1)",
+        "notice unfinished (1)",
+        "4 findings in 2 notes",
+    ]
+    assert ended.code == 0
+    assert SECRET.encode() not in ended.out and b"\x1b" not in ended.out
+    assert hashes(folder) == before
+
+
+def test_json_has_code_place_advice_and_fingerprint(program: Program, folder: Path) -> None:
+    told = run(program, "audit", str(folder), "--json", now=NOW).json
+    assert told["counts"] == {"secret": 1, "stale": 1, "broken-link": 1, "unfinished": 1}
+    secret = told["findings"][0]
+    assert (secret["code"], secret["severity"], secret["path"], secret["line"]) == (
+        "secret",
+        "error",
+        "memory/2026-01-10.md",
+        2,
+    )
+    assert secret["advice"] == CODES["secret"].advice and len(secret["fingerprint"]) == 16
+    assert told == run(program, "audit", str(folder), "--json", now=NOW).json
+
+
+def test_sarif_has_all_that_its_schema_requires(program: Program, folder: Path) -> None:
+    told = run(program, "audit", str(folder), "--format", "sarif", now=NOW).json
+    (made,) = told["runs"]
+    assert told["version"] == "2.1.0" and made["tool"]["driver"]["name"]
+    rules = {rule["id"] for rule in made["tool"]["driver"]["rules"]}
+    assert len(made["results"]) == 4
+    for result in made["results"]:
+        (where,) = result["locations"]
+        assert result["message"]["text"] and result["ruleId"] in rules
+        assert result["level"] in ("error", "warning", "note")
+        assert where["physicalLocation"]["region"]["startLine"] >= 1
+        assert (folder / where["physicalLocation"]["artifactLocation"]["uri"]).is_file()
+
+
+def test_a_report_in_the_folder_is_never_read_as_a_note(program: Program, folder: Path) -> None:
+    report = run(program, "audit", str(folder), "--format", "markdown", now=NOW).text
+    assert "# Memory audit report — 2026-02-18" in report and "## 🔴 Secret (1 item)" in report
+    (folder / "audit-report.md").write_text(report)
+    assert run(program, "audit", str(folder), "--format", "markdown", now=NOW).text == report
+
+
+def test_a_baseline_leaves_out_what_it_knows(program: Program, folder: Path, tmp_path: Path) -> None:
+    file = str(tmp_path / "known.json")
+    assert len(run(program, "audit", str(folder), "--write-baseline", file, "--json", now=NOW).json["findings"]) == 4
+    (folder / "new.md").write_text("# New\n\n- [nowhere](nowhere.md)\n")
+    told = run(program, "audit", str(folder), "--baseline", file, "--json", now=NOW).json
+    assert ([one["path"] for one in told["findings"]], told["known"]) == (["new.md"], 4)
+    again = str(tmp_path / "again.json")
+    assert run(program, "audit", str(folder), "--baseline", file, "--write-baseline", again, now=NOW).code == 0
+    assert not run(program, "audit", str(folder), "--baseline", again, "--json", now=NOW).json["findings"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("--fail-on", "error"), 1),
+        (("--fail-on", "notice", "--select", "unfinished"), 1),
+        (("--fail-on", "warning", "--select", "unfinished"), 0),
+        (("--select", "nothing"), 2),
+        (("--baseline", "nowhere.json"), 2),
+    ],
+)
+def test_the_exit_code_is_that_of_the_gravest_finding_only_if_asked(
+    program: Program, folder: Path, options: tuple[str, ...], code: int
+) -> None:
+    assert run(program, "audit", str(folder), *options, now=NOW).code == code
+
+
+def test_of_many_findings_some_are_shown_and_with_select_all(program: Program, folder: Path) -> None:
+    (folder / "todo-2026-01-02.md").write_text("".join(f"- [ ] thing number {n} of many\n" for n in range(30)))
+    text = run(program, "audit", str(folder), now=NOW).text
+    assert "… and 21 more: --select unfinished shows all" in text
+    assert len(run(program, "audit", str(folder), "--select", "unfinished", now=NOW).text.splitlines()) == 33
