@@ -150,7 +150,9 @@ class Notes:
 
         if self._found is None:
             self.refresh()
-        return audit_of(Audited(self.folder, self._kept, self.calendar.today, policy or POLICY), choice or Choice())
+        today = self.calendar.today
+        audited = Audited(self.folder, self._kept, today, policy or POLICY, self._full_text)
+        return audit_of(audited, choice or Choice())
 
     def days(self) -> dict[str, list[date]]:
         """The days that each note speaks from: its own, and those of its items."""

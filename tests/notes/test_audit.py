@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_v2 import Memory
 from memory_v2.errors import UsageError
 from memory_v2.notes.audit.auditing import Audit, Choice
 from memory_v2.notes.audit.codes import TABLE
@@ -183,6 +184,27 @@ def test_files_are_told_for_their_bytes_their_length_and_their_secrets(tmp_path:
         ("mixed-line-ends", "mixed.md:4"),
     ]
     assert SECRET not in repr(found)
+
+
+def test_a_note_that_a_search_for_its_own_words_does_not_find_is_dark(tmp_path: Path) -> None:
+    files = {f"bed-{n}.md": f"# Bed {n}\n\n- Here grows {name}\n" for n, name in enumerate(["kale", "leek", "chard"])}
+    files["list.md"] = "## Links\n\n- [[bed-1]] - quinoa amaranth teff\n"
+    found = told(tmp_path, files, "dark")
+    assert [one.path for one in found] == ["list.md"]
+
+
+def test_the_tree_of_a_memory_is_a_folder_of_notes_too(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "memory")
+    for name in ("pumps", "wells"):
+        memory.write(f"# About {name}\n\n- Port: 80{len(name)}\n- They are {name} of the garden of Ada", path=name)
+    memory.entries.capture("Ada moved to Berlin in March")
+    memory.entries.capture(f"The token is {SECRET}, to be kept")
+    before = hashes(tmp_path / "memory")
+    with Notes.open(tmp_path / "memory", tmp_path / "cache") as notes:
+        found = notes.audit(policy=Policy(unfinished_days=0, stale_days=0))
+    assert found.notes == 5
+    assert {one.code for one in found.findings} <= {"secret"}
+    assert hashes(tmp_path / "memory") == before
 
 
 def test_a_fingerprint_stays_when_lines_move(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ class Audit:
 
 def audit_of(audited: Audited, choice: Choice) -> Audit:
     """The audit of a folder of notes."""
-    found = found_in(audited)
+    found = found_in(audited, "dark" in choice.select)
     wanted = [one for one in settled(found) if choice.holds(one)]
     ignoring = {name: _ignoring(audited.files[name]) for name in {one.path for one in wanted}}
     heeded = [one for one in wanted if not ignoring[one.path].get(one.line, frozenset()) & {one.code, ""}]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from memory_v2.notes.audit.ageing import stale, unfinished
 from memory_v2.notes.audit.coverage import missing
+from memory_v2.notes.audit.dark import dark
 from memory_v2.notes.audit.differing import differing
 from memory_v2.notes.audit.drift import drift
 from memory_v2.notes.audit.files import budgets, encodings, secrets
@@ -25,4 +26,5 @@ CHECKS: tuple[Callable[[Material], Iterator[Finding]], ...] = (
     unfinished,
     linking,
     missing,
+    dark,
 )

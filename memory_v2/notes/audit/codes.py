@@ -42,6 +42,7 @@ TABLE: tuple[Code, ...] = (
     Code("broken-link", "warning", "a link leads to no file and no heading", "mend the link, or write the note"),
     Code("over-budget", "warning", "an index file is longer than agents load", "move details into notes of their own"),
     Code("not-utf8", "warning", "bytes that are not UTF-8", "write the file again as UTF-8"),
+    Code("dark", "warning", "a search for its own rarest words does not find it", "move it below a heading of its own"),
     Code("duplicate", "notice", "two notes say the same", "keep it in one place, and link to it"),
     Code("not-curated", "notice", "no lasting note has this decision or lesson of a log", "add it if it is to last"),
     Code("unfinished", "notice", "it has been open for long", "do it, close it, or say that it is dropped"),

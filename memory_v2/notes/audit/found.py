@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import date
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory_v2.files.claude_folder import judge_in
 from memory_v2.files.listing import list_files
@@ -17,8 +17,16 @@ from memory_v2.notes.audit.finding import Finding
 from memory_v2.notes.audit.policy import Policy
 from memory_v2.notes.kept import Kept
 
+if TYPE_CHECKING:
+    from memory_v2.index.full_text import FullTextIndex
+    from memory_v2.notes.audit.material import Search
+
 VERSION = 1
 """Of the checks: with another one, all is looked through anew. Raise it if a check finds other things."""
+MOST_SEARCHED = 500
+"""How many notes are searched for where nobody asks for that: it takes some milliseconds each."""
+FOUND = 10
+"""Among how many places a note must be to be found."""
 _AUDITED = "audited"
 
 
@@ -30,6 +38,7 @@ class Audited:
     kept: Kept
     today: date
     policy: Policy
+    open_index: Callable[[], FullTextIndex]
 
     @cached_property
     def files(self) -> Mapping[str, Path]:
@@ -42,9 +51,17 @@ class Audited:
         return {name: row.sha256 for name, row in self.kept.rows().items() if row.left_out is None}
 
 
-def found_in(audited: Audited) -> Sequence[Finding]:
-    """What the checks find."""
-    parts = (VERSION, str(audited.today), astuple(audited.policy), sorted(audited.notes.items()), sorted(audited.files))
+def found_in(audited: Audited, searches: bool) -> Sequence[Finding]:
+    """What the checks find. Each note is searched for if that is asked for, or there are few."""
+    searches = searches or len(audited.notes) <= MOST_SEARCHED
+    parts = (
+        VERSION,
+        searches,
+        str(audited.today),
+        astuple(audited.policy),
+        sorted(audited.notes.items()),
+        sorted(audited.files),
+    )
     key = sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()
     told = json.loads(audited.kept.told(_AUDITED) or "{}")
     if told.get("key") == key and all((audited.folder / path).exists() == was for path, was in told["looked"].items()):
@@ -53,13 +70,20 @@ def found_in(audited: Audited) -> Sequence[Finding]:
     from memory_v2.notes.audit.material import Material
     from memory_v2.notes.judged import judged_notes
 
+    searching = _searching(audited.open_index()) if searches else None
     notes = [*audited.kept.notes()]
     extracted = [one for _, found in judged_notes(audited.kept) for one in found if one.grade != "keyword"]
-    material = Material(audited.folder, notes, extracted, audited.files, audited.today, audited.policy)
+    material = Material(audited.folder, notes, extracted, audited.files, audited.today, audited.policy, searching)
     found = [one for check in CHECKS for one in check(material)]
     rows = [_written(one) for one in found]
     audited.kept.tell(_AUDITED, json.dumps({"key": key, "looked": material.looked, "found": rows}))
     return found
+
+
+def _searching(index: FullTextIndex) -> Search:
+    from memory_v2.notes.pages import note_of
+
+    return lambda query: {note_of(hit.path) for hit in index.search(query, FOUND)}
 
 
 def _written(one: Finding) -> list[Any]:

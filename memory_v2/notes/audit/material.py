@@ -6,11 +6,13 @@ keeps up to date; a form to be filled in is neither.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from pathlib import Path
+from typing import TypeAlias
 
 from memory_v2.files.decoding import Decoded, decode_text, read_data
 from memory_v2.files.listing import SourceFile, without_suffix
@@ -22,6 +24,11 @@ from memory_v2.notes.packs import LONGEST, bare, says
 from memory_v2.tree.block import readable, split_lines
 from memory_v2.tree.source import named_day
 
+Search: TypeAlias = Callable[[str], Collection[str]]
+"""The names of the notes that a search finds."""
+_OF_PAGES = frozenset([("Links",), ("Metadata",)])
+"""The sections of a page of a memory that the program writes."""
+_DAY = re.compile(r"(?<!\d)\d{4} \d\d \d\d(?!\d)")
 INDEXES = frozenset(["memory", "claude", "agents", "index", "readme", "heartbeat"])
 """The names of files from which an agent starts, in lower case: nothing needs to link to them."""
 
@@ -29,7 +36,8 @@ INDEXES = frozenset(["memory", "claude", "agents", "index", "readme", "heartbeat
 @dataclass(frozen=True)
 class Material:
     """The notes of a folder by name, and what was extracted of them. `files` are all files of the folder by name, those
-    too that are no notes; `looked` tells what was looked for elsewhere, and whether it was there."""
+    too that are no notes; `search` is given if notes are to be searched for; `looked` tells what was looked for
+    elsewhere, and whether it was there."""
 
     folder: Path
     notes: Sequence[Note]
@@ -37,6 +45,7 @@ class Material:
     files: Mapping[str, Path]
     today: date
     policy: Policy = POLICY
+    search: Search | None = None
     looked: dict[str, bool] = field(default_factory=dict)
 
     def exists(self, path: str) -> bool:
@@ -63,8 +72,8 @@ class Material:
 
     @cached_property
     def said(self) -> tuple[tuple[Note, Item], ...]:
-        """What the lasting notes and then the logs say: their items without code, quotes, rows of tables and what tools
-        print."""
+        """What the lasting notes and then the logs say: their items without code, quotes, rows of tables, what tools
+        print, and what the program writes into the pages of a memory."""
         notes = (*self.lasting, *self.logs)
         return tuple((note, item) for note in notes for item in note.items if _is_said(item))
 
@@ -87,7 +96,7 @@ class Material:
 def is_log(note: Note) -> bool:
     """Whether a note tells what happened, by its name."""
     stem = bare(stem_of(note.name).replace("-", " ").replace("_", " "))
-    return named_day(note.name) is not None or says(stem, "logs", "names")
+    return named_day(note.name) is not None or says(stem, "logs", "names") or _DAY.search(stem) is not None
 
 
 def is_index(note: Note) -> bool:
@@ -100,5 +109,12 @@ def stem_of(name: str) -> str:
     return without_suffix(name.rpartition("/")[2])
 
 
+def is_of_page(item: Item) -> bool:
+    """Whether an item is of a section that the program writes into each page of a memory."""
+    return item.headings[-1:] in _OF_PAGES
+
+
 def _is_said(item: Item) -> bool:
-    return item.is_prose and item.kind != "row" and len(item.text) <= LONGEST and not is_foreign(item.text)
+    if not item.is_prose or item.kind == "row" or len(item.text) > LONGEST:
+        return False
+    return not is_of_page(item) and not is_foreign(item.text)
