@@ -146,6 +146,7 @@ def test_what_is_open_for_long_is_told_once_where_it_was_said_last(tmp_path: Pat
         "memory/2026-01-10.md": "- [ ] order the new filter for the pump\n- [ ] paint the fence\n- [x] dig\n",
         "memory/2026-01-20.md": "## Next steps\n\n- order the new filter for the pump\n\nHave a good day\n",
         "memory/2026-01-25.md": "- [x] paint the fence\n## Plans for spring\n\n- leeks\n",
+        "memory/2026-01-26.md": "## Morning checklist\n\n- [ ] is the pump on?\n\n## To do\n\n- 10:40 went out\n",
         "memory/2026-02-25.md": "- [ ] buy string\n",
     }
     (found,) = told(tmp_path, files, "unfinished")

@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from memory_v2.notes.audit.finding import Finding, about_item
 from memory_v2.notes.audit.material import Material
 from memory_v2.notes.extracting import Extracted
+from memory_v2.notes.note import Item
 from memory_v2.notes.packs import bare, pattern, says
 from memory_v2.text.dates import find_dates
 from memory_v2.text.plain import shorten
@@ -49,19 +50,22 @@ def _day_after(words: str, field: str) -> date | None:
 
 def unfinished(material: Material) -> Iterator[Finding]:
     """What has been pending for long: told once, where it was said last, unless it was closed since."""
-    pending = [one for one in material.extracted if one.category == "pending" and one.day and _is_open(material, one)]
+    dated = [one for one in material.extracted if one.category == "pending" and one.day]
+    pending = [one for one in dated if _is_open(material.items[one.id.partition("-")[0]], one)]
     groups = [group.members for group in alike([one.text for one in pending])]
     grouped = {number for members in groups for number in members}
     for members in (*groups, *((number,) for number in range(len(pending)) if number not in grouped)):
         yield from _open_for_long(material, sorted((pending[number] for number in members), key=_when))
 
 
-def _is_open(material: Material, one: Extracted) -> bool:
+def _is_open(item: Item, one: Extracted) -> bool:
     """Whether its box or its label says that it is to be done, or it is a bullet below a heading that says no more than
-    that. What begins with a time tells what happened then."""
-    if one.by in ("[ ]", "[x]"):
+    that. What begins with a time tells what happened then, and a checklist is gone through again and again."""
+    if any(says(bare(above), "ageing", "recurring") for above in (*item.headings[-1:], *item.leads)):
+        return False
+    if item.is_done is not None:
         return True
-    if _TIME.match(one.text) or (one.grade == "heading" and one.id.partition("-")[0] not in material.bullets):
+    if _TIME.match(item.text) or (one.grade == "heading" and item.kind != "bullet"):
         return False
     opens = pattern("ageing", "open")
     return any(opens.fullmatch(part.strip(" *_.#0123456789")) for part in _PARTS.split(bare(one.by)))

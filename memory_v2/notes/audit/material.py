@@ -78,9 +78,9 @@ class Material:
         return tuple((note, item) for note in notes for item in note.items if _is_said(item))
 
     @cached_property
-    def bullets(self) -> frozenset[str]:
-        """The ids of all bullets."""
-        return frozenset(item.id for note in self.notes for item in note.items if item.kind == "bullet")
+    def items(self) -> Mapping[str, Item]:
+        """The items of all notes by their ids."""
+        return {item.id: item for note in self.notes for item in note.items}
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
