@@ -128,6 +128,14 @@ def without_suffix(name: str) -> str:
     return name[: name.rindex(".")] if has_text_suffix(name) else name
 
 
+def is_there(folder: Path, path: str) -> bool:
+    """Whether there is something at a path from a folder; a name that no disk takes is not."""
+    try:
+        return (folder / path).exists()
+    except OSError:
+        return False
+
+
 def printable(name: str) -> str:
     """The name of a file so that it can stand on a line: bytes that are no text and control characters are escaped."""
     text = os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -45,6 +45,7 @@ def test_links_that_lead_somewhere_and_what_is_no_link_are_fine(line: str, tmp_p
         ("See ![picture](pictures/pump.png)", "(pictures/pump.png)"),
         ("See [out](../elsewhere/x.md)", "(../elsewhere/x.md)"),
         ("See [[notes/beds#Autumn]]", "notes/beds.md"),
+        (f"See [long](../{'x' * 400}.md)", f"(../{'x' * 400}.md)"),
         ("> quoted: [[nowhere]]", "[[nowhere]]"),
         ("| a | b |\n|---|---|\n| [[nowhere]] | c |", "[[nowhere]]"),
     ],

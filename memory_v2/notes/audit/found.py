@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.files.claude_folder import judge_in
-from memory_v2.files.listing import list_files
+from memory_v2.files.listing import is_there, list_files
 from memory_v2.notes.audit.finding import Finding
 from memory_v2.notes.audit.policy import Policy
 from memory_v2.notes.kept import Kept
@@ -64,7 +64,7 @@ def found_in(audited: Audited, searches: bool) -> Sequence[Finding]:
     )
     key = sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()
     told = json.loads(audited.kept.told(_AUDITED) or "{}")
-    if told.get("key") == key and all((audited.folder / path).exists() == was for path, was in told["looked"].items()):
+    if told.get("key") == key and all(is_there(audited.folder, path) == was for path, was in told["looked"].items()):
         return [*map(_read, told["found"])]
     from memory_v2.notes.audit.checks import CHECKS
     from memory_v2.notes.audit.material import Material

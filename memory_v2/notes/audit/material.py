@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from memory_v2.files.decoding import Decoded, decode_text, read_data
-from memory_v2.files.listing import SourceFile, without_suffix
+from memory_v2.files.listing import SourceFile, is_there, without_suffix
 from memory_v2.notes.audit.policy import POLICY, Policy
 from memory_v2.notes.extracting import Extracted
 from memory_v2.notes.judging import is_foreign, is_template
@@ -51,7 +51,7 @@ class Material:
     def exists(self, path: str) -> bool:
         """Whether there is something at a path that is none of the files."""
         if path not in self.looked:
-            self.looked[path] = (self.folder / path).exists()
+            self.looked[path] = is_there(self.folder, path)
         return self.looked[path]
 
     @cached_property
