@@ -62,6 +62,7 @@ NOTES_VERBS = {
     "extract": "notes_extract",
     "digest": "notes_digest",
     "audit": "notes_audit",
+    "graph": "notes_graph",
 }
 """The verbs of `silica notes`, likewise."""
 

@@ -10,13 +10,16 @@ import posixpath
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from urllib.parse import unquote
 
-from memory_v2.files.listing import without_suffix
+from memory_v2.files.claude_folder import judge_in
+from memory_v2.files.decoding import Decoded, read_text
+from memory_v2.files.listing import is_there, list_files, without_suffix
 from memory_v2.notes.judging import is_template
 from memory_v2.notes.note import Item, Note
-from memory_v2.tree.block import Block
+from memory_v2.tree.block import Block, readable
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.link import find_links
 from memory_v2.tree.path import fold
@@ -28,6 +31,10 @@ _MARKDOWN = re.compile(
 )
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*:|//|#|/|~|\{|\$")
 _PLACEHOLDER = re.compile(r"[<>{}*…]|\.\.\.|(?:^|/)(?:path/to|(?:wiki)?links?\Z|url\Z|example|your-)", re.I)
+_SUFFIX = re.compile(r"\.(?:md|markdown|txt)\b", re.I)
+_STEM = re.compile(r"[\w./-]+\Z")
+LONGEST_NAME = 120
+"""How long the name of a file may be that is looked for in a text, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,14 @@ class Places:
                 found.setdefault(fold(title), {}).setdefault(note.name)
         return {key: tuple(names) for key, names in found.items()}
 
+    def of_name(self, note: Note, name: str) -> str | None:
+        """The file that a name in a note stands for, as a path from the folder or from the note, or else alone."""
+        for start in ("", posixpath.dirname(note.name)):
+            if found := self.by_name.get(fold(posixpath.normpath(posixpath.join(start, name)))):
+                return found
+        found_by_last = self.named.get(fold(name.rpartition("/")[2]), ())
+        return found_by_last[0] if len(found_by_last) == 1 else None
+
     def of(self, link: Link) -> Sequence[str]:
         """The files that a link may lead to: one if all is well."""
         target = link.target.strip().strip("/")
@@ -95,6 +110,21 @@ class Places:
         names = self.named.get(fold(target), ()) or self.named.get(fold(target.rpartition("/")[2]), ())
         ending = [name for name in names if fold(without_suffix(name)).endswith(fold(without_suffix(target)))]
         return ending or (names if "/" not in target else ())
+
+
+def file_names(text: str) -> Iterator[str]:
+    """The names of text files that a text mentions, with their folders, also in code."""
+    for found in _SUFFIX.finditer(text):
+        if stem := _STEM.search(text, max(0, found.start() - LONGEST_NAME), found.start()):
+            yield stem[0] + found[0]
+
+
+def places_in(folder: Path, notes: Sequence[Note]) -> Places:
+    """What the links of the notes in a folder may lead to."""
+    files = {file.name: file for file in list_files(folder, judge_in(folder)).files}
+    read = {note.name: read_text(files[note.name]) for note in notes if note.name in files}
+    texts = {name: readable(one.text) for name, one in read.items() if isinstance(one, Decoded)}
+    return Places(files, notes, texts, partial(is_there, folder))
 
 
 def links(notes: Iterable[Note]) -> Iterator[Link]:

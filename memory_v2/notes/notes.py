@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memory_v2.notes.audit.policy import Policy
     from memory_v2.notes.digest import Digest
     from memory_v2.notes.extracting import Extracted, Wanted
+    from memory_v2.notes.graph import NotesGraph
 
 _INDEXED = "indexed"
 """The key under which is noted what the written index is of."""
@@ -153,6 +154,16 @@ class Notes:
         today = self.calendar.today
         audited = Audited(self.folder, self._kept, today, policy or POLICY, self._full_text)
         return audit_of(audited, choice or Choice())
+
+    def graph(self, most: int | None = None, people: str | Path | None = None) -> NotesGraph:
+        """Files, people and projects, with links and mentions: `most` nodes, those with most edges, by default 200;
+        `people` is an alias file."""
+        from memory_v2.notes.extracting import EVERYTHING
+        from memory_v2.notes.graph import MOST, notes_graph
+        from memory_v2.notes.links import places_in
+
+        notes = list(self.all())
+        return notes_graph(notes, self._extracted(people, EVERYTHING), places_in(self.folder, notes), most or MOST)
 
     def days(self) -> dict[str, list[date]]:
         """The days that each note speaks from: its own, and those of its items."""

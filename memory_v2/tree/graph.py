@@ -191,17 +191,17 @@ class Graph:
         """A Mermaid flow chart: solid arrows to children, dotted arrows to pages that are only mentioned."""
         names = {node.path: f"n{number}" for number, node in enumerate(self.nodes)}
         lines = ["graph TD"]
-        lines += [f'  {names[n.path]}["{_mermaid(n.path)}"]' for n in self.nodes]
+        lines += [f'  {names[n.path]}["{mermaid_escaped(n.path)}"]' for n in self.nodes]
         lines += [f"  {names[e.source]} {'-->' if e.child else '-.->'} {names[e.target]}" for e in self.edges]
         return "\n".join(lines) + "\n"
 
     def to_dot(self) -> str:
         """A Graphviz digraph."""
         lines = ["digraph memory {", "  rankdir=LR;", "  node [shape=box];"]
-        lines += [f"  {_quoted(n.path)} [label={_quoted(n.title)}];" for n in self.nodes]
+        lines += [f"  {dot_quoted(n.path)} [label={dot_quoted(n.title)}];" for n in self.nodes]
         for edge in self.edges:
             style = "" if edge.child else " [style=dotted]"
-            lines.append(f"  {_quoted(edge.source)} -> {_quoted(edge.target)}{style};")
+            lines.append(f"  {dot_quoted(edge.source)} -> {dot_quoted(edge.target)}{style};")
         return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -230,9 +230,11 @@ def edges_of(page: Page, known: Mapping[str, str]) -> list[Edge]:
     return list(found.values())
 
 
-def _quoted(text: str) -> str:
+def dot_quoted(text: str) -> str:
+    """A text as Graphviz takes it for an id or a label."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
 
 
-def _mermaid(text: str) -> str:
+def mermaid_escaped(text: str) -> str:
+    """A text as it may stand between the quotes of a Mermaid label."""
     return text.replace('"', "#quot;")

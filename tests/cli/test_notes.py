@@ -19,7 +19,7 @@ FILES = {
     "memory/2026-02-18.md": "- **Problem**: \x1b[31mthe pump\x1b[0m leaks\n- Members rose to 6 (from 4)\n",
 }
 NOW = {"SILICA_MEMORY_NOW": "2026-02-18T12:00:00Z"}
-VERBS = ["index", "status", "extract", "digest", "audit"]
+VERBS = ["index", "status", "extract", "digest", "audit", "graph"]
 
 
 @pytest.fixture
@@ -112,6 +112,7 @@ def test_a_digest_sums_up_the_days_that_are_asked_for(program: Program, folder: 
         ("extract", "--today", "--since", "2026-02-01"),
         ("digest", "--days", "3", "--since", "2026-02-01"),
         ("index", "--only", "nowhere.md"),
+        ("graph", "--json", "--dot"),
     ],
 )
 def test_what_cannot_be_combined_or_found_is_a_usage_error(
@@ -119,6 +120,14 @@ def test_what_cannot_be_combined_or_found_is_a_usage_error(
 ) -> None:
     verb, *more = args
     assert run(program, verb, str(folder), *more).code == 2
+
+
+def test_a_graph_is_json_mermaid_or_graphviz_and_tells_what_is_left_out(program: Program, folder: Path) -> None:
+    (folder / "more.md").write_text("# More\n\n- See [the garden](MEMORY.md)\n")
+    assert run(program, "graph", str(folder)).json["edges"][0]["target"] == "file:MEMORY.md"
+    assert run(program, "graph", str(folder), "--mermaid").text.startswith("graph LR\n")
+    ended = run(program, "graph", str(folder), "--dot", "--most", "2")
+    assert ended.text.startswith("digraph notes {\n") and "2 nodes and 0 edges are left out" in ended.err
 
 
 def test_a_file_that_is_left_out_is_told(program: Program, folder: Path) -> None:

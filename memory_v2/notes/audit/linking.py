@@ -8,7 +8,7 @@ from functools import cache
 
 from memory_v2.notes.audit.finding import Finding
 from memory_v2.notes.audit.material import Material, is_index, is_log
-from memory_v2.notes.links import Link, Places, links
+from memory_v2.notes.links import Link, Places, file_names, links
 from memory_v2.notes.note import Note
 from memory_v2.notes.packs import bare, pattern
 from memory_v2.text.words import normal
@@ -19,11 +19,6 @@ LINKED = 0.5
 """Which share of its lasting notes a folder links at least, for one that is not linked to be worth telling."""
 FEWEST = 4
 """How many lasting notes there are at least, for the same."""
-
-_SUFFIX = re.compile(r"\.(?:md|markdown|txt)\b", re.I)
-_STEM = re.compile(r"[\w.-]+\Z")
-LONGEST_NAME = 120
-"""How long the name of a file may be that is looked for in a text, in characters."""
 
 
 def linking(material: Material) -> Iterator[Finding]:
@@ -78,9 +73,8 @@ def _orphans(material: Material, linked: set[str]) -> Iterator[Finding]:
     known = [note for note in material.lasting if not is_index(note)]
     named: dict[str, set[str]] = {}
     for name, text in material.texts.items():
-        for found in _SUFFIX.finditer(text):
-            if stem := _STEM.search(text, max(0, found.start() - LONGEST_NAME), found.start()):
-                named.setdefault(fold(stem[0] + found[0]), set()).add(name)
+        for found in file_names(text):
+            named.setdefault(fold(found.rpartition("/")[2]), set()).add(name)
     orphans = [
         note
         for note in known
