@@ -79,10 +79,8 @@ def names_of(module: Any) -> list[str]:
 def result_types() -> list[type]:
     """What the methods of a memory, of its entries and of notes return, and what that consists of, in the order in
     which it comes up."""
-    found: dict[type, None] = {Limits: None, Wanted: None}
-    holders = (Memory, Entries, Checkpoints, Notes)
     found: dict[type, None] = {Limits: None, Wanted: None, Choice: None, Policy: None}
-    holders = (Memory, Entries, Notes)
+    holders = (Memory, Entries, Checkpoints, Notes)
     waiting = [one for held in holders for name in members(held) for one in _named_in(held, _returns(held, name))]
     while waiting:
         one = waiting.pop(0)
