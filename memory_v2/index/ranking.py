@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache, partial
+from heapq import heapify, heappop, heappushpop
 from typing import TypeAlias
 
 from memory_v2.index.lookup import Found, Place
@@ -34,6 +35,10 @@ CONSIDERED = 1_000
 """How many of the best places by words are compared by meaning."""
 _COMPARED = 40
 """How many of the best places are compared, to put the newest first of those that differ in a few words."""
+_SPREAD = 40
+"""How many of the best places are put in an order in which each says what those before it do not."""
+_SAID = 0.5
+"""What a word of the question still counts, for that order, after each place that has it."""
 _THE_TITLE = 2.0
 """How much it counts that a question is a title to the word, relative to one that has no other words."""
 _THE_LEAD = 2.75
@@ -71,12 +76,14 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """How places are ranked: the weights of those in a conversation and of others, and among how many of the best a
-    fact may be told again in other words."""
+    """How places are ranked: the weights of those in a conversation and of others, among how many of the best a fact
+    may be told again in other words, and how much it counts that a place has the words of the question that those
+    before it do not have."""
 
     talk: Weights
     note: Weights
     told_again: int
+    unsaid: float = 0.0
 
 
 QUESTION = Weighing(
@@ -87,9 +94,11 @@ QUESTION = Weighing(
     # All that did so in `bench.facts` were among the best three; further down, what looks like it is about something
     # else (`bench.notes`).
     told_again=5,
+    # A question about several things is answered by several places. At 2 it hardly helps; at 6 it costs on LoCoMo.
+    unsaid=4.0,
 )
 """For the places that answer a question."""
-MEANING = replace(QUESTION, talk=replace(QUESTION.talk, own=0.3, near=0.6, wide=1.5))
+MEANING = replace(QUESTION, talk=replace(QUESTION.talk, own=0.3, near=0.6, wide=1.5), unsaid=0.0)
 """The same if meaning is compared too: it tells more than the words around a place, of which it knows most."""
 _PLAIN = Weights(own=5.0, near=2.0, wide=1.0, whole=1.0, asks=-0.75, titled=0.0, person=0.0, front_matter=0.0)
 TEXT = Weighing(talk=replace(_PLAIN, own=1.0, wide=5.0, whole=0.5), note=_PLAIN, told_again=_COMPARED)
@@ -147,6 +156,8 @@ def rank(
     scored = _in_order(
         found, ((sum(each for _, each in points(sign)), sign) for sign in signs if meant or sign.answers)
     )
+    if by.unsaid and scored and not scored[0][1].titled:  # who asks for a title asks for one thing
+        scored = _spread(scored, windows, by.unsaid)
     added: Mapping[int, float] = {}
     if meant:
         added = meant([sign.place for _, sign in scored[:CONSIDERED]])
@@ -166,6 +177,28 @@ def rank(
         contributed = tuple((name, round(each, 2)) for name, each in told if each)
         ranked.append(Ranked(sign.place, squashed(score), _why(found, sign), said[sign.place.id], contributed))
     return ranked
+
+
+def _spread(scored: Sequence[tuple[float, _Signs]], windows: Windows, unsaid: float) -> list[tuple[float, _Signs]]:
+    """The same places, of the best always the one next that adds most to those before it. The scores keep their
+    order."""
+    weight = {term: unsaid * windows.weight([term]) / windows.total for term in windows.rarity}
+
+    def adds(rank: int) -> tuple[float, int]:
+        score, sign = scored[rank]
+        return -score - sum([weight[term] for term in sign.words.matched]), rank
+
+    waiting, order = [adds(rank) for rank in range(min(len(scored), _SPREAD))], list[int]()
+    heapify(waiting)
+    while waiting:
+        _, rank = heappop(waiting)
+        # What a place adds only shrinks, so one that is still the best after a second look is the best of all.
+        while waiting and (best := heappushpop(waiting, adds(rank)))[1] != rank:
+            rank = best[1]
+        order.append(rank)
+        for term in scored[rank][1].words.matched:
+            weight[term] *= _SAID
+    return [(score, scored[rank][1]) for (score, _), rank in zip(scored, order, strict=False)] + [*scored[_SPREAD:]]
 
 
 def _in_order(found: Found, scored: Iterable[tuple[float, _Signs]]) -> list[tuple[float, _Signs]]:

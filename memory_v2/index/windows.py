@@ -41,7 +41,8 @@ class Windows:
         self._average = max(found.facts.length, 1.0)
         self.rarity = {term: rarity(count, found.facts.count) for term, count in found.frequency.items()}
         """How much it says that a place has each term of the question."""
-        self._total = sum(self.rarity.values()) or 1.0
+        self.total = sum(self.rarity.values()) or 1.0
+        """What all terms of the question say together."""
         self._blank = [f" {term} " for term in self.rarity]
         self._sums: dict[int, tuple[list[list[int]], int]] = {}
         self._whole: dict[tuple[int, int], float] = {}
@@ -75,8 +76,8 @@ class Windows:
             near=self._score(sums, max(position - 1, 0), position + 1),
             wide=self._score(sums, start, end),
             whole=self._whole[place.page, place.run],
-            context=self.weight(above) / self._total,
-            told=self.weight(above.union(matched)) / self._total,
+            context=self.weight(above) / self.total,
+            told=self.weight(above.union(matched)) / self.total,
             matched=matched,
             around=self._matched(sums, start, end),
         )

@@ -264,6 +264,15 @@ def test_a_title_brings_its_page_and_a_heading_its_section() -> None:
     assert first(index, "energy use").text == "- Twelve watts"
 
 
+def test_a_question_about_two_things_finds_both_before_it_repeats_one() -> None:
+    index = index_of(
+        a="- The copper kiln was fired in the yard\n- The copper kiln is red\n- A copper kiln cracked\n",
+        b="- In the loft there is an old loom\n- Wool is dear\n- Flax is grown in the north\n- Hemp is cheap\n",
+    )
+    first, second, *_ = found(index, "Which copper kiln is there, and which loom?")
+    assert "kiln" in first and "loom" in second
+
+
 def test_a_title_is_found_however_many_places_have_its_words() -> None:
     others = "\n\n".join(f"Spark: the {n}th spark of the hive was a hive spark." for n in range(300))
     index = index_of(
