@@ -13,10 +13,10 @@ from memory_v2.cli.spinner import working
 from memory_v2.cli.upkeep import tell_plan
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
 from memory_v2.entries.deciding_rows import CONSOLIDATE
-from memory_v2.text.amounts import counted_entries
+from memory_v2.text.amounts import counted, counted_entries
 
 if TYPE_CHECKING:
-    from memory_v2.entries.consolidation import ConsolidationPlan
+    from memory_v2.entries.consolidation import ConsolidationPlan, WorkedIn
     from memory_v2.memory import Memory
 
 
@@ -55,9 +55,7 @@ def consolidate(
     with working("working entries in"):
         done = memory.entries.consolidate(home, agent, since, until, apply)
     plan = done.plan
-    worked_in = counted_entries(len(plan.entries))
-    pages = len(plan.changes)
-    told = f"{worked_in} worked into {pages:,} changed {'page' if pages == 1 else 'pages'}"
+    told = f"{counted_entries(len(plan.entries))} worked in, {counted(len(plan.changes), 'page')} changed"
     if not plan.entries:
         told = "no entry is left to be worked in"
     if home is None and plan.inbox:
@@ -66,12 +64,16 @@ def consolidate(
         told += f"; decided by {plan.decided_by}, because {plan.degraded}"
     if paid := price(done.cost):
         told += f"; {paid}"
-    tell_plan(CONSOLIDATE, done, _lines(plan), told, as_json, plan.findings)
+    tell_plan(
+        CONSOLIDATE, done, [*map(_entry, plan.entries), *(() if apply else _pages(plan))], told, as_json, plan.findings
+    )
 
 
-def _lines(plan: ConsolidationPlan) -> Iterator[str]:
-    for one in plan.entries:
-        yield f"{style(plain(one.id), fg='cyan')} {', '.join(map(plain, one.pages))}: {one.outcome}"
+def _entry(one: WorkedIn) -> str:
+    return f"{style(plain(one.id), fg='cyan')} {', '.join(map(plain, one.pages))}: {one.outcome}"
+
+
+def _pages(plan: ConsolidationPlan) -> Iterator[str]:
     for change in plan.changes:
         yield ""
         yield from diff_lines(change.diff)

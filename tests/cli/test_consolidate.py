@@ -1,0 +1,57 @@
+"""Working entries into pages from the shell: the plan that is shown is the one that is carried out."""
+
+from __future__ import annotations
+
+import pytest
+
+from .program import Program
+
+
+@pytest.fixture
+def filled(program: Program) -> Program:
+    program.done("write", "Silica is tested with pytest.", "--to", "projects/silica")
+    for home, text in (("insights", "Lesson: test the restore."), ("projects/silica", "Coverage is 90%.")):
+        program.done("capture", text, "--agent", "hawk", "--home", home, "--date", "2026-02-15")
+    program.done("capture", "Soup for lunch.", "--agent", "hawk", "--date", "2026-02-16")
+    return program
+
+
+def test_a_plan_is_shown_then_carried_out_and_undone(filled: Program) -> None:
+    shown = filled.quick("consolidate")
+    assert "hawk/obs-2026-02-15-001 insights: to the letter" in shown.text
+    assert "+Lesson: test the restore." in shown.text
+    assert "nothing was changed" in shown.err
+    assert "1 in the inbox" in shown.err
+    plan = filled.quick("consolidate", "--dry-run", "--json").json
+    assert plan["revision"] is None
+    assert plan["plan"]["changed_pages"] == ["insights", "memory", "projects/silica"]
+    done = filled.quick("consolidate", "--apply", "--json").json
+    assert done["plan"] == plan["plan"]
+    assert done["revision"]
+    assert "worked into insights" in filled.done("entries", "show", "hawk/obs-2026-02-15-001")
+    assert "from entries/hawk/obs-2026-02-15-001" in filled.done("search", "restore")
+    assert "no entry is left" in filled.quick("consolidate", "--apply").err
+    filled.done("undo", "--yes")
+    assert "worked into" not in filled.done("entries", "show", "hawk/obs-2026-02-15-001")
+
+
+def test_a_plan_that_no_longer_fits_is_refused_with_what_to_do(filled: Program) -> None:
+    filled.quick("consolidate")
+    filled.done("write", "Silica is fast.", "--to", "projects/silica", "--mode", "append")
+    refused = filled.quick("consolidate", "--apply")
+    assert refused.code == 3
+    assert "make a new plan with 'silica memory consolidate'" in refused.err
+    filled.quick("consolidate")
+    assert filled.quick("consolidate", "--apply").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [(["--home", "gardens"], 2), (["--since", "soon"], 2), (["--agent", "a/b"], 2), (["--home", "inbox"], 0)],
+)
+def test_what_cannot_be_asked_for_is_refused(filled: Program, options: list[str], code: int) -> None:
+    assert filled.quick("consolidate", *options).code == code
+
+
+def test_an_empty_memory_has_nothing_to_work_in(program: Program) -> None:
+    assert "no entry is left" in program.quick("consolidate", "--apply").err
