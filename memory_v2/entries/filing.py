@@ -9,6 +9,7 @@ from memory_v2.agent.loop import Decision, decide
 from memory_v2.entries.consolidate_task import ConsolidateTask
 from memory_v2.entries.domains import INBOX, Domain
 from memory_v2.entries.entry import Entry
+from memory_v2.errors import NotAllowed
 from memory_v2.models.briefs import ConsolidateBrief, Observed
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context
@@ -70,9 +71,9 @@ def file_entries(context: Context, batch: Batch) -> tuple[Decision[ConsolidateTa
     refresh(context)
     draft = Draft(context)
     blocks, observed = observed_blocks(batch.entries, context.calendar)
-    ensure_page(draft, batch.path, blocks)
+    path = _ensure_page(draft, batch.path, blocks)
     home = _ensure_home(draft, batch.domain) if batch.domain else ""
-    written = write_brief(draft, blocks, batch.path, [home] if home else ())
+    written = write_brief(draft, blocks, path, [home] if home else ())
     brief = ConsolidateBrief(
         **{one.name: getattr(written, one.name) for one in fields(written)},
         observed=observed,
@@ -87,6 +88,17 @@ def file_entries(context: Context, batch: Batch) -> tuple[Decision[ConsolidateTa
     commit(draft)
     splits, problem = split_overgrown(context)
     return decision, "; ".join(dict.fromkeys(filter(None, [*(split.degraded for split in splits), problem])))
+
+
+def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> str | None:
+    """Stages the page of a home if there is none. One that takes no text, because it holds a part of a large block, is
+    no home: its entries go where they belong."""
+    try:
+        ensure_page(draft, path, blocks)
+        return path
+    except NotAllowed:
+        ensure_page(draft, None, blocks)
+        return None
 
 
 def _ensure_home(draft: Draft, domain: Domain) -> str:

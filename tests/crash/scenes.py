@@ -106,7 +106,7 @@ def _entries(memory: Memory) -> None:
     _small_tree(memory)
     memory.entries.capture("The pipeline needs a token since Monday.", "hawk", home="work/deploys", date="2026-02-27")
     memory.entries.capture("Ines is back from Fanø.", "hawk", home="people", date="2026-02-27")
-    memory.entries.capture(f"What the ferry costs.\n\n{notes(30, 42)}", "shield", home="people", date="2026-02-28")
+    memory.entries.capture(f"What the ferry costs.\n\n{notes(30, 32)}", "shield", home="people", date="2026-02-28")
     memory.entries.pick_up()
     memory.entries.consolidate()
 

@@ -109,8 +109,8 @@ WEEK = (
 """The day, the agent, the home and the text of each of the thirty entries."""
 FACTS = (
     *(
-        "Build 41|builds 41 and 42",
-        "42",
+        r"\b41\b",
+        r"\b42\b",
         "tideline-app",
         "harbour offices",
         "boyas",

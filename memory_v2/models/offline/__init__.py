@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from memory_v2.models.base import AssistantMessage, Conversation, Reply
+from memory_v2.models.base import AssistantMessage, Conversation, Reply, ToolResult
 from memory_v2.models.briefs import ConsolidateBrief, RouteBrief, SearchBrief, SplitBrief, WriteBrief
 
 
@@ -21,7 +21,8 @@ class OfflinePlanner:
             case ConsolidateBrief() as brief:
                 from memory_v2.models.offline.observations import file_observations
 
-                calls = file_observations(brief, plain)
+                results = (message for message in conversation.messages if isinstance(message, ToolResult))
+                calls = file_observations(brief, [one.call for one in results if not one.is_error] if plain else None)
             case RouteBrief() as brief:
                 from memory_v2.models.offline.observations import leave_all
 

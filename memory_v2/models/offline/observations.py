@@ -14,16 +14,18 @@ from memory_v2.models.offline.filing import known_blocks
 from memory_v2.models.offline.looks import Look
 from memory_v2.models.offline.subjects import Subject
 from memory_v2.text.words import normal
-from memory_v2.tree.numbers import show_numbers
+from memory_v2.tree.numbers import parse_numbers, show_numbers
 from memory_v2.tree.path import ROOT
 
 
-def file_observations(brief: ConsolidateBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
-    """The calls that file the observations; `plainly` puts them at the end of the page that they are sorted to, or of
-    the root."""
-    if plainly:
-        return (place(brief.path or brief.home or ROOT, range(1, len(brief.blocks) + 1), None),)
-    return tuple(_filed(brief))
+def file_observations(brief: ConsolidateBrief, accepted: Sequence[ToolCall] | None = None) -> tuple[ToolCall, ...]:
+    """The calls that file the observations. If only some calls were `accepted`, what is left goes to the page that the
+    observations are sorted to, or to the root."""
+    if accepted is None:
+        return tuple(_filed(brief))
+    done = {number for call in accepted for number in parse_numbers(call.arguments["blocks"], len(brief.blocks), "n")}
+    left = [number for number in range(1, len(brief.blocks) + 1) if number not in done]
+    return (place(brief.path or brief.home or ROOT, left, None),)
 
 
 def leave_all(brief: RouteBrief) -> tuple[ToolCall, ...]:
