@@ -129,8 +129,9 @@ EXAMPLES: dict[str, Prompt] = {
     "mcp/instructions": Prompt("mcp/instructions", {"host": False}),
     "mcp/instructions-host": Prompt("mcp/instructions", {"host": True}),
     "mcp/decide_memory": Prompt("mcp/decide_memory"),
-    "mcp/question": Prompt("mcp/question", ASKED | {"kind": "write"}),
-    "mcp/question-split": Prompt("mcp/question", ASKED | {"kind": "split", "time": "90 seconds"}),
+    "mcp/question": Prompt("mcp/question", ASKED | {"kind": "write", "knows_rules": False}),
+    "mcp/question-again": Prompt("mcp/question", ASKED | {"kind": "write", "knows_rules": True}),
+    "mcp/question-split": Prompt("mcp/question", ASKED | {"kind": "split", "time": "90 seconds", "knows_rules": False}),
     "mcp/further": Prompt(
         "mcp/further",
         {
