@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import tzinfo
 from pathlib import Path
 from typing import Any
@@ -42,3 +43,11 @@ def require(is_so: bool, rule: str, given: object) -> None:
     """Raises `InvalidSetting` with the rule unless it is so."""
     if not is_so:
         raise InvalidSetting(f"{rule}, not {given!r}")
+
+
+def tag_list(tags: object) -> list[str]:
+    """Tags that are given in any order of their own, as a list. Raises `InvalidSetting`."""
+    found = list(tags) if isinstance(tags, Iterable) and not isinstance(tags, str | bytes) else None
+    if found is None or not all(isinstance(tag, str) and tag.strip() for tag in found):
+        raise InvalidSetting(f"tags must be a list of tags, not {tags!r}")
+    return found

@@ -5,10 +5,8 @@ The rooms are imported when they are first used: reading a page must not wait fo
 
 from __future__ import annotations
 
-import logging
 import os
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
@@ -17,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from memory_v2.entries import rows as entry_rows
-from memory_v2.errors import NotAllowed, StorageError, Unreadable
-from memory_v2.given import check_given, require
+from memory_v2.entries.search_row import SEARCH
+from memory_v2.errors import NotAllowed
+from memory_v2.given import check_given, require, tag_list
 from memory_v2.operations import rows
 from memory_v2.operations.running import RunningOperation, RunningOperations
+from memory_v2.recovering import Recovery
 from memory_v2.settings import DEFAULT_AGENT, DEFAULT_MODEL, DEFAULT_THRESHOLD, DEFAULT_TRACES, Limits, Settings
-from memory_v2.storage.base import PENDING
-from memory_v2.storage.format import is_current
 from memory_v2.storage.opened import open_storage
 from memory_v2.table import TABLE
 from memory_v2.tree.block import readable
@@ -60,8 +58,6 @@ if TYPE_CHECKING:
     from memory_v2.tree.graph import Graph
 
 T = TypeVar("T")
-
-logger = logging.getLogger(__name__)
 
 
 class Memory:
@@ -104,8 +100,7 @@ class Memory:
         self._is_dense = dense
         self._on_event = on_event
         self._running = RunningOperations()
-        self._next_recovery = 0.0
-        self._recovered: list[Recovered] = []
+        self._recovery = Recovery(storage, now, self._finish)
 
     @classmethod
     def open(
@@ -141,7 +136,15 @@ class Memory:
         from memory_v2.text.calendar import Calendar, utc_now
 
         calendar = Calendar(self._timezone, self._now or utc_now)
-        return open_context(self.storage, self._model, self.prices, self._threshold, calendar, self._is_dense)
+        return open_context(
+            self.storage,
+            self._model,
+            self.prices,
+            self._threshold,
+            calendar,
+            self._is_dense,
+            lambda: self.entries.area.index,
+        )
 
     @property
     def today(self) -> date:
@@ -188,31 +191,15 @@ class Memory:
         this first. What cannot be finished now is tried again later and does not block other operations. Raises
         `StorageError` for a store in a newer format."""
         self._recover()
-        return self._recovered
+        return self._recovery.done
 
     def _recover(self) -> None:
-        notes, now = self.storage.notes, time.monotonic()
-        if now < self._next_recovery:
-            return
-        try:
-            is_old = not is_current(notes)
-        except Unreadable as error:  # whoever reads need not wait for it, and a change fails
-            self._next_recovery = now + notes.recovery_interval
-            logger.warning("the format of this memory is unknown: %s", error)
-            return
-        is_first, self._next_recovery = not self._next_recovery, now + notes.recovery_interval
-        try:
-            if is_old and is_first:
-                self.storage.make_room_for_entries(self._now() if self._now else datetime.now(UTC))
-            if is_left := self.storage.interrupted() is not None or bool(notes.names(PENDING)):
-                from memory_v2.recovery import recover
+        self._recovery.attempt()
 
-                self._recovered += recover(self._parts, self._runner.run)
-        except StorageError as error:
-            logger.warning("an interrupted operation could not be finished: %s", error)
-            return
-        if is_first or is_left:
-            notes.sweep()
+    def _finish(self) -> list[Recovered]:
+        from memory_v2.recovery import recover
+
+        return recover(self._parts, self._runner.run)
 
     @cached_property
     def _runner(self) -> Runner:
@@ -313,19 +300,32 @@ class Memory:
         near: str | None = None,
         steps: int = 1,
         regex: bool = False,
+        only: Literal["pages", "entries"] | None = None,
+        agent: str | None = None,
+        domain: str | None = None,
+        tags: Iterable[str] = (),
+        min_confidence: float | None = None,
+        cross: bool = False,
+        archived: bool = False,
     ) -> SearchResults:
-        """Returns the best answers to a question, best first, each verbatim with its page and lines. With `max_tokens`
-        as many as fit into so many tokens, by an estimate, whatever `max_results` is: `.text` is ready for a prompt.
+        """Returns the best answers of pages and entries to a question, best first, each verbatim with its page and
+        lines, or its entry. With `max_tokens` as many as fit into so many tokens, by an estimate, whatever
+        `max_results` is: `.text` is ready for a prompt.
 
         The others narrow it: to a page and those below it (`under`), to what was said on some days, to a `source` by
         a part of its name, to the pages at most `steps` links from the page `near`. With `regex` the query is a Python
-        regular expression, and the lines that match come in the order of pages. Raises `InvalidText`,
-        `InvalidSetting`, `InvalidPattern`, `InvalidPath`, `PageNotFound`.
+        regular expression, and the lines that match come in the order of pages.
+
+        `only` is `pages` or `entries`. An `agent`, a `domain`, `tags` and `min_confidence` are what entries have; with
+        `cross`, entries that references join to what is found come too, and with `archived` those in the archive.
+        Raises `InvalidText`, `InvalidSetting`, `InvalidPattern`, `InvalidPath`, `PageNotFound`.
         """
         days = {name: self._parts.calendar.written(day) for name, day in (("since", since), ("until", until))}
-        narrowed = {"max_tokens": max_tokens, "under": under, **days, "source": source, "near": near}
+        narrowed: dict[str, Any] = {"max_tokens": max_tokens, "under": under, **days, "source": source, "near": near}
+        narrowed |= {"only": only, "agent": agent, "domain": domain, "tags": tag_list(tags) or None}
+        narrowed |= {"min_confidence": min_confidence, "cross": cross or None, "archived": archived or None}
         told = {key: value for key, value in narrowed.items() if value is not None}
-        return self._run(rows.SEARCH, query=query, max_results=max_results, **told, steps=steps, regex=regex)
+        return self._run(SEARCH, query=query, max_results=max_results, **told, steps=steps, regex=regex)
 
     def list_files(self) -> list[PageInfo]:
         """Lists all pages: path, title, size, date, and the links to and from each."""

@@ -11,8 +11,10 @@ from memory_v2.cli.report import admit, out_result, price, tell_how_to_begin
 from memory_v2.cli.show import has_colours, out, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory, word
+from memory_v2.entries.search_row import SEARCH
 from memory_v2.memory import Memory
-from memory_v2.operations import rows
+from memory_v2.operations.results import EntryResult
+from memory_v2.text.amounts import counted_entries
 
 if TYPE_CHECKING:
     from memory_v2.operations.results import SearchResult
@@ -24,15 +26,23 @@ NEAREST = 3
 
 @click.command(cls=Verb)
 @click.argument("words", metavar="QUERY...", nargs=-1, required=True, type=word)
-@option_for(rows.SEARCH, "max_results", "-n", "most", metavar="COUNT", type=int)
-@option_for(rows.SEARCH, "max_tokens", "--max-tokens", metavar="COUNT", type=int)
-@option_for(rows.SEARCH, "under", "--under", metavar="PAGE")
-@option_for(rows.SEARCH, "since", "--since", metavar="DAY")
-@option_for(rows.SEARCH, "until", "--until", metavar="DAY")
-@option_for(rows.SEARCH, "source", "--source", metavar="NAME")
-@option_for(rows.SEARCH, "near", "--near", metavar="PAGE")
-@option_for(rows.SEARCH, "steps", "--steps", metavar="COUNT", type=int)
-@option_for(rows.SEARCH, "regex", "--regex")
+@option_for(SEARCH, "max_results", "-n", "most", metavar="COUNT", type=int)
+@option_for(SEARCH, "max_tokens", "--max-tokens", metavar="COUNT", type=int)
+@option_for(SEARCH, "under", "--under", metavar="PAGE")
+@option_for(SEARCH, "since", "--since", metavar="DAY")
+@option_for(SEARCH, "until", "--until", metavar="DAY")
+@option_for(SEARCH, "source", "--source", metavar="NAME")
+@option_for(SEARCH, "near", "--near", metavar="PAGE")
+@option_for(SEARCH, "steps", "--steps", metavar="COUNT", type=int)
+@option_for(SEARCH, "regex", "--regex")
+@click.option("--pages", "only", flag_value="pages", help="Only pages.")
+@click.option("--entries", "only", flag_value="entries", help="Only entries.")
+@option_for(SEARCH, "agent", "--agent", metavar="NAME")
+@option_for(SEARCH, "domain", "--domain", metavar="NAME")
+@option_for(SEARCH, "tags", "--tags", metavar="TAG", multiple=True)
+@option_for(SEARCH, "min_confidence", "--min-confidence", metavar="NUMBER", type=float)
+@option_for(SEARCH, "cross", "--cross")
+@option_for(SEARCH, "archived", "--archived")
 @click.option("--all", "show_all", is_flag=True, help="Show all places, also if the memory does not answer.")
 @click.option("--explain", is_flag=True, help="Show what each answer was ranked by, with its points.")
 @json_option
@@ -50,8 +60,9 @@ def search(
 ) -> None:
     """Search the memory for an answer.
 
-    The best answers come first, each verbatim, with its page, lines, source and the day on which it was said; "about"
-    names other days that it speaks of. If the memory does not answer, the nearest places are shown.
+    The best answers of pages and entries come first, each verbatim, with its page, lines, source and the day on which
+    it was said; "about" names other days that it speaks of. An entry counts by its confidence and its age. If the
+    memory does not answer, the nearest places are shown.
 
     \b
     Examples:
@@ -59,13 +70,14 @@ def search(
       silica memory search -n 3 pytest
       silica memory search --max-tokens 500 "How is Silica tested?"
       silica memory search --under projects --since 2026-02-01 pytest
+      silica memory search --agent hawk --min-confidence 0.7 --explain CTR
       silica memory search --regex "v[0-9]+"
     """
     query = " ".join(words)
     with working("searching"):
         results = memory.search(query, most, max_tokens, **narrowed)
     if as_json:
-        out_result(rows.SEARCH, results, {"query": query})
+        out_result(SEARCH, results, {"query": query})
     elif max_tokens is not None:
         out(plain_lines(results.text), newline=bool(results))
     else:
@@ -76,6 +88,8 @@ def search(
                 out("\n".join(_signs(result)))
     if not as_json and (paid := price(results.cost)):
         tell(paid)
+    if results.archived_left_out:
+        tell(f"{counted_entries(results.archived_left_out)} of the archive left out (--archived shows them)")
     if not results and not tell_how_to_begin(memory):
         tell("nothing found")
     elif results and not results.answered:
@@ -85,8 +99,12 @@ def search(
 
 
 def _hit(result: SearchResult, query: str) -> str:
-    place = style(f"{plain(result.path)}:{result.lines[0]}-{result.lines[1]}", fg="cyan")
-    way = " › ".join(map(plain, (*result.breadcrumb, *result.headings)))
+    if isinstance(result, EntryResult):
+        place = style(f"entry {plain(result.entry)}", fg="cyan")
+        way = "; ".join(_about(result))
+    else:
+        place = style(f"{plain(result.path)}:{result.lines[0]}-{result.lines[1]}", fg="cyan")
+        way = " › ".join(map(plain, (*result.breadcrumb, *result.headings)))
     head = [
         place,
         f"{result.date:%Y-%m-%d}" if result.date else "",
@@ -101,8 +119,23 @@ def _hit(result: SearchResult, query: str) -> str:
     return "\n".join(["  ".join(filter(None, head)), *(f"    {line}".rstrip() for line in lines)])
 
 
+def _about(result: EntryResult) -> Iterator[str]:
+    if result.archived:
+        yield "archived"
+    if result.consolidated_into:
+        yield f"worked into {plain(', '.join(result.consolidated_into))}"
+
+
 def _signs(result: SearchResult) -> Iterator[str]:
-    yield style(f"    confidence {result.confidence:.2f}", dim=True)
+    if isinstance(result, EntryResult):
+        made_of = result.factors
+        told = (
+            f"{result.relevance_score:.2f} = {made_of.answers:.2f} as an answer × {made_of.confidence:.2f} confidence"
+        )
+        yield style(f"    {told} × {made_of.weight:.2f} weight (decay {made_of.decay})", dim=True)
+    yield style(
+        f"    {'question told' if isinstance(result, EntryResult) else 'confidence'} {result.confidence:.2f}", dim=True
+    )
     for name, points in sorted(result.signs, key=lambda sign: -abs(sign[1])):
         yield style(f"    {points:+.2f}  {name}", dim=True)
 

@@ -10,8 +10,10 @@ from functools import cached_property
 from memory_v2.agent.operation import new_id
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import EntryFile, read_entry
+from memory_v2.entries.indexing import open_index
 from memory_v2.entries.places import Place, entry_name, folder_of, likely_paths, path_of, place_of
 from memory_v2.errors import EntryNotFound, InvalidPath, PageNotFound, StorageConflict, StorageError, Unreadable
+from memory_v2.index.entry_index import EntryIndex
 from memory_v2.index.known import KnownEntries, KnownEntry
 from memory_v2.operations.results import Finding
 from memory_v2.progress import with_progress
@@ -45,6 +47,11 @@ class Area:
     def known(self) -> KnownEntries:
         """What is known already, for the questions of a capture."""
         return KnownEntries(self.storage.cache_folder, self._known_entries)
+
+    @cached_property
+    def index(self) -> EntryIndex:
+        """The index of the entries, for searches and plans."""
+        return open_index(self.storage, self.calendar)
 
     def places(self) -> Iterator[Place]:
         """Where all entries stand, in no order, without reading any."""
@@ -109,6 +116,7 @@ class Area:
                 continue
             place = place_of(path)
             assert place is not None, path
+            self.index.expire()
             return place
         raise StorageError(f"no number of {day} is free for an entry of {space!r}; try again")
 
@@ -117,7 +125,10 @@ class Area:
         `StorageConflict` if an entry is not as it was `before`."""
         self.pick_up()
         revision = Revision(kind, shorten(summary, MAX_SUMMARY), new_id(), when=self.calendar.now())
-        made = self.storage.apply(Change(tuple(changes), revision))
+        try:
+            made = self.storage.apply(Change(tuple(changes), revision))
+        finally:
+            self.index.expire()
         self.remember(made.pages)
         return made
 

@@ -197,3 +197,4 @@ class Entries:
     def close(self) -> None:
         """Closes its files; the next use opens them again."""
         self.area.known.close()
+        self.area.index.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from memory_v2.entries.search_row import SEARCH
 from memory_v2.operations import rows
 from memory_v2.operations.row import Argument, Row
 
@@ -201,4 +202,5 @@ ROWS: tuple[Row[Any], ...] = (
     IMPORT_FILES,
     EXPORT_SHARDS,
     CHECK,
+    SEARCH,
 )

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from memory_v2.errors import Unreadable
 from memory_v2.storage.base import Stamp, Stored
 from memory_v2.storage.history import Change
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
+
+if TYPE_CHECKING:
+    from memory_v2.index.beside import Beside
 
 
 class PageSource(Protocol):
@@ -28,6 +31,24 @@ class PageSource(Protocol):
 
     def get_modified_time(self, path: str) -> datetime:
         """When the page was last changed, in UTC; raises `PageNotFound`."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryHit:
+    """What a hit that is an entry says of itself: what it is called, whose it is, into which pages it has been worked,
+    whether it is archived, and what its score was made of: how well it answers, times its confidence, times the weight
+    that its age has left it."""
+
+    id: str
+    agent: str
+    consolidated_into: tuple[str, ...]
+    archived: bool
+    answers: float
+    confidence: float
+    weight: float
+    decay: str
+    source: str = ""
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +73,8 @@ class Hit:
     """The day or days that it speaks of, if others than `date`: `2026-03-01`, `Mar 2026`."""
     signs: tuple[tuple[str, float], ...] = ()
     """What added to the score, each sign in words with its points: `("the day asked for", 6.0)`."""
+    entry: EntryHit | None = None
+    """If it is an entry, and no part of a page: the path is that of its file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +118,12 @@ class PageIndex(Protocol):
     def similar(self, text: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
         """The places that share most with a text, best first: where it may belong."""
 
-    def recall(self, query: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
-        """As `search`, and by meaning too where that was chosen and is installed, if the question is in Latin script:
-        the model knows no other. What is found for the first time is then encoded first, with progress."""
+    def recall(
+        self, query: str, limit: int = 10, *, within: Collection[str] | None = None, beside: Beside | None = None
+    ) -> list[Hit]:
+        """As `search`, with places `beside` the pages; and by meaning too where that was chosen and is installed, if
+        the question is in Latin script: the model knows no other. What is found for the first time is then encoded
+        first, with progress."""
 
     @property
     def is_dense(self) -> bool:
@@ -107,7 +133,7 @@ class PageIndex(Protocol):
     def not_by_meaning(self) -> str:
         """Why `recall` goes by words only although meaning was chosen, and what to do; else empty."""
 
-    def told(self, query: str, texts: Sequence[tuple[str, date | None]]) -> list[float]:
+    def told(self, query: str, texts: Sequence[tuple[str, date | None]], beside: Beside | None = None) -> list[float]:
         """How much of what a question asks for each text, said on that day, tells, from 0 to 1; see `index.told`. 1 for
         each if that cannot be found out."""
 

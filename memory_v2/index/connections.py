@@ -29,8 +29,10 @@ class Connections:
     The connection used last is used next, so a single thread uses a single connection, and its cache stays warm.
     """
 
-    def __init__(self, file: Path | None) -> None:
+    def __init__(self, file: Path | None, besides: str = "") -> None:
+        """`besides` is the SQL of tables that this file has besides those of every index."""
         self.file = file
+        self.besides = besides
         self.writer = threading.Lock()
         """Held while writing. Threads queue here, in order; at SQLite's lock on the file they would have to poll."""
         # Each connection to `:memory:` has its own tables, so all threads have to share one and take turns.
@@ -66,7 +68,7 @@ class Connections:
         with self._lock:
             if self._idle:
                 return self._idle.pop()
-        tables, inode = _open(self.file)  # without the lock, as it may wait for another process
+        tables, inode = _open(self.file, self.besides)  # without the lock, as it may wait for another process
         with self._lock:
             is_first, self._inode = self._inode is None, self._inode or inode
         with _closed_on_error(tables):
@@ -95,10 +97,10 @@ def delete(file: Path) -> None:
         file.with_name(file.name + suffix).unlink(missing_ok=True)
 
 
-def _open(file: Path | None) -> tuple[sqlite3.Connection, tuple[int, int]]:
+def _open(file: Path | None, besides: str) -> tuple[sqlite3.Connection, tuple[int, int]]:
     """A new connection, and the device and inode of its file."""
     if file is None:
-        return _connect(":memory:"), (0, 0)
+        return _connect(":memory:", besides), (0, 0)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         # Create the file for its owner only, as SQLite would not. Never open an existing file here: closing it again
@@ -107,10 +109,10 @@ def _open(file: Path | None) -> tuple[sqlite3.Connection, tuple[int, int]]:
             os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             leave_to_owner_above(file)
         try:
-            tables = _connect(str(file))
+            tables = _connect(str(file), besides)
         except _OtherVersion:
             delete(file)
-            return _open(file)
+            return _open(file, besides)
         with _closed_on_error(tables):
             found = file.stat()
     except OSError as error:
@@ -127,7 +129,7 @@ def _closed_on_error(tables: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _connect(name: str) -> sqlite3.Connection:
+def _connect(name: str, besides: str) -> sqlite3.Connection:
     tables = sqlite3.connect(name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     with _closed_on_error(tables):
         tables.execute("PRAGMA synchronous = OFF")
@@ -135,12 +137,12 @@ def _connect(name: str) -> sqlite3.Connection:
         tables.execute("PRAGMA cell_size_check = ON")
         tables.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         if _version(tables) != VERSION:
-            _create(tables)
+            _create(tables, besides)
         tables.execute(ASKED)
     return tables
 
 
-def empty(tables: sqlite3.Connection) -> None:
+def empty(tables: sqlite3.Connection, besides: str = "") -> None:
     """Makes the tables anew, and the file without a trace of the old ones."""
     with transaction(tables):
         for kind in ("VIRTUAL TABLE", "TABLE"):
@@ -148,7 +150,7 @@ def empty(tables: sqlite3.Connection) -> None:
             for name, sql in listed:
                 if str(sql).startswith(f"CREATE {kind}"):
                     tables.execute(f"DROP TABLE IF EXISTS {name}")
-        _make_tables(tables)
+        _make_tables(tables, besides)
     tables.execute("VACUUM")
 
 
@@ -156,15 +158,15 @@ def _version(tables: sqlite3.Connection) -> int:
     return int(tables.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _create(tables: sqlite3.Connection) -> None:
+def _create(tables: sqlite3.Connection, besides: str) -> None:
     with transaction(tables):
         if _version(tables) == VERSION:  # made by another process while this one waited
             return
         if tables.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise _OtherVersion
-        _make_tables(tables)
+        _make_tables(tables, besides)
 
 
-def _make_tables(tables: sqlite3.Connection) -> None:
-    for statement in SCHEMA.split(";\n"):
+def _make_tables(tables: sqlite3.Connection, besides: str) -> None:
+    for statement in f"{besides}{SCHEMA}".split(";\n"):
         tables.execute(statement)

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from memory_v2.errors import SilicaError, Unreadable
 from memory_v2.index.base import Hit, PageRow, PageSource
+from memory_v2.index.beside import WIDER, Beside, is_beside, joined
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.edits import Edits, OnChange, is_stale, last_updated, read_edits
 from memory_v2.index.hits import read_hits
@@ -18,13 +19,13 @@ from memory_v2.index.kept import Kept
 from memory_v2.index.links import read_change, read_graph
 from memory_v2.index.lookup import look_up, read_facts
 from memory_v2.index.question import parse_question
-from memory_v2.index.ranking import CONSIDERED, MEANING, QUESTION, TEXT, Weighing, rank
+from memory_v2.index.ranking import CONSIDERED, MEANING, QUESTION, TEXT, Ranked, Weighing, rank
 from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
 from memory_v2.index.said import said_in
 from memory_v2.index.spelling import respelled
 from memory_v2.index.store import Store
 from memory_v2.index.tables import State, digest_of, drop_pages, put_page, raise_state, read_known, read_state
-from memory_v2.index.told import told
+from memory_v2.index.told import NO_TERMS, told
 from memory_v2.index.unindexed import find_same, find_words, list_rows, page_day, read_pages
 from memory_v2.index.written import Past, WrittenLines
 from memory_v2.progress import tell_progress
@@ -144,7 +145,13 @@ class FullTextIndex:
         return self._by_words(text, limit, within, TEXT)
 
     def _by_words(
-        self, query: str, limit: int, within: Collection[str] | None, by: Weighing, child_links: bool = False
+        self,
+        query: str,
+        limit: int,
+        within: Collection[str] | None,
+        by: Weighing,
+        child_links: bool = False,
+        beside: Beside | None = None,
     ) -> list[Hit]:
         if limit < 1 or not query.strip():
             return []
@@ -162,24 +169,33 @@ class FullTextIndex:
                 child_links=child_links,
                 headed=by.note.titled > 0,
             )
-            return read_hits(tables, rank(question, found, limit, by))
+            if beside:
+                found = joined(found, beside.look_up(question, limit))
+            return _hits(tables, rank(question, found, WIDER * limit if beside else limit, by), beside, limit)
 
         self._or(lambda: self._store.run(self._written.follow), lambda: None)
         return self._ask(work, lambda: find_words(self._all_pages(), query, limit, within, self._calendar))
 
-    def recall(self, query: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
+    def recall(
+        self, query: str, limit: int = 10, *, within: Collection[str] | None = None, beside: Beside | None = None
+    ) -> list[Hit]:
         """See `PageIndex`."""
         meaning = self._dense.meaning if self._dense else None
-        if meaning is None or limit < 1 or not query.strip() or not is_latin(query):
-            return self.search(query, limit, within=within)
+        if limit < 1 or not query.strip():
+            return []
+        if meaning is None or not is_latin(query):
+            return self._by_words(query, limit, within, QUESTION, beside=beside)
 
         def work(tables: sqlite3.Connection) -> tuple[list[Hit], list[str]]:
             facts = self._facts.of(tables)
             question = parse_question(query, facts.names)
             many, everything = max(limit, PROPOSED), facts.count <= CONSIDERED
             found = look_up(tables, facts, question, many, within, calendar=self._calendar, everything=everything)
+            if beside:
+                found = joined(found, beside.look_up(question, many))
             asked = meaning.asked(query, question, found)
-            return read_hits(tables, rank(question, found, limit, MEANING, asked.nearness)), asked.lacking
+            ranked = rank(question, found, WIDER * limit if beside else limit, MEANING, asked.nearness)
+            return _hits(tables, ranked, beside, limit), asked.lacking
 
         self._or(lambda: self._store.run(self._written.follow), lambda: None)
         for _ in range(_ATTEMPTS):
@@ -201,12 +217,13 @@ class FullTextIndex:
         """See `PageIndex`."""
         return self._dense.problem if self._dense else ""
 
-    def told(self, query: str, texts: Sequence[tuple[str, date | None]]) -> list[float]:
+    def told(self, query: str, texts: Sequence[tuple[str, date | None]], beside: Beside | None = None) -> list[float]:
         """How much of what a question asks for each text, said on that day, tells, from 0 to 1."""
 
         def work(tables: sqlite3.Connection) -> list[float]:
             facts = self._facts.of(tables)
-            return told(tables, facts, parse_question(query, facts.names), texts)
+            question = parse_question(query, facts.names)
+            return told(tables, facts, question, texts, beside.terms(question) if beside else NO_TERMS)
 
         return self._ask(work, lambda: [1.0] * len(texts))
 
@@ -390,3 +407,12 @@ class FullTextIndex:
         self._known.follow(before, after, taken_in)
         if graph is not None:
             self._graph.follow(before, after, graph.applied)
+
+
+def _hits(tables: sqlite3.Connection, ranked: Sequence[Ranked], beside: Beside | None, limit: int) -> list[Hit]:
+    """A hit for each place, in the same order, with those `beside` the pages as they arrange them."""
+    if beside is None:
+        return read_hits(tables, ranked)
+    of_pages = iter(read_hits(tables, [one for one in ranked if not is_beside(one)]))
+    others = iter(beside.hits([one for one in ranked if is_beside(one)]))
+    return beside.arranged([next(others if is_beside(one) else of_pages) for one in ranked], limit)

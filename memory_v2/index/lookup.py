@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from memory_v2.index.days import ON_A_DAY, Days, known_days
 from memory_v2.index.packed import packed, packed_rows
@@ -64,6 +64,20 @@ class Facts:
     vocabulary: Vocabulary
 
 
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Which pages are looked through: a condition of SQL on passages, with its values. If there are only `few` of them,
+    even common words tell them apart."""
+
+    sql: str = ""
+    given: Mapping[str, object] = field(default_factory=dict)
+    few: bool = False
+
+
+ANYWHERE: Final = Only()
+"""All pages are looked through."""
+
+
 @dataclass(frozen=True)
 class Found:
     """The places that may answer a question and those around them; `frequency` is the number of places that have a
@@ -105,23 +119,25 @@ def look_up(
     child_links: bool = False,
     headed: bool = True,
     everything: bool = False,
+    only: Only = ANYWHERE,
 ) -> Found:
     """The places that have the rarer words of a question or are about its days, and those around them; with `headed`,
-    those under a heading that has all its words, too; with `everything`, all others."""
+    those under a heading that has all its words, too; with `everything`, all others. `only` narrows it where to list
+    the pages `within` would be long."""
     pages = None if within is None else _page_ids(tables, within)
     days = known_days(tables, question.dates)
     known = facts.vocabulary.known_terms(tables, question)
     looked_up = sorted(known, key=lambda term: (term.frequency, term.term))[:MAX_TERMS]
     # On a few pages even common words distinguish the places.
-    rarer = looked_up if pages is not None else _rarer(looked_up)
-    proposed = _proposed(tables, _match(question, rarer), days, pages, max(limit, CANDIDATES))
+    rarer = looked_up if pages is not None or only.few else _rarer(looked_up)
+    proposed = _proposed(tables, _match(question, rarer), days, pages, max(limit, CANDIDATES), only)
     # In a conversation a name is on every line; in a note it is an ordinary word.
     telling = (term for term in question.name_terms if facts.vocabulary.frequency(tables, term) < POSTINGS)
     if names := _any_of(islice(telling, MAX_TERMS)):
-        proposed += _proposed(tables, names, Days(()), pages, CANDIDATES // 4, "AND speaker IS NULL")
+        proposed += _proposed(tables, names, Days(()), pages, CANDIDATES // 4, only, "AND speaker IS NULL")
     if headed and looked_up and question.words and {term.word for term in looked_up}.issuperset(question.words):
         above = " AND ".join(_string(term.term) for term in looked_up)
-        proposed += _proposed(tables, f"context : ({above})", Days(()), pages, HEADED)
+        proposed += _proposed(tables, f"context : ({above})", Days(()), pages, HEADED, only)
     if everything:
         proposed += [number for (number,) in tables.execute("SELECT id FROM passages ORDER BY id")]
     places = _with_surroundings(tables, proposed)
@@ -199,11 +215,14 @@ def _proposed(
     days: Days,
     pages: Collection[int] | None,
     limit: int,
+    only: Only,
     where: str = "",
 ) -> list[int]:
     """The best places by BM25, best first, then places of the days asked for, whatever their words."""
+    where = f"{where} {only.sql}".strip()
     inside = where if pages is None else f"{where} AND page IN (SELECT value FROM json_each(:pages))"
-    given: dict[str, object] = {"match": match, "limit": limit, "pages": None if pages is None else packed(pages)}
+    given: dict[str, object] = {**only.given, "match": match, "limit": limit}
+    given["pages"] = None if pages is None else packed(pages)
     found = _best(tables, inside, given) if match else []
     if days.spans:
         days.ask(tables)

@@ -219,7 +219,7 @@ def _sentences(line: str) -> Iterator[str]:
 
 
 def _described(part: Passage) -> Passage:
-    own, spoken_of, is_temporal = _days_in(part.text, part.speaker is not None)
+    own, spoken_of, is_temporal = days_in(part.text, part.speaker is not None)
     return replace(
         part,
         date=spoken_of,
@@ -230,7 +230,7 @@ def _described(part: Passage) -> Passage:
 
 
 @lru_cache(KEPT)
-def _days_in(text: str, is_said: bool) -> tuple[Span | None, Span | None, bool]:
+def days_in(text: str, is_said: bool) -> tuple[Span | None, Span | None, bool]:
     """The day of a text, the days that it speaks of, and whether it looks as if it were about a time."""
     return own_day(text, is_said), _own_date(text, is_said), looks_temporal(text)
 

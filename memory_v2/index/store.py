@@ -31,8 +31,10 @@ class Store:
     all take turns.
     """
 
-    def __init__(self, folder: Path | None) -> None:
-        self._file = None if folder is None else folder / FILE
+    def __init__(self, folder: Path | None, name: str = FILE, besides: str = "") -> None:
+        """`besides` is the SQL of tables that the file of this name has besides those of every index."""
+        self._file = None if folder is None else folder / name
+        self._besides = besides
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._opened: Connections | None = None
@@ -75,7 +77,7 @@ class Store:
         connections = self._connections()
         try:
             with connections.writer, connections.use() as tables:
-                empty(tables)
+                empty(tables, self._besides)
         except sqlite3.Error as error:
             log.info("the index %s could not be emptied, so it is deleted: %r", connections.file, error)
             self._delete_file(connections)
@@ -93,7 +95,7 @@ class Store:
                 self._opened = None
         with self._lock:
             if self._opened is None:
-                self._opened = Connections(self._file)
+                self._opened = Connections(self._file, self._besides)
                 # A store that nobody closed closes its file when it is collected, so that Python does not warn.
                 self._closing = weakref.finalize(self, _close_here, os.getpid(), self._opened)
                 self._closing.atexit = False

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import math
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from memory_v2.index.days import known_days
 from memory_v2.index.lookup import Facts
 from memory_v2.index.question import Question
 from memory_v2.index.terms import terms_of
+from memory_v2.index.vocabulary import Term
 from memory_v2.index.windows import rarity
 from memory_v2.text.words import has_cjk
 
@@ -41,6 +44,17 @@ NO_WORDS = 0.5
 """What any text tells if the question has no word that tells something, and names no day."""
 
 
+class Terms(NamedTuple):
+    """The terms of a question that places elsewhere have, and how many places there are."""
+
+    known: Sequence[Term] = ()
+    places: int = 0
+
+
+NO_TERMS: Final = Terms()
+"""There are no other places."""
+
+
 class _Telling(NamedTuple):
     terms: frozenset[str]
     weight: float
@@ -49,12 +63,19 @@ class _Telling(NamedTuple):
 
 
 def told(
-    tables: sqlite3.Connection, facts: Facts, question: Question, texts: Sequence[tuple[str, date | None]]
+    tables: sqlite3.Connection,
+    facts: Facts,
+    question: Question,
+    texts: Sequence[tuple[str, date | None]],
+    beside: Terms = NO_TERMS,
 ) -> list[float]:
     """How much each of these texts, with the day on which it was said, tells of what is asked for, from 0 to 1: the
     share of the question's words that it has, by weight, and `FLOOR` at least if it has too many of them for chance. A
-    day asked for counts as one more word, as rare as can be."""
-    telling = list(_telling(tables, facts, question))
+    day asked for counts as one more word, as rare as can be. The places `beside` those of the tables count for how rare
+    a word is."""
+    known = list(facts.vocabulary.known_terms(tables, question)) + list(beside.known)
+    facts = replace(facts, count=facts.count + beside.places)
+    telling = list(_telling(known, facts, question))
     days, most = known_days(tables, question.dates), math.fsum(word.weight for word in telling)
     of_day = rarity(0.5, facts.count) if days.spans else 0.0
     shares = []
@@ -77,8 +98,10 @@ def _is_no_chance(here: Sequence[_Telling], telling: Sequence[_Telling], facts: 
     return math.fsum(word.known for word in here) - choices >= CHANCE * math.log(facts.count)
 
 
-def _telling(tables: sqlite3.Connection, facts: Facts, question: Question) -> Iterator[_Telling]:
-    known = list(facts.vocabulary.known_terms(tables, question))
+def _telling(known: Sequence[Term], facts: Facts, question: Question) -> Iterator[_Telling]:
+    counts: Counter[str] = Counter()
+    for one in known:
+        counts[one.term] += one.frequency
     large = math.log(min(max(facts.count, SMALL), LARGE)) / math.log(LARGE)
     for word, (whole, *_) in question.terms.items():
         # A pair of characters is another word than each of the two.
@@ -87,6 +110,6 @@ def _telling(tables: sqlite3.Connection, facts: Facts, question: Question) -> It
         if not forms:
             yield _Telling(here, rarity(0.5, facts.count) * UNKNOWN * large, 0.0)
             continue
-        weight = rarity(max(one.frequency for one in forms), facts.count)
+        weight = rarity(max(counts[one.term] for one in forms), facts.count)
         is_name = whole in question.proper and not any(map(str.isdigit, whole))
         yield _Telling(here, weight * (1 - (1 - NAME) * large if is_name else 1), weight)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from memory_v2.errors import Unreadable
-from memory_v2.operations.results import SearchResult
+from memory_v2.operations.results import EntryResult, SearchResult
 from memory_v2.text.statement import Lines
 from memory_v2.text.tokens import tokens
 from memory_v2.tree.block import BYTE_ORDER_MARK, is_blank, readable, split_lines
@@ -40,6 +40,9 @@ def excerpts(results: Iterable[SearchResult], find: Callable[[str], Page | None]
     """Each result with as much around it as makes it a statement; one that is no longer on its page as it is."""
     pages: dict[str, _Text | None] = {}
     for result in results:
+        if isinstance(result, EntryResult):  # it is whole, and no part of a page
+            yield result
+            continue
         if result.path not in pages:
             pages[result.path] = _text(result.path, find)
         text = pages[result.path]

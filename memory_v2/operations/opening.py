@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_v2.agent.load import OFFLINE, load_model
 from memory_v2.index.opened import open_index
@@ -11,9 +13,18 @@ from memory_v2.operations.context import Context
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.text.calendar import Calendar
 
+if TYPE_CHECKING:
+    from memory_v2.index.entry_index import EntryIndex
+
 
 def open_context(
-    storage: MemoryStorage, model: str | Model, prices: Path | None, threshold: int, calendar: Calendar, is_dense: bool
+    storage: MemoryStorage,
+    model: str | Model,
+    prices: Path | None,
+    threshold: int,
+    calendar: Calendar,
+    is_dense: bool,
+    open_entries: Callable[[], EntryIndex],
 ) -> Context:
     """The parts for the operations of a memory: its index is opened, and its model is loaded by its name. Raises
     `InvalidSetting`, `ModelError`."""
@@ -27,6 +38,7 @@ def open_context(
         model=decides,
         planner=planner,
         threshold=threshold,
+        open_entries=open_entries,
         now=calendar.now,
         timezone=calendar.zone,
     )

@@ -25,6 +25,7 @@ from memory_v2.trace.files import Traces
 from memory_v2.trace.recorded import RecordedModel
 from memory_v2.trace.recording import Event, Trace, digest
 from memory_v2.tree.block import encode
+from memory_v2.tree.path import ENTRIES
 
 logger = logging.getLogger(__name__)
 
@@ -108,6 +109,7 @@ def _again(context: Context, trace: Trace, storage: VolatileStorage, past: Past)
         context,
         storage=storage,
         index=FullTextIndex(storage, None, past, calendar, dense),
+        open_entries=lambda: context.open_entries().over(storage),
         model=model,
         threshold=first["threshold"],
         now=lambda: started,
@@ -119,7 +121,8 @@ def _rewound(context: Context, trace: Trace, traces: Traces) -> VolatileStorage:
     """The tree before the operation, in memory."""
     moments: dict[str, datetime] = {}
     pages: dict[str, bytes | None] = {}
-    for path in context.storage.list_files():
+    entries = (stamp.path for stamp in context.storage.stamps(ENTRIES))
+    for path in [*context.storage.list_files(), *entries]:
         pages[path] = context.storage.read(path).data
         moments[path] = context.storage.get_modified_time(path)
     for one in [*reversed(list(_later(trace, traces))), trace]:

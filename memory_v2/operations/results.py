@@ -158,14 +158,45 @@ class SearchResult:
         return f"{self.citation}\n{self.excerpt}"
 
 
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """What the score of an entry is made of: how well it answers, times its confidence, times the weight that its age
+    has left it by its `decay`. Each is from 0 to 1; an entry that says no confidence has 1."""
+
+    answers: float
+    confidence: float
+    weight: float
+    decay: str = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryResult(SearchResult):
+    """One answer that is an entry: its id, as `entry`; whose it is; the pages into which it has been worked; whether
+    it stands in the archive; and the `factors` of its score. Its `path` is that of its file."""
+
+    entry: str
+    agent: str
+    tags: tuple[str, ...] = ()
+    consolidated_into: tuple[str, ...] = ()
+    archived: bool = False
+    factors: Factors
+
+    @property
+    def citation(self) -> str:
+        """What it is and of which day: `entry hawk/obs-2026-02-15-001 · 2026-02-15`."""
+        return " · ".join(filter(None, (f"entry {self.entry}", self.date.isoformat() if self.date else "")))
+
+
 class SearchResults(list[SearchResult]):
     """The answers, best first, with the model that decided, why it was not the configured one, and the cost.
 
     `answered` is false if the memory does not answer the question: if the model says so or, without one, no place tells
-    enough of what is asked for. What is in the list then are the nearest places.
+    enough of what is asked for. What is in the list then are the nearest places. `archived_left_out` is how many
+    entries in the archive would be among them.
     """
 
     answered: bool = False
+    archived_left_out: int = 0
     decided_by: str = ""
     degraded: str = ""
     cost: Cost = Cost()
@@ -184,7 +215,8 @@ class SearchResults(list[SearchResult]):
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it: the answers, who decided, and the cost."""
         names = ("answered", "decided_by", "degraded", "cost", "trace")
-        return {"results": list(self), **{name: getattr(self, name) for name in names}}
+        left_out = {"archived_left_out": self.archived_left_out} if self.archived_left_out else {}
+        return {"results": list(self), **{name: getattr(self, name) for name in names}, **left_out}
 
 
 @dataclass(frozen=True, slots=True)

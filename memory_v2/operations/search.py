@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from typing import TYPE_CHECKING
 
 from memory_v2.agent.loop import Decision, decide
 from memory_v2.errors import InvalidSetting, Unreadable
-from memory_v2.index.base import Hit, PageIndex
+from memory_v2.index.base import EntryHit, Hit, PageIndex
 from memory_v2.models.briefs import SearchBrief
 from memory_v2.operations.confidence import is_answered, with_confidence
 from memory_v2.operations.context import Context
@@ -17,7 +18,7 @@ from memory_v2.operations.excerpts import statements
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.narrowed import Part, checked_part
 from memory_v2.operations.quoted import SMALLEST, check_tokens, fitting
-from memory_v2.operations.results import SearchResult, SearchResults
+from memory_v2.operations.results import EntryResult, Factors, SearchResult, SearchResults
 from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.texts import check_question
 from memory_v2.operations.views import found_on, view_of
@@ -27,6 +28,9 @@ from memory_v2.tree.graph import Graph
 from memory_v2.tree.numbers import number_runs
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.source import source_at
+
+if TYPE_CHECKING:
+    from memory_v2.index.beside import Beside
 
 MIN_PLACES = 12
 """How many places a model is shown at least, however few results are asked for, so that it has a choice."""
@@ -46,10 +50,12 @@ def search(
     near: str | None = None,
     steps: int = 1,
     regex: bool = False,
+    beside: Beside | None = None,
 ) -> SearchResults:
     """The best answers to a question, best first, each verbatim with its page and lines; empty only if the memory has
     none. With `max_tokens`, as many as fit instead of `max_results`; the best is there, cut if it must be. The others
-    say in which part of the memory; `regex` makes the query a pattern and finds the lines that match. Raises
+    say in which part of the memory; `regex` makes the query a pattern and finds the lines that match. What stands
+    `beside` the pages is found too. Raises
     `InvalidText` for an empty question, `InvalidSetting` for fewer than one result, `InvalidPattern`, `PageNotFound`,
     `InvalidPath`, and `StorageError`."""
     check_question(query)
@@ -61,6 +67,8 @@ def search(
     limit = min(max(max_results, (max_tokens or 0) // SMALLEST), MAX_RESULTS)
     refresh(context)
     part = checked_part(context.index.graph(), context.calendar, under, since, until, source, near, steps)
+    if beside and beside.alone:
+        part = replace(part, pages=frozenset())
     draft = Draft(context)
     if regex:
         from memory_v2.operations.pattern import matching_results  # start-up that no other search should pay
@@ -69,7 +77,7 @@ def search(
         results = SearchResults(chosen if max_tokens is None else fitting(chosen, draft.find, max_tokens))
         results.answered, results.decided_by = bool(chosen), "program"
     else:
-        results, chosen = _decided(draft, query, limit, part, max_tokens)
+        results, chosen = _decided(draft, query, limit, part, max_tokens, beside)
     for path in dict.fromkeys(result.path for result in results):
         draft.note_read(path)
     context.operation.trace.add("found", places=[f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in chosen])
@@ -77,12 +85,12 @@ def search(
 
 
 def _decided(
-    draft: Draft, query: str, limit: int, part: Part, max_tokens: int | None
+    draft: Draft, query: str, limit: int, part: Part, max_tokens: int | None, beside: Beside | None
 ) -> tuple[SearchResults, list[SearchResult]]:
     """The results that a model has decided on, as statements or as many as fit, and as they were chosen."""
     context, graph = draft.context, draft.graph()
     root = draft.find(ROOT) if ROOT not in context.index.unreadable else None
-    places = _places(draft, query, max(limit, MIN_PLACES), part)
+    places = _places(draft, query, max(limit, MIN_PLACES), part, beside)
     brief = SearchBrief(
         query=query,
         limit=limit,
@@ -91,30 +99,33 @@ def _decided(
         today=context.calendar.today,
         block_count=draft.block_count,
     )
-    decision: Decision[SearchTask] = decide(lambda: SearchTask(brief, draft), context.models, context.operation)
+    decision: Decision[SearchTask] = decide(lambda: SearchTask(brief, draft, beside), context.models, context.operation)
     cited = (
-        replace(one, source=_source(draft, one.path, one.lines[0]))
+        one if isinstance(one, EntryResult) else replace(one, source=_source(draft, one.path, one.lines[0]))
         for one in _cited(decision.task, graph, context.index)
     )
-    chosen = [one for one in cited if part.has(one.path, one.date, one.source)][:limit]
+    admitted = (one for one in cited if isinstance(one, EntryResult) or part.has(one.path, one.date, one.source))
+    chosen = [one for one, _ in zip(admitted, range(limit), strict=False)]
     shown = statements(chosen, draft.find) if max_tokens is None else fitting(chosen, draft.find, max_tokens)
-    results = SearchResults(with_confidence(shown, query, context.index))
+    results = SearchResults(with_confidence(shown, query, context.index, beside))
     results.answered = bool(results) and (
-        decision.decided_by != context.planner.name or is_answered(results, places, query, context.index)
+        decision.decided_by != context.planner.name or is_answered(results, places, query, context.index, beside)
     )
     results.decided_by = decision.decided_by
     results.degraded = "; ".join(filter(None, (decision.degraded, context.index.not_by_meaning)))
     return results, chosen
 
 
-def _places(draft: Draft, query: str, count: int, part: Part) -> list[Hit]:
-    """The best places in a part of the memory."""
+def _places(draft: Draft, query: str, count: int, part: Part, beside: Beside | None) -> list[Hit]:
+    """The best places in a part of the memory, and beside it."""
     index = draft.context.index
     if part.is_of_whole_pages:
-        return index.recall(query, count, within=part.pages)
+        return index.recall(query, count, within=part.pages, beside=beside)
     # Days and sources are not in the full-text table: what is found is looked through.
-    found = index.recall(query, MAX_RESULTS, within=part.pages)
-    return [hit for hit in found if part.has(hit.path, hit.date, _source(draft, hit.path, hit.first_line))][:count]
+    found = index.recall(query, MAX_RESULTS, within=part.pages, beside=beside)
+    return [
+        hit for hit in found if hit.entry or part.has(hit.path, hit.date, _source(draft, hit.path, hit.first_line))
+    ][:count]
 
 
 def _source(draft: Draft, path: str, line: int) -> str:
@@ -140,6 +151,8 @@ def _cited(task: SearchTask, graph: Graph, index: PageIndex) -> list[SearchResul
 
 def _from_place(hit: Hit, chosen: Chosen, graph: Graph) -> SearchResult:
     words = [chosen.context, hit.found_by and f"found by {hit.found_by}"]
+    if hit.entry:
+        return _from_entry(hit, hit.entry, chosen.score, words)
     return SearchResult(
         path=hit.path,
         excerpt=hit.text,
@@ -151,6 +164,27 @@ def _from_place(hit: Hit, chosen: Chosen, graph: Graph) -> SearchResult:
         speaks_of=hit.speaks_of,
         breadcrumb=graph.breadcrumb(hit.path),
         signs=hit.signs,
+    )
+
+
+def _from_entry(hit: Hit, entry: EntryHit, score: float, words: Sequence[str]) -> EntryResult:
+    return EntryResult(
+        path=hit.path,
+        excerpt=hit.text,
+        relevance_score=round(score, 4),
+        context="; ".join([f"entry {entry.id}", *filter(None, words)]),
+        lines=(hit.first_line, hit.last_line),
+        date=hit.date,
+        breadcrumb=(),
+        speaks_of=hit.speaks_of,
+        source=entry.source,
+        signs=hit.signs,
+        entry=entry.id,
+        agent=entry.agent,
+        tags=entry.tags,
+        consolidated_into=entry.consolidated_into,
+        archived=entry.archived,
+        factors=Factors(entry.answers, entry.confidence, entry.weight, entry.decay),
     )
 
 

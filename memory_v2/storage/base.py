@@ -179,6 +179,11 @@ class MemoryStorage(Protocol):
     def stamps(self, below: str = "") -> Iterator[Stamp]:
         """A stamp of every page, in no order, without reading any; or of every entry `below` a folder (`entries`)."""
 
+    def folder_marks(self, below: str) -> Mapping[str, str] | None:
+        """A mark of a folder and of each one below it, by name, without listing what did not change: while a mark stays
+        the same, no name in the folder is new, gone, or another file's. None of them if the folder does not exist;
+        `None` if this storage has no folders."""
+
     def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
         """The Markdown files that are not pages, or `below` a folder of entries those that are not entries, each as
         (stored name, reason in one sentence)."""

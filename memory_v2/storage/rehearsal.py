@@ -81,6 +81,9 @@ class RehearsalStorage:
             if data is not None and (path.startswith(f"{below}/") if below else not is_entry(path)):
                 yield Stamp(path, len(data), version_of(data))
 
+    def folder_marks(self, below: str) -> Mapping[str, str] | None:
+        return None if any(map(is_entry, self._changed)) else self._storage.folder_marks(below)
+
     def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
         return self._storage.ignored_files(below)
 

@@ -11,6 +11,7 @@ from memory_v2.entries import rows as entry_rows
 from memory_v2.errors import NotAllowed, ToolProblem
 from memory_v2.memory import Memory
 from memory_v2.operations import rows
+from memory_v2.operations.results import EntryResult
 from memory_v2.text.amounts import counted, size
 from memory_v2.text.plain import plain, shorten
 from memory_v2.tools import arguments
@@ -314,6 +315,11 @@ def _listed(page: PageInfo) -> str:
 
 def _hit(number: int, result: SearchResult) -> str:
     first, last = result.lines
+    if isinstance(result, EntryResult):
+        into = f"worked into {plain(', '.join(result.consolidated_into))}" if result.consolidated_into else ""
+        about = f"about {plain(result.speaks_of)}" if result.speaks_of else ""
+        told = [f"entry {result.entry}", f"said on {result.date:%Y-%m-%d}" if result.date else "", about, into]
+        return f"[{number}] {'; '.join(filter(None, told))}\n{_excerpt(result)}"
     told = [
         f"{result.path}, lines {first}-{last}" if last > first else f"{result.path}, line {first}",
         f"under {plain(' › '.join(result.headings))}" if result.headings else "",

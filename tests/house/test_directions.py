@@ -25,6 +25,7 @@ FLOORS = (
     {"entries", "notes"},
     {"checkpoints"},
     {"documents", "given", "table", "recovery"},
+    {"recovering"},
     {"memory", "functions"},
     {"__init__"},
     {"tools", "migrate"},

@@ -33,6 +33,7 @@ from memory_v2.storage.local.disk import (
     sync_folder,
     to_system,
 )
+from memory_v2.storage.local.marks import FolderMarks, mark_of
 from memory_v2.storage.local.notes import LocalNotes
 from memory_v2.storage.local.walk import LINK, walk
 from memory_v2.storage.names import SUFFIX
@@ -50,9 +51,6 @@ GITIGNORE = b"""# The program's own data, not for the git repository around it; 
 *
 """
 
-_UNSETTLED_NS = 50_000_000
-"""The age, in nanoseconds, below which a file's times may not show a later change: several ticks of a disk's clock."""
-
 
 class LocalStorage(HistoryFirst):
     """Pages on the local disk. The folder need not exist: the first write creates it, a read does not."""
@@ -66,6 +64,7 @@ class LocalStorage(HistoryFirst):
         self._listed_entries: frozenset[str] = frozenset()
         """The same of the last walk through entries."""
         self._unlisted: dict[str, str] = {}
+        self._folder_marks = FolderMarks(self._folder)
         self.notes = LocalNotes(self._folder / METADATA, self._metadata)
         with explained("open the memory folder", self._folder), suppress(FileNotFoundError):
             if not stat.S_ISDIR(self._folder.stat().st_mode):
@@ -157,7 +156,10 @@ class LocalStorage(HistoryFirst):
             except OSError:  # whoever reads the page learns why
                 yield Stamp(path, 0, f"{now:x}")
                 continue
-            yield Stamp(path, info.st_size, _mark(info, now))
+            yield Stamp(path, info.st_size, mark_of(info, now))
+
+    def folder_marks(self, below: str) -> dict[str, str]:
+        return self._folder_marks.below(below)
 
     def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
         found = walk(self._folder, below)
@@ -313,14 +315,6 @@ class LocalStorage(HistoryFirst):
 
 class _Link(StorageError):
     """A symbolic link is where a page or a folder should be."""
-
-
-def _mark(info: os.stat_result, now: int) -> str:
-    mark = f"{info.st_mtime_ns:x}-{info.st_ctime_ns:x}-{info.st_ino:x}"
-    # A disk's clock ticks every few milliseconds: a file changed just now can change again and keep its times. So the
-    # stamps of a recently changed file are never equal to later ones.
-    settled = abs(now - max(info.st_mtime_ns, info.st_ctime_ns)) > _UNSETTLED_NS
-    return mark if settled else f"{mark}-{now:x}"
 
 
 _: type[MemoryStorage] = LocalStorage

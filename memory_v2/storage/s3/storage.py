@@ -167,6 +167,9 @@ class S3Storage(HistoryFirst):
         for path, info in (self._entries(below) if below else self._list())[0].items():
             yield Stamp(path, info.size, info.etag)
 
+    def folder_marks(self, below: str) -> None:
+        return None
+
     def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
         return sorted((self._entries(below) if below else self._list())[1])
 

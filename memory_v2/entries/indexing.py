@@ -1,0 +1,99 @@
+"""The index of a memory's entries: where it reads them, and what it knows of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memory_v2.entries.file import EntryFile, read_entry
+from memory_v2.entries.places import place_named, place_of
+from memory_v2.entries.references import references_of
+from memory_v2.errors import StorageError
+from memory_v2.index.entry_index import EntryIndex
+from memory_v2.index.observed import Observed
+from memory_v2.operations.results import Finding
+from memory_v2.storage.base import MemoryStorage, Stamp
+from memory_v2.text.calendar import Calendar
+from memory_v2.tree.block import encode
+from memory_v2.tree.path import ENTRIES
+
+
+@dataclass(frozen=True)
+class Source:
+    """The entries in a storage, for their index."""
+
+    storage: MemoryStorage
+    calendar: Calendar
+
+    def over(self, storage: MemoryStorage) -> Source:
+        """See `EntrySource`."""
+        return replace(self, storage=storage)
+
+    def changed_at(self) -> str | None:
+        """See `EntrySource`."""
+        try:
+            return self.storage.history.stamp
+        except StorageError:  # damaged, or not readable: the entries are
+            return None
+
+    def folder_marks(self) -> dict[str, str] | None:
+        """See `EntrySource`."""
+        marks = self.storage.folder_marks(ENTRIES)
+        return None if marks is None else dict(marks)
+
+    def stamps(self, below: str = "") -> Iterator[Stamp]:
+        """See `EntrySource`."""
+        return (stamp for stamp in self.storage.stamps(below or ENTRIES) if place_of(stamp.path))
+
+    def data(self, path: str) -> bytes:
+        """See `EntrySource`."""
+        return self.storage.read(path).data
+
+    def read(self, path: str, data: bytes) -> Observed:
+        """See `EntrySource`."""
+        place = place_of(path)
+        assert place is not None, path
+        entry = read_entry(place, data).entry
+        if entry is None:
+            return Observed(place.id)
+        observed, source = entry.observed_at, entry.source
+        told = (source.author, source.channel, source.session, source.location)
+        return Observed(
+            id=place.id,
+            text=entry.text,
+            first_line=data.count(b"\n", 0, len(data) - len(encode(entry.text))) + 1,
+            space=entry.space,
+            home=entry.home or "",
+            tags=tuple(map(str.casefold, entry.tags)),
+            source="\n".join(filter(None, told)).casefold(),
+            confidence=entry.confidence,
+            day=self.calendar.day(observed) if isinstance(observed, datetime) else observed,
+            archived=entry.archived,
+            names=tuple(name_of(reference.target) for reference in references_of(entry)),
+        )
+
+
+def name_of(target: str) -> str:
+    """What is compared of a target of references: an entry's id, however its file was named; folded."""
+    written = target.strip().removesuffix(".md")
+    place = place_named(written)
+    return (place.id if place else written).casefold()
+
+
+def open_index(storage: MemoryStorage, calendar: Calendar) -> EntryIndex:
+    """The index of the entries in a storage, beside its other derived data."""
+    return EntryIndex(Source(storage, calendar), storage.cache_folder)
+
+
+def indexed_files(index: EntryIndex) -> Iterator[EntryFile]:
+    """The files of all entries as they are now, in no order, read from the index. One that cannot be read at all is a
+    finding."""
+    if not index.may_have_entries:
+        return
+    index.refresh(everything=True)
+    for path, data in index.files().items():
+        if place := place_of(path):
+            yield read_entry(place, data)
+    for path, error in index.unreadable.items():
+        yield EntryFile(path, None, (Finding("unreadable", "error", path, 0, str(error)),))

@@ -1,0 +1,252 @@
+"""Recall: one search over pages and entries, best first.
+
+Pages and entries are ranked as one set (`index.beside`). What an entry answers is then multiplied by its confidence and
+by the weight that its age has left it, as of now; an entry that says no confidence counts in full, and so does a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+
+from memory_v2.entries.decay import weight
+from memory_v2.entries.entry import Entry
+from memory_v2.entries.file import read_entry
+from memory_v2.entries.indexing import name_of
+from memory_v2.entries.places import place_of
+from memory_v2.entries.references import references_of
+from memory_v2.index.base import EntryHit, Hit
+from memory_v2.index.beside import PAGE_SHIFT, PLACE_SHIFT, shifted
+from memory_v2.index.entry_index import EntryIndex, File
+from memory_v2.index.lookup import POSTINGS, Found, Only
+from memory_v2.index.question import Question
+from memory_v2.index.ranking import Ranked
+from memory_v2.index.said import Said, speaks_of
+from memory_v2.index.told import Terms
+from memory_v2.text.calendar import Calendar
+
+CROSSED = 0.5
+"""What an entry keeps of the score of the one that a reference joins it to: it answers at second hand."""
+MOST_CROSSED = 20
+"""From how many of the best hits references are followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which entries are searched: of an agent or `shared`; whose home is this domain (the inbox if it is empty), or the
+    page `under` or one below it; with all of these tags; with at least this confidence; of some days; from some source;
+    also archived ones; and with those that references join to what was found, if they are to be `crossed`."""
+
+    agent: str | None = None
+    home: str | None = None
+    under: str | None = None
+    tags: tuple[str, ...] = ()
+    min_confidence: float | None = None
+    since: date | None = None
+    until: date | None = None
+    source: str = ""
+    archived: bool = False
+    crossed: bool = False
+
+    def condition(self, archived: bool, any_archived: bool = True) -> Only:
+        """The condition on entries, in SQL, for those in the archive or those that are not."""
+        given: dict[str, object] = {}
+        parts = ["archived = 1"] if archived else ["archived = 0"] if any_archived else []
+        if self.agent is not None:
+            parts.append("space = :agent")
+            given["agent"] = self.agent.casefold()
+        if self.home is not None:
+            parts.append("home = :home")
+            given["home"] = self.home.casefold()
+        if self.under is not None:
+            parts.append("(home = :under OR substr(home, 1, length(:under) + 1) = :under || '/')")
+            given["under"] = self.under.casefold()
+        for number, tag in enumerate(self.tags):
+            parts.append(f"instr(tags, char(10) || :tag{number} || char(10))")
+            given[f"tag{number}"] = tag.casefold()
+        if self.min_confidence is not None:
+            parts.append("confidence >= :least")
+            given["least"] = self.min_confidence
+        if self.since is not None:
+            parts.append("day >= :since_day")
+            given["since_day"] = self.since.toordinal()
+        if self.until is not None:
+            parts.append("day <= :until_day")
+            given["until_day"] = self.until.toordinal()
+        if self.source:
+            parts.append("instr(source, :source)")
+            given["source"] = self.source.casefold()
+        return Only("".join(f" AND {part}" for part in parts), given)
+
+
+@dataclass
+class Recall:
+    """The entries of one search, beside the pages."""
+
+    index: EntryIndex
+    calendar: Calendar
+    wanted: Wanted
+    shown: int
+    """How many answers are asked for."""
+    alone: bool = False
+    """Whether only entries are searched."""
+    left_out: int | None = None
+    """How many archived entries would be among the answers and were left out; `None` before anything was found."""
+    _files: dict[int, File] = field(default_factory=dict)
+    _entries: dict[int, Entry] = field(default_factory=dict)
+
+    def look_up(self, question: Question, limit: int) -> Found:
+        """The entries that may answer, those in the archive too, which are counted if they are not wanted."""
+        in_archive = self.wanted.condition(archived=True)
+        is_archived = self.index.count(in_archive, 1) > 0
+        found = self._look_up(question, limit, self.wanted.condition(archived=False, any_archived=is_archived))
+        if not is_archived:
+            return found
+        archived = self._look_up(question, limit, in_archive)
+        return replace(
+            found,
+            places=found.places | archived.places,
+            candidates=[*found.candidates, *archived.candidates],
+            frequency=found.frequency | archived.frequency,
+            words=found.words | archived.words,
+            paths=found.paths | archived.paths,
+        )
+
+    def _look_up(self, question: Question, limit: int, condition: Only) -> Found:
+        only = condition
+        if condition.sql:
+            sql = f"AND EXISTS (SELECT 1 FROM observed WHERE observed.page = passages.page {condition.sql})"
+            only = Only(sql, condition.given, few=self.index.count(condition, POSTINGS) < POSTINGS)
+        proposed = self.index.look_up(question, limit, only, self.calendar)
+        self._files |= {page + PAGE_SHIFT: file for page, file in proposed.files.items()}
+        return replace(shifted(proposed.found), read_said=self._said)
+
+    def _said(self, places: Collection[int]) -> dict[int, Said]:
+        return {place: Said(self._day(place).toordinal(), 0, ()) for place in places}
+
+    def _day(self, place: int) -> date:
+        return _day_of(self._entry(place), self.calendar)
+
+    def _entry(self, place: int) -> Entry:
+        if (page := _page_of(place)) not in self._entries:
+            self._entries[page] = _entry_in(self._files[page])
+        return self._entries[page]
+
+    def terms(self, question: Question) -> Terms:
+        """What of a question some entry has."""
+        return self.index.terms(question)
+
+    def hits(self, ranked: Sequence[Ranked]) -> list[Hit]:
+        """A hit for each of these places."""
+        return [self._hit(one) for one in ranked]
+
+    def arranged(self, hits: Sequence[Hit], limit: int) -> list[Hit]:
+        """The best hits by their scores: each entry once, none that has been worked into a page that is found too, and
+        archived ones only if they are wanted."""
+        ordered = sorted(hits, key=lambda hit: -hit.score)
+        pages = {hit.path for hit in ordered if hit.entry is None}
+        seen: set[str] = set()
+        kept: list[Hit] = []
+        left_out = 0
+        for hit in ordered:
+            if len(kept) == limit:
+                break
+            if hit.entry is None:
+                kept.append(hit)
+            elif hit.entry.id not in seen and pages.isdisjoint(map(_page_named, hit.entry.consolidated_into)):
+                seen.add(hit.entry.id)
+                if not hit.entry.archived or self.wanted.archived:
+                    kept.append(hit)
+                elif len(kept) < self.shown:
+                    left_out += 1
+        self.left_out = left_out if self.left_out is None else self.left_out
+        return self._crossed(kept, limit) if self.wanted.crossed else kept
+
+    def _hit(self, one: Ranked) -> Hit:
+        place, entry = one.place, self._entry(one.place.id)
+        day = _day_of(entry, self.calendar)
+        told = entry_hit(entry, one.score, self.calendar)
+        last = place.first_line + place.text.count("\n")
+        path = self._files[place.page].path
+        about = speaks_of(place.text, one.said, day)
+        score = told.answers * told.confidence * told.weight
+        return Hit(path, 1, place.first_line, last, place.text, score, day, (), one.found_by, about, one.signs, told)
+
+    def _crossed(self, hits: Sequence[Hit], limit: int) -> list[Hit]:
+        """The hits, with the entries that references join to the best of them, one step either way."""
+        found = {hit.entry.id: hit for hit in hits if hit.entry}
+        for hit in hits[:MOST_CROSSED]:
+            for file, why in self._joined_to(hit):
+                entry = _entry_in(file)
+                if entry.id in found or (entry.archived and not self.wanted.archived):
+                    continue
+                found[entry.id] = self._at_second_hand(file, entry, hit.score, why)
+        others = [hit for hit in hits if hit.entry is None]
+        return sorted([*others, *found.values()], key=lambda hit: -hit.score)[:limit]
+
+    def _joined_to(self, hit: Hit) -> Iterator[tuple[File, str]]:
+        """The files of the entries that a hit names, and of those that name it, and why."""
+        if hit.entry is None:
+            yield from ((file, f"names {hit.path}") for file in self.index.naming([hit.path.casefold()]))
+            return
+        name = hit.entry.id
+        named = [name_of(reference.target) for reference in references_of(self._by_id(name))]
+        for target in named:
+            called = self.index.called([target])
+            if len(called) == 1:  # a name that several entries have leads nowhere
+                yield called[0], f"named by {name}"
+        alone = name.rpartition("/")[2].casefold()
+        is_told_apart = len(self.index.called([alone])) == 1
+        for file in self.index.naming([name.casefold(), alone] if is_told_apart else [name.casefold()]):
+            yield file, f"names {name}"
+
+    def _by_id(self, entry_id: str) -> Entry:
+        return _entry_in(self.index.called([entry_id.casefold()])[0])
+
+    def _at_second_hand(self, file: File, entry: Entry, score: float, why: str) -> Hit:
+        told = entry_hit(entry, CROSSED * score, self.calendar)
+        text = entry.text.strip("\r\n")
+        first = file.data.count(b"\n", 0, file.data.find(text.encode("utf-8", "surrogateescape"))) + 1
+        day = _day_of(entry, self.calendar)
+        score = told.answers * told.confidence * told.weight
+        return Hit(file.path, 1, first, first + text.count("\n"), text, score, day, (), why, entry=told)
+
+
+def entry_hit(entry: Entry, answers: float, calendar: Calendar) -> EntryHit:
+    """What a hit says of an entry that answers so well."""
+    source = entry.source
+    return EntryHit(
+        id=entry.id,
+        agent=entry.space,
+        consolidated_into=entry.consolidated_into,
+        archived=entry.archived,
+        answers=round(answers, 4),
+        confidence=1.0 if entry.confidence is None else entry.confidence,
+        weight=round(weight(entry, calendar), 4),
+        decay=str(entry.decay),
+        source=source.author or source.channel or source.location or source.session or "",
+        tags=entry.tags,
+    )
+
+
+def _entry_in(file: File) -> Entry:
+    place = place_of(file.path)
+    assert place is not None, file.path
+    entry = read_entry(place, file.data).entry
+    assert entry is not None, file.path
+    return entry
+
+
+def _day_of(entry: Entry, calendar: Calendar) -> date:
+    observed = entry.observed_at
+    return calendar.day(observed) if isinstance(observed, datetime) else observed
+
+
+def _page_of(place: int) -> int:
+    return place // (PLACE_SHIFT // PAGE_SHIFT)
+
+
+def _page_named(told: str) -> str:
+    """The page of what an entry was worked into: `projects/silica`, or a part of it after `#`."""
+    return told.partition("#")[0]

@@ -1,0 +1,311 @@
+"""One search over pages and entries, best first: an entry counts by its confidence and by the weight of its age."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_v2 import Memory
+from memory_v2.documents import result_document
+from memory_v2.entries.indexing import Source
+from memory_v2.entries.search_row import SEARCH
+from memory_v2.errors import InvalidSetting
+from memory_v2.index.entry_index import FILE, EntryIndex
+from memory_v2.models.base import Conversation, Reply
+from memory_v2.models.scripted import ScriptedModel
+from memory_v2.operations.results import EntryResult, SearchResults
+from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.text.calendar import UTC_DAYS
+from tests.operations.scenes import call, calls
+
+NOW = datetime(2026, 2, 15, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(LocalStorage(tmp_path), now=lambda: NOW) as memory:
+        yield memory
+
+
+def entries_of(results: SearchResults) -> list[EntryResult]:
+    return [one for one in results if isinstance(one, EntryResult)]
+
+
+def ids(results: SearchResults) -> list[str]:
+    return [one.entry for one in entries_of(results)]
+
+
+def test_an_exact_entry_comes_before_a_vague_page_and_the_other_way_round(memory: Memory) -> None:
+    memory.write("Insurance is sold by the harbour office. The harbour office opens at nine.", "office")
+    memory.write("The lighthouse was repainted in white in May 2025.", "lighthouse")
+    memory.entries.capture("Insurance CTR dropped 12% in the whole vertical.", "hawk")
+    memory.entries.capture("The lighthouse was mentioned.", "hawk")
+    first, *others = memory.search("insurance CTR dropped")
+    assert isinstance(first, EntryResult)
+    assert first.entry == "hawk/obs-2026-02-15-001"
+    assert (first.excerpt, first.date) == ("Insurance CTR dropped 12% in the whole vertical.", NOW.date())
+    assert "office" in [one.path for one in others]
+    assert memory.search("When was the lighthouse repainted white?")[0].path == "lighthouse"
+    assert ids(memory.search("When was the lighthouse repainted white?")) == ["hawk/obs-2026-02-15-002"]
+
+
+def test_the_score_of_an_entry_is_how_it_answers_times_its_confidence_times_its_weight(memory: Memory) -> None:
+    day = (NOW - timedelta(days=15)).date()
+    memory.entries.capture("The pump leaks at the valve.", "a", confidence=0.5, decay="linear-30d", date=day)
+    memory.entries.capture("The pump leaks at the valve, too.", "b")
+    sure, unsure = entries_of(memory.search("Where does the pump leak?"))
+    assert (sure.agent, unsure.agent) == ("b", "a")
+    told = unsure.factors
+    assert (told.confidence, told.weight, told.decay) == (0.5, 0.5, "linear-30d")
+    assert unsure.relevance_score == pytest.approx(told.answers * 0.25, abs=1e-3)
+    assert (sure.factors.confidence, sure.factors.weight) == (1.0, 1.0)
+    document = result_document(SEARCH, memory.search("Where does the pump leak?"), {"query": "?"})
+    assert document["results"][1]["factors"] == {
+        "answers": told.answers,
+        "confidence": 0.5,
+        "weight": 0.5,
+        "decay": "linear-30d",
+    }
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"agent": "hawk"}, ["hawk/obs-2026-02-10-001"]),
+        ({"domain": "Technical"}, ["fury/obs-2026-02-12-001"]),
+        ({"domain": "inbox"}, ["hawk/obs-2026-02-10-001"]),
+        ({"tags": ["CTR"]}, ["hawk/obs-2026-02-10-001"]),
+        ({"tags": ("ctr", "none")}, []),
+        ({"min_confidence": 0.7}, ["hawk/obs-2026-02-10-001"]),
+        ({"since": "2026-02-11", "only": "entries"}, ["fury/obs-2026-02-12-001"]),
+        ({"until": "2026-02-11", "only": "entries"}, ["hawk/obs-2026-02-10-001"]),
+        ({"source": "watch", "only": "entries"}, ["fury/obs-2026-02-12-001"]),
+        ({"only": "pages"}, []),
+    ],
+)
+def test_a_search_is_narrowed(memory: Memory, asked: dict[str, Any], found: list[str]) -> None:
+    memory.write("The dashboard is red on Mondays.", "dashboards")
+    memory.entries.capture("The dashboard is red.", "hawk", tags=["ctr"], confidence=0.8, date="2026-02-10")
+    fields = {"home": "technical", "confidence": 0.6, "source": "watchtower", "date": "2026-02-12"}
+    memory.entries.capture("The dashboard is blue.", "fury", **fields)  # type: ignore[arg-type]
+    results = memory.search("dashboard", **asked)
+    assert ids(results) == found
+    assert len(results) > len(found) if asked == {"only": "pages"} else len(results) == len(found)
+
+
+def test_below_a_page_are_the_entries_whose_home_it_is(memory: Memory) -> None:
+    memory.write("Silica is a dashboard.", "projects/silica")
+    memory.entries.capture("The dashboard is red.", home="projects/silica")
+    memory.entries.capture("The dashboard is blue.")
+    assert ids(memory.search("dashboard", under="projects/silica")) == ["default/obs-2026-02-15-001"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"only": "neither"},
+        {"only": "pages", "agent": "hawk"},
+        {"only": "entries", "regex": True},
+        {"agent": "a/b"},
+        {"domain": "no-such-domain"},
+        {"tags": "ctr"},
+        {"tags": [3]},
+        {"min_confidence": 2},
+        {"min_confidence": "much"},
+        {"cross": "yes"},
+        {"archived": 1},
+    ],
+)
+def test_what_cannot_be_meant_is_refused(memory: Memory, asked: dict[str, Any]) -> None:
+    memory.write("A page.")
+    with pytest.raises(InvalidSetting):
+        memory.search("page", **asked)
+
+
+def test_references_are_followed_one_step_both_ways(memory: Memory) -> None:
+    capture = memory.entries.capture
+    first = capture("The valve of the pump was replaced.", "hawk").id
+    pump = capture("The pump leaks.", "hawk", references=[f"causes {first}"]).id
+    bill = capture("The bill is 300.", "fury", references=[pump], confidence=0.5).id
+    capture("Paid.", "fury", references=[bill])
+    assert ids(memory.search("Does the pump leak")) == [pump, first]
+    assert set(ids(memory.search("leaks"))) == {pump}
+    crossed = memory.search("leaks", cross=True)
+    assert crossed[0].context.startswith(f"entry {pump}")
+    assert set(ids(crossed)) == {pump, first, bill}
+    assert ids(crossed)[-1] == bill
+    assert crossed[-1].relevance_score < crossed[1].relevance_score < crossed[0].relevance_score
+
+
+def test_an_entry_that_names_a_page_is_found_with_it(memory: Memory) -> None:
+    memory.write("Zebras are striped.", "zebras")
+    memory.entries.capture("Feed them hay, see [[zebras]].")
+    assert ids(memory.search("striped")) == []
+    assert ids(memory.search("striped", cross=True)) == ["default/obs-2026-02-15-001"]
+
+
+def test_what_is_archived_is_left_out_and_counted(memory: Memory) -> None:
+    memory.entries.capture("The pump leaks.", "old", decay="ttl-1d", date="2026-01-01")
+    memory.entries.capture("The pump leaks again.", "new")
+    memory.entries.age(apply=True)
+    results = memory.search("pump leaks")
+    assert ids(results) == ["new/obs-2026-02-15-001"]
+    assert results.archived_left_out == 1
+    assert result_document(SEARCH, results, {"query": ""})["archived_left_out"] == 1
+    shown = memory.search("pump leaks", archived=True)
+    assert ids(shown) == ["new/obs-2026-02-15-001", "old/obs-2026-01-01-001"]
+    assert [one.archived for one in entries_of(shown)] == [False, True]
+    assert shown.archived_left_out == 0
+
+
+def test_an_entry_whose_page_is_found_is_not_shown_twice(memory: Memory, tmp_path: Path) -> None:
+    memory.write("The pump leaks at the valve.", "pump")
+    memory.entries.capture("The pump leaks at the valve.", home="pump")
+    [file] = tmp_path.rglob("obs-*.md")
+    assert len(memory.search("Where does the pump leak?")) == 2
+    file.write_text(file.read_text("utf-8").replace("home: pump", "home: pump\nconsolidated_into: [pump]"), "utf-8")
+    memory.entries.area.index.expire()
+    assert [one.path for one in memory.search("Where does the pump leak?")] == ["pump"]
+    [alone] = entries_of(memory.search("Where does the pump leak?", only="entries"))
+    assert alone.consolidated_into == ("pump",)
+
+
+def test_a_memory_without_entries_has_no_index_of_them_and_answers_as_before(memory: Memory, tmp_path: Path) -> None:
+    memory.write("Zebras are striped.")
+    results = memory.search("zebras")
+    document = result_document(SEARCH, results, {"query": "zebras"})
+    assert not (tmp_path / ".metadata" / FILE).exists()
+    assert {"entry", "factors", "archived"}.isdisjoint(document["results"][0])
+    assert "archived_left_out" not in document
+
+
+def test_a_memory_of_entries_only_answers(memory: Memory) -> None:
+    memory.entries.capture("The build takes nine minutes.")
+    results = memory.search("How long does the build take?")
+    assert ids(results) == ["default/obs-2026-02-15-001"]
+    assert results.answered
+    assert not memory.search("Who likes the minutes of zebras in Africa?").answered
+
+
+@pytest.mark.parametrize("kind", ["local", "volatile"])
+def test_what_is_captured_is_found_at_once(tmp_path: Path, kind: str) -> None:
+    storage = LocalStorage(tmp_path) if kind == "local" else VolatileStorage()
+    with Memory(storage, now=lambda: NOW) as memory:
+        for number in range(20):
+            entry = memory.entries.capture(f"Build {number} has passed, code{number}.").id
+            assert ids(memory.search(f"code{number}")) == [entry]
+        memory.undo()
+        assert ids(memory.search("code3")) == []
+
+
+def test_what_others_capture_and_edit_is_found(memory: Memory, tmp_path: Path) -> None:
+    memory.entries.capture("The pump leaks.")
+    assert ids(memory.search("pump"))
+    with Memory(LocalStorage(tmp_path), now=lambda: NOW) as other:
+        other.entries.capture("The valve is stuck.", "other")
+    memory.entries.area.index._next_look = 0.0  # a second later
+    assert ids(memory.search("valve")) == ["other/obs-2026-02-15-001"]
+    file = next((tmp_path / "entries/agents/other").rglob("*.md"))
+    with file.open("r+b") as opened:  # in its place, as some editors do
+        data = opened.read().replace(b"stuck", b"loose")
+        opened.seek(0)
+        opened.write(data)
+    memory.entries.area.index._next_look = 0.0
+    assert ids(memory.search("valve loose")) == ["other/obs-2026-02-15-001"]
+    assert entries_of(memory.search("valve loose"))[0].excerpt == "The valve is loose."
+    file.unlink()
+    memory.entries.area.index._next_look = 0.0
+    assert ids(memory.search("valve")) == []
+
+
+class CountingSource(Source):
+    """A source that counts the files that are asked for their stamps."""
+
+    asked = 0
+
+    def stamps(self, below: str = "") -> Iterator[Any]:
+        for stamp in super().stamps(below):
+            CountingSource.asked += 1
+            yield stamp
+
+
+def test_a_search_does_not_walk_over_all_files(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path)
+    for month in range(1, 8):
+        folder = tmp_path / f"entries/agents/hawk/memory/vault/2025-{month:02}"
+        folder.mkdir(parents=True)
+        for number in range(1, 301):
+            (folder / f"obs-2025-{month:02}-01-{number:03}.md").write_text(f"Build {month}-{number} has passed.")
+        os.utime(folder, (1, 1))
+    index = EntryIndex(CountingSource(storage, UTC_DAYS), None)
+    index.refresh()
+    assert CountingSource.asked == 2_100
+    time.sleep(0.1)  # the marks of folders that have just changed are not final
+    index.expire()
+    index.refresh()
+    storage.write("entries/agents/hawk/memory/vault/2025-03/obs-2025-03-02-001", b"The pump leaks.")
+    CountingSource.asked = 0
+    index.expire()
+    index.refresh()
+    assert CountingSource.asked <= 301 + 500
+    assert len(index.files()) == 2_101
+
+
+def test_what_a_model_is_shown_has_entries_as_places_of_their_own(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def answer(conversation: Conversation) -> Reply:
+        seen.append(conversation.messages[0].prompt.text)  # type: ignore[union-attr]
+        return calls(call("answer", results=[{"place": "p1", "score": 0.9, "context": "it leaks"}]))
+
+    with Memory(LocalStorage(tmp_path), ScriptedModel(answer), now=lambda: NOW) as memory:
+        memory.entries.capture("The pump leaks.", "hawk", confidence=0.5)
+        results = memory.search("pump")
+    assert "[p1] entry hawk/obs-2026-02-15-001 · 2026-02-15" in seen[0]
+    assert ids(results) == ["hawk/obs-2026-02-15-001"]
+    assert results.answered
+    assert results[0].relevance_score == 0.9
+
+
+def test_a_long_entry_is_found_by_what_stands_far_down_and_once(memory: Memory) -> None:
+    lines = [f"- Item {number} of the inventory is fine." for number in range(80)]
+    memory.entries.capture("\n".join([*lines[:70], "- The pump leaks at the valve.", *lines[70:]]))
+    [found] = entries_of(memory.search("pump valve"))
+    assert "The pump leaks" in found.excerpt
+    assert len(found.excerpt) < 1_200
+
+
+def test_what_is_forgotten_is_in_the_index_no_more(memory: Memory, tmp_path: Path) -> None:
+    memory.entries.capture("The password is swordfish7.")
+    assert ids(memory.search("swordfish7"))
+    memory.close()
+    assert b"swordfish7" in (tmp_path / ".metadata" / FILE).read_bytes()
+    memory.forget(text="swordfish7", apply=True)
+    memory.close()
+    assert b"swordfish7" not in b"".join(one.read_bytes() for one in (tmp_path / ".metadata").glob(f"{FILE}*"))
+    assert ids(memory.search("swordfish7")) == []
+
+
+def test_an_index_that_is_damaged_is_filled_again(memory: Memory, tmp_path: Path) -> None:
+    memory.entries.capture("The pump leaks.")
+    assert ids(memory.search("pump"))
+    memory.close()
+    (tmp_path / ".metadata" / FILE).write_bytes(b"not a database" * 1_000)
+    assert ids(memory.search("pump")) == ["default/obs-2026-02-15-001"]
+    with sqlite3.connect(tmp_path / ".metadata" / FILE) as tables:
+        assert tables.execute("SELECT count(*) FROM observed").fetchone() == (1,)
+
+
+def test_a_search_with_entries_is_replayed(memory: Memory) -> None:
+    memory.write("The pump stands in the cellar.", "pump")
+    memory.entries.capture("The pump leaks.")
+    assert len(memory.search("pump")) == 2
+    assert memory.replay().agrees
