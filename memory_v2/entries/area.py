@@ -10,7 +10,7 @@ from functools import cached_property
 from memory_v2.agent.operation import new_id
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import EntryFile, read_entry
-from memory_v2.entries.indexing import open_index
+from memory_v2.entries.indexing import indexed_files, open_index
 from memory_v2.entries.places import Place, entry_name, folder_of, likely_paths, path_of, place_of
 from memory_v2.errors import EntryNotFound, InvalidPath, PageNotFound, StorageConflict, StorageError, Unreadable
 from memory_v2.index.entry_index import EntryIndex
@@ -59,10 +59,21 @@ class Area:
             if place := place_of(stamp.path):
                 yield place
 
-    def files(self, space: str | None = None) -> Iterator[EntryFile]:
-        """All entries, or those of a space, by day and number. One that cannot be read at all is a finding."""
+    def files(self, space: str | None = None) -> list[EntryFile]:
+        """All entries as they are now, or those of a space, by day and number; from the index, so that only what has
+        changed is read. One that cannot be read at all is a finding."""
+        if self.storage.folder_marks(ENTRIES) == {}:
+            return []
+        if self.storage.cache_folder is None:  # an index would be made for this alone
+            return list(self.read_files(space))
+        files = [(place, file) for file in indexed_files(self.index) if (place := place_of(file.path))]
+        files.sort(key=lambda one: _in_order(one[0]))
+        return [file for place, file in files if space is None or place.space == space]
+
+    def read_files(self, space: str | None = None) -> Iterator[EntryFile]:
+        """The same, each read from the storage."""
         places = [place for place in self.places() if space is None or place.space == space]
-        places.sort(key=lambda place: (str(place.day or ""), place.space, place.number, place.path))
+        places.sort(key=_in_order)
         for place in with_progress(places, "entries read"):
             try:
                 yield read_entry(place, self.storage.read(place.path).data)
@@ -164,7 +175,7 @@ class Area:
         return max((place.number for place in places if place and str(place.day) == day), default=0)
 
     def _known_entries(self) -> Iterator[KnownEntry]:
-        for file in self.files():
+        for file in self.read_files():
             yield from self._known(file)
 
     def _known(self, file: EntryFile) -> Iterator[KnownEntry]:
@@ -172,3 +183,7 @@ class Area:
         if file.entry is not None and place is not None:
             observed = self.calendar.written(file.entry.observed_at) or ""
             yield KnownEntry(place.id, place.space, str(place.day or ""), place.number, observed, file.entry.text)
+
+
+def _in_order(place: Place) -> tuple[str, str, int, str]:
+    return str(place.day or ""), place.space, place.number, place.path

@@ -39,7 +39,7 @@ def entry_findings(area: Area) -> list[Finding]:
     if not stamps and not ignored:
         return []
     record_entries(area)
-    files = list(area.files())
+    files = list(area.read_files())
     return [
         *(finding for file in files for finding in file.findings),
         *_inconsistencies(area, files),

@@ -24,7 +24,7 @@ def list_entries(area: Area, agent: str | None = None, tag: str | None = None, a
     if not isinstance(archived, bool):
         raise InvalidSetting(f"archived is True or False, not {archived!r}")
     space = agent if agent in (None, SHARED) else check_agent(agent)
-    files = list(area.files(space))
+    files = area.files(space)
     if unread := sum(file.entry is None for file in files):
         logger.warning("%s cannot be read; 'silica memory check' tells why", counted_entries(unread))
     read = (file.entry for file in files if file.entry is not None)
