@@ -93,18 +93,26 @@ def measured(folder: Path, count: int) -> Cost:
 
 def fill(store: Path, count: int) -> None:
     """A memory with so many entries in its files and in its history, as captures and batches have left it."""
-    texts = statements(random.Random(0))
     with Memory(LocalStorage(store), now=lambda: NOW) as memory:
         memory.entries.area.make_ready()
-        turns: dict[tuple[str, date], int] = {}
-        for number in range(count):
-            agent, day = AGENTS[number % len(AGENTS)], FIRST + timedelta(days=number * DAYS // count)
-            turns[agent, day] = turn = turns.get((agent, day), 0) + 1
-            entry = Entry(id="", text=next(texts) + "\n", observed_at=day, tags=("bench",), source=Source(author=agent))
-            file = store / f"{path_of(agent, entry_name(day.isoformat(), turn))}.md"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(entry_data(entry))
+        fill_files(store, count)
         memory.entries.pick_up()
+
+
+def fill_files(store: Path, count: int) -> list[str]:
+    """The files of so many entries; returns their texts."""
+    texts = statements(random.Random(0))
+    turns: dict[tuple[str, date], int] = {}
+    written = []
+    for number in range(count):
+        agent, day = AGENTS[number % len(AGENTS)], FIRST + timedelta(days=number * DAYS // count)
+        turns[agent, day] = turn = turns.get((agent, day), 0) + 1
+        written.append(text := next(texts))
+        entry = Entry(id="", text=f"{text}\n", observed_at=day, tags=("bench",), source=Source(author=agent))
+        file = store / f"{path_of(agent, entry_name(day.isoformat(), turn))}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(entry_data(entry))
+    return written
 
 
 def statements(chance: random.Random) -> Iterator[str]:
