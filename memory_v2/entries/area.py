@@ -6,14 +6,13 @@ import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from memory_v2.agent.operation import new_id
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import EntryFile, read_entry
-from memory_v2.entries.indexing import indexed_files, open_index
 from memory_v2.entries.places import Place, entry_name, folder_of, likely_paths, path_of, place_of
 from memory_v2.errors import EntryNotFound, InvalidPath, PageNotFound, StorageConflict, StorageError, Unreadable
-from memory_v2.index.entry_index import EntryIndex
 from memory_v2.index.known import KnownEntries, KnownEntry
 from memory_v2.operations.results import Finding
 from memory_v2.progress import with_progress
@@ -25,6 +24,9 @@ from memory_v2.storage.history import Change, PageChange, Revision
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.text.plain import shorten
 from memory_v2.tree.path import ENTRIES
+
+if TYPE_CHECKING:
+    from memory_v2.index.entry_index import EntryIndex
 
 CAPTURE = "capture"
 """The kind of a revision that takes in what was captured."""
@@ -51,6 +53,8 @@ class Area:
     @cached_property
     def index(self) -> EntryIndex:
         """The index of the entries, for searches and plans."""
+        from memory_v2.entries.indexing import open_index  # start-up that a capture should not pay
+
         return open_index(self.storage, self.calendar)
 
     def places(self) -> Iterator[Place]:
@@ -66,6 +70,8 @@ class Area:
             return []
         if self.storage.cache_folder is None:  # an index would be made for this alone
             return list(self.read_files(space))
+        from memory_v2.entries.indexing import indexed_files
+
         files = [(place, file) for file in indexed_files(self.index) if (place := place_of(file.path))]
         files.sort(key=lambda one: _in_order(one[0]))
         return [file for place, file in files if space is None or place.space == space]
@@ -127,7 +133,7 @@ class Area:
                 continue
             place = place_of(path)
             assert place is not None, path
-            self.index.expire()
+            self._expire()
             return place
         raise StorageError(f"no number of {day} is free for an entry of {space!r}; try again")
 
@@ -139,7 +145,7 @@ class Area:
         try:
             made = self.storage.apply(Change(tuple(changes), revision))
         finally:
-            self.index.expire()
+            self._expire()
         self.remember(made.pages)
         return made
 
@@ -168,6 +174,11 @@ class Area:
         """The bytes of an entry's file; `None` if it does not exist."""
         stored = stored_page(self.storage, path)
         return stored.data if stored else None
+
+    def _expire(self) -> None:
+        """Lets the index know, if it is open, that something has changed."""
+        if "index" in self.__dict__:
+            self.index.expire()
 
     def _last_listed(self, space: str, day: str) -> int:
         folders = (folder_of(space), folder_of(space, archived=True))

@@ -197,4 +197,5 @@ class Entries:
     def close(self) -> None:
         """Closes its files; the next use opens them again."""
         self.area.known.close()
-        self.area.index.close()
+        if "index" in self.area.__dict__:
+            self.area.index.close()
