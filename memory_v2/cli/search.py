@@ -128,14 +128,12 @@ def _about(result: EntryResult) -> Iterator[str]:
 
 def _signs(result: SearchResult) -> Iterator[str]:
     if isinstance(result, EntryResult):
-        made_of = result.factors
-        told = (
-            f"{result.relevance_score:.2f} = {made_of.answers:.2f} as an answer × {made_of.confidence:.2f} confidence"
-        )
-        yield style(f"    {told} × {made_of.weight:.2f} weight (decay {made_of.decay})", dim=True)
-    yield style(
-        f"    {'question told' if isinstance(result, EntryResult) else 'confidence'} {result.confidence:.2f}", dim=True
-    )
+        of = result.factors
+        made = f"{of.answers:.2f} as an answer × {of.confidence:.2f} confidence × {of.weight:.2f} weight ({of.decay})"
+        yield style(f"    {result.relevance_score:.2f} = {made}", dim=True)
+        yield style(f"    {result.confidence:.2f} of the question told", dim=True)
+    else:
+        yield style(f"    confidence {result.confidence:.2f}", dim=True)
     for name, points in sorted(result.signs, key=lambda sign: -abs(sign[1])):
         yield style(f"    {points:+.2f}  {name}", dim=True)
 

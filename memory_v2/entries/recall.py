@@ -188,18 +188,18 @@ class Recall:
     def _joined_to(self, hit: Hit) -> Iterator[tuple[File, str]]:
         """The files of the entries that a hit names, and of those that name it, and why."""
         if hit.entry is None:
-            yield from ((file, f"names {hit.path}") for file in self.index.naming([hit.path.casefold()]))
+            yield from ((file, f"a reference to {hit.path}") for file in self.index.naming([hit.path.casefold()]))
             return
         name = hit.entry.id
         named = [name_of(reference.target) for reference in references_of(self._by_id(name))]
         for target in named:
             called = self.index.called([target])
             if len(called) == 1:  # a name that several entries have leads nowhere
-                yield called[0], f"named by {name}"
+                yield called[0], f"a reference from {name}"
         alone = name.rpartition("/")[2].casefold()
         is_told_apart = len(self.index.called([alone])) == 1
         for file in self.index.naming([name.casefold(), alone] if is_told_apart else [name.casefold()]):
-            yield file, f"names {name}"
+            yield file, f"a reference to {name}"
 
     def _by_id(self, entry_id: str) -> Entry:
         return _entry_in(self.index.called([entry_id.casefold()])[0])
@@ -210,7 +210,19 @@ class Recall:
         first = file.data.count(b"\n", 0, file.data.find(text.encode("utf-8", "surrogateescape"))) + 1
         day = _day_of(entry, self.calendar)
         score = told.answers * told.confidence * told.weight
-        return Hit(file.path, 1, first, first + text.count("\n"), text, score, day, (), why, entry=told)
+        return Hit(
+            file.path,
+            1,
+            first,
+            first + text.count("\n"),
+            text,
+            score,
+            day,
+            (),
+            why,
+            signs=((why, told.answers),),
+            entry=told,
+        )
 
 
 def entry_hit(entry: Entry, answers: float, calendar: Calendar) -> EntryHit:
