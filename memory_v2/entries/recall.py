@@ -6,7 +6,7 @@ by the weight that its age has left it, as of now; an entry that says no confide
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
@@ -28,6 +28,9 @@ from memory_v2.text.calendar import Calendar
 
 CROSSED = 0.5
 """What an entry keeps of the score of the one that a reference joins it to: it answers at second hand."""
+AS_WELL = 0.8
+"""Which part of an entry's score a page must have to answer as well, if the entry was worked into it. One that has less
+tells something else there, or has lost the words."""
 MOST_CROSSED = 20
 """From how many of the best hits references are followed."""
 
@@ -142,10 +145,13 @@ class Recall:
         return [self._hit(one) for one in ranked]
 
     def arranged(self, hits: Sequence[Hit], limit: int) -> list[Hit]:
-        """The best hits by their scores: each entry once, none that has been worked into a page that is found too, and
-        archived ones only if they are wanted."""
+        """The best hits by their scores: each entry once, none that has been worked into a page that answers as well,
+        and archived ones only if they are wanted."""
         ordered = sorted(hits, key=lambda hit: -hit.score)
-        pages = {hit.path for hit in ordered if hit.entry is None}
+        pages: dict[str, float] = {}
+        for hit in ordered:
+            if hit.entry is None:
+                pages.setdefault(hit.path, hit.score)
         seen: set[str] = set()
         kept: list[Hit] = []
         left_out = 0
@@ -154,7 +160,7 @@ class Recall:
                 break
             if hit.entry is None:
                 kept.append(hit)
-            elif hit.entry.id not in seen and pages.isdisjoint(map(_page_named, hit.entry.consolidated_into)):
+            elif hit.entry.id not in seen and not _is_told_by(pages, hit):
                 seen.add(hit.entry.id)
                 if not hit.entry.archived or self.wanted.archived:
                     kept.append(hit)
@@ -191,7 +197,8 @@ class Recall:
             yield from ((file, f"a reference to {hit.path}") for file in self.index.naming([hit.path.casefold()]))
             return
         name = hit.entry.id
-        named = [name_of(reference.target) for reference in references_of(self._by_id(name))]
+        own = self.index.called([name.casefold()])
+        named = (name_of(reference.target) for file in own for reference in references_of(_entry_in(file)))
         for target in named:
             called = self.index.called([target])
             if len(called) == 1:  # a name that several entries have leads nowhere
@@ -201,28 +208,14 @@ class Recall:
         for file in self.index.naming([name.casefold(), alone] if is_told_apart else [name.casefold()]):
             yield file, f"a reference to {name}"
 
-    def _by_id(self, entry_id: str) -> Entry:
-        return _entry_in(self.index.called([entry_id.casefold()])[0])
-
     def _at_second_hand(self, file: File, entry: Entry, score: float, why: str) -> Hit:
         told = entry_hit(entry, CROSSED * score, self.calendar)
         text = entry.text.strip("\r\n")
         first = file.data.count(b"\n", 0, file.data.find(text.encode("utf-8", "surrogateescape"))) + 1
         day = _day_of(entry, self.calendar)
         score = told.answers * told.confidence * told.weight
-        return Hit(
-            file.path,
-            1,
-            first,
-            first + text.count("\n"),
-            text,
-            score,
-            day,
-            (),
-            why,
-            signs=((why, told.answers),),
-            entry=told,
-        )
+        last, signs = first + text.count("\n"), ((why, told.answers),)
+        return Hit(file.path, 1, first, last, text, score, day, (), why, signs=signs, entry=told)
 
 
 def entry_hit(entry: Entry, answers: float, calendar: Calendar) -> EntryHit:
@@ -259,6 +252,8 @@ def _page_of(place: int) -> int:
     return place // (PLACE_SHIFT // PAGE_SHIFT)
 
 
-def _page_named(told: str) -> str:
-    """The page of what an entry was worked into: `projects/silica`, or a part of it after `#`."""
-    return told.partition("#")[0]
+def _is_told_by(pages: Mapping[str, float], hit: Hit) -> bool:
+    """Whether a page, given with the score of its best hit, tells what an entry does that was worked into it: the page,
+    or a part of it that is named after `#`."""
+    into = hit.entry.consolidated_into if hit.entry else ()
+    return any(pages.get(told.partition("#")[0], 0.0) >= AS_WELL * hit.score for told in into)

@@ -191,7 +191,8 @@ class EntryIndex:
         self._store.close()
 
     def _some(self, where: str, given: Mapping[str, object]) -> list[File]:
-        rows = f"SELECT path, data FROM observed JOIN pages ON pages.id = page WHERE {where} ORDER BY path"
+        source = "FROM observed JOIN pages ON pages.id = page WHERE day IS NOT NULL"
+        rows = f"SELECT path, data {source} AND ({where}) ORDER BY path"
 
         def work(tables: sqlite3.Connection) -> list[File]:
             return [File(*row) for row in tables.execute(rows, given)]
@@ -236,12 +237,11 @@ class EntryIndex:
         above = {folder.rpartition("/")[0] for folder in marks}
         folders, left = sorted(marks.keys() - above), LOOKED_AT
         first, self._turn = self._turn, self._turn + 1
-        with self._store.reading() as tables:
-            count = f"SELECT count(*) FROM pages WHERE {_BELOW}"
-            sizes = {folder: int(tables.execute(count, _below(folder)).fetchone()[0]) for folder in folders}
         for step in range(len(folders)):
             folder = folders[(first + step) % len(folders)]
-            if (left := left - sizes[folder]) < 0:
+            with self._store.reading() as tables:
+                left -= int(tables.execute(f"SELECT count(*) FROM pages WHERE {_BELOW}", _below(folder)).fetchone()[0])
+            if left < 0:
                 break
             self._turn = first + step + 1
             yield folder

@@ -178,6 +178,19 @@ def test_an_entry_whose_page_is_found_is_not_shown_twice(memory: Memory, tmp_pat
     assert alone.consolidated_into == ("pump",)
 
 
+def test_an_entry_is_shown_if_the_page_that_it_was_worked_into_answers_less_well(
+    memory: Memory, tmp_path: Path
+) -> None:
+    memory.write("# Cellar\n\nThe pump stands here.\n", "cellar")
+    memory.entries.capture("The pump leaks at the red valve.", home="cellar")
+    [file] = tmp_path.rglob("obs-*.md")
+    file.write_text(
+        file.read_text("utf-8").replace("home: cellar", "home: cellar\nconsolidated_into: [cellar]"), "utf-8"
+    )
+    results = memory.search("Does the pump leak at the red valve?")
+    assert [one.path.split("/")[0] for one in results] == ["entries", "cellar"]
+
+
 def test_a_memory_without_entries_has_no_index_of_them_and_answers_as_before(memory: Memory, tmp_path: Path) -> None:
     memory.write("Zebras are striped.")
     results = memory.search("zebras")
