@@ -264,7 +264,7 @@ class VolatileStorage(HistoryFirst):
             if path.startswith(f"{below}/") if below else not is_entry(path):
                 yield Stamp(path, len(page.stored.data), page.mark)
 
-    def folder_marks(self, below: str) -> None:
+    def folder_marks(self, below: str) -> Mapping[str, str] | None:
         return None
 
     def ignored_files(self, below: str = "") -> list[tuple[str, str]]:

@@ -24,6 +24,7 @@ from memory_v2.operations.results import EntryResult, SearchResults
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.calendar import UTC_DAYS
+from memory_v2.tools import dispatch
 from tests.operations.scenes import call, calls
 
 NOW = datetime(2026, 2, 15, 12, tzinfo=UTC)
@@ -322,3 +323,37 @@ def test_a_search_with_entries_is_replayed(memory: Memory) -> None:
     memory.entries.capture("The pump leaks.")
     assert len(memory.search("pump")) == 2
     assert memory.replay().agrees
+
+
+def test_plans_and_lists_read_only_what_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Memory(LocalStorage(tmp_path), now=lambda: NOW) as memory:
+        for number in range(5):
+            memory.entries.capture(f"Build {number} has passed.", "hawk", importance=0.5)
+        first = memory.entries.status()
+    read: list[str] = []
+
+    def counted(storage: LocalStorage, path: str) -> Any:
+        read.append(path)
+        return plain(storage, path)
+
+    plain = LocalStorage.read
+    monkeypatch.setattr(LocalStorage, "read", counted)
+    time.sleep(0.1)
+    with Memory(LocalStorage(tmp_path), now=lambda: NOW) as memory:
+        assert memory.entries.status().homes == first.homes  # what has just changed is read once more
+        read.clear()
+        assert len(memory.entries.list_entries("hawk")) == 5
+        assert memory.entries.age().plan.expired == ()
+        assert [path for path in read if "obs-" in path] == []
+        memory.entries.capture("The pump leaks.", "fury")
+        read.clear()
+        assert len(memory.entries.list_entries()) == 6
+        assert len([path for path in read if "obs-" in path]) == 1
+
+
+def test_the_tool_that_searches_tells_entries_apart_from_pages(memory: Memory) -> None:
+    memory.write("The pump stands in the cellar.", "pump")
+    memory.entries.capture("The pump leaks.", "hawk")
+    told = dispatch(memory, "search_memory", {"query": "Does the pump leak?"}).text
+    assert "entry hawk/obs-2026-02-15-001; said on 2026-02-15\nThe pump leaks." in told
+    assert "pump, line 3" in told

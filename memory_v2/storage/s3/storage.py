@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -167,7 +167,7 @@ class S3Storage(HistoryFirst):
         for path, info in (self._entries(below) if below else self._list())[0].items():
             yield Stamp(path, info.size, info.etag)
 
-    def folder_marks(self, below: str) -> None:
+    def folder_marks(self, below: str) -> Mapping[str, str] | None:
         return None
 
     def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
