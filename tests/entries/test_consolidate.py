@@ -184,6 +184,21 @@ def test_a_plan_is_refused_if_an_entry_has_changed_since(memory: Memory, tmp_pat
     assert not memory.storage.exists("insights")
 
 
+def test_a_plan_is_refused_if_an_entry_is_gone(memory: Memory, tmp_path: Path) -> None:
+    week(memory)
+    memory.entries.consolidate()
+    next(tmp_path.rglob("obs-2026-02-16-001.md")).unlink()
+    with pytest.raises(StorageConflict, match="obs-2026-02-16-001"):
+        memory.entries.consolidate(apply=True)
+
+
+def test_a_home_of_which_nothing_is_left_is_done(memory: Memory) -> None:
+    week(memory)
+    memory.entries.consolidate("insights", apply=True)
+    assert memory.entries.consolidate("insights", apply=True).plan.entries == ()
+    assert memory.entries.consolidate("strategy").plan.entries == ()
+
+
 def test_what_was_captured_since_is_left_for_the_next_plan(memory: Memory) -> None:
     week(memory)
     memory.entries.consolidate()
@@ -304,6 +319,29 @@ def test_an_entry_that_would_be_lost_is_sent_back_and_then_filed_by_the_planner(
     assert "Build 41 passed." in page
     assert "Build 42 passed." in page
     assert "What we know." in memory.read()
+
+
+def test_what_a_later_decision_takes_out_again_is_filed_by_the_planner(memory: Memory) -> None:
+    memory.write("# Silica\n\nSilica is tested with pytest.\n", "projects/silica")
+    memory.entries.capture("Silica has 40 pages.", "hawk", home="projects/silica", date="2026-02-15")
+    memory.entries.capture("Silica is loved.", "hawk", home="insights", date="2026-02-16")
+
+    def decide(conversation: Conversation) -> Reply:
+        goal = conversation.messages[0].prompt.text.rpartition("=====")[2]  # type: ignore[union-attr]
+        calls = [ToolCall("place", {"page": "projects/silica", "blocks": "n1"})]
+        if "`insights`" in goal:
+            calls.append(ToolCall("remove", {"page": "projects/silica", "blocks": "3", "reason": "it is boring"}))
+        return Reply("", tuple(calls), stop_reason="tool_use")
+
+    done = with_model(memory, decide).entries.consolidate(apply=True)
+    assert "Silica has 40 pages." in memory.read("projects/silica")
+    assert line_source(memory, "projects/silica", "40 pages") == "entries/hawk/obs-2026-02-15-001"
+    assert [(one.id, one.outcome) for one in done.plan.entries] == [
+        ("hawk/obs-2026-02-15-001", "to the letter"),
+        ("hawk/obs-2026-02-16-001", "to the letter"),
+    ]
+    assert "filed again" in done.degraded
+    assert any("it is boring" in why for why in memory.history()[0].first.why)
 
 
 def test_a_model_that_fails_is_told_and_not_asked_for_the_next_home(memory: Memory) -> None:
