@@ -6,7 +6,6 @@ go to the archive, where they are still found and references to them lead. What 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,7 +20,6 @@ from memory_v2.text.calendar import Calendar
 from memory_v2.tree.alike import alike
 from memory_v2.tree.block import decode, encode
 
-_WITH_NUMBER = re.compile(r"\S*\d\S*")
 _FIRST = datetime.min.replace(tzinfo=UTC)
 
 
@@ -77,9 +75,13 @@ def plan_deduping(entries: Iterable[Entry], calendar: Calendar) -> DedupePlan:
         by_saying.setdefault((one.space, calendar.written(one.observed_at) or "", one.text.strip()), []).append(one)
     duplicates = [Duplicate(other.id, first.id) for first, *others in by_saying.values() for other in others]
     left = sorted((first for first, *_ in by_saying.values() if first.promoted_from is None), key=lambda one: one.id)
-    groups = alike([_WITH_NUMBER.sub(" ", one.text) for one in left])
+    groups = alike([_without_numbers(one.text) for one in left])
     near = (Near(tuple(left[number].id for number in group.members), group.share) for group in groups)
     return DedupePlan(tuple(sorted(duplicates, key=lambda one: one.id)), tuple(near))
+
+
+def _without_numbers(text: str) -> str:
+    return " ".join(word for word in text.split() if not any(map(str.isdigit, word)))
 
 
 def _age(entry: Entry) -> tuple[bool, datetime, str]:

@@ -17,6 +17,8 @@ from memory_v2.tree.block import split_lines
 
 MAX_LINES = 200
 """Limits a header, in lines. A first line `---` with no second one in so many is a rule in the text."""
+MAX_VALUES = 10_000
+"""Limits the values of a header: a few lines of YAML can stand for billions."""
 
 Written: TypeAlias = str | bool | float | Sequence[str] | None
 """What a key can be set to; `None` takes it out."""
@@ -198,12 +200,29 @@ def _parsed_values(inside: Iterable[str]) -> dict[str, Value]:
         return {}
     if not hasattr(mapping, "value") or mapping.id != "mapping":
         raise _Broken("the front matter is not a list of keys with values", 2)
+    if not _is_bounded(mapping):
+        raise _Broken("the front matter has too many values, or one that holds itself", 2)
     values: dict[str, Value] = {}
     for key, value in mapping.value:
+        if key.id != "scalar":  # no key of ours
+            continue
         if key.value in values:
             raise _Broken(f"the front matter has {key.value!r} twice", key.start_mark.line + 2)
         values[str(key.value)] = Value(tuple(_texts(value)), key.start_mark.line + 2)
     return values
+
+
+def _is_bounded(node: Any) -> bool:
+    """Whether the values are few, those that an alias repeats counted each time."""
+    waiting, seen = [node], 0
+    while waiting and seen <= MAX_VALUES:
+        one = waiting.pop()
+        seen += 1
+        if one.id == "sequence":
+            waiting += one.value
+        elif one.id == "mapping":
+            waiting += (part for pair in one.value for part in pair)
+    return not waiting
 
 
 def _texts(node: Any) -> Iterator[str]:
@@ -215,4 +234,4 @@ def _texts(node: Any) -> Iterator[str]:
             yield from _texts(one)
     else:
         for key, value in node.value:
-            yield f"{key.value}: {', '.join(_texts(value))}"
+            yield f"{', '.join(_texts(key))}: {', '.join(_texts(value))}"

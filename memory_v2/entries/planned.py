@@ -121,5 +121,5 @@ def stock_of(area: Area) -> Stock:
             repeated.add(file.entry.id)
     if repeated:
         told = counted(len(repeated), "id")
-        logger.warning("%s of entries stand for several files, left alone; 'silica memory check' tells which", told)
+        logger.warning("several files of entries share %s, and are left alone; 'silica memory check' tells which", told)
     return Stock(area, {name: file for name, file in files.items() if name not in repeated}, frozenset(paths))

@@ -26,8 +26,11 @@ class Retracted:
 
 def retract(area: Area, id: str, why: str, superseded_by: str | None = None) -> Retracted:  # noqa: A002 - as in results
     """Closes an entry, with the reason, and names the entry that holds instead, if there is one. Raises
-    `EntryNotFound`, `InvalidSetting`, `NotAllowed` for a header that cannot be read, and `StorageError`."""
+    `EntryNotFound`, `InvalidSetting`, `NotAllowed` for a header that cannot be read or an id that two files have, and
+    `StorageError`."""
     place = area.find(id)
+    if others := [one.path for one in area.places() if one.id == place.id and one.path != place.path]:
+        raise NotAllowed(f"{place.id} is also what {', '.join(others)} is called; rename one of them first")
     told: dict[str, Written] = {"status": "closed", "retracted": one_line("why", why)}
     if superseded_by is not None:
         other = _of_space(area, superseded_by, place.space)

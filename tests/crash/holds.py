@@ -20,6 +20,7 @@ from memory_v2.storage.local.git_history import FOLDER
 from memory_v2.storage.local.git_repository import MAKING
 from memory_v2.storage.local.notes import LocalNotes
 from memory_v2.storage.local.storage import METADATA, LocalStorage
+from memory_v2.tree.path import ENTRIES
 from tests.crash.scenes import THRESHOLD, Scene, copied, opened
 from tests.properties.whole import faults, pages_of, stands
 
@@ -95,8 +96,9 @@ def look(memory: Memory) -> Look:
 
 
 def tree_of(memory: Memory) -> dict[str, bytes]:
-    """All pages as they are stored."""
-    return {path: memory.storage.read(path).data for path in memory.storage.list_files()}
+    """All pages and entries as they are stored."""
+    paths = [*memory.storage.list_files(), *(stamp.path for stamp in memory.storage.stamps(ENTRIES))]
+    return {path: memory.storage.read(path).data for path in paths}
 
 
 def expected(scene: Scene, store: Path, folder: Path) -> Expected:

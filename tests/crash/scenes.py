@@ -132,6 +132,17 @@ def _restore_tree(memory: Memory) -> object:
     return memory.restore(memory.history()[-2].id)
 
 
+def _with_entries(memory: Memory) -> None:
+    """A page, entries that expire, say the same and are sure, and a checkpoint of before."""
+    memory.write("Silica uses pytest.")
+    memory.entries.capture("The keeper of Skagen is ill.", "hawk", date="2026-01-02", decay="linear-3d", confidence=0.9)
+    memory.checkpoints.create_checkpoint("before")
+    memory.entries.capture("The ferry is late.", "hawk", date="2026-01-03")
+    folder = _folder(memory) / "entries" / "agents" / "hawk" / "memory" / "vault"
+    (folder / "obs-2026-01-03-009.md").write_text("---\n---\nThe ferry is late.\n")
+    memory.check()
+
+
 SCENES = (
     Scene("first write of all", _nothing, lambda memory: memory.write(NEW)),
     Scene("first write of ours", _made_by_hand, lambda memory: memory.write(NEW, "work/deploys", "append")),
@@ -149,6 +160,11 @@ SCENES = (
     Scene("restore of the tree", _several_writes, _restore_tree),
     Scene("check --apply", _broken, lambda memory: memory.checkup(apply=True)),
     Scene("consolidation", _entries, lambda memory: memory.entries.consolidate(apply=True)),
+    Scene("ageing of entries", _with_entries, lambda memory: memory.entries.age(apply=True)),
+    Scene("sharing of entries", _with_entries, lambda memory: memory.entries.promote(apply=True)),
+    Scene("duplicates of entries", _with_entries, lambda memory: memory.entries.dedupe(apply=True)),
+    Scene("retracting an entry", _with_entries, lambda memory: memory.entries.retract("hawk/obs-2026-01-03-001", "no")),
+    Scene("back to a checkpoint", _with_entries, lambda memory: memory.checkpoints.restore_checkpoint("before")),
     Scene("packing the history", _several_writes, Memory.pack_history),
     Scene("edit by hand is noticed", _small_tree, lambda memory: memory.history(), _edit),
 )

@@ -218,6 +218,16 @@ def test_numbers_go_on_after_those_in_the_vault_and_in_the_archive_whatever_is_k
     assert memory.entries.capture("And the next.").entry.name == "obs-2026-02-15-009"
 
 
+@pytest.mark.parametrize("place", ["vault", "archive", "archive/2026-02"])
+def test_a_number_that_somebody_has_taken_by_hand_meanwhile_is_left_alone(any_memory: Memory, place: str) -> None:
+    any_memory.entries.capture("One.", "hawk")
+    for number in range(2, 25):
+        path = f"entries/agents/hawk/memory/{place}/obs-2026-02-15-{number:03}"
+        any_memory.storage.write(path, b"---\n---\nBy another program.\n")
+    assert any_memory.entries.capture("Two.", "hawk").id == "hawk/obs-2026-02-15-025"
+    assert not any_memory.check()
+
+
 def test_damaged_tables_of_what_is_known_are_filled_again(memory: Memory) -> None:
     memory.entries.capture("First.")
     memory.close()

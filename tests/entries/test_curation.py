@@ -134,7 +134,11 @@ def test_retracting_changes_the_lines_of_its_keys_only(memory: Memory) -> None:
 def test_what_cannot_be_retracted_is_refused(memory: Memory) -> None:
     first = memory.entries.capture(TEXT, "hawk").id
     memory.storage.write(f"{VAULT}/obs-2026-02-15-008", b"---\ntags: [a\n---\n" + TEXT.encode())
+    for folder in ("one", "two"):
+        memory.storage.write(f"{VAULT}/{folder}/obs-2026-02-15-009", TEXT.encode())
     before = stored(memory)
+    with pytest.raises(NotAllowed, match="is also what"):
+        memory.entries.retract("hawk/obs-2026-02-15-009", "wrong")
     with pytest.raises(EntryNotFound):
         memory.entries.retract("hawk/obs-2026-02-15-099", "gone")
     with pytest.raises(EntryNotFound):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,15 @@ def test_ocean_s_second_schema_is_read() -> None:
         ("---\ntags: [a]\nno end\n", "broken-header", 1),
         ("---\ntags: a\ntags: b\n---\n", "broken-header", 3),
         ("---\n- just\n- a list\n---\n", "broken-header", 2),
+        ("---\na: &a [*a]\n---\n", "broken-header", 2),
+        (
+            "---\na: &a [x, x]\n"
+            + "".join(f"{two}: &{two} [*{one}, *{one}]\n" for one, two in pairwise("abcdefghijklmnop"))
+            + "---\n",
+            "broken-header",
+            2,
+        ),
+        ("---\n? [a, b]\n: c\nverified: maybe\n---\n", "bad-value", 4),
         ("---\ntags: [a]\ncreated: 2026-02-31\n---\n", "bad-date", 3),
         ("---\ncreated: soon\n---\n", "bad-date", 2),
         ("---\ncreated: 2026-02-15T10:00:00\n---\n", "no-zone", 2),
