@@ -7,7 +7,7 @@ Only what a label marks as a decision or lesson counts, and only where an agent 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import log
 from typing import TypeAlias
 
@@ -37,16 +37,19 @@ def missing(material: Material) -> Iterator[Finding]:
     if not any(map(is_index, material.lasting)):
         return
     having: dict[str, set[Place]] = defaultdict(set)
+    headed: set[Place] = set()
     for note in material.lasting:
         for item in note.items:
-            for word in _telling(" ".join((*item.headings, item.text))):
-                having[word].add((note.name, item.headings))
-    count = len({place for places in having.values() for place in places})
+            place = (note.name, item.headings)
+            if place not in headed:
+                headed.add(place)
+                _hold(having, place, content_words(" ".join(item.headings)))
+            _hold(having, place, material.words(item))
     logs = {note.name for note in material.logs}
     for one in material.extracted:
         if one.file in logs and one.category in _SINGULAR and one.grade == "marker" and not one.is_closed:
-            words = _telling(_without_label(one.text))
-            if len(words) >= LEAST_WORDS and _held(words, having, count) < HELD:
+            words = _telling(content_words(_without_label(one.text)))
+            if len(words) >= LEAST_WORDS and _held(words, having, len(headed)) < HELD:
                 yield _finding(one)
 
 
@@ -55,9 +58,14 @@ def _finding(one: Extracted) -> Finding:
     return Finding("not-curated", one.file, one.first_line, message, one.id, day=one.day)
 
 
-def _telling(text: str) -> frozenset[str]:
-    """The words of a text that carry its meaning, without their endings, and without numbers."""
-    return frozenset(word if has_cjk(word) else word[:ENDING] for word in content_words(text) if not word.isdigit())
+def _hold(having: dict[str, set[Place]], place: Place, words: Iterable[str]) -> None:
+    for word in _telling(words):
+        having[word].add(place)
+
+
+def _telling(words: Iterable[str]) -> frozenset[str]:
+    """Words without their endings, and without numbers."""
+    return frozenset(word if has_cjk(word) else word[:ENDING] for word in words if not word.isdigit())
 
 
 def _without_label(text: str) -> str:

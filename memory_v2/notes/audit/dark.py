@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from memory_v2.notes.audit.finding import Finding
 from memory_v2.notes.audit.material import Material, is_of_page
 from memory_v2.notes.note import Note
-from memory_v2.notes.packs import LONGEST
-from memory_v2.text.words import content_words
 
 LONGEST_WORD = 60
 """How long a word may be that somebody searches for, in characters."""
@@ -21,7 +19,7 @@ def dark(material: Material) -> Iterator[Finding]:
     """Notes that a search for their own words does not find."""
     if material.search is None:
         return
-    words = {note.name: _words(note) for note in material.notes}
+    words = {note.name: _words(material, note) for note in material.notes}
     notes_with = Counter(word for own in words.values() for word in own)
     for note in material.notes:
         rarest = sorted(words[note.name], key=lambda word: (notes_with[word], -len(word), word))[:ASKED]
@@ -30,9 +28,9 @@ def dark(material: Material) -> Iterator[Finding]:
             yield Finding("dark", note.name, 1, message, "", day=note.day)
 
 
-def _words(note: Note) -> frozenset[str]:
+def _words(material: Material, note: Note) -> frozenset[str]:
     """The words of a note that somebody may search for. The list of children of a page is none of its text."""
     is_page = any(is_of_page(item) and "size_bytes:" in item.text for item in note.items)
     items = (item for item in note.items if not (is_page and is_of_page(item)))
-    found = (word for item in items for word in content_words(item.text[:LONGEST]))
+    found = (word for item in items for word in material.words(item))
     return frozenset(word for word in found if len(word) <= LONGEST_WORD and not word.isdigit())

@@ -21,6 +21,7 @@ from memory_v2.notes.extracting import Extracted
 from memory_v2.notes.judging import is_foreign, is_template
 from memory_v2.notes.note import Item, Note
 from memory_v2.notes.packs import LONGEST, bare, says
+from memory_v2.text.words import content_words
 from memory_v2.tree.block import readable, split_lines
 from memory_v2.tree.source import named_day
 
@@ -46,13 +47,20 @@ class Material:
     today: date
     policy: Policy = POLICY
     search: Search | None = None
-    looked: dict[str, bool] = field(default_factory=dict)
+    looked: dict[str, bool] = field(default_factory=dict, init=False)
+    _words: dict[str, frozenset[str]] = field(default_factory=dict, init=False)
 
     def exists(self, path: str) -> bool:
         """Whether there is something at a path that is none of the files."""
         if path not in self.looked:
             self.looked[path] = is_there(self.folder, path)
         return self.looked[path]
+
+    def words(self, item: Item) -> frozenset[str]:
+        """The words of an item that carry its meaning."""
+        if item.id not in self._words:
+            self._words[item.id] = frozenset(content_words(item.text[:LONGEST]))
+        return self._words[item.id]
 
     @cached_property
     def data(self) -> Mapping[str, bytes]:

@@ -17,7 +17,7 @@ from memory_v2.notes.judging import is_footer
 from memory_v2.notes.note import Item, Note
 from memory_v2.text.negation import is_negated
 from memory_v2.text.plain import shorten
-from memory_v2.text.words import content_words, normal, words
+from memory_v2.text.words import normal
 from memory_v2.tree.alike import alike
 from memory_v2.tree.numbers import show_numbers
 
@@ -37,6 +37,7 @@ Copies: TypeAlias = dict[tuple[str, str], list[list[Said]]]
 """What says the same, by the first two notes that say it."""
 _SIGNATURE = re.compile(r"(?:--|—|–|~)\s*[A-ZÀ-Þ]")
 _LINK = re.compile(r"\[\[[^\]]*\]\]|\[[^\]]*\]\([^)]*\)")
+_LETTER = re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 
 
@@ -44,7 +45,7 @@ def repeated(material: Material) -> Iterator[Finding]:
     """Duplicates; contradictions that differ in a `not`; what was struck out and is still said."""
     everything = [one for one in material.said if _says_something(one[1])]
     copies: Copies = {}
-    for members in _groups(everything):
+    for members in _groups(material, everything):
         first = members[0]
         if dead := next((one for one in members if is_struck(one[1])), None):
             yield from _still_said(dead, members)
@@ -52,7 +53,7 @@ def repeated(material: Material) -> Iterator[Finding]:
         against = next((one for one in members if is_negated(one[1].text) != is_negated(first[1].text)), None)
         if against:
             yield from _opposite(first, against)
-        elif not _is_series(members) and not _is_form(members):
+        elif not _is_series(members) and not _is_form(material, members):
             same = [first, *(one for one in members if _is_copy(one, first))]
             if len(same) > 1:
                 copies.setdefault((first[0].name, same[1][0].name), []).append(same)
@@ -63,17 +64,17 @@ def _says_something(item: Item) -> bool:
     """Whether an item is more than links, and no signature."""
     if is_footer(item) or _SIGNATURE.match(item.text):
         return False
-    return len(set(words(_LINK.sub(" ", item.text)))) > 1
+    return _LETTER.search(_LINK.sub(" ", item.text)) is not None
 
 
-def _groups(everything: Sequence[Said]) -> Iterator[list[Said]]:
+def _groups(material: Material, everything: Sequence[Said]) -> Iterator[list[Said]]:
     """What says the same, or the same but for a `not`: lasting notes first, then the newest log."""
     grouped = [group.members for group in alike([_bare(item) for _, item in everything], LEAST_WORDS)]
     seen = {number for members in grouped for number in members}
     by_words: dict[frozenset[str], list[int]] = {}
     for number, (_, item) in enumerate(everything):
         if number not in seen and len(item.text) < SHORT * 20:
-            by_words.setdefault(frozenset(content_words(item.text)), []).append(number)
+            by_words.setdefault(material.words(item), []).append(number)
     for said_words, numbers in by_words.items():
         if len(said_words) >= LEAST_WORDS and len({is_negated(everything[number][1].text) for number in numbers}) > 1:
             grouped.append(tuple(numbers))
@@ -132,9 +133,9 @@ def _is_series(members: Sequence[Said]) -> bool:
     return len(days) > 1 and (len(headings) < len(members) or len(days) > 2 or members[0][1].is_done is not None)
 
 
-def _is_form(members: Sequence[Said]) -> bool:
+def _is_form(material: Material, members: Sequence[Said]) -> bool:
     notes = {note.name for note, _ in members}
-    return len(notes) >= MANY_NOTES and len(content_words(members[0][1].text)) < SHORT
+    return len(notes) >= MANY_NOTES and len(material.words(members[0][1])) < SHORT
 
 
 def _opposite(first: Said, against: Said) -> Iterator[Finding]:
