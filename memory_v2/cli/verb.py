@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 
 import click
 
 from memory_v2.cli.show import tell
 from memory_v2.errors import InvalidText, UsageError
-from memory_v2.memory import Memory
-from memory_v2.operations.row import REQUIRED, Row
 from memory_v2.scope import PROJECT_MEMORY, persona_memory, project_folder, worktree
+
+if TYPE_CHECKING:
+    from memory_v2.memory import Memory
+    from memory_v2.operations.row import Row
 
 P = ParamSpec("P")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -155,6 +157,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 def option_for(row: Row[Any], name: str, *flags: str, **extra: Any) -> Callable[[Decorated], Decorated]:
     """The option for an argument of an operation: its default, choices and help are those of the table."""
+    from memory_v2.operations.row import REQUIRED  # the verbs of `silica notes` have no rows
+
     argument = row.argument(name)
     if argument.type == "bool":
         extra["is_flag"] = True
@@ -172,6 +176,8 @@ def with_memory(verb: Callable[Concatenate[Memory, P], None]) -> Callable[P, Non
     @click.pass_obj
     @wraps(verb)
     def run(chosen: ChosenMemory, /, *args: P.args, **options: P.kwargs) -> None:
+        from memory_v2.memory import Memory  # the verbs of `silica notes` need none
+
         with Memory.open(chosen.path, chosen.model) as memory:
             for done in memory.recover():  # told first, so that nobody does it again
                 tell(str(done))

@@ -19,7 +19,6 @@ from memory_v2.files.left_out import LeftOut
 from memory_v2.files.listing import Listing, SourceFile, has_text_suffix, list_files
 from memory_v2.notes.kept import Kept, Read
 from memory_v2.notes.note import Note
-from memory_v2.notes.reading import read_note
 from memory_v2.progress import with_progress
 
 SETTLED_SECONDS = 2
@@ -108,6 +107,8 @@ def _read(file: SourceFile, mark: str) -> Read:
     data = read_data(file)
     if isinstance(data, LeftOut):
         return Read(file.name, "", "", data)
+    from memory_v2.notes.reading import read_note  # start-up that no run pays to whom nothing is new
+
     return Read(file.name, mark, sha256(data).hexdigest(), read_note(file.name, data))
 
 
