@@ -59,6 +59,7 @@ that has another name."""
 NOTES_VERBS = {
     "index": "notes_index",
     "status": "notes_index",
+    "search": "notes_search",
     "extract": "notes_extract",
     "digest": "notes_digest",
     "audit": "notes_audit",
@@ -173,6 +174,7 @@ def notes(ctx: click.Context) -> None:
     \b
     Examples:
       silica notes index ~/agent/memory
+      silica notes search "post quality" ~/agent/memory
       silica notes extract ~/agent/memory --all --category decisions
       silica notes digest ~/agent/memory --days 7
       silica notes audit ~/agent/memory

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from memory_v2.cli.hits import points, set_off
 from memory_v2.cli.report import admit, out_result, price, tell_how_to_begin
 from memory_v2.cli.show import has_colours, out, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
@@ -115,7 +115,7 @@ def _hit(result: SearchResult, query: str) -> str:
     ]
     lines = plain_lines(result.excerpt).splitlines()
     if has_colours():
-        lines = [_set_off(line, query) for line in lines]
+        lines = [set_off(line, query) for line in lines]
     return "\n".join(["  ".join(filter(None, head)), *(f"    {line}".rstrip() for line in lines)])
 
 
@@ -127,23 +127,11 @@ def _about(result: EntryResult) -> Iterator[str]:
 
 
 def _signs(result: SearchResult) -> Iterator[str]:
-    if isinstance(result, EntryResult):
-        of = result.factors
-        made = f"{of.answers:.2f} as an answer × {of.confidence:.2f} confidence × {of.weight:.2f} weight ({of.decay})"
-        yield style(f"    {result.relevance_score:.2f} = {made}", dim=True)
-        yield style(f"    {result.confidence:.2f} of the question told", dim=True)
-    else:
-        yield style(f"    confidence {result.confidence:.2f}", dim=True)
-    for name, points in sorted(result.signs, key=lambda sign: -abs(sign[1])):
-        yield style(f"    {points:+.2f}  {name}", dim=True)
-
-
-def _set_off(line: str, query: str) -> str:
-    """The line with the words of the query in bold."""
-    from memory_v2.index.found_words import places_of_words  # loads SQLite, which other verbs do without
-
-    parts, end = [], 0
-    for start, stop in places_of_words(line, query):
-        parts += [line[end:start], style(line[start:stop], bold=True)]
-        end = stop
-    return "".join([*parts, line[end:]])
+    if not isinstance(result, EntryResult):
+        yield from points(result.confidence, result.signs)
+        return
+    of = result.factors
+    made = f"{of.answers:.2f} as an answer × {of.confidence:.2f} confidence × {of.weight:.2f} weight ({of.decay})"
+    yield style(f"    {result.relevance_score:.2f} = {made}", dim=True)
+    yield style(f"    {result.confidence:.2f} of the question told", dim=True)
+    yield from islice(points(result.confidence, result.signs), 1, None)

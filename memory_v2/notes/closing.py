@@ -11,6 +11,8 @@ REACH = 16
 """How many characters before `done` are looked at for a `not`."""
 _STRUCK = re.compile(r"[\W_]*~~.+~~[\W_]*", re.S)
 _TICKED = re.compile(r"^[\W_]*[✅☑✔]|[✅☑✔]\ufe0f?[\W_]*$")
+_SUPERSEDED = re.compile(r"\[superseded[|\]]|^\W*superseded\b", re.I)
+"""As ClawVault marks what it has replaced, and as people begin such a line."""
 _NOT = re.compile(r"\b(?:not|n't|never|yet|nicht|noch|no|nao|ainda|pas|aun|todavia)\b|[未没不]|n't")
 
 
@@ -31,6 +33,14 @@ def is_closed(item: Item) -> bool:
 def is_struck(item: Item) -> bool:
     """Whether all of an item is struck out."""
     return _STRUCK.fullmatch(item.text) is not None
+
+
+def is_superseded(item: Item) -> bool:
+    """Whether an item says that something else holds in its place: `[superseded|by=…]`, `Superseded by …`."""
+    if _SUPERSEDED.search(item.text):
+        return True
+    words = bare(item.text)
+    return any(_stands_apart(words, one) for one in pattern("ageing", "superseded").finditer(words))
 
 
 def _closings(words: str) -> list[re.Match[str]]:

@@ -13,7 +13,7 @@ from datetime import date
 from memory_v2.notes.closing import is_closed
 from memory_v2.notes.judging import GRADES, Grade, is_foreign, is_template, judged, named_in
 from memory_v2.notes.measures import Reading, readings
-from memory_v2.notes.note import Note
+from memory_v2.notes.note import Note, is_within
 from memory_v2.notes.packs import CATEGORIES, LONGEST, Category
 from memory_v2.notes.people import NO_ALIASES, Aliases
 from memory_v2.tree.alike import alike
@@ -39,6 +39,11 @@ class Extracted:
     readings: tuple[Reading, ...] = ()
     is_closed: bool = False
     also: tuple[str, ...] = field(default=())
+
+    @property
+    def item(self) -> str:
+        """The id of the item."""
+        return self.id.rpartition("-")[0]
 
     @property
     def place(self) -> str:
@@ -67,9 +72,7 @@ class Wanted:
 
     def is_of(self, day: date | None) -> bool:
         """Whether what is from this day is wanted."""
-        if self.since is None and self.until is None:
-            return True
-        return day is not None and (self.since or date.min) <= day <= (self.until or date.max)
+        return is_within(day, self.since, self.until)
 
 
 EVERYTHING = Wanted(min_grade="keyword", closed=True)

@@ -12,20 +12,21 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from memory_v2.errors import StorageError
 from memory_v2.files.left_out import LeftOut
 from memory_v2.notes.note import Note, note_data, note_from
 
 FILE = "notes.sqlite"
-VERSION = 2
+VERSION = 3
 """Of the table and of what is read into it: with another one, all is read anew."""
 BUSY_SECONDS = 10.0
 """Seconds to wait for another run on the same folder; to keep thousands of notes takes less."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, mark TEXT, sha256 TEXT, reason TEXT, expected INT, data TEXT);
-CREATE TABLE IF NOT EXISTS judged (name TEXT PRIMARY KEY, sha256 TEXT, data TEXT);
+CREATE TABLE IF NOT EXISTS judged (name TEXT PRIMARY KEY, sha256 TEXT, data TEXT, marks TEXT);
 CREATE TABLE IF NOT EXISTS told (key TEXT PRIMARY KEY, value TEXT);
 """
 
@@ -48,6 +49,19 @@ class Read:
     mark: str
     sha256: str
     what: Note | LeftOut
+
+
+class Judged(NamedTuple):
+    """What was extracted of a note with this hash, and what its items are."""
+
+    name: str
+    sha256: str
+    data: str
+    marks: str
+
+
+_JUDGED = "SELECT name, judged.{} FROM judged JOIN notes USING (name, sha256) WHERE notes.data IS NOT NULL"
+"""Of the notes as they are."""
 
 
 class Kept:
@@ -78,15 +92,18 @@ class Kept:
         sql = f"SELECT name FROM notes WHERE data IS NOT NULL AND NOT EXISTS ({same})"
         return [name for (name,) in self._some(sql, names)]
 
-    def judged(self, names: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
-        """What was extracted of all notes, or of the named ones, by name."""
-        sql = "SELECT name, judged.data FROM judged JOIN notes USING (name, sha256) WHERE notes.data IS NOT NULL"
-        yield from self._some(sql, names)
+    def judged(self) -> Iterator[str]:
+        """What was extracted of all notes, by name."""
+        yield from (data for _, data in self._some(_JUDGED.format("data"), None))
 
-    def keep_judged(self, judged: Iterable[tuple[str, str, str]]) -> None:
-        """Keeps what was extracted of notes: name, hash, and data."""
+    def marks(self, names: Collection[str]) -> Iterator[tuple[str, str]]:
+        """What the items of the named notes are, by name."""
+        yield from self._some(_JUDGED.format("marks"), names)
+
+    def keep_judged(self, judged: Iterable[Judged]) -> None:
+        """Keeps what was extracted of notes."""
         with self._change():
-            self._tables.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?, ?)", judged)
+            self._tables.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?, ?, ?)", judged)
             self._tables.execute("DELETE FROM judged WHERE name NOT IN (SELECT name FROM notes WHERE data IS NOT NULL)")
 
     def _some(self, sql: str, names: Collection[str] | None) -> sqlite3.Cursor:

@@ -69,6 +69,13 @@ class Note:
     trouble: tuple[str, ...] = ()
 
 
+def is_within(day: date | None, since: date | None, until: date | None) -> bool:
+    """Whether a day is one of these. With a first or a last one, what has no day is not."""
+    if since is None and until is None:
+        return True
+    return day is not None and (since or date.min) <= day <= (until or date.max)
+
+
 def note_data(note: Note) -> dict[str, Any]:
     """A note as plain JSON data, for `note_from`."""
     sections = [[s.heading, s.level, s.first_line, s.last_line, s.summary, s.tags, s.entities] for s in note.sections]

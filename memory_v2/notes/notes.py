@@ -6,12 +6,12 @@ import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.errors import StorageError, UsageError
-from memory_v2.notes.indexing import INDEX, TAGS, Tally, content_digest, index_chunks, tags_chunks, write_document
 from memory_v2.notes.kept import Kept
 from memory_v2.notes.note import Note
 from memory_v2.notes.refreshing import Refreshed, look
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from memory_v2.notes.audit.policy import Policy
     from memory_v2.notes.digest import Digest
     from memory_v2.notes.extracting import Extracted, Wanted
+    from memory_v2.notes.found import NoteHits
     from memory_v2.notes.graph import NotesGraph
+    from memory_v2.notes.pages import NotePages
 
 _INDEXED = "indexed"
 """The key under which is noted what the written index is of."""
@@ -95,6 +97,8 @@ class Notes:
 
     def status(self) -> Status:
         """How far what was read is behind the folder; nothing is kept."""
+        from memory_v2.notes.indexing import INDEX
+
         found = look(self.folder, self._kept, keeps=False)
         is_there = self.cache is not None and (self.cache / INDEX).is_file()
         is_written = is_there and self._kept.told(_INDEXED) == self._digest()
@@ -109,6 +113,8 @@ class Notes:
     def index(self, out: str | Path | None = None, only: Collection[str] = ()) -> Indexed:
         """Writes `index.json` and `tags.json` into the cache folder, or into `out`. Raises `UsageError`,
         `StorageError`."""
+        from memory_v2.notes.indexing import INDEX, TAGS, Tally, index_chunks, tags_chunks, write_document
+
         place = file_path(str(out), "the folder of the index") if out else self.cache
         if place is None:
             raise UsageError("these notes have no cache folder: say where the index is to be written")
@@ -165,6 +171,32 @@ class Notes:
         notes = list(self.all())
         return notes_graph(notes, self._extracted(people, EVERYTHING), places_in(self.folder, notes), most or MOST)
 
+    def search(
+        self,
+        query: str,
+        limit: int = 5,
+        tag: str = "",
+        file: str = "",
+        since: date | None = None,
+        until: date | None = None,
+        context: int = 0,
+        regex: bool = False,
+        over: bool = False,
+    ) -> NoteHits:
+        """The places that best answer a query, best first, with so many lines of `context` around each; only in
+        sections with a `tag`, in a `file` or folder, from some days. What is closed or superseded is left out unless
+        `over`. With `regex`, the lines that match a pattern, file by file. Raises `InvalidText`, `InvalidPattern`,
+        `UsageError`, `StorageError`."""
+        from memory_v2.notes.found import Part
+        from memory_v2.notes.places import Folder
+        from memory_v2.notes.searching import found_in, matching_in
+
+        if limit < 1 or context < 0:
+            raise UsageError("a search is for one place at least, and shows no lines around it or more")
+        part = Part(tag=tag, file=file, since=since, until=until, over=over)
+        folder = Folder(self._kept, self._pages, self._full_text())
+        return (matching_in if regex else found_in)(folder, query, limit, part, context)
+
     def days(self) -> dict[str, list[date]]:
         """The days that each note speaks from: its own, and those of its items."""
         return {note.name: sorted(_days(note)) for note in self.all()}
@@ -181,15 +213,19 @@ class Notes:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @cached_property
+    def _pages(self) -> NotePages:
+        from memory_v2.notes.pages import NotePages
+
+        return NotePages(self.folder, self._kept)
+
     def _full_text(self) -> FullTextIndex:
         """The full-text index of the notes as they are now; each note is a page of it, see `notes.pages`."""
         from memory_v2.index.full_text import FullTextIndex
-        from memory_v2.notes.pages import NotePages
 
         self.refresh()
         if self._index is None:
-            folder = None if self.trouble else self.cache
-            self._index = FullTextIndex(NotePages(self.folder, self._kept), folder, calendar=self.calendar)
+            self._index = FullTextIndex(self._pages, None if self.trouble else self.cache, calendar=self.calendar)
         self._index.refresh()
         return self._index
 
@@ -206,10 +242,11 @@ class Notes:
 
         if self._found is None:
             self.refresh()
-        for _, found in judged_notes(self._kept):
-            yield from (one for one in found if wanted.is_of(one.day))
+        yield from (one for one in judged_notes(self._kept) if wanted.is_of(one.day))
 
     def _digest(self) -> str:
+        from memory_v2.notes.indexing import content_digest
+
         return content_digest((name, row.sha256) for name, row in self._kept.rows().items() if not row.left_out)
 
 

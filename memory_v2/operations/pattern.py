@@ -27,14 +27,10 @@ SPARE = 20
 def matching_results(context: Context, pattern: str, limit: int, part: Part) -> list[SearchResult]:
     """The first lines that match, each as a result, the root's first, then by path. Pages that cannot be read are left
     out. Raises `InvalidPattern` if the pattern is none, or takes too long."""
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise InvalidPattern(f"not a regular expression: {error}") from error
     draft = Draft(context)
     pages = list(_pages(draft, part))
     most = limit if part.is_of_whole_pages else limit * SPARE
-    found = _matches(pattern, [readable(page.body).removeprefix(BYTE_ORDER_MARK) for page in pages], most)
+    found = matches(pattern, [readable(page.body).removeprefix(BYTE_ORDER_MARK) for page in pages], most)
     results = (_result(context, pages[number], line + 1) for number, line in found)
     admitted = (one for one in results if part.has(one.path, one.date, one.source))
     return [one for one, _ in zip(admitted, range(limit), strict=False)]
@@ -52,8 +48,12 @@ def _pages(draft: Draft, part: Part) -> Iterator[Page]:
             yield page
 
 
-def _matches(pattern: str, texts: list[str], most: int) -> list[tuple[int, int]]:
-    """As `matching_lines`, in another process, which is stopped if it takes too long."""
+def matches(pattern: str, texts: list[str], most: int) -> list[tuple[int, int]]:
+    """As `matching_lines`, in another process, which is stopped if it takes too long. Raises `InvalidPattern`."""
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise InvalidPattern(f"not a regular expression: {error}") from error
     asked = json.dumps({"pattern": pattern, "texts": texts, "most": most})
     try:
         done = subprocess.run(

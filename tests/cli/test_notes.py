@@ -142,3 +142,40 @@ def test_reading_notes_loads_no_memory_and_no_model(folder: Path, tmp_path: Path
     loaded = modules_loaded_by(running("notes", verb, str(folder), "--cache", str(tmp_path / "cache")))
     assert not {name.split(".")[0] for name in loaded}.intersection((*HEAVY, "pydantic", "jinja2"))
     assert "memory_v2.operations.write" not in loaded
+
+
+def test_a_search_tells_where_each_place_stands_and_why(program: Program, folder: Path) -> None:
+    ended = run(program, "search", "peat", str(folder), "--explain", "--context", "1")
+    first, *others = ended.text.splitlines()
+    assert first.startswith("memory/2026-02-17.md:1  2026-02-17  0.")
+    assert first.endswith("decisions: marker")
+    assert others[:2] == ["    - Decision: NOT using peat", "    - [ ] buy a filter"]
+    assert "    +0.50  decisions by marker" in others
+
+
+def test_a_search_prints_one_document_and_changes_nothing(program: Program, folder: Path) -> None:
+    before = hashes(folder)
+    told = run(program, "search", "peet filtre leaks", str(folder), "--json")
+    assert (told.code, told.text.count("\n")) == (0, 1)
+    assert told.json["respelled"] == {"filtre": "filter"}
+    assert (told.json["answered"], told.json["files"]) == (True, 3)
+    assert {hit["file"] for hit in told.json["results"]} == {"memory/2026-02-17.md", "memory/2026-02-18.md"}
+    assert "\x1b" not in run(program, "search", "pump", str(folder)).text
+    assert hashes(folder) == before
+
+
+def test_a_search_without_an_answer_says_so(program: Program, folder: Path, tmp_path: Path) -> None:
+    nothing = run(program, "search", "zeppelin", str(folder))
+    assert (nothing.code, nothing.text, nothing.err) == (0, "", "silica: nothing found\n")
+    (tmp_path / "empty").mkdir()
+    assert "there are no notes in" in run(program, "search", "peat", str(tmp_path / "empty")).err
+    wrong = run(program, "search", "garden", "beds", "--json")
+    assert (wrong.code, wrong.json["error"]["kind"]) == (2, "UsageError")
+    assert "in quotes" in wrong.err
+
+
+def test_what_is_over_is_left_out_told_and_shown_if_asked_for(program: Program, tmp_path: Path) -> None:
+    folder = settled(write_files(tmp_path / "done", {"log.md": "- [x] mend the pump\n"}))
+    ended = run(program, "search", "pump", str(folder))
+    assert (ended.text, "1 place left out" in ended.err) == ("", True)
+    assert run(program, "search", "pump", str(folder), "--all").text.splitlines()[1] == "    - [x] mend the pump"

@@ -26,7 +26,7 @@ def test_what_is_kept_is_what_was_extracted(tmp_path: Path) -> None:
     notes = notes_of(tmp_path, FILES)
     fresh = [one for note in notes.all() for one in extracted(note)]
     for _ in range(2):
-        assert [one for _, found in judged.judged_notes(notes._kept) for one in found] == fresh
+        assert list(judged.judged_notes(notes._kept)) == fresh
     assert {one.category for one in fresh} >= {"contacts", "decisions", "metrics", "pending", "issues"}
 
 
@@ -38,7 +38,7 @@ def test_only_notes_that_have_changed_are_judged_again(tmp_path: Path, monkeypat
         asked.append(note.name)
         return extracted(note)
 
-    monkeypatch.setattr(judged, "extracted", extracting)
+    monkeypatch.setattr("memory_v2.notes.extracting.extracted", extracting)
     folder = tmp_path / "notes"
     assert len(reopened(folder).extract()) == 4
     (folder / "MEMORY.md").write_text("# Garden\n")

@@ -72,7 +72,7 @@ def found_in(audited: Audited, searches: bool) -> Sequence[Finding]:
 
     searching = _searching(audited.open_index()) if searches else None
     notes = [*audited.kept.notes()]
-    extracted = [one for _, found in judged_notes(audited.kept) for one in found if one.grade != "keyword"]
+    extracted = [one for one in judged_notes(audited.kept) if one.grade != "keyword"]
     material = Material(audited.folder, notes, extracted, audited.files, audited.today, audited.policy, searching)
     found = [one for check in CHECKS for one in check(material)]
     rows = [_written(one) for one in found]
