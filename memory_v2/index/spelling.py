@@ -12,19 +12,22 @@ from memory_v2.text.words import has_cjk, words
 
 SHORTEST = 5
 """The shortest word, in letters, that is taken for another: any four are like some word."""
-LONG = 8
-"""From how many letters on a word may have two errors, or another first letter; a shorter one is then another word."""
+LONG, VERY_LONG = 8, 10
+"""From how many letters on a word may have another letter in place of one, or another first letter; or two errors. A
+shorter one is then another word: `march` is not `match`."""
 LONGEST = 40
 """The longest word that is taken for another. A longer one is a key or a hash."""
 MOST = 5
 """How many words of a question are looked up like this: a text that has more is in another language."""
 _LOOKED_THROUGH = 20
-"""In how many places the word is looked for that a term stands for."""
+"""In how many places the words are looked for that a term stands for."""
+_COMPARED = 10
+"""How many terms are compared with a word, letter by letter."""
 
 
 def respelled(tables: sqlite3.Connection, facts: Facts, question: Question) -> dict[str, str]:
-    """The words of a question that no place has, in any form, each with the word most like it: `moltbok` → `moltbook`.
-    Words without one are not in it."""
+    """The words of a question that no place has, in any form, each with the one that was meant: `moltbok` →
+    `moltbook`. Words that may be meant as they are, are not in it."""
     known = {term.word for term in facts.vocabulary.known_terms(tables, question)}
     unknown = [word for word in question.words if word not in known and _may_be_wrong(word)]
     found = {word: _nearest(tables, word) for word in unknown[:MOST]}
@@ -53,13 +56,28 @@ def _may_be_wrong(word: str) -> bool:
 
 
 def _nearest(tables: sqlite3.Connection, word: str) -> str:
-    """The word most like this one; of several, one with the same first letter, then the most frequent one."""
-    most = 2 if len(word) >= LONG else 1
+    """The word that was meant; of several, the most like it, then the most frequent one."""
+    most = 2 if len(word) >= VERY_LONG else 1
     stem = terms(word)[0]
-    like = ((term, count) for term, count in _like(tables, stem, most) if most > 1 or term[0] == stem[0])
-    near = [(far, term, count) for term, count in like if (far := distance(stem, term, most)) <= most]
-    near.sort(key=lambda one: (one[0], one[1][0] != stem[0], -one[2], one[1]))
-    return _spelled(tables, near[0][1], word) if near else ""
+    near = [
+        (far, -count, term) for term, count in _like(tables, stem, most) if (far := distance(stem, term, most)) <= most
+    ]
+    for _, _, term in sorted(near)[:_COMPARED]:
+        if meant := [spelled for spelled in _spelled(tables, term) if is_slip(word, spelled)]:
+            return min(meant, key=lambda spelled: (distance(word, spelled, most), spelled))
+    return ""
+
+
+def is_slip(typed: str, word: str) -> bool:
+    """Whether a word may have been meant by what was typed: a letter left out, added or swapped with the next one,
+    but not only another ending; in a long word, another letter too."""
+    most = 2 if len(typed) >= VERY_LONG else 1
+    if distance(typed, word, most) > most:
+        return False
+    if len(typed) >= LONG:
+        return True
+    is_form = typed.startswith(word) or word.startswith(typed)
+    return typed[0] == word[0] and not is_form and (len(typed) != len(word) or sorted(typed) == sorted(word))
 
 
 def _like(tables: sqlite3.Connection, stem: str, most: int) -> Iterable[tuple[str, int]]:
@@ -71,10 +89,9 @@ def _like(tables: sqlite3.Connection, stem: str, most: int) -> Iterable[tuple[st
             yield term, count
 
 
-def _spelled(tables: sqlite3.Connection, term: str, typed: str) -> str:
-    """The word in the pages that a term stands for, most like the one that was typed."""
+def _spelled(tables: sqlite3.Connection, term: str) -> set[str]:
+    """The words that a term stands for, in the pages and their headings; the term itself, if it is in their names."""
     having = "FROM words JOIN passages ON passages.id = words.rowid WHERE words MATCH ? ORDER BY words.rowid"
-    sql = f"SELECT text {having} LIMIT ?"
-    places = tables.execute(sql, (f'"{term}"', _LOOKED_THROUGH))
-    said = {word for (text,) in places for word in words(text) if terms(word)[:1] == [term]}
-    return min(said, key=lambda word: (distance(word, typed, LONGEST), word), default=term)
+    places = tables.execute(f"SELECT text, section {having} LIMIT ?", (f'"{term}"', _LOOKED_THROUGH))
+    said = (word for text, section in places for word in words(f"{text} {section}"))
+    return {word for word in said if terms(word)[:1] == [term]} or {term}

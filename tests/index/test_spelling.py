@@ -37,7 +37,21 @@ def test_a_typing_error_is_recognised(index: FullTextIndex, typed: str, meant: s
 
 
 @pytest.mark.parametrize(
-    "query", ["published post", "posts", "rice", "bosts", "12345678", "deadbeaf1", "番茄", "zeppelin", ""]
+    "query",
+    [
+        "published post",
+        "posts",
+        "rice",
+        "bosts",
+        "posted",
+        "posta",
+        "mooch",
+        "12345678",
+        "deadbeaf1",
+        "番茄",
+        "zeppelin",
+        "",
+    ],
 )
 def test_what_is_there_or_like_nothing_stays_as_it_is(index: FullTextIndex, query: str) -> None:
     assert index.respelled(query) == {}
