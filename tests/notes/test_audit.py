@@ -261,3 +261,8 @@ def test_the_page_about_notes_has_the_table_of_codes() -> None:
     rows = [f"| `{code.name}` | {code.severity} | {code.meaning} | {code.advice} |" for code in TABLE]
     page = (Path(__file__).resolve().parents[2] / "docs" / "notes.md").read_text("utf-8")
     assert "\n".join(rows) in page
+
+
+def test_a_line_of_a_million_characters_does_not_hold_an_audit_up(tmp_path: Path) -> None:
+    line = "[" * 100_000 + "\n" + "](" * 100_000 + "\n" + "x" * 1_000_000
+    assert not audit_of(tmp_path, {"line.md": f"{line}\n"}).counts.get("mixed-line-ends")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from memory_v2.notes.audit.finding import Finding
@@ -13,7 +14,7 @@ from memory_v2.text.secrets import find_secrets
 LOADED = frozenset(["memory", "claude", "agents"])
 """The names of files that agents load whole when they start, in lower case."""
 
-_LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n)")
+_LINE_END = re.compile(rb"\r\n|\r|\n")
 _WRITTEN = {b"\r\n": "CRLF", b"\n": "LF", b"\r": "CR"}
 
 
@@ -21,18 +22,17 @@ def encodings(material: Material) -> Iterator[Finding]:
     """Bytes that are not UTF-8, byte order marks, and line ends of several kinds."""
     for note in material.notes:
         data = material.data.get(note.name, b"")
-        broken = [number for number, line in enumerate(data.split(b"\n"), 1) if not _is_utf8(line)]
-        if note.trouble and broken:
-            message = "; ".join(note.trouble)
-            yield Finding("not-utf8", note.name, broken[0], message, "", day=note.day)
+        if note.trouble and (line := _first_broken(data)):
+            yield Finding("not-utf8", note.name, line, "; ".join(note.trouble), "", day=note.day)
         elif data.startswith(codecs.BOM_UTF8):
             message = "the file begins with a byte order mark"
             yield Finding("byte-order-mark", note.name, 1, message, "", day=note.day)
-        ends = [found[1] for found in _LINE.finditer(data)]
-        if not note.trouble and len(kinds := sorted(set(ends), key=ends.count)) > 1:
-            counts = " and ".join(f"{ends.count(kind):,} in {_WRITTEN[kind]}" for kind in reversed(kinds))
-            message = f"of its lines, {counts}; the first in {_WRITTEN[kinds[0]]} is this one"
-            yield Finding("mixed-line-ends", note.name, ends.index(kinds[0]) + 1, message, "", day=note.day)
+        ends = _LINE_END.findall(data)
+        if not note.trouble and len(kinds := Counter(ends).most_common()) > 1:
+            rarest, _ = kinds[-1]
+            counts = " and ".join(f"{count:,} in {_WRITTEN[kind]}" for kind, count in kinds)
+            message = f"of its lines, {counts}; the first in {_WRITTEN[rarest]} is this one"
+            yield Finding("mixed-line-ends", note.name, ends.index(rarest) + 1, message, "", day=note.day)
 
 
 def secrets(material: Material) -> Iterator[Finding]:
@@ -59,9 +59,10 @@ def budgets(material: Material) -> Iterator[Finding]:
             )
 
 
-def _is_utf8(line: bytes) -> bool:
+def _first_broken(data: bytes) -> int:
+    """The first line with bytes that are not UTF-8; 0 if there is none."""
     try:
-        line.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return 1 + len(_LINE_END.findall(data[: error.start]))
+    return 0
