@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from memory_v2 import Memory
 from memory_v2.errors import UsageError
 from memory_v2.notes.audit.auditing import Audit, Choice
 from memory_v2.notes.audit.codes import TABLE
+from memory_v2.notes.audit.dark import dark
 from memory_v2.notes.audit.finding import Finding
+from memory_v2.notes.audit.material import Material
 from memory_v2.notes.audit.policy import Policy
 from memory_v2.notes.notes import Notes
 from tests.notes.folder import hashes, notes_of, settled
@@ -190,8 +193,18 @@ def test_files_are_told_for_their_bytes_their_length_and_their_secrets(tmp_path:
 def test_a_note_that_a_search_for_its_own_words_does_not_find_is_dark(tmp_path: Path) -> None:
     files = {f"bed-{n}.md": f"# Bed {n}\n\n- Here grows {name}\n" for n, name in enumerate(["kale", "leek", "chard"])}
     files["list.md"] = "## Links\n\n- [[bed-1]] - quinoa amaranth teff\n"
-    found = told(tmp_path, files, "dark")
-    assert [one.path for one in found] == ["list.md"]
+    files |= {f"same-{n}.md": "- The same in all of them\n" for n in range(15)}
+    assert not told(tmp_path, files, "dark")
+    with notes_of(tmp_path, files) as notes:
+        asked: list[str] = []
+
+        def search(query: str) -> list[str]:
+            asked.append(query)
+            return ["bed-0.md"]
+
+        material = Material(notes.folder, [*notes.all()], [], {}, date(2026, 3, 1), search=search)
+        assert [one.path for one in dark(material)] == ["bed-1.md", "bed-2.md", "list.md"]
+    assert [query.split()[0] for query in asked] == ["kale", "leek", "chard", "amaranth"]
 
 
 def test_the_tree_of_a_memory_is_a_folder_of_notes_too(tmp_path: Path) -> None:

@@ -11,18 +11,21 @@ from memory_v2.notes.note import Note
 
 LONGEST_WORD = 60
 """How long a word may be that somebody searches for, in characters."""
+RARE = 5
+"""In how many notes a word is at most that is rare."""
 ASKED = 5
 """How many of the rarest words of a note are searched for."""
 
 
 def dark(material: Material) -> Iterator[Finding]:
-    """Notes that a search for their own words does not find."""
+    """Notes that a search for their own words does not find. One without a rare word is like others, and not dark."""
     if material.search is None:
         return
     words = {note.name: _words(material, note) for note in material.notes}
     notes_with = Counter(word for own in words.values() for word in own)
     for note in material.notes:
-        rarest = sorted(words[note.name], key=lambda word: (notes_with[word], -len(word), word))[:ASKED]
+        rare = (word for word in words[note.name] if notes_with[word] <= RARE)
+        rarest = sorted(rare, key=lambda word: (notes_with[word], -len(word), word))[:ASKED]
         if rarest and note.name not in material.search(" ".join(rarest)):
             message = f"a search for {' '.join(rarest)!r} does not find this note"
             yield Finding("dark", note.name, 1, message, "", day=note.day)

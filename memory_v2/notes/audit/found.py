@@ -83,7 +83,7 @@ def found_in(audited: Audited, searches: bool) -> Sequence[Finding]:
 def _searching(index: FullTextIndex) -> Search:
     from memory_v2.notes.pages import note_of
 
-    return lambda query: {note_of(hit.path) for hit in index.search(query, FOUND)}
+    return lambda query: {note_of(hit.path) for hit in index.search(query, FOUND, child_links=True)}
 
 
 def _written(one: Finding) -> list[Any]:
