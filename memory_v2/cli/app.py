@@ -182,6 +182,11 @@ def notes(ctx: click.Context) -> None:
     \b
     Environment:
       SILICA_MEMORY_TIMEZONE   your time zone, such as Europe/Madrid (UTC)
+
+    \b
+    Exit codes:
+      0 success · 1 something found by 'audit --fail-on' · 2 usage error
+      4 storage failed
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

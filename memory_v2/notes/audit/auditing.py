@@ -70,8 +70,8 @@ def audit_of(audited: Audited, choice: Choice) -> Audit:
     """The audit of a folder of notes."""
     found = found_in(audited, "dark" in choice.select)
     wanted = [one for one in settled(found) if choice.holds(one)]
-    ignoring = {name: _ignoring(audited.files[name]) for name in {one.path for one in wanted}}
-    heeded = [one for one in wanted if not ignoring[one.path].get(one.line, frozenset()) & {one.code, ""}]
+    ignoring = {path: _ignoring(audited.files[path]) for path in {one.path for one in wanted} if path in audited.files}
+    heeded = [one for one in wanted if not ignoring.get(one.path, {}).get(one.line, frozenset()) & {one.code, ""}]
     new = [one for one in heeded if one.fingerprint not in choice.known]
     order = {name: (SEVERITIES.index(code.severity), place) for place, (name, code) in enumerate(CODES.items())}
     findings = tuple(sorted(new, key=lambda one: (order[one.code], one.path, one.line)))

@@ -6,7 +6,6 @@ What changes from log to log is history: only what a lasting note says is held a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
 
 from memory_v2.notes.audit.finding import Finding
 from memory_v2.notes.audit.material import Material, is_index, stem_of
@@ -19,9 +18,8 @@ def differing(material: Material) -> Iterator[Finding]:
     """The values of lasting notes that another note contradicts."""
     lasting = {note.name for note in material.lasting}
     for found in contradictions(_said(material)):
-        newest = found.statements[0]
         told = next((one for one in reversed(found.statements) if one.name in lasting), None)
-        if told is None or (newest.day == told.day != date.min and newest.name == told.name):
+        if told is None:
             continue
         other = next(one for one in found.statements if normal(one.value) != normal(told.value))
         if told.day and other.day and told.day > other.day:

@@ -22,6 +22,8 @@ from memory_v2.text.lists import headings
 from memory_v2.text.words import content_words, stem
 
 _FIELDS = ("markers", "titles", "headings", "units", "increments", "totals", "changes")
+NEWEST = 200
+"""How many of the newest points of a series are looked at: the number that holds is among them."""
 NEAR = 0.1
 """How far from `~100` a number may be that agrees with it, as a share."""
 
@@ -44,10 +46,11 @@ def drift(material: Material) -> Iterator[Finding]:
     for one in told:
         if one.of.file in logs and one.of.day and one.of.day <= material.today:
             series.setdefault(one.reading.key, []).append(one)
+    latest = {key: sorted(points, key=_when)[-NEWEST:] for key, points in series.items()}
     for one in told:
         if one.of.file not in lasting:
             continue
-        newest = max(_of_subject(one.subject, series.get(one.reading.key, ())), key=_when, default=None)
+        newest = max(_of_subject(one.subject, latest.get(one.reading.key, ())), key=_when, default=None)
         if newest is None or (one.of.day and newest.of.day and one.of.day >= newest.of.day):
             continue
         if not agrees(one.reading, newest.reading):

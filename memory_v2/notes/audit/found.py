@@ -71,7 +71,7 @@ def found_in(audited: Audited, searches: bool) -> Sequence[Finding]:
     from memory_v2.notes.judged import judged_notes
 
     searching = _searching(audited.open_index()) if searches else None
-    notes = [*audited.kept.notes()]
+    notes = [note for note in audited.kept.notes() if note.name in audited.files]  # others were removed just now
     extracted = [one for one in judged_notes(audited.kept) if one.grade != "keyword"]
     material = Material(audited.folder, notes, extracted, audited.files, audited.today, audited.policy, searching)
     found = [one for check in CHECKS for one in check(material)]
