@@ -7,7 +7,8 @@ Only what a label marks as a decision or lesson counts, and only where an agent 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from math import log
 from typing import TypeAlias
 
@@ -24,11 +25,15 @@ LEAST_WORDS = 4
 """How many telling words it has at least: of fewer nobody can tell."""
 ENDING = 6
 """After how many letters a word may end in another way: `desativar`, `desativado`."""
+MOST_COMPARED = 100
+"""How many sections with a rare word are compared. Only where thousands have the same words are there more."""
 SHOWN = 90
 """How much of it is shown, in characters."""
 
 Place: TypeAlias = tuple[str, tuple[str, ...]]
 """A section: its note and its headings."""
+Having: TypeAlias = dict[str, dict[Place, None]]
+"""The sections that have each word, in order."""
 _SINGULAR = {"decisions": "decision", "lessons": "lesson"}
 
 
@@ -36,7 +41,7 @@ def missing(material: Material) -> Iterator[Finding]:
     """What no lasting note has."""
     if not any(map(is_index, material.lasting)):
         return
-    having: dict[str, set[Place]] = defaultdict(set)
+    having: Having = defaultdict(dict)
     headed: set[Place] = set()
     for note in material.lasting:
         for item in note.items:
@@ -49,7 +54,7 @@ def missing(material: Material) -> Iterator[Finding]:
     for one in material.extracted:
         if one.file in logs and one.category in _SINGULAR and one.grade == "marker" and not one.is_closed:
             words = _telling(content_words(_without_label(one.text)))
-            if len(words) >= LEAST_WORDS and _held(words, having, len(headed)) < HELD:
+            if len(words) >= LEAST_WORDS and not _is_held(words, having, len(headed)):
                 yield _finding(one)
 
 
@@ -58,9 +63,9 @@ def _finding(one: Extracted) -> Finding:
     return Finding("not-curated", one.file, one.first_line, message, one.id, day=one.day)
 
 
-def _hold(having: dict[str, set[Place]], place: Place, words: Iterable[str]) -> None:
+def _hold(having: Having, place: Place, words: Iterable[str]) -> None:
     for word in _telling(words):
-        having[word].add(place)
+        having[word][place] = None
 
 
 def _telling(words: Iterable[str]) -> frozenset[str]:
@@ -74,11 +79,17 @@ def _without_label(text: str) -> str:
     return text.partition(label)[2] if label else text
 
 
-def _held(words: frozenset[str], having: Mapping[str, set[Place]], count: int) -> float:
-    """The largest share of these words, by their weight, that one section holds."""
+def _is_held(words: frozenset[str], having: Having, count: int) -> bool:
+    """Whether a section holds enough of these words, by their weight. One that does has one of the rarest, of which the
+    rest would not be enough; so only those sections are looked at."""
     weights = {word: log(1 + (count + 1) / (len(having.get(word, ())) + 0.5)) for word in words}
-    held: dict[Place, float] = defaultdict(float)
-    for word, weight in weights.items():
-        for place in having.get(word, ()):
-            held[place] += weight
-    return max(held.values(), default=0) / (sum(weights.values()) or 1)
+    enough = HELD * sum(weights.values())
+    rest = sum(weights.values())
+    for rarest in sorted(words, key=lambda word: (-weights[word], word)):
+        for place in islice(having.get(rarest, ()), MOST_COMPARED):
+            if sum(weight for word, weight in weights.items() if place in having.get(word, ())) >= enough:
+                return True
+        rest -= weights[rarest]
+        if rest < enough:
+            break
+    return False
