@@ -279,3 +279,11 @@ def test_the_page_about_notes_has_the_table_of_codes() -> None:
 def test_a_line_of_a_million_characters_does_not_hold_an_audit_up(tmp_path: Path) -> None:
     line = "[" * 100_000 + "\n" + "](" * 100_000 + "\n" + "x" * 1_000_000
     assert not audit_of(tmp_path, {"line.md": f"{line}\n"}).counts.get("mixed-line-ends")
+
+
+def test_a_note_that_is_removed_while_an_audit_runs_is_left_out(tmp_path: Path) -> None:
+    files = {"MEMORY.md": "# Memory\n\n- As of 2026-01-01: 3 beds\n", "memory/2026-01-10.md": "- [ ] paint the fence\n"}
+    with notes_of(tmp_path, files) as notes:
+        notes.refresh()
+        (notes.folder / "memory" / "2026-01-10.md").unlink()
+        assert [one.code for one in notes.audit().findings] == ["stale"]

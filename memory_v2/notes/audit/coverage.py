@@ -82,7 +82,7 @@ def _without_label(text: str) -> str:
 def _is_held(words: frozenset[str], having: Having, count: int) -> bool:
     """Whether a section holds enough of these words, by their weight. One that does has one of the rarest, of which the
     rest would not be enough; so only those sections are looked at."""
-    weights = {word: log(1 + (count + 1) / (len(having.get(word, ())) + 0.5)) for word in words}
+    weights = {word: log(1 + (count + 1) / (len(having.get(word, ())) + 0.5)) for word in sorted(words)}
     enough = HELD * sum(weights.values())
     rest = sum(weights.values())
     for rarest in sorted(words, key=lambda word: (-weights[word], word)):

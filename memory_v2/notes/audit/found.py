@@ -72,7 +72,8 @@ def found_in(audited: Audited, searches: bool) -> Sequence[Finding]:
 
     searching = _searching(audited.open_index()) if searches else None
     notes = [note for note in audited.kept.notes() if note.name in audited.files]  # others were removed just now
-    extracted = [one for one in judged_notes(audited.kept) if one.grade != "keyword"]
+    there = {note.name for note in notes}
+    extracted = [one for one in judged_notes(audited.kept) if one.grade != "keyword" and one.file in there]
     material = Material(audited.folder, notes, extracted, audited.files, audited.today, audited.policy, searching)
     found = [one for check in CHECKS for one in check(material)]
     rows = [_written(one) for one in found]
