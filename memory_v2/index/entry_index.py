@@ -332,7 +332,8 @@ def _drop(tables: sqlite3.Connection, paths: Sequence[str]) -> None:
 
 def _put(tables: sqlite3.Connection, rows: ObservedRows) -> None:
     path = rows.page.path
-    _drop(tables, [path])
+    if digest_of(tables, path) is not None:
+        _drop(tables, [path])
     put_page(tables, rows.page)
     [number] = tables.execute("SELECT id FROM pages WHERE path = ?", (path,)).fetchone()
     marks = ",".join("?" * len(rows.own))

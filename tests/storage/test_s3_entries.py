@@ -34,4 +34,6 @@ def test_pages_are_listed_without_the_entries(bucket: str, machine: Machine) -> 
     memory.entries.capture("The lighthouse keeper retires.")
     memory.entries.pick_up()
     assert [page.path for page in Memory(machine()).list_files()] == ["memory", "towns"]
-    assert "keeper" not in str(Memory(machine()).search("lighthouse"))
+    results = Memory(machine()).search("lighthouse")
+    assert {one.path.partition("/")[0] for one in results} == {"entries", "towns"}
+    assert "keeper" not in str(Memory(machine()).search("lighthouse", only="pages"))
