@@ -21,7 +21,10 @@ from memory_v2.text.words import content_words, normal, words
 from memory_v2.tree.block import Block
 from memory_v2.tree.numbers import parse_numbers, show_numbers
 from memory_v2.tree.page import Page
-from memory_v2.tree.source import NO_SOURCE, NO_TEXT, Source
+from memory_v2.tree.source import NO_TEXT, Source
+
+SEPARATOR = ", "
+"""Stands between the names of several entries in one source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,25 +115,16 @@ class ConsolidateTask(WriteTask):
 
     def source_of(self) -> Callable[[Block], Source]:
         """Tells the source of each block that is new on a page: the observations whose words or facts it has."""
-        standing: dict[str, list[list[int]]] = {}
-        for number, path in self.placed.items():
-            if path:
-                standing.setdefault(self._normals[number - 1], []).append([number])
-        for number in self._told():
-            own = max(self._own, key=lambda text, number=number: self._shared(number, text), default="")  # type: ignore[misc]
-            if not standing.setdefault(own, []):
-                standing[own].append([])
-            standing[own][0].append(number)
+        placed = [(self._normals[number - 1], [number]) for number, path in self.placed.items() if path]
+        own = [(text, list[int]()) for _, text in self.own_blocks]
+        for number in self._told() if own else ():
+            _, numbers = max(own, key=lambda one, number=number: self._shared(number, one[0]))  # type: ignore[misc]
+            numbers.append(number)
         for number, by in self.same.items():
-            for lists in standing.values():
-                for numbers in lists:
-                    if by[0] in numbers:
-                        numbers.append(number)
-        return _Sources(standing, self._origins).of
-
-    @cached_property
-    def _own(self) -> list[str]:
-        return [own for _, own in self.own_blocks]
+            for _, numbers in (*placed, *own):
+                if by[0] in numbers:
+                    numbers.append(number)
+        return _Sources([*placed, *own], self._origins).of
 
     def _told(self) -> Iterator[int]:
         """The new blocks that are told in the model's own words."""
@@ -151,21 +145,24 @@ class ConsolidateTask(WriteTask):
 
 
 class _Sources:
-    """The sources of new blocks by their words. Of several blocks with the same words, each has its own, in order."""
+    """The sources of new blocks by their words, with the numbers of what each holds. Of several blocks with the same
+    words, each has its own, in order."""
 
-    def __init__(self, standing: Mapping[str, list[list[int]]], origins: Mapping[int, Source]) -> None:
-        self._standing = standing
+    def __init__(self, standing: Iterable[tuple[str, list[int]]], origins: Mapping[int, Source]) -> None:
         self._origins = origins
+        self._standing: dict[str, list[list[int]]] = {}
+        for text, numbers in standing:
+            self._standing.setdefault(text, []).append(numbers)
 
     def of(self, block: Block) -> Source:
-        lists = self._standing.get(normal(block.content))
-        if not lists:
-            return NO_SOURCE
-        return _joined(self._origins[number] for number in sorted(lists.pop(0) if len(lists) > 1 else lists[0]))
+        """The source of a block; each block is asked about once."""
+        found = self._standing.get(normal(block.content), [[]])
+        numbers = found.pop(0) if len(found) > 1 else found[0]
+        return _joined(self._origins[number] for number in sorted(numbers))
 
 
 def _joined(sources: Iterable[Source]) -> Source:
     """One source that names all of these; its day is the newest."""
     told = list(dict.fromkeys(sources))
     days = [one.day for one in told if one.day]
-    return Source(", ".join(dict.fromkeys(one.name for one in told)), max(days, default=None))
+    return Source(SEPARATOR.join(dict.fromkeys(one.name for one in told)), max(days, default=None))

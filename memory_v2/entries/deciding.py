@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -13,24 +11,25 @@ from memory_v2.agent.loop import decide
 from memory_v2.entries.desk import Decided, Desk, part_of
 from memory_v2.entries.domains import DomainFile
 from memory_v2.entries.entry import Entry
+from memory_v2.entries.kept import keep_note, read_note
 from memory_v2.entries.planned import Stock
 from memory_v2.entries.references import references_of
 from memory_v2.entries.route_task import RouteTask
 from memory_v2.entries.routing import Routed, Routing, RoutingPlan
 from memory_v2.entries.upkeep import domains, route_further
-from memory_v2.errors import StorageError
 from memory_v2.models.briefs import Domain, RouteBrief, Unsorted
 from memory_v2.storage.base import ROUTING
 from memory_v2.tree.source import iso_day
 
 MAX_ENTRIES = 30
 """How many entries are sorted by one decision: as many as a reader compares at a glance."""
+MAX_TEXT = 2_000
+"""How much of an entry is shown to be sorted, in characters: its beginning says what it is about."""
 MOST_KEYWORDS = 12
 """How many keywords tell what a domain without a description is about."""
 
 Decisions: TypeAlias = dict[str, tuple[str | None, str]]
-
-logger = logging.getLogger(__name__)
+"""The domain, or none, and why, by entry and text."""
 
 
 def route(desk: Desk, apply: bool = False) -> Decided[RoutingPlan]:
@@ -80,7 +79,7 @@ class _Sorting:
             tuple(
                 Unsorted(
                     name=entry.id,
-                    text=entry.text.strip(),
+                    text=entry.text.strip()[:MAX_TEXT],
                     day=iso_day(calendar.written(entry.observed_at)),
                     tags=entry.tags,
                     refers_to=tuple(one.target for one in references_of(entry)),
@@ -120,17 +119,10 @@ def _asked(desk: Desk, known: DomainFile) -> list[str]:
 
 def _read(desk: Desk, known: DomainFile) -> Decisions:
     """What was decided when the plan was shown, by the same model for the same domains."""
-    data = desk.area.storage.notes.read(ROUTING)
-    try:
-        told = json.loads(data or b"{}")
-    except ValueError:
-        return {}
+    told = read_note(desk.area, ROUTING)
     return {key: (home, why) for key, home, why in told["decided"]} if told.get("asked") == _asked(desk, known) else {}
 
 
 def _keep(desk: Desk, known: DomainFile, decided: Decisions) -> None:
     told = {"asked": _asked(desk, known), "decided": [[key, home, why] for key, (home, why) in decided.items()]}
-    try:
-        desk.area.storage.notes.write(ROUTING, json.dumps(told, indent=1).encode())
-    except StorageError as error:
-        logger.warning("the plan could not be kept, so carrying it out plans anew: %s", error)
+    keep_note(desk.area, ROUTING, told)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from memory_v2.agent.loop import Decision, decide
-from memory_v2.entries.consolidate_task import ConsolidateTask
+from memory_v2.entries.consolidate_task import SEPARATOR, ConsolidateTask
 from memory_v2.entries.domains import INBOX, Domain
 from memory_v2.entries.entry import Entry
 from memory_v2.errors import NotAllowed
@@ -25,9 +25,6 @@ from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, new_page
 from memory_v2.tree.path import ENTRIES, ROOT
 from memory_v2.tree.source import Source, iso_day, page_source, told_sources
-
-SEPARATOR = ", "
-"""Stands between the names of several entries in one source."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,25 @@ AGAIN = "nothing was changed; make a new plan with 'silica memory consolidate'"
 logger = logging.getLogger(__name__)
 
 
+def read_note(area: Area, name: str) -> Mapping[str, Any]:
+    """What a note says; nothing if it is not there, or is no JSON object."""
+    data = area.storage.notes.read(name)
+    try:
+        told = json.loads(data or b"{}")
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def keep_note(area: Area, name: str, told: Mapping[str, Any]) -> None:
+    """Keeps what is planned or decided, in the place of what was kept before. If it cannot be kept, that is only told:
+    it can be decided again."""
+    try:
+        area.storage.notes.write(name, json.dumps(told, indent=1).encode())
+    except StorageError as error:
+        logger.warning("the plan could not be kept, so carrying it out plans anew: %s", error)
+
+
 class KeptPlan:
     """The plan that was made last, if it was made for what is `asked` now: the same entries, the same model."""
 
@@ -30,7 +49,7 @@ class KeptPlan:
         self._asked = dict(asked)
 
     def write(self, plan: ConsolidationPlan) -> None:
-        """Keeps a plan in the place of the one before. That it cannot be kept is told, and costs another decision."""
+        """Keeps a plan in the place of the one before."""
         told = {
             "asked": self._asked,
             "entries": [asdict(one) for one in plan.entries],
@@ -42,16 +61,12 @@ class KeptPlan:
             "inbox": plan.inbox,
             "findings": [asdict(one) for one in plan.findings],
         }
-        try:
-            self._area.storage.notes.write(CONSOLIDATION, json.dumps(told, indent=1).encode())
-        except StorageError as error:
-            logger.warning("the plan could not be kept, so carrying it out plans anew: %s", error)
+        keep_note(self._area, CONSOLIDATION, told)
 
     def read(self) -> ConsolidationPlan | None:
         """The plan, or `None` if there is none for what is asked, or it is carried out already. Raises
         `StorageConflict` if a page has changed since."""
-        data = self._area.storage.notes.read(CONSOLIDATION)
-        told = _document(data) if data else {}
+        told = read_note(self._area, CONSOLIDATION)
         if told.get("asked") != self._asked:
             return None
         entries = tuple(WorkedIn(**{**one, "pages": tuple(one["pages"])}) for one in told["entries"])
@@ -90,11 +105,3 @@ class KeptPlan:
 
 def _version(data: bytes | None) -> str | None:
     return None if data is None else version_of(data)
-
-
-def _document(data: bytes) -> dict[str, Any]:
-    try:
-        told = json.loads(data)
-    except ValueError:
-        return {}
-    return told if isinstance(told, dict) else {}

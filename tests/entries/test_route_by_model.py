@@ -100,6 +100,22 @@ def test_a_model_is_asked_once_about_what_it_leaves_unless_the_domains_change(me
     assert homes(memory) == ["insights", "technical", "food"]
 
 
+def test_the_beginning_of_a_long_entry_is_shown(memory: Memory) -> None:
+    memory.entries.capture("word " * 5_000, date="2026-02-18")
+    told: list[str] = []
+    with_model(memory, answering(GOOD, told)).entries.route()
+    assert len(told[0]) < 4_000
+
+
+@pytest.mark.parametrize("damaged", [b"{", b"[]", b"{}"])
+def test_decisions_that_are_not_to_be_read_are_made_again(memory: Memory, damaged: bytes) -> None:
+    live = with_model(memory, answering(GOOD))
+    live.entries.route()
+    memory.storage.notes.write("routing", damaged)
+    live.entries.route(apply=True)
+    assert homes(memory) == ["insights", "technical", None]
+
+
 @pytest.mark.parametrize(
     ("calls", "problem"),
     [
