@@ -44,11 +44,12 @@ def checked_choice(home: str | None, agent: str | None, since: date | str | None
 
 
 def chosen(stock: Stock, choice: Choice) -> Iterator[Entry]:
-    """The entries of any home that are still to be worked in, oldest first. What is archived stays as it is; the shared
-    copy of an entry is not worked in beside it."""
+    """The entries of any home that are still to be worked in, oldest first. What is archived or closed stays as it is;
+    the shared copy of an entry is not worked in beside it."""
     day = stock.area.calendar.written
     for entry in sorted(stock.entries, key=lambda one: (day(one.observed_at) or "", _moment(one), one.id)):
-        if entry.archived or entry.consolidated_into or not entry.text.strip() or not stock.is_editable(entry):
+        is_left = entry.archived or entry.status == "closed" or not entry.text.strip() or not stock.is_editable(entry)
+        if is_left or entry.consolidated_into:
             continue
         said = day(entry.observed_at) or ""
         is_of_these_days = (choice.since or said) <= said <= (choice.until or said)

@@ -457,6 +457,13 @@ def test_archived_entries_and_copies_and_what_cannot_be_changed_are_left(memory:
     assert [one.id for one in memory.entries.consolidate().plan.entries] == ["hawk/obs-2026-02-15-001"]
 
 
+def test_a_closed_entry_is_left(memory: Memory, tmp_path: Path) -> None:
+    week(memory)
+    file = next(tmp_path.rglob("obs-2026-02-16-001.md"))
+    file.write_text(file.read_text().replace("home: projects/silica", "home: projects/silica\nstatus: closed"))
+    assert "hawk/obs-2026-02-16-001" not in [one.id for one in memory.entries.consolidate().plan.entries]
+
+
 def test_only_the_line_of_its_key_changes_in_a_header(memory: Memory, tmp_path: Path) -> None:
     folder = tmp_path / "entries/agents/hawk/memory/vault"
     folder.mkdir(parents=True)
