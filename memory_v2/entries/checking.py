@@ -18,6 +18,9 @@ from memory_v2.operations.context import Context
 from memory_v2.operations.results import Finding
 from memory_v2.tree.path import ENTRIES
 
+_ABOUT_DOMAINS = ("unknown-home", "nowhere-reference")
+"""The findings that may be about a domain."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -49,12 +52,15 @@ def entry_findings(area: Area) -> list[Finding]:
     ]
 
 
-def _inconsistencies(area: Area, files: Sequence[EntryFile]) -> list[Finding]:
+def _inconsistencies(area: Area, files: Sequence[EntryFile]) -> Iterator[Finding]:
+    pages = area.storage.list_files()
     try:
-        known = domains(area).domains
+        yield from inconsistencies(files, domains(area).domains, pages, area.calendar)
     except InvalidSetting as error:
-        return [Finding("bad-domains", "error", DOMAINS_PAGE, 0, str(error))]
-    return list(inconsistencies(files, known, area.storage.list_files(), area.calendar))
+        yield Finding("bad-domains", "error", DOMAINS_PAGE, 0, str(error))
+        for finding in inconsistencies(files, (), pages, area.calendar):
+            if finding.kind not in _ABOUT_DOMAINS:  # nobody knows which there are
+                yield finding
 
 
 def record_entries(area: Area) -> None:

@@ -72,6 +72,9 @@ def test_ocean_s_second_schema_is_read() -> None:
     assert entry.references == ()  # who refers to it is computed, and 3 is only a count
 
 
+BILLIONS = "".join(f"{two}: &{two} [{', '.join([f'*{one}'] * 9)}]\n" for one, two in pairwise("abcdefghijkl"))
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "line"),
     [

@@ -215,3 +215,12 @@ def test_a_check_tells_what_does_not_fit_together(memory: Memory, clock: Clock, 
     }
     (tmp_path / "entries/domains.md").write_text("# Domains\n")
     assert "bad-domains" in {one.kind for one in memory.checkup().findings}
+
+
+def test_domains_that_cannot_be_read_do_not_hide_what_else_is_wrong(memory: Memory, tmp_path: Path) -> None:
+    memory.entries.capture("From the future.", date="2126-02-03", home="garden")
+    memory.entries.capture("See shard garden.")
+    memory.storage.write("entries/domains", b"# Domains\n\n```toml\n[garden\n```\n")
+    found = {one.kind: one.message for one in memory.check()}
+    assert set(found) == {"bad-domains", "future-entry"}
+    assert "line 4" in found["bad-domains"]
