@@ -147,6 +147,8 @@ def _stored(area: Area, entry: Entry) -> Captured:
     secrets = tuple(find_secrets(entry.text))
     day = area.calendar.written(entry.observed_at) or ""
     area.make_ready()  # first: what is known lies in the memory's folder, which may not exist yet
+    if other := area.known.spelled(entry.space):
+        raise InvalidSetting(f"an agent is called {other!r}, and some disks take {entry.space!r} for the same name")
     asked = KnownEntry("", entry.space, day, 0, day, entry.text)
     known = area.known.ask(asked)
     if told := _said(area, known.same if known else (), entry.text):

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from memory_v2.entries.area import Area
 from memory_v2.entries.consistency import inconsistencies
+from memory_v2.entries.domains import Domain
 from memory_v2.entries.file import EntryFile
 from memory_v2.entries.places import place_of
 from memory_v2.entries.upkeep import DOMAINS_PAGE, domains
@@ -53,14 +54,14 @@ def entry_findings(area: Area) -> list[Finding]:
 
 
 def _inconsistencies(area: Area, files: Sequence[EntryFile]) -> Iterator[Finding]:
-    pages = area.storage.list_files()
+    known: Sequence[Domain] | None = None
     try:
-        yield from inconsistencies(files, domains(area).domains, pages, area.calendar)
-    except InvalidSetting as error:
+        known = domains(area).domains
+    except (InvalidSetting, StorageError) as error:
         yield Finding("bad-domains", "error", DOMAINS_PAGE, 0, str(error))
-        for finding in inconsistencies(files, (), pages, area.calendar):
-            if finding.kind not in _ABOUT_DOMAINS:  # nobody knows which there are
-                yield finding
+    for finding in inconsistencies(files, known or (), area.storage.list_files(), area.calendar):
+        if known is not None or finding.kind not in _ABOUT_DOMAINS:  # nobody knows which there are
+            yield finding
 
 
 def record_entries(area: Area) -> None:

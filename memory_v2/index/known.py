@@ -30,6 +30,7 @@ from memory_v2.index.tables import transaction
 from memory_v2.storage.local.disk import leave_to_owner_above
 from memory_v2.text.words import content_words
 from memory_v2.tree.block import readable
+from memory_v2.tree.path import fold
 
 FILE = "entries.sqlite"
 NEAR = 0.8
@@ -88,11 +89,27 @@ class KnownEntries:
         self._entries = entries
         self._lock = threading.Lock()
         self._opened: sqlite3.Connection | None = None
+        self._spelled: set[str] = set()
         self._process = os.getpid()
 
     def ask(self, one: KnownEntry) -> Answered | None:
         """What is known of a text before it is an entry; `None` if the tables fail."""
         return self._asked(lambda tables: _answer(tables, one))
+
+    def spelled(self, space: str) -> str | None:
+        """The known space that a disk that ignores case takes for this one; `None` if there is none. It is asked for
+        once."""
+        if space in self._spelled:
+            return None
+
+        def act(tables: sqlite3.Connection) -> str | None:
+            known = (row[0] for row in tables.execute("SELECT DISTINCT space FROM taken"))
+            return next((one for one in known if one != space and fold(one) == fold(space)), None)
+
+        other = self._asked(act)
+        if other is None:
+            self._spelled.add(space)
+        return other
 
     def take(self, space: str, day: str, after: int = 0) -> int | None:
         """Takes the next number of a day, `after` this one at least: nobody else who uses the folder gets it, now or

@@ -287,7 +287,7 @@ class HistoryFirst(ABC):
     def _pages_among_entries(self) -> list[str]:
         """The pages of an older store whose paths are reserved now; an entry that somebody has put there is none."""
         there = [stamp.path for stamp in self.stamps(ENTRIES) if not is_entry_place(stamp.path)]
-        named = (name.removesuffix(SUFFIX) for name, _ in self.ignored_files())
+        named = (name.removesuffix(SUFFIX) for name, _ in self.ignored_files() if name.endswith(SUFFIX))
         return sorted([*there, *(path for path in named if is_page_path(path) and is_reserved(path))])
 
     def _finish_format_2(self, now: datetime) -> None:

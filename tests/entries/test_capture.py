@@ -228,6 +228,30 @@ def test_a_number_that_somebody_has_taken_by_hand_meanwhile_is_left_alone(any_me
     assert not any_memory.check()
 
 
+def test_an_agent_that_differs_from_another_only_in_case_is_refused(any_memory: Memory) -> None:
+    any_memory.entries.capture("One.", "hawk")
+    any_memory.entries.capture("One.", "ünï")
+    for other in ("Hawk", "HAWK", "ÜNÏ"):
+        with pytest.raises(InvalidSetting, match="some disks"):
+            any_memory.entries.capture("Two.", other)
+    assert any_memory.entries.capture("Two.", "hawk").id == "hawk/obs-2026-02-15-002"
+    assert not any_memory.check()
+
+
+@pytest.mark.parametrize("place", ["entries", "entries/agents", "entries/agents/hawk"])
+def test_a_link_among_the_entries_is_not_followed(place: str, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    link = tmp_path / "memory" / place
+    link.parent.mkdir(parents=True)
+    link.symlink_to(tmp_path / "outside")
+    with Memory(LocalStorage(tmp_path / "memory"), now=lambda: NOW) as memory:
+        with pytest.raises(StorageError, match="symbolic link"):
+            memory.entries.capture("One.", "hawk")
+        assert "symbolic link" in " ".join(one.message for one in memory.check())
+        memory.write("Pages are written all the same.")
+    assert not list((tmp_path / "outside").iterdir())
+
+
 def test_damaged_tables_of_what_is_known_are_filled_again(memory: Memory) -> None:
     memory.entries.capture("First.")
     memory.close()
