@@ -156,11 +156,13 @@ def _stored(area: Area, entry: Entry) -> Captured:
     if near := (known.near if known else ""):
         entry = replace(entry, references=(*entry.references, Reference(NEAR, near)))
     place = area.create(entry.space, day, entry_data(entry))
-    others = area.known.add(replace(asked, id=place.id, turn=place.number))
-    if told := _said(area, others, entry.text):  # another process has captured it at the same instant
-        with suppress(StorageError):
-            area.storage.delete(place.path)
-        return Captured(told, was_known=True, secrets=secrets)
+    made = replace(asked, id=place.id, turn=place.number)
+    if others := area.known.add_unless_same(made):
+        if told := _said(area, others, entry.text):  # another process has captured it at the same instant
+            with suppress(StorageError):
+                area.storage.delete(place.path)
+            return Captured(told, was_known=True, secrets=secrets)
+        area.known.add(made)
     if place.number % BATCH == 0:
         _pick_up(area, place.path.rpartition("/")[0])
     return Captured(replace(entry, id=place.id), near=near or None, secrets=secrets)
@@ -171,12 +173,7 @@ def _said(area: Area, ids: Iterable[str], text: str) -> Entry | None:
     for entry_id in ids:
         with suppress(EntryNotFound):
             entry = area.read(entry_id).entry
-            if (
-                entry is not None
-                and not entry.archived
-                and entry.status == "open"
-                and entry.text.strip() == text.strip()
-            ):
+            if entry and not entry.archived and entry.status == "open" and entry.text.strip() == text.strip():
                 return entry
     return None
 

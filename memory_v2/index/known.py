@@ -124,14 +124,23 @@ class KnownEntries:
 
         return self._asked(act)
 
-    def add(self, one: KnownEntry) -> tuple[str, ...]:
-        """Adds an entry; returns the ids of those with the same digest that were added before. Of two processes that
-        add the same, the second is told of the first."""
+    def add(self, one: KnownEntry) -> None:
+        """Adds an entry."""
+
+        def act(tables: sqlite3.Connection) -> None:
+            with transaction(tables):
+                _add(tables, one)
+
+        self._asked(act)
+
+    def add_unless_same(self, one: KnownEntry) -> tuple[str, ...]:
+        """Adds an entry, unless others have the same digest, and returns the ids of those: of two processes that
+        capture the same, the second is told of the first."""
 
         def act(tables: sqlite3.Connection) -> tuple[str, ...]:
             with transaction(tables):
-                same = _same(tables, one)
-                _add(tables, one)
+                if not (same := _same(tables, one)):
+                    _add(tables, one)
             return same
 
         return self._asked(act) or ()
