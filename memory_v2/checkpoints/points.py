@@ -101,6 +101,7 @@ def _put_back(context: Context, files: Mapping[str, bytes]) -> Result:
     changes = compared(now, {path: data for path, data in files.items() if is_entry(path)})
     result = put_back(context, {path: data for path, data in files.items() if not is_entry(path)}, changes)
     area.remember(changes)
+    area.known.close()
     return result
 
 
