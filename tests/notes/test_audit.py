@@ -101,6 +101,12 @@ def test_a_document_with_examples_in_code_says_nothing(tmp_path: Path) -> None:
     [
         ("## Pump\n\n- Port: 8080\n", "## Pump\n\n- Port: 8443\n", ["MEMORY.md:5"]),
         ("- We water the beds in the evening\n", "- We do NOT water the beds in the evening\n", ["MEMORY.md:3"]),
+        ("- We water the beds in the evening\n- We do not water the beds in the evening\n", "- Rain\n", []),
+        (
+            "- Moves the bed and what is below it to another place; links follow, if nobody is there\n",
+            "- Moves all below the bed to another place; links follow, and the place itself does not\n",
+            [],
+        ),
         ("## Pump\n\n- Port: 8080\n", "## Well\n\n- Port: 8443\n", []),
         ("## Pump\n\n- Port: 8080 (2026-03-01)\n", "## Pump\n\n- Port: 8443\n", []),
     ],

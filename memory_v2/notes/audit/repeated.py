@@ -1,4 +1,4 @@
-"""What stands in several notes: said twice, said with a `not` more, or repeated although it was struck out.
+"""What stands in several notes: said twice, said with nothing but a `not` more, or repeated although it was struck out.
 
 What differs in a number is a series and not a copy, and so is what logs of several days say under the same heading. A
 short line that stands in many notes is a form, and one in italics alone is a signature.
@@ -52,7 +52,8 @@ def repeated(material: Material) -> Iterator[Finding]:
             continue
         against = next((one for one in members if is_negated(one[1].text) != is_negated(first[1].text)), None)
         if against:
-            yield from _opposite(first, against)
+            if first[0].name != against[0].name and material.words(first[1]) == material.words(against[1]):
+                yield from _opposite(first, against)
         elif not _is_series(members) and not _is_form(material, members):
             same = [first, *(one for one in members if _is_copy(one, first))]
             if len(same) > 1:
