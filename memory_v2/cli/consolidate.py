@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_v2.cli.report import price
 from memory_v2.cli.show import diff_lines, plain, style
 from memory_v2.cli.spinner import working
-from memory_v2.cli.upkeep import tell_plan
+from memory_v2.cli.upkeep import tell_decision, tell_plan
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
 from memory_v2.entries.deciding_rows import CONSOLIDATE
 from memory_v2.text.amounts import counted, counted_entries
@@ -60,10 +59,7 @@ def consolidate(
         told = "no entry is left to be worked in"
     if home is None and plan.inbox:
         told += f"; {plan.inbox:,} in the inbox: 'silica memory route' finds their homes"
-    if plan.degraded:
-        told += f"; decided by {plan.decided_by}, because {plan.degraded}"
-    if paid := price(done.cost):
-        told += f"; {paid}"
+    told += tell_decision(done)
     tell_plan(
         CONSOLIDATE, done, [*map(_entry, plan.entries), *(() if apply else _pages(plan))], told, as_json, plan.findings
     )

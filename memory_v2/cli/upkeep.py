@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memory_v2.cli.columns import Column, table
-from memory_v2.cli.report import out_result
+from memory_v2.cli.report import admit, out_result, price
 from memory_v2.cli.show import out, plain, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory, word
@@ -17,6 +17,7 @@ from memory_v2.entries import rows
 from memory_v2.text.amounts import counted, counted_entries
 
 if TYPE_CHECKING:
+    from memory_v2.entries.desk import Decided
     from memory_v2.entries.planned import Planned
     from memory_v2.entries.routing import Candidate, Routing
     from memory_v2.entries.summary import HomeStatus
@@ -64,7 +65,13 @@ def route(memory: Memory, words: tuple[str, ...], apply: bool, as_json: bool) ->
         done = memory.entries.route(apply)
     lines = [_routed(one.id, one.routing) for one in (*done.plan.routed, *done.plan.stay)]
     routed = counted_entries(len(done.plan.routed))
-    tell_plan(rows.ROUTE, done, lines, f"{routed} routed, {len(done.plan.stay):,} left in the inbox", as_json)
+    told = f"{routed} routed, {len(done.plan.stay):,} left in the inbox"
+    if not memory.is_offline:
+        from memory_v2.entries.desk import Decided
+
+        assert isinstance(done, Decided)
+        told += tell_decision(done)
+    tell_plan(rows.ROUTE, done, lines, told, as_json)
 
 
 @click.command(cls=Verb)
@@ -200,6 +207,12 @@ def tell_plan(
         tell(f"{sum_up}; done, recorded as {done.revision}")
     else:
         tell(f"{sum_up}; nothing was changed")
+
+
+def tell_decision(done: Decided[Any]) -> str:
+    """Says why, if another model decided than the one that was asked; returns what it took, to be told last."""
+    admit(done)
+    return f"; {paid}" if (paid := price(done.cost)) else ""
 
 
 def _routed(entry_id: str, routing: Routing) -> str:

@@ -55,3 +55,21 @@ def test_what_cannot_be_asked_for_is_refused(filled: Program, options: list[str]
 
 def test_an_empty_memory_has_nothing_to_work_in(program: Program) -> None:
     assert "no entry is left" in program.quick("consolidate", "--apply").err
+
+
+@pytest.mark.parametrize("verb", [["consolidate"], ["route"]])
+def test_a_model_that_fails_is_told_and_the_planner_takes_over(
+    filled: Program, verb: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memory_v2.errors import ModelError
+    from memory_v2.models.anthropic import AnthropicModel
+
+    def fails(self: AnthropicModel, conversation: object) -> None:
+        raise ModelError("the provider is down")
+
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    monkeypatch.setattr(AnthropicModel, "respond", fails)
+    ended = filled.quick("--model", "anthropic:some-model", *verb)
+    assert ended.code == 0
+    assert "the provider is down (decided by offline)" in ended.err
+    assert filled.quick("--model", "anthropic:some-model", *verb, "--json").json["degraded"]
