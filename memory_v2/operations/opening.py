@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_v2.agent.load import OFFLINE, load_model
+from memory_v2.agent import load
 from memory_v2.index.opened import open_index
 from memory_v2.models.base import Model
 from memory_v2.operations.context import Context
@@ -28,10 +28,10 @@ def open_context(
 ) -> Context:
     """The parts for the operations of a memory: its index is opened, and its model is loaded by its name. Raises
     `InvalidSetting`, `ModelError`."""
-    planner = load_model(OFFLINE)
+    planner = load.load_model(load.OFFLINE)
     decides = model
     if isinstance(decides, str):
-        decides = planner if decides == OFFLINE else load_model(decides, prices)
+        decides = planner if decides == load.OFFLINE else load.load_model(decides, prices)
     return Context(
         storage=storage,
         index=open_index(storage, calendar, is_dense),
