@@ -64,6 +64,8 @@ NOTES_VERBS = {
     "digest": "notes_digest",
     "audit": "notes_audit",
     "graph": "notes_graph",
+    "archive": "notes_archive",
+    "undo": "notes_archive",
 }
 """The verbs of `silica notes`, likewise."""
 
@@ -168,8 +170,9 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
 def notes(ctx: click.Context) -> None:
     """Read any folder of Markdown: MEMORY.md and daily logs, a vault, a memory.
 
-    Nothing in the folder is changed. What is read is kept in your cache folder, so that the next run opens only what
-    was touched. Without a FOLDER, it is the present one. With --json, every verb prints exactly one JSON document.
+    Nothing in the folder is changed, except by 'archive --apply'. What is read is kept in your cache folder, so that
+    the next run opens only what was touched. Without a FOLDER, it is the present one. With --json, every verb prints
+    exactly one JSON document.
 
     \b
     Examples:

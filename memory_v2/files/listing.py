@@ -24,6 +24,7 @@ _OF_PROGRAMS = frozenset(
         *(".git", ".hg", ".svn", ".stfolder", ".stversions", ".idea", ".vscode", ".venv", "node_modules"),
         *(".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__", "desktop.ini", "thumbs.db"),
         *(".clawvault", ".clawvault.json", ".dreams", ".logseq", ".metadata", ".obsidian", ".smart-env", ".trash"),
+        ".silica-notes",
     ]
 )
 """Files and folders that hold nothing that somebody wrote to keep, by name in lower case."""

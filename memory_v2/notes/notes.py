@@ -21,6 +21,7 @@ from memory_v2.text.slug import slug
 
 if TYPE_CHECKING:
     from memory_v2.index.full_text import FullTextIndex
+    from memory_v2.notes.archiving import ArchivePlan
     from memory_v2.notes.audit.auditing import Audit, Choice
     from memory_v2.notes.audit.policy import Policy
     from memory_v2.notes.digest import Digest
@@ -196,6 +197,27 @@ class Notes:
         part = Part(tag=tag, file=file, since=since, until=until, over=over)
         folder = Folder(self._kept, self._pages, self._full_text())
         return (matching_in if regex else found_in)(folder, query, limit, part, context)
+
+    def archive(self, older_than: int, apply: bool = False, force: bool = False) -> ArchivePlan:
+        """The daily logs that are more than so many days old, and what keeps some of them where they are; with `apply`,
+        the others are moved into `archive/` beside them, which `undo` takes back. If it is forced, logs are moved
+        though something in them is kept nowhere else, is pending, or is linked. Raises `UsageError`,
+        `StorageConflict`, `StorageError`."""
+        from memory_v2.notes.archive import alone, apply_plan, archive_plan
+
+        with alone(self.cache if apply and not self.trouble else None):
+            self.refresh()
+            plan = archive_plan(self.folder, self._kept, self.audit(), self.calendar.today, older_than, force)
+            return apply_plan(self.folder, plan) if apply else plan
+
+    def undo(self) -> tuple[tuple[str, str], ...]:
+        """Takes back what `archive` has moved last, to the byte; returns each file's old name with the one that it had
+        in the archive. Raises `StorageConflict`, `StorageError`."""
+        from memory_v2.notes.archive import alone
+        from memory_v2.notes.moving import move_back
+
+        with alone(None if self.trouble else self.cache):
+            return move_back(self.folder)
 
     def days(self) -> dict[str, list[date]]:
         """The days that each note speaks from: its own, and those of its items."""

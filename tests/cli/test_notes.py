@@ -179,3 +179,20 @@ def test_what_is_over_is_left_out_told_and_shown_if_asked_for(program: Program, 
     ended = run(program, "search", "pump", str(folder))
     assert (ended.text, "1 place left out" in ended.err) == ("", True)
     assert run(program, "search", "pump", str(folder), "--all").text.splitlines()[1] == "    - [x] mend the pump"
+
+
+def test_old_logs_are_archived_only_if_that_is_said_and_it_is_taken_back(program: Program, folder: Path) -> None:
+    before = hashes(folder)
+    late = {"now": "2026-04-01T12:00:00Z"}
+    plan = run(program, "archive", str(folder), "--force", "--older-than", "30", **late)
+    assert plan.text.startswith("memory/2026-02-17.md → memory/archive/2026-02-17.md  3 items extracted\n")
+    assert "nothing is moved yet" in plan.err
+    assert "memory/2026-02-17.md stays: 1 item still pending\n" in run(program, "archive", str(folder), **late).text
+    assert hashes(folder) == before
+    done = run(program, "archive", str(folder), "--force", "--apply", "--json", **late).json
+    assert (done["applied"], len(done["moves"])) == (True, 2)
+    assert run(program, "status", str(folder)).text.startswith("2 new: memory/archive/2026-02-17.md")
+    assert "no daily log" in run(program, "archive", str(folder), "--apply", **late).err
+    assert len(run(program, "undo", str(folder), "--json").json["moved"]) == 2
+    assert hashes(folder) == before
+    assert "nothing is archived" in run(program, "undo", str(folder)).err
