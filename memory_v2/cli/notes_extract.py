@@ -17,6 +17,7 @@ from memory_v2.notes.extracting import Extracted, Wanted
 from memory_v2.notes.judging import GRADES, Grade
 from memory_v2.notes.notes import Notes
 from memory_v2.notes.packs import CATEGORIES, Category
+from memory_v2.text.amounts import counted_entries
 
 _WORDS: dict[Category, str] = {
     "contacts": "CONTACT",
@@ -44,6 +45,12 @@ _WORDS: dict[Category, str] = {
     help="How sure it is at least: by a label on the line, by a heading above it, or by words in it.",
 )
 @click.option("--closed", is_flag=True, help="Also what was pending or a problem, and is done.")
+@click.option(
+    "--capture",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="MEMORY",
+    help="Store what is found as entries of the memory in this folder; what it has already is not stored again.",
+)
 @people_option
 @json_option
 @with_notes
@@ -56,6 +63,7 @@ def extract(
     until: datetime | None,
     min_grade: Grade,
     closed: bool,
+    capture: Path | None,
     people: Path | None,
     as_json: bool,
 ) -> None:
@@ -69,6 +77,7 @@ def extract(
       silica notes extract ~/agent/memory
       silica notes extract ~/agent/memory --all --category lessons
       silica notes extract ~/agent/memory --since 2026-02-08 --json
+      silica notes extract ~/agent/memory --all --capture ~/.silica/memory_v2
     """
     if is_all and (today or since or until):
         raise click.UsageError("--all cannot be combined with --today, --since or --until", click.get_current_context())
@@ -82,13 +91,33 @@ def extract(
     wanted = Wanted(categories=categories or CATEGORIES, since=first, until=last, min_grade=min_grade, closed=closed)
     with working("reading the notes"):
         found = notes.extract(wanted, people)
+    captured = _captured(notes, found, capture) if capture else None
     if as_json:
-        out_json({"since": document(first), "until": document(last), "items": document(found)})
+        told = {} if captured is None else {"captured": captured}
+        out_json({"since": document(first), "until": document(last), "items": document(found), **told})
     else:
         for line in _lines(found):
             out(line)
+    if captured is not None:
+        tell(f"{counted_entries(captured)} stored in {capture}")
     if not found:
         tell(_nothing(notes, first, last))
+
+
+def _captured(notes: Notes, found: Sequence[Extracted], folder: Path) -> int:
+    """Captures what was found as entries of a memory, and counts those that are new. Raises `StorageError`."""
+    from memory_v2.memory import Memory
+    from memory_v2.notes.capturing import observations
+
+    with Memory.open(str(folder)) as memory, working("storing entries"):
+        known = memory.entries.list_entries(archived=True)
+        stored = {one.source.location for one in known if one.source.location}
+        batch = memory.entries.capture_batch(observations(found, stored))
+    for bad in batch.bad_lines:
+        tell(f"an item could not be stored: {bad.problem}")
+    if not batch.bad_lines:
+        notes.note_captured(found)
+    return sum(not one.was_known for one in batch.captured)
 
 
 def _lines(found: Sequence[Extracted]) -> Iterator[str]:

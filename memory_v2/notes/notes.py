@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
@@ -197,6 +198,13 @@ class Notes:
         part = Part(tag=tag, file=file, since=since, until=until, over=over)
         folder = Folder(self._kept, self._pages, self._full_text())
         return (matching_in if regex else found_in)(folder, query, limit, part, context)
+
+    def note_captured(self, found: Iterable[Extracted]) -> None:
+        """Notes that these were captured as entries of a memory, so that `archive` counts them as kept."""
+        from memory_v2.notes.archive import CAPTURED
+
+        known = set(json.loads(self._kept.told(CAPTURED) or "[]"))
+        self._kept.tell(CAPTURED, json.dumps(sorted(known | {one.id for one in found})))
 
     def archive(self, older_than: int, apply: bool = False, force: bool = False) -> ArchivePlan:
         """The daily logs that are more than so many days old, and what keeps some of them where they are; with `apply`,

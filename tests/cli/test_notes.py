@@ -196,3 +196,18 @@ def test_old_logs_are_archived_only_if_that_is_said_and_it_is_taken_back(program
     assert len(run(program, "undo", str(folder), "--json").json["moved"]) == 2
     assert hashes(folder) == before
     assert "nothing is archived" in run(program, "undo", str(folder)).err
+
+
+def test_what_is_extracted_is_captured_once_and_counts_as_kept(program: Program, folder: Path, tmp_path: Path) -> None:
+    memory = str(tmp_path / "store")
+    first = run(program, "extract", str(folder), "--all", "--capture", memory, "--json").json
+    assert first["captured"] == len({one["id"].rpartition("-")[0] for one in first["items"]}) > 0
+    later = run(program, "extract", str(folder), "--all", "--capture", memory, now="2026-04-02T12:00:00Z")
+    assert "0 entries stored" in later.err
+    listed = program.silica("memory", "--path", memory, "entries", "ls", "--json").json["entries"]
+    decision = next(one for one in listed if "peat" in one["text"])
+    assert (decision["observed_at"], decision["kind"], decision["confidence"]) == ("2026-02-17", "decisions", 0.9)
+    assert decision["source"]["location"].startswith("memory/2026-02-17.md#")
+    assert {one["observed_at"] for one in listed} == {"2026-02-17", "2026-02-18"}
+    plan = run(program, "archive", str(folder), "--json", now="2026-04-02T12:00:00Z").json
+    assert (len(plan["moves"]), plan["stays"]) == (2, [])
