@@ -149,6 +149,10 @@ def _by_heading(item: Item, name: str) -> dict[Category, Verdict]:
     for words in map(_first_cell, reversed(nearest)):
         if found := _said_by(words, ("titles", "headings")):
             return found
+    if any(
+        map(_FOOTER.match, item.leads)
+    ):  # labels in bold say what the item is: the steps of a fix, or the files that it touched
+        return {}
     for words in (*reversed(item.headings[:-1]), stem):
         if found := _said_by(words, ("titles",)):
             return found
