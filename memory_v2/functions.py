@@ -8,6 +8,7 @@ from memory_v2.memory import Memory
 from memory_v2.tree.path import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import date
 
     from memory_v2.operations.results import PageInfo, SearchResults, SplitResult, WriteResult
@@ -44,12 +45,19 @@ def search_memory(
     near: str | None = None,
     steps: int = 1,
     regex: bool = False,
+    only: Literal["pages", "entries"] | None = None,
+    agent: str | None = None,
+    domain: str | None = None,
+    tags: Iterable[str] = (),
+    min_confidence: float | None = None,
+    cross: bool = False,
+    archived: bool = False,
 ) -> SearchResults:
-    """Returns the best answers to a question, each verbatim with its page and lines. `memory.search` says what the
-    other arguments are."""
-    part: dict[str, Any] = {"under": under, "since": since, "until": until, "source": source, "near": near}
+    """Returns the best answers of pages and entries to a question, each verbatim with its page and lines, or its entry.
+    `memory.search` says what the other arguments are."""
+    given = locals()
     with Memory.open() as memory:
-        return memory.search(query, max_results, max_tokens, **part, steps=steps, regex=regex)
+        return memory.search(**given)
 
 
 def split_memory(path: str | None = None) -> SplitResult:

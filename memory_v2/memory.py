@@ -323,8 +323,9 @@ class Memory:
         days = {name: self._parts.calendar.written(day) for name, day in (("since", since), ("until", until))}
         narrowed: dict[str, Any] = {"max_tokens": max_tokens, "under": under, **days, "source": source, "near": near}
         narrowed |= {"only": only, "agent": agent, "domain": domain, "tags": tag_list(tags) or None}
-        narrowed |= {"min_confidence": min_confidence, "cross": cross or None, "archived": archived or None}
+        narrowed |= {"min_confidence": min_confidence}
         told = {key: value for key, value in narrowed.items() if value is not None}
+        told |= {key: value for key, value in (("cross", cross), ("archived", archived)) if value is not False}
         return self._run(SEARCH, query=query, max_results=max_results, **told, steps=steps, regex=regex)
 
     def list_files(self) -> list[PageInfo]:

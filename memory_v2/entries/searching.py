@@ -83,7 +83,7 @@ def _least(given: object) -> float | None:
     if given is None:
         return None
     try:
-        if not isinstance(given, int | float | str):
+        if isinstance(given, bool) or not isinstance(given, int | float):
             raise TypeError
         return share(given)
     except (TypeError, ValueError) as error:
