@@ -64,6 +64,7 @@ NOTES_VERBS = {
     "digest": "notes_digest",
     "audit": "notes_audit",
     "graph": "notes_graph",
+    "watch": "notes_watch",
     "archive": "notes_archive",
     "undo": "notes_archive",
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -211,3 +214,23 @@ def test_what_is_extracted_is_captured_once_and_counts_as_kept(program: Program,
     assert {one["observed_at"] for one in listed} == {"2026-02-17", "2026-02-18"}
     plan = run(program, "archive", str(folder), "--json", now="2026-04-02T12:00:00Z").json
     assert (len(plan["moves"]), plan["stays"]) == (2, [])
+
+
+def test_a_watch_tells_what_changes_until_it_is_stopped(program: Program, folder: Path) -> None:
+    run(program, "index", str(folder))
+    command = [sys.executable, "-u", "-m", "memory_v2.cli", "notes", "watch", str(folder), "--interval", "0.1"]
+    environment = program.environment({"XDG_CACHE_HOME": str(program.home / "cache")})
+    watching = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert watching.stdout is not None
+        assert watching.stderr is not None
+        assert "watching 3 files" in watching.stderr.readline()
+        (folder / "new.md").write_text("# New\n")
+        assert watching.stdout.readline() == "1 new: new.md\n"
+        (folder / "new.md").unlink()
+        assert watching.stdout.readline() == "1 removed: new.md\n"
+        watching.send_signal(signal.SIGINT)
+        _, told = watching.communicate()
+        assert (watching.returncode, told) == (0, "silica: stopped\n")
+    finally:
+        watching.kill()
