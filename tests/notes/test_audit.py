@@ -118,6 +118,15 @@ def test_a_lasting_note_contradicts_what_is_said_of_the_same_subject(
     assert [one.place for one in told(tmp_path, files, "contradiction")] == expected
 
 
+def test_notes_without_a_title_are_about_what_their_files_are_called(tmp_path: Path) -> None:
+    files = {"pump.md": "### Description\n\n- Colour: blue\n", "well.md": "### Description\n\n- Colour: red\n"}
+    assert not audit_of(tmp_path, files).findings
+    again = {"a/pump.md": "### Data\n\n- Colour: blue\n", "b/pump.md": "### Data\n\n- Colour: red\n"}
+    assert list(audit_of(tmp_path / "again", again).counts) == ["contradiction"]
+    index = {"MEMORY.md": "## Pump\n\n- Port: 8080\n", "pump.md": "# Pump\n\n- Port: 8443\n"}
+    assert list(audit_of(tmp_path / "index", index).counts) == ["contradiction"]
+
+
 def test_what_changes_from_log_to_log_is_history(tmp_path: Path) -> None:
     files = {f"memory/2026-02-{day}.md": f"# Pump\n\n- Port: {day}80\n- Colour: {day}\n" for day in (10, 11)}
     assert not audit_of(tmp_path, files).findings

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memory_v2.notes.audit.finding import Finding
-from memory_v2.notes.audit.material import Material, is_index, stem_of
+from memory_v2.notes.audit.material import Material, is_index, is_log, stem_of
 from memory_v2.notes.closing import is_closed
+from memory_v2.notes.note import Item, Note
 from memory_v2.text.contradictions import Said, Statement, contradictions, stated, subject_of
 from memory_v2.text.words import normal
 
@@ -39,8 +40,18 @@ def _said(material: Material) -> Iterator[Said]:
         for number, line in enumerate(item.text.split("\n"), item.first_line):
             if not (found := stated(line)) or is_closed(item):
                 continue
-            above = (item.headings[1:] if is_index(note) else item.headings) or (stem_of(note.name),)
+            above = _above(note, item)
             if above not in subjects:
                 subjects[above] = subject_of(above, names)
             if subject := subjects[above]:
                 yield Said(subject, found[0], Statement(note.name, number, found[1], item.day))
+
+
+def _above(note: Note, item: Item) -> tuple[str, ...]:
+    """The headings that name what an item is about. The title of an index names nothing; a lasting note without a title
+    is about what its file is called."""
+    titles = {section.heading for section in note.sections if section.level == 1}
+    if is_index(note):
+        headings = item.headings[1:] if item.headings[:1] and item.headings[0] in titles else item.headings
+        return headings or (stem_of(note.name),)
+    return item.headings if item.headings and (titles or is_log(note)) else (stem_of(note.name), *item.headings)
