@@ -36,7 +36,7 @@ ROW = rows.CAPTURE
     help='Capture each line of a file, or of standard input ("-"): {"text": …, "tags": […], …}.',
 )
 @option_for(ROW, "agent", "--agent", metavar="NAME")
-@option_for(ROW, "tags", "--tag", "tags", metavar="TAG", multiple=True)
+@option_for(ROW, "tags", "--tag", "--tags", "tags", metavar="TAG", multiple=True)
 @option_for(ROW, "confidence", "--confidence", type=float, metavar="SHARE")
 @option_for(ROW, "importance", "--importance", type=float, metavar="SHARE")
 @option_for(ROW, "decay", "--decay", metavar="DECAY")

@@ -52,7 +52,7 @@ def entries(context: click.Context) -> None:
 
 @entries.command("ls")
 @option_for(rows.LIST_ENTRIES, "agent", "--agent", metavar="NAME")
-@option_for(rows.LIST_ENTRIES, "tag", "--tag", metavar="TAG")
+@option_for(rows.LIST_ENTRIES, "tag", "--tag", "--tags", "tag", metavar="TAG")
 @option_for(rows.LIST_ENTRIES, "archived", "--archived")
 @json_option
 @with_memory

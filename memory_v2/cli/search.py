@@ -41,7 +41,7 @@ NEAREST = 3
 @click.option("--entries", "only", flag_value="entries", help="Only entries.")
 @option_for(SEARCH, "agent", "--agent", metavar="NAME")
 @option_for(SEARCH, "domain", "--domain", metavar="NAME")
-@option_for(SEARCH, "tags", "--tags", metavar="TAG", multiple=True)
+@option_for(SEARCH, "tags", "--tags", "--tag", "tags", metavar="TAG", multiple=True)
 @option_for(SEARCH, "min_confidence", "--min-confidence", metavar="NUMBER", type=float)
 @option_for(SEARCH, "cross", "--cross")
 @option_for(SEARCH, "archived", "--archived")
