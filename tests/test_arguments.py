@@ -21,6 +21,7 @@ NO_STRINGS: tuple[object, ...] = (0, 3, 3.5, False, b"x", [], ["x"], {"a": 1}, o
 WRONG: dict[str, tuple[object, ...]] = {
     "str": NO_STRINGS,
     "str | None": NO_STRINGS,
+    "str | Path": (None, 3, b"x", "", object()),
     "date | str | None": (*NO_STRINGS, "", "Monday", "2026-02-30", "20260203", "9999-01-01"),
     "int": (None, "3", 3.5, True, [3]),
     "int | None": ("3", 3.5, True, [3]),
@@ -48,7 +49,14 @@ def memory(tmp_path: Path) -> Memory:
 def wrong_calls(memory: Memory) -> list[tuple[str, str, dict[str, Any]]]:
     """Every operation with each of its arguments wrong, and the others as they should be."""
     right: dict[str, Any] = {"text": "tea", "path": "memory", "query": "tea", "new": "x", "old": "memory"}
-    right |= {"files": {}, "lines": ()}
+    right |= {
+        "files": {},
+        "lines": (),
+        "id": "a/obs-2026-01-01-001",
+        "why": "no",
+        "name": "one",
+        "file": "one.json",
+    }
     right |= {"revision": memory.history()[0].id, "was": memory.read(), "line": 0}
     return [
         (name, argument.name, {needed: right[needed] for needed in right if needed in given} | {argument.name: wrong})
@@ -61,10 +69,16 @@ def wrong_calls(memory: Memory) -> list[tuple[str, str, dict[str, Any]]]:
     ]
 
 
+def _holder(memory: Memory, name: str) -> object:
+    if TABLE[name].function.startswith("checkpoints."):
+        return memory.checkpoints
+    return memory.entries if TABLE[name].works_on == "entries" else memory
+
+
 def test_a_wrong_argument_of_an_operation_is_refused(memory: Memory) -> None:
     before = pages_of(memory.storage)
     for name, argument, given in wrong_calls(memory):
-        holder = memory.entries if TABLE[name].works_on == "entries" else memory
+        holder = _holder(memory, name)
         with pytest.raises(UsageError):
             print(name, argument, given, getattr(holder, METHODS.get(name, name))(**given))
     assert pages_of(memory.storage) == before

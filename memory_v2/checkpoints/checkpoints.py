@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory_v2.checkpoints import rows
+from memory_v2.entries.arguments import check_arguments
 
 if TYPE_CHECKING:
     from memory_v2.checkpoints.checkpoint import Checkpoint, CheckpointContents, ExportedCheckpoint
     from memory_v2.operations.results import Result
+    from memory_v2.operations.row import Row
+
+T = TypeVar("T")
 
 
 class Checkpoints:
     """The checkpoints of a memory: named points of its history, each with all pages and entries as they were."""
 
     def __init__(self, run: Callable[..., Any]) -> None:
-        self._run = run
+        self._carry_out = run
+
+    def _run(self, row: Row[T], /, **given: Any) -> T:
+        check_arguments(row, given)
+        done: T = self._carry_out(row, **given)
+        return done
 
     def create_checkpoint(self, name: str) -> Checkpoint:
         """Gives the present state a name; edits by hand and captured entries are in it. Raises `InvalidSetting`,
@@ -39,13 +48,13 @@ class Checkpoints:
     def export_checkpoint(self, name: str, file: str | Path, force: bool = False) -> ExportedCheckpoint:
         """Writes a checkpoint to a file, with a version and a checksum, whole or not at all. A file that is there is
         only replaced with `force`. Raises `NotAllowed`, `UsageError`, `StorageError`."""
-        exported: ExportedCheckpoint = self._run(rows.EXPORT_CHECKPOINT, name=name, file=str(file), force=force)
+        exported: ExportedCheckpoint = self._run(rows.EXPORT_CHECKPOINT, name=name, file=file, force=force)
         return exported
 
     def load_checkpoint(self, file: str | Path) -> Result:
         """Makes all pages and entries those of a checkpoint's file, in one operation that `undo` takes back. Raises
         `InvalidText` if the file is not as it was exported or is of a newer version, and `StorageError`."""
-        result: Result = self._run(rows.LOAD_CHECKPOINT, file=str(file))
+        result: Result = self._run(rows.LOAD_CHECKPOINT, file=file)
         return result
 
     def restore_checkpoint(self, name: str) -> Result:

@@ -1,10 +1,11 @@
-"""Whether the arguments of an operation on entries are of the types that its row of the table names, and on one line
-where a header has a line for them."""
+"""Whether the arguments of an operation on entries or checkpoints are of the types that its row of the table names, and
+on one line where a header has a line for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 from memory_v2.errors import InvalidSetting
@@ -72,6 +73,7 @@ def _are_files(value: object) -> bool:
 _TYPES: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "str": (_is_string, "a string"),
     "str | None": (_or_none(_is_string), "a string or None"),
+    "str | Path": (lambda value: isinstance(value, str | Path) and value != "", "a path"),
     "float": (_is_number, "a number"),
     "float | None": (_or_none(_is_number), "a number or None"),
     "bool": (lambda value: isinstance(value, bool), "True or False"),

@@ -159,14 +159,14 @@ SCENES = (
     Scene("restore of a page", _several_writes, _restore_page),
     Scene("restore of the tree", _several_writes, _restore_tree),
     Scene("check --apply", _broken, lambda memory: memory.checkup(apply=True)),
+    Scene("packing the history", _several_writes, Memory.pack_history),
+    Scene("edit by hand is noticed", _small_tree, lambda memory: memory.history(), _edit),
     Scene("consolidation", _entries, lambda memory: memory.entries.consolidate(apply=True)),
     Scene("ageing of entries", _with_entries, lambda memory: memory.entries.age(apply=True)),
     Scene("sharing of entries", _with_entries, lambda memory: memory.entries.promote(apply=True)),
     Scene("duplicates of entries", _with_entries, lambda memory: memory.entries.dedupe(apply=True)),
     Scene("retracting an entry", _with_entries, lambda memory: memory.entries.retract("hawk/obs-2026-01-03-001", "no")),
     Scene("back to a checkpoint", _with_entries, lambda memory: memory.checkpoints.restore_checkpoint("before")),
-    Scene("packing the history", _several_writes, Memory.pack_history),
-    Scene("edit by hand is noticed", _small_tree, lambda memory: memory.history(), _edit),
 )
 
 

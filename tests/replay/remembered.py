@@ -77,6 +77,7 @@ KEPT = ("tollgate-stage.internal", "8443", "Thursday", "11:00", "Mira Okafor", "
 TAKEN_BACK = re.compile(r"PDF/A|\b(?:net[- ]?)?45\b")
 A_DATABASE = re.compile(r"(?i)\b(?:postgres\w*|mysql|mariadb|oracle|sqlite|mongo\w*|redis)\W+v?\d")
 READING = {"search_memory", "read_memory", "list_memory_files"}
+NOTING = {"write_memory", "replace_in_memory", "capture_memory"}
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def judge(desk: Desk, weeks: Weeks) -> None:
     assert "undo" in weeks.done
     assert not TAKEN_BACK.search(everything), "what was taken back is still there"
     for number, calls in enumerate(desk.calls):
-        reads, writes = ({call.name for call in calls} & names for names in (READING, {"write_memory"}))
+        reads, writes = ({call.name for call in calls} & names for names in (READING, NOTING))
         assert reads or number not in (1, 2, 5), f"session {number + 1} was answered without a look"
         assert writes or number not in (0, 2, 3, 4), f"nothing was noted in session {number + 1}"
     assert not A_DATABASE.search(desk.answers[UNKNOWN]), "what was never said is told"
