@@ -66,6 +66,8 @@ def test_every_command_prints_what_the_document_shows(document: Path, tmp_path: 
 def test_every_python_example_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(document, tmp_path)
     monkeypatch.chdir(tmp_path)
+    for home in ("HOME", "USERPROFILE"):  # not the memory of whoever runs the tests
+        monkeypatch.setenv(home, str(tmp_path))
     names: dict[str, object] = {}
     for block in fences(document, "python"):
         exec(compile(block, document.name, "exec"), names)
