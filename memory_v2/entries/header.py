@@ -99,7 +99,7 @@ def header_line(key: str, value: Written) -> str:
 
 def changed_header(text: str, changes: Mapping[str, Written]) -> str:
     """The file with these keys set, every other line to the byte. Raises `NotAllowed` for a header that cannot be
-    read."""
+    read, or would not be read as it was meant."""
     header = read_header(text)
     if header.problem:
         raise NotAllowed(f"line {header.line}: {header.problem}; correct it first")
@@ -111,7 +111,15 @@ def changed_header(text: str, changes: Mapping[str, Written]) -> str:
     inside, rest = lines[1 : header.lines - 1], lines[header.lines - 1 :]
     for key, value in changes.items():
         inside = list(_set(inside, key, value, newline))
-    return mark + "".join([lines[0], *inside, *rest])
+    changed = mark + "".join([lines[0], *inside, *rest])
+    after = read_header(changed)
+    if after.problem or not changes.keys() - after.values.keys() <= {
+        key for key, one in changes.items() if one is None
+    }:
+        raise NotAllowed(
+            f"{', '.join(changes)} cannot be set in this front matter; write each key on a line of its own"
+        )
+    return changed
 
 
 def _set(inside: Sequence[str], key: str, value: Written, newline: str) -> Iterator[str]:
@@ -200,6 +208,8 @@ def _parsed_values(inside: Iterable[str]) -> dict[str, Value]:
         return {}
     if not hasattr(mapping, "value") or mapping.id != "mapping":
         raise _Broken("the front matter is not a list of keys with values", 2)
+    if mapping.flow_style:  # a line that is added to `{}` would not be in it
+        raise _Broken("the front matter stands in braces; write each key on a line of its own", 2)
     if not _is_bounded(mapping):
         raise _Broken("the front matter has too many values, or one that holds itself", 2)
     values: dict[str, Value] = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memory_v2.entries.area import Area
@@ -206,6 +206,9 @@ HEADER = st.text(alphabet="ab:- [](){}&*#!|>'\"\\\n\r\t.,0149éT\u2028\ufeff\udc
 
 @settings(max_examples=effort(300, 20_000))
 @given(HEADER, st.text(max_size=20))
+@example("{}", "")
+@example("{a: b}", "")
+@example("a: b\n...", "")
 def test_a_header_of_any_kind_is_read_or_told_and_the_text_below_is_kept(header: str, text: str) -> None:
     place = place_of(f"{ENTRIES}/agents/hawk/memory/vault/obs-2026-02-15-001")
     assert place is not None
