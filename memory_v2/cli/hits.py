@@ -7,9 +7,13 @@ from collections.abc import Iterable, Iterator
 from memory_v2.cli.show import style
 
 
-def points(confidence: float, signs: Iterable[tuple[str, float]]) -> Iterator[str]:
+def confidence(share: float) -> str:
+    """How much of the question an answer tells, as a line."""
+    return style(f"    confidence {share:.2f}", dim=True)
+
+
+def points(signs: Iterable[tuple[str, float]]) -> Iterator[str]:
     """What an answer was ranked by, in lines: the most telling sign first."""
-    yield style(f"    confidence {confidence:.2f}", dim=True)
     for name, each in sorted(signs, key=lambda sign: -abs(sign[1])):
         yield style(f"    {each:+.2f}  {name}", dim=True)
 

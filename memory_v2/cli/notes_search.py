@@ -7,7 +7,7 @@ from datetime import datetime
 
 import click
 
-from memory_v2.cli.hits import points, set_off
+from memory_v2.cli.hits import confidence, points, set_off
 from memory_v2.cli.notes import day_of, day_option, with_notes
 from memory_v2.cli.show import has_colours, out, out_json, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
@@ -79,7 +79,7 @@ def search(
         for number, hit in enumerate(shown):
             out(("\n" if number else "") + "\n".join(_lines(hit, words)))
             if explain:
-                out("\n".join(points(hit.confidence, hit.signs)))
+                out("\n".join([confidence(hit.confidence), *points(hit.signs)]))
     for sentence in _notices(found, notes, len(found) if as_json or show_all else NEAREST):
         tell(sentence)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from memory_v2.cli.hits import points, set_off
+from memory_v2.cli.hits import confidence, points, set_off
 from memory_v2.cli.report import admit, out_result, price, tell_how_to_begin
 from memory_v2.cli.show import has_colours, out, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
@@ -129,11 +128,11 @@ def _about(result: EntryResult) -> Iterator[str]:
 
 
 def _signs(result: SearchResult) -> Iterator[str]:
-    if not isinstance(result, EntryResult):
-        yield from points(result.confidence, result.signs)
-        return
-    of = result.factors
-    made = f"{of.answers:.2f} as an answer × {of.confidence:.2f} confidence × {of.weight:.2f} weight ({of.decay})"
-    yield style(f"    {result.relevance_score:.2f} = {made}", dim=True)
-    yield style(f"    {result.confidence:.2f} of the question told", dim=True)
-    yield from islice(points(result.confidence, result.signs), 1, None)
+    if isinstance(result, EntryResult):
+        of = result.factors
+        made = f"{of.answers:.2f} as an answer × {of.confidence:.2f} confidence × {of.weight:.2f} weight ({of.decay})"
+        yield style(f"    {result.relevance_score:.2f} = {made}", dim=True)
+        yield style(f"    {result.confidence:.2f} of the question told", dim=True)
+    else:
+        yield confidence(result.confidence)
+    yield from points(result.signs)

@@ -113,9 +113,7 @@ def changed_header(text: str, changes: Mapping[str, Written]) -> str:
         inside = list(_set(inside, key, value, newline))
     changed = mark + "".join([lines[0], *inside, *rest])
     after = read_header(changed)
-    if after.problem or not changes.keys() - after.values.keys() <= {
-        key for key, one in changes.items() if one is None
-    }:
+    if after.problem or any(value is not None and key not in after.values for key, value in changes.items()):
         raise NotAllowed(
             f"{', '.join(changes)} cannot be set in this front matter; write each key on a line of its own"
         )

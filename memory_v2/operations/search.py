@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from memory_v2.agent.loop import Decision, decide
@@ -55,9 +56,8 @@ def search(
     """The best answers to a question, best first, each verbatim with its page and lines; empty only if the memory has
     none. With `max_tokens`, as many as fit instead of `max_results`; the best is there, cut if it must be. The others
     say in which part of the memory; `regex` makes the query a pattern and finds the lines that match. What stands
-    `beside` the pages is found too. Raises
-    `InvalidText` for an empty question, `InvalidSetting` for fewer than one result, `InvalidPattern`, `PageNotFound`,
-    `InvalidPath`, and `StorageError`."""
+    `beside` the pages is found too. Raises `InvalidText` for an empty question, `InvalidSetting` for fewer than one
+    result, `InvalidPattern`, `PageNotFound`, `InvalidPath`, and `StorageError`."""
     check_question(query)
     check_tokens(max_tokens)
     if not is_count(max_results, 1):
@@ -105,7 +105,7 @@ def _decided(
         for one in _cited(decision.task, graph, context.index)
     )
     admitted = (one for one in cited if isinstance(one, EntryResult) or part.has(one.path, one.date, one.source))
-    chosen = [one for one, _ in zip(admitted, range(limit), strict=False)]
+    chosen = list(islice(admitted, limit))
     shown = statements(chosen, draft.find) if max_tokens is None else fitting(chosen, draft.find, max_tokens)
     results = SearchResults(with_confidence(shown, query, context.index, beside))
     results.answered = bool(results) and (
