@@ -257,14 +257,11 @@ class Memory:
         it, a day in the name of the source counts. Raises `InvalidText`, `InvalidPath`, `InvalidSetting`,
         `StorageError`.
         """
-        return self._run(rows.WRITE, **self._write_arguments(text, path, mode, source, date))
+        return self._run(rows.WRITE, text=text, path=path, mode=mode, **self._said(source, date))
 
-    def _write_arguments(
-        self, text: str, path: str | None, mode: str, source: str | None, day: date | str | None
-    ) -> dict[str, Any]:
+    def _said(self, source: str | None, day: date | str | None) -> dict[str, str]:
         said = {"source": source, "date": self._parts.calendar.written(day)}
-        told = {key: value for key, value in said.items() if value is not None}
-        return {"text": text, "path": path, "mode": mode, **told}
+        return {key: value for key, value in said.items() if value is not None}
 
     def rehearse(
         self,
@@ -281,7 +278,8 @@ class Memory:
 
         with rehearsal(self._context) as context:
             runner = replace(self._runner, traces=lambda: None)
-            return runner.carry_out(context, rows.WRITE, self._write_arguments(text, path, mode, source, date))
+            arguments = {"text": text, "path": path, "mode": mode, **self._said(source, date)}
+            return runner.carry_out(context, rows.WRITE, arguments)
 
     def split(self, path: str = ROOT) -> SplitResult:
         """Divides a page into a page and its children, whatever its size. Raises `PageNotFound`."""
@@ -357,10 +355,13 @@ class Memory:
         writes are not counted. Raises `PageNotFound`, `NotAllowed`."""
         return self._run(rows.INSERT, path=path, line=line, text=text)
 
-    def replace_text(self, path: str, old: str, new: str) -> Result:
-        """Replaces a part of a page's text, to the character; no model is asked. Raises `PageNotFound`, and
-        `NotAllowed` unless the part occurs exactly once."""
-        return self._run(rows.REPLACE_TEXT, path=path, old=old, new=new)
+    def replace_text(
+        self, path: str, old: str, new: str, *, source: str | None = None, date: date | str | None = None
+    ) -> Result:
+        """Replaces a part of a page's text, to the character; no model is asked. `source` and `date` say of the new
+        words what they say for `write`. Raises `PageNotFound`, `InvalidSetting`, and `NotAllowed` unless the part
+        occurs exactly once."""
+        return self._run(rows.REPLACE_TEXT, path=path, old=old, new=new, **self._said(source, date))
 
     def delete_folder(self, path: str) -> Result:
         """Deletes all pages below a path; the page of this path stays. Raises `PageNotFound` if there are none."""

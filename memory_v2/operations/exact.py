@@ -6,6 +6,7 @@ A page that grows too large is split as always.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 
 from memory_v2.errors import InvalidSetting, NotAllowed, PageExists, PageNotFound
 from memory_v2.operations.arrange import committed
@@ -14,12 +15,14 @@ from memory_v2.operations.draft import Draft, unlinked
 from memory_v2.operations.moving import linking, move_pages
 from memory_v2.operations.renamed import follow_renamed
 from memory_v2.operations.results import Result
-from memory_v2.operations.texts import check_text
+from memory_v2.operations.sources import name_source
+from memory_v2.operations.texts import check_text, checked_source
 from memory_v2.operations.write import describe_again, ensure_page
 from memory_v2.tree.block import BYTE_ORDER_MARK
 from memory_v2.tree.edit import new_blocks
 from memory_v2.tree.exact import inserted, is_bare, replaced, text_of, with_text
 from memory_v2.tree.path import ROOT, TakenPaths, fold, new_page_path, page_path
+from memory_v2.tree.source import NO_SOURCE, Source
 
 
 def create(context: Context, path: str, text: str) -> Result:
@@ -48,11 +51,15 @@ def insert(context: Context, path: str, line: int, text: str) -> Result:
     return _changed(context, path, lambda now: inserted(now, line, text))
 
 
-def replace_text(context: Context, path: str, old: str, new: str) -> Result:
-    """Replaces a part of a page's text. Raises `PageNotFound`, and `NotAllowed` unless it occurs exactly once."""
+def replace_text(
+    context: Context, path: str, old: str, new: str, source: str | None = None, date: date | str | None = None
+) -> Result:
+    """Replaces a part of a page's text. `source` says where the new words came from, and `date` the day they were said.
+    Raises `PageNotFound`, `InvalidSetting`, and `NotAllowed` unless the part occurs exactly once."""
     check_text(old, "a text")
     check_text(new, "a text")
-    return _changed(context, path, lambda now: replaced(now, old, new))
+    told = checked_source(source, date, context.calendar)
+    return _changed(context, path, lambda now: replaced(now, old, new), told)
 
 
 def delete_folder(context: Context, path: str) -> Result:
@@ -99,7 +106,8 @@ def _below(draft: Draft, path: str) -> set[str]:
     return found
 
 
-def _changed(context: Context, path: str, change: Callable[[str], str]) -> Result:
+def _changed(context: Context, path: str, change: Callable[[str], str], source: Source = NO_SOURCE) -> Result:
+    """The page with its text changed. What is new on it is from this source, and never from that of its page."""
     path = page_path(path)
 
     def stage(draft: Draft) -> str:
@@ -108,6 +116,7 @@ def _changed(context: Context, path: str, change: Callable[[str], str]) -> Resul
         if page.piece is not None:
             raise NotAllowed(f"{path!r} holds part of a block too large for one page; it cannot be edited alone")
         draft.put(with_text(page, change(text_of(page))))
+        name_source(draft, source)
         describe_again(draft, page, draft.page(path).blocks)
         return path
 

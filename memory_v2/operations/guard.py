@@ -94,9 +94,11 @@ def check_own_words(text: str, sources: Iterable[str], what: str) -> str:
         raise ToolProblem(f"{what} holds {', '.join(invented[:5])}, which the text does not; use its own numbers only")
     told = _terms(joined)
     sentences = [own for sentence in _SENTENCE_END.split(text) if (own := _terms(sentence) - SAYING)]
-    if not sentences or any(len(own & told) < GROUNDED_SHARE * len(own) for own in sentences):
+    invented = next((sorted(own - told) for own in sentences if len(own & told) < GROUNDED_SHARE * len(own)), [])
+    if invented or not sentences:
+        named = f" ({', '.join(invented[:5])})" if invented else ""
         raise ToolProblem(
-            f"{what} says what the text does not; say only what it says, in its own terms, or place its blocks"
+            f"{what} says what the text does not{named}; say only what it says, in its own terms, or place its blocks"
         )
     return text
 

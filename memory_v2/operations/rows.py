@@ -245,6 +245,8 @@ REPLACE_TEXT: Row[Result] = Row(
         Argument("path", "str", "The page."),
         Argument("old", "str", "The part, which occurs exactly once."),
         Argument("new", "str", "What stands there instead."),
+        Argument("source", "str | None", "Where the new words came from. Kept with them.", None),
+        Argument("date", "date | str | None", "The day they were said, such as 2026-02-03.", None),
     ),
     changes="tree",
     is_recorded=True,

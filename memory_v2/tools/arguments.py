@@ -41,7 +41,7 @@ class Write:
     mode: Annotated[
         Literal["update", "append", "replace"] | None,
         Argument(
-            "update (default) works the text into the page; append adds it at the end; replace replaces the page's text"
+            "update (default) works the text into the page; append adds it at the end, word for word; replace replaces the page's text"
         ),
     ] = None
     source: Annotated[
@@ -85,6 +85,12 @@ class Replace:
     path: Page
     old: Annotated[str, Argument("the words to replace, exactly as the page has them; they occur there once")]
     new: Annotated[str, Argument("what stands there instead; empty to take the words out")]
+    source: Annotated[
+        str | None, Argument("where the new words come from: a file, a URL, a session, a person; default: not recorded")
+    ] = None
+    date: Annotated[
+        str | None, Argument("the day on which they were said, such as 2026-02-03, if that was not today; default: today")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from memory_v2.tree.exact import text_of
 from memory_v2.tree.page import parse_page
 from tests.effort import effort
 from tests.operations.scenes import SMALL, offline
-from tests.properties.whole import faults, pages_of
+from tests.properties.whole import clock, faults, pages_of
 
 
 def text(memory: Memory, path: str) -> str:
@@ -119,6 +119,29 @@ def test_a_part_is_replaced_if_it_occurs_once() -> None:
         with pytest.raises(NotAllowed):
             memory.replace_text("log", part, "x")
     assert text(memory, "log") == "two two\n"
+
+
+def test_new_words_on_a_page_from_a_source_are_said_today_or_as_they_say() -> None:
+    memory = offline()
+    memory.write("Silica deploys on Tuesdays.\n\nAda signs.", "silica", source="handbook.md", date="2020-01-02")
+    memory.replace_text("silica", "Tuesdays", "Fridays")
+    [deploys] = memory.search("silica deploys fridays", 1)
+    [signs] = memory.search("who signs", 1)
+    assert (deploys.date, deploys.source) == (clock().date(), "")
+    assert (str(signs.date), signs.source) == ("2020-01-02", "handbook.md")
+    memory.replace_text("silica", "Fridays", "Mondays", source="chat with Bo", date="2021-03-04")
+    [deploys] = memory.search("silica deploys mondays", 1)
+    assert (str(deploys.date), deploys.source) == ("2021-03-04", "chat with Bo")
+    memory.insert("silica", 0, "Kilns burn clay.")
+    [kilns] = memory.search("kilns burn", 1)
+    assert (kilns.date, kilns.source) == (clock().date(), "")
+
+
+def test_an_exact_change_of_a_page_without_a_source_names_none() -> None:
+    memory = offline()
+    memory.create("log", "one\n")
+    memory.replace_text("log", "one", "two")
+    assert text(memory, "log") == "two\n"
 
 
 def test_links_that_an_edit_takes_away_leave_no_page_out_of_reach() -> None:
