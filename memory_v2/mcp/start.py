@@ -41,14 +41,17 @@ def serve_stdio(memory: Memory, way: Way, wait: float) -> None:
     from mcp.server.stdio import stdio_server
 
     from memory_v2.mcp.server import MemoryServer
+    from memory_v2.mcp.unreadable import Incoming, answer_unreadable
 
     async def run() -> None:
         served = MemoryServer(memory, way, wait)
         server = served.server()
+        onward, readable = anyio.create_memory_object_stream[Incoming]()
         async with anyio.create_task_group() as tasks, stdio_server() as (incoming, outgoing):
             if sys.platform != "win32":
                 tasks.start_soon(_die_by_signal, served.close)
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            tasks.start_soon(answer_unreadable, incoming, onward, outgoing.send)
+            await server.run(readable, outgoing, server.create_initialization_options())
             tasks.cancel_scope.cancel()
 
     try:

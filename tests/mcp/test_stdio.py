@@ -146,3 +146,24 @@ def test_a_host_that_hears_nothing_any_more_is_no_fault(tmp_path: Path) -> None:
     with process.stderr as said:
         assert b"Traceback" not in said.read()
     assert process.wait(60) == 0
+
+
+def test_a_request_that_cannot_be_read_is_answered(tmp_path: Path) -> None:
+    half_an_emoji = json.dumps(WRITE).replace("Leeks", r"\ud83d")
+    no_request = json.dumps({**WRITE, "params": [1]})
+    with subprocess.Popen(
+        started(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        answers = []
+        for lines in (json.dumps(INITIALIZE), half_an_emoji, "[" * 100_000 + "\n" + no_request, json.dumps(WRITE)):
+            process.stdin.write(lines.encode() + b"\n")
+            process.stdin.flush()
+            answers.append(json.loads(process.stdout.readline()))
+    _, unreadable, unknown, written = answers
+    assert [answer["id"] for answer in answers] == [1, 2, 2, 2]
+    assert "cannot be read" in unreadable["error"]["message"]
+    assert "no request of the protocol" in unknown["error"]["message"]
+    assert not written["result"]["isError"]
+    assert "Leeks" in Memory.open(tmp_path).read()
