@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memory_v2.errors import ModelError
@@ -42,7 +42,7 @@ def read_chat(completion: Any, keys: tuple[str, ...], price: Callable[[Usage], f
         choice = completion["choices"][0]
         message, usage = choice["message"], _usage(completion.get("usage") or {})
         return Reply(
-            text=message.get("content") or message.get("refusal") or "",
+            text=_text(message.get("content")) or message.get("refusal") or "",
             tool_calls=tuple(_call(call) for call in message.get("tool_calls") or []),
             usage=usage,
             stop_reason="refusal" if message.get("refusal") else _STOP.get(choice["finish_reason"], "other"),
@@ -52,6 +52,13 @@ def read_chat(completion: Any, keys: tuple[str, ...], price: Callable[[Usage], f
         )
     except (KeyError, IndexError, TypeError, AttributeError, ArithmeticError) as error:
         raise ModelError(f"it {UNREADABLE}", retryable=True) from error
+
+
+def _text(content: str | Sequence[Mapping[str, Any]] | None) -> str:
+    """The words of a message. Some servers answer in parts, of which those that think are not words."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "".join(part["text"] for part in content if part["type"] == "text")
 
 
 def _messages(conversation: Conversation) -> Iterator[dict[str, Any]]:
