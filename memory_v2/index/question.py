@@ -105,7 +105,7 @@ def _quoted(query: str) -> Iterator[str]:
 def _named(query: str, found: Collection[str], speakers: Iterable[str]) -> list[str]:
     """The speakers that the query names. If the query has capital letters, a name must begin with one, so that `hope`
     is not Hope. A capital at the start of the query does not make a stopword such as `Will` a name."""
-    capital = [{word for word in words(token) if token != token.casefold()} for token in query.split()]
+    capital = [set[str]() if token == token.casefold() else set(words(token)) for token in query.split()]
     anywhere, later = set[str]().union(*capital), set[str]().union(*capital[1:])
     written = {
         word
