@@ -96,7 +96,7 @@ def extract(
         told = {} if captured is None else {"captured": captured}
         out_json({"since": document(first), "until": document(last), "items": document(found), **told})
     else:
-        for line in _lines(found):
+        for line in extracted_lines(found):
             out(line)
     if captured is not None:
         tell(f"{counted_entries(captured)} stored in {capture}")
@@ -120,7 +120,8 @@ def _captured(notes: Notes, found: Sequence[Extracted], folder: Path) -> int:
     return sum(not one.was_known for one in batch.captured)
 
 
-def _lines(found: Sequence[Extracted]) -> Iterator[str]:
+def extracted_lines(found: Sequence[Extracted]) -> Iterator[str]:
+    """What was extracted, each on a line with its day, its place and how sure it is."""
     for one in found:
         people = f"{', '.join(map(plain, one.people))}: " if one.people else ""
         day = f" [{one.day}]" if one.day else ""

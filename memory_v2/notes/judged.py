@@ -31,10 +31,10 @@ class Marks:
 NO_MARKS = Marks({}, ())
 
 
-def judged_notes(kept: Kept) -> Iterator[Extracted]:
-    """Everything that is extracted of all notes. Who is who is not known."""
-    _judge(kept, None)
-    for data in kept.judged():
+def judged_notes(kept: Kept, names: Collection[str] | None = None) -> Iterator[Extracted]:
+    """Everything that is extracted of all notes, or of the named ones. Who is who is not known."""
+    _judge(kept, names)
+    for data in kept.judged(names):
         for row in json.loads(data):
             yield _read(row)
 

@@ -92,9 +92,9 @@ class Kept:
         sql = f"SELECT name FROM notes WHERE data IS NOT NULL AND NOT EXISTS ({same})"
         return [name for (name,) in self._some(sql, names)]
 
-    def judged(self) -> Iterator[str]:
-        """What was extracted of all notes, by name."""
-        yield from (data for _, data in self._some(_JUDGED.format("data"), None))
+    def judged(self, names: Collection[str] | None = None) -> Iterator[str]:
+        """What was extracted of all notes, or of the named ones, by name."""
+        yield from (data for _, data in self._some(_JUDGED.format("data"), names))
 
     def marks(self, names: Collection[str]) -> Iterator[tuple[str, str]]:
         """What the items of the named notes are, by name."""

@@ -139,6 +139,12 @@ class Notes:
         wanted = wanted or Wanted()
         return collected(self._extracted(people, wanted), wanted)
 
+    def extracted_of(self, names: Collection[str]) -> Iterator[Extracted]:
+        """Everything that is extracted of the named notes as they were read, whatever its grade, closed or not."""
+        from memory_v2.notes.judged import judged_notes
+
+        return judged_notes(self._kept, names)
+
     def digest(self, since: date | None = None, until: date | None = None, people: str | Path | None = None) -> Digest:
         """What happened from `since` to `until`; by default yesterday and today."""
         from memory_v2.notes.digest import make_digest

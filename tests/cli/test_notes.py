@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -216,21 +221,57 @@ def test_what_is_extracted_is_captured_once_and_counts_as_kept(program: Program,
     assert (len(plan["moves"]), plan["stays"]) == (2, [])
 
 
-def test_a_watch_tells_what_changes_until_it_is_stopped(program: Program, folder: Path) -> None:
+@pytest.fixture(params=["told by the system", "looked at"])
+def watching(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
+    """The environment of a watch, with and without the extra."""
+    if request.param == "told by the system":
+        pytest.importorskip("watchfiles")
+        return {}
+    hidden = write_files(tmp_path / "hidden", {"watchfiles.py": "raise ImportError\n"})
+    return {"PYTHONPATH": f"{hidden}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+
+
+def test_a_watch_tells_what_changes_and_what_is_new_until_it_is_stopped(
+    program: Program, folder: Path, watching: dict[str, str]
+) -> None:
     run(program, "index", str(folder))
-    command = [sys.executable, "-u", "-m", "memory_v2.cli", "notes", "watch", str(folder), "--interval", "0.1"]
-    environment = program.environment({"XDG_CACHE_HOME": str(program.home / "cache")})
-    watching = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-    try:
-        assert watching.stdout is not None
-        assert watching.stderr is not None
-        assert "watching 3 files" in watching.stderr.readline()
-        (folder / "new.md").write_text("# New\n")
-        assert watching.stdout.readline() == "1 new: new.md\n"
+    with watch(program, folder, watching) as process:
+        assert "watching 3 files" in line_of(process.stderr)
+        if watching:
+            assert "pip install 'silica-memory[watch]'" in line_of(process.stderr)
+        (folder / "new.md").write_text("# New\n\n- Decision: NOT using peat\n- Decision: dig\n")
+        assert line_of(process.stdout) == "1 new: new.md\n"
+        assert line_of(process.stdout) == "  DECISION: Decision: dig  new.md:4 · marker\n"
         (folder / "new.md").unlink()
-        assert watching.stdout.readline() == "1 removed: new.md\n"
-        watching.send_signal(signal.SIGINT)
-        _, told = watching.communicate()
-        assert (watching.returncode, told) == (0, "silica: stopped\n")
+        assert line_of(process.stdout) == "1 removed: new.md\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert (process.returncode, out, err) == (0, "", "silica: stopped\n")
+
+
+def test_a_watch_tells_each_change_as_a_line_of_json(program: Program, folder: Path, watching: dict[str, str]) -> None:
+    run(program, "index", str(folder))
+    with watch(program, folder, watching, "--json") as process:
+        line_of(process.stderr)
+        with (folder / "MEMORY.md").open("a") as memory:
+            memory.write("- Prune in March\n")
+        told = json.loads(line_of(process.stdout))
+        assert told["found"]["changed"] == ["MEMORY.md"]
+        assert [(one["category"], one["text"]) for one in told["told"]] == [("lessons", "Prune in March")]
+
+
+@contextmanager
+def watch(program: Program, folder: Path, environment: dict[str, str], *args: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-u", "-m", "memory_v2.cli", "notes", "watch", str(folder), "--interval", "0.1", *args]
+    env = program.environment({"XDG_CACHE_HOME": str(program.home / "cache"), **environment})
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    try:
+        yield process
     finally:
-        watching.kill()
+        process.kill()
+        process.communicate()
+
+
+def line_of(stream: IO[str] | None) -> str:
+    assert stream is not None
+    return stream.readline()
