@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import unquote
 
+import jsonschema
 import pytest
 
 from memory_v2.notes.audit.codes import CODES
+from memory_v2.notes.audit.sarif import audit_sarif
 from tests.migrate.folder import write_files
-from tests.notes.folder import hashes, settled
+from tests.notes.folder import hashes, notes_of, settled
+from tests.notes.sarif import SARIF
 
 from .program import Program
 from .test_notes import run
@@ -57,18 +61,25 @@ def test_json_has_code_place_advice_and_fingerprint(program: Program, folder: Pa
     assert told == run(program, "audit", str(folder), "--json", now=NOW).json
 
 
-def test_sarif_has_all_that_its_schema_requires(program: Program, folder: Path) -> None:
+def test_sarif_is_as_its_standard_has_it(program: Program, folder: Path) -> None:
+    write_files(folder, {"ünder {0}/📌 a:b.md": "- See [a {0} plan](gone.md)\n"})
     told = run(program, "audit", str(folder), "--format", "sarif", now=NOW).json
+    jsonschema.Draft202012Validator(SARIF).validate(told)
     (made,) = told["runs"]
-    assert told["version"] == "2.1.0" and made["tool"]["driver"]["name"]
-    rules = {rule["id"] for rule in made["tool"]["driver"]["rules"]}
-    assert len(made["results"]) == 4
+    rules = made["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == list(CODES)
+    assert len(made["results"]) == 5
     for result in made["results"]:
-        (where,) = result["locations"]
-        assert result["message"]["text"] and result["ruleId"] in rules
-        assert result["level"] in ("error", "warning", "note")
-        assert where["physicalLocation"]["region"]["startLine"] >= 1
-        assert (folder / where["physicalLocation"]["artifactLocation"]["uri"]).is_file()
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        where = result["locations"][0]["physicalLocation"]
+        lines = (folder / unquote(where["artifactLocation"]["uri"])).read_bytes().splitlines()
+        assert where["region"]["startLine"] <= len(lines)
+
+
+def test_braces_in_a_note_stand_for_no_argument_in_sarif(tmp_path: Path) -> None:
+    with notes_of(tmp_path, {"2026-02-01.md": "- [ ] ask {0} for the plan\n"}) as notes:
+        (result,) = audit_sarif(notes.audit(), "0.1.0")["runs"][0]["results"]
+    assert "ask {{0}} for the plan. Do it" in result["message"]["text"]
 
 
 def test_a_report_in_the_folder_is_never_read_as_a_note(program: Program, folder: Path) -> None:
