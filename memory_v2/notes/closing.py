@@ -10,6 +10,7 @@ from memory_v2.notes.packs import bare, pattern, says
 REACH = 16
 """How many characters before `done` are looked at for a `not`."""
 _STRUCK = re.compile(r"[\W_]*~~.+~~[\W_]*", re.S)
+_STRUCK_FIRST = re.compile(r"[\W_]*~~(.+?)~~", re.S)
 _TICKED = re.compile(r"^[\W_]*[✅☑✔]|[✅☑✔]\ufe0f?[\W_]*$")
 _SUPERSEDED = re.compile(r"\[superseded[|\]]|^\W*superseded\b", re.I)
 """As ClawVault marks what it has replaced, and as people begin such a line."""
@@ -33,6 +34,12 @@ def is_closed(item: Item) -> bool:
 def is_struck(item: Item) -> bool:
     """Whether all of an item is struck out."""
     return _STRUCK.fullmatch(item.text) is not None
+
+
+def struck_part(item: Item) -> str:
+    """What is struck out of an item that begins so: all of it, or what a remark follows. Empty if nothing is."""
+    found = _STRUCK_FIRST.match(item.text)
+    return found[1] if found else ""
 
 
 def is_superseded(item: Item) -> bool:

@@ -19,7 +19,7 @@ from memory_v2.files.left_out import LeftOut
 from memory_v2.notes.note import Note, note_data, note_from
 
 FILE = "notes.sqlite"
-VERSION = 3
+VERSION = 4
 """Of the table and of what is read into it: with another one, all is read anew."""
 BUSY_SECONDS = 10.0
 """Seconds to wait for another run on the same folder; to keep thousands of notes takes less."""

@@ -10,21 +10,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
-from memory_v2.notes.packs import bare, pattern, says
+from memory_v2.notes.packs import bare, decimal_commas, languages_with, pattern, says
 from memory_v2.text.words import stem
 
 MOST = 12
 """How many readings of a line are told: more are a table in a line."""
 
 _VALUE = (
-    r"(?P<about{0}>[~≈]|about |circa |approx\.? )?(?P<sign{0}>[$€£])?"
+    r"(?P<about{0}>[~≈]|about |circa |approx\.? )?(?P<sign{0}>(?:us|r)?[$€£] ?)?"
     r"(?P<value{0}>(?<![\w.,:/#-])\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|(?<![\w.,:/#-])\d+(?:\.\d+)?)(?P<unit{0}>%|[km](?!\w))?"
     r"(?P<more{0}>\+)?(?![\w%]|[.:/-]\d)"
 )
 _DIGIT = re.compile(r"\d")
+_GROUPED = re.compile(
+    r"(?<![\w.,:/#-])(?P<whole>\d{1,3}(?:[. ]\d{3})+|\d+)(?:,(?P<part>\d{1,2}|\d{4,}))?(?!\d|[.,:/-]\d| \d{3}(?!\d))"
+)
+"""A number as most of Europe writes it: `1.830,50`, `1 830`, `2,5`."""
+_CERTAIN = re.compile(r"(?<![\w.,:/#-])\d{1,3}(?:\.\d{3})+(?:,\d+|\.\d{3})(?![\w.,:/-])")
+"""One that nobody writes otherwise: `1.830,50`, `1.830.000`."""
+_GOES_ON = re.compile(r"\s*[^\W\d_](?![^\W\d_]{0,5}\W*\Z)")
+"""What follows a number that is no measure: words, but not one short word such as `Euro` or `MB` alone."""
 REACH = 60
 """How many characters before a number are looked at for its name and a word such as `rose`."""
 _TO = frozenset(["to", "at", "para", "a", "auf", "zu", "about", "circa"])
@@ -56,18 +64,43 @@ def readings(text: str, is_stated: bool) -> list[Reading]:
     names that the packs know."""
     if not _DIGIT.search(text):
         return []
-    plain = bare(text)
+    plain = _plain_numbers(bare(text))
     found: dict[str, Reading] = {}
     for reading in _all(plain, is_stated):
         found.setdefault(f"{reading.key} {reading.form}", reading)
     return list(found.values())[:MOST]
 
 
+def is_goal_or_rate(text: str) -> bool:
+    """Whether a line tells what is aimed at or allowed, or how much comes each day or week: not how much there is."""
+    plain = bare(text)
+    return says(plain, "metrics", "goals") or says(plain, "metrics", "rates")
+
+
 def is_change(text: str) -> bool:
     """Whether a line states that a number has changed, and to what."""
     return _DIGIT.search(text) is not None and any(
-        _known(change.name, is_stated=False) for change in _changes(bare(text))
+        _known(change.name, is_stated=False) for change in _changes(_plain_numbers(bare(text)))
     )
+
+
+def _plain_numbers(plain: str) -> str:
+    """The text with its numbers as English writes them. A comma begins decimals if the measure is named in a language
+    that writes so, and in no other."""
+    named = frozenset(language for word in re.findall(r"[^\W\d_][\w-]*", plain) for language in _languages(word))
+    if named and not named - decimal_commas():
+        return _GROUPED.sub(_as_english, plain)
+    return _CERTAIN.sub(lambda found: _GROUPED.sub(_as_english, found[0]), plain)
+
+
+def _as_english(found: re.Match[str]) -> str:
+    return re.sub(r"[. ]", "", found["whole"]) + (f".{found['part']}" if found["part"] else "")
+
+
+@lru_cache(maxsize=4096)
+def _languages(word: str) -> frozenset[str]:
+    """The languages in which a word is a measure that the packs know."""
+    return languages_with(word, "metrics", "units") | languages_with(stem(word), "metrics", "units")
 
 
 def _all(plain: str, is_stated: bool) -> Iterator[Reading]:
@@ -100,9 +133,7 @@ def _in_clause(clause: str, is_stated: bool) -> Iterator[Reading]:
         after = clause[labelled.end() :]
         counted = _counted(clause, labelled.start("value"))
         name = counted or _known(labelled["name"], is_stated)
-        if name and not (
-            counted is None and re.match(r"\s*[^\W\d_]", after) and not labelled["unit"] and not is_stated
-        ):
+        if name and not (counted is None and _GOES_ON.match(after) and not labelled["unit"] and not is_stated):
             yield _reading(name, labelled, "", form=form)
             return
     for found in re.finditer(rf"{_VALUE.format('')}", clause):
@@ -147,7 +178,7 @@ def _reading(
     bound: Literal["exact", "about", "at least"] = (
         "about" if has[f"about{which}"] else "at least" if has[f"more{which}"] else "exact"
     )
-    unit = has[f"sign{which}"] or ("%" if has[f"unit{which}"] == "%" else "")
+    unit = (has[f"sign{which}"] or "").strip().upper() or ("%" if has[f"unit{which}"] == "%" else "")
     return Reading(name.strip(), _number(found, which), bound, unit, form, before)
 
 

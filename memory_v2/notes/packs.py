@@ -108,6 +108,8 @@ def _phrases() -> _Phrases:
     for pack in _packs().values():
         for group, fields in pack.items():
             for field, phrases in fields.items():
+                if isinstance(phrases, str):  # a sign, and no words to look for
+                    continue
                 for phrase in map(_unaccented, phrases):
                     key = (group, field)
                     if has_cjk(phrase):
@@ -131,6 +133,22 @@ def labels_as(label: str, cue: Cue) -> bool:
 def says(text: str, group: str, field: str) -> bool:
     """Whether a phrase of a field of a group stands in a `bare` text."""
     return (group, field) in _found(text)
+
+
+def languages_with(word: str, group: str, field: str) -> frozenset[str]:
+    """The languages in whose packs a `bare` word stands in a field of a group."""
+    return frozenset(name for name, words in _words_of(group, field).items() if word in words)
+
+
+@cache
+def _words_of(group: str, field: str) -> Mapping[str, frozenset[str]]:
+    return {name: frozenset(map(_unaccented, pack[group].get(field, ()))) for name, pack in _packs().items()}
+
+
+@cache
+def decimal_commas() -> frozenset[str]:
+    """The languages in which a comma begins the decimals of a number, and a point or a blank sets off its thousands."""
+    return frozenset(name for name, pack in _packs().items() if pack["metrics"].get("decimal") == ",")
 
 
 @cache

@@ -24,7 +24,11 @@ MOST_DOCUMENTS = 4
 MAX_VALUE = 60
 """The length of a value, in characters. A longer one is a sentence."""
 
-_STATED = re.compile(r"(?P<label>[^\W\d_][\w ./()-]{0,38}[\w)])(?::[ \t]+|[ \t]+=[ \t]+)(?P<value>\S.*)")
+_STATED = re.compile(
+    r"(?P<label>[^\W\d_][\w ./()-]{0,38}[\w)])(?:[ \u00a0\u202f]?:[ \t]+|：[ \t]*|[ \t]+=[ \t]+)(?P<value>\S.*)"
+)
+_SENTENCE = re.compile(r"\w{4}[.!?][ \t]|[:?：？。]\Z")
+"""What makes a value a sentence: its end. `M. Perrin` and `Prof. Ada` are names."""
 _MARKS = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?")
 
 
@@ -73,6 +77,8 @@ def _contradiction(said: Sequence[Said]) -> Contradiction | None:
     longest = max(different, key=len)
     if len(names) < 2 or is_form or all(longest.startswith(value) for value in different):
         return None
+    if any(value[0].isdigit() for value in different) and not all(re.search(r"\d", value) for value in different):
+        return None  # a number, and words about it: `Year: 2019`, `Year: not on the plate`
     by_name = sorted((one.statement for one in said), key=lambda one: (one.name, one.line))
     newest = sorted(by_name, key=lambda one: one.day or date.min, reverse=True)
     subject, label = said[0].subject, said[0].label
@@ -98,7 +104,7 @@ def stated(line: str) -> tuple[str, str] | None:
     found = _STATED.fullmatch(bare)
     if not found or len(value := found["value"].strip()) > MAX_VALUE or len(found["label"].split()) > 4:
         return None
-    if slug(found["label"]) in forms() or re.search(r"[.!?][ \t]|[:?]\Z", value) or not normal(value):
+    if slug(found["label"]) in forms() or _SENTENCE.search(value) or not normal(value):
         return None
     return found["label"], value
 

@@ -13,10 +13,11 @@ CLOSE = 0.5
 the closest clause has."""
 
 _NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|without|cannot|\w+n['’]t|nicht|kein\w*|nie|niemals|ohne|pas|jamais|sans"
+    r"\b(?:no\s+longer|(?:nicht|kein\w*)\s+mehr|ya\s+no|not|no|never|none|nobody|nothing|without|cannot|\w+n['’]t|nicht|kein\w*|nie|niemals|ohne|pas|jamais|sans"
     r"|nunca|jamás|sin|não|sem|nem)\b|[不没沒無无非]|ない|ません",
     re.IGNORECASE,
 )
+_WITHOUT = frozenset(["without", "ohne", "sans", "sin", "sem"])
 _SENTENCE_END = re.compile(r"[.!?;]\s|[。！？；]|\n\s*\n|\n(?=\s*(?:[-*+>#|]|\d+[.)]\s))")
 _CLAUSE_END = re.compile(r"[,:]\s|[，：、]|\s[-–—]\s|[()（）]")
 
@@ -29,6 +30,17 @@ class _Clause(NamedTuple):
 def is_negated(text: str) -> bool:
     """Whether a text says `not`, in one of the languages known here."""
     return _NEGATION.search(text) is not None
+
+
+def polarity(text: str) -> tuple[bool, bool]:
+    """Whether a text says `not`, and whether it says `without`: `no sin recibo` says both, `sin recibo` the one."""
+    found = {match[0].casefold() in _WITHOUT for match in _NEGATION.finditer(text)}
+    return False in found, True in found
+
+
+def without_negation(text: str) -> str:
+    """The text without the words that say `not`."""
+    return _NEGATION.sub("", text)
 
 
 def affirmed(text: str, told: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_v2.notes.measures import readings
+from memory_v2.notes.measures import is_goal_or_rate, readings
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,31 @@ def test_units_and_thousands(line: str, value: float, unit: str) -> None:
 )
 def test_names_days_and_ids_are_no_numbers(line: str) -> None:
     assert readings(line, is_stated=False) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("Newsletter: 1.250 Abonnenten", 1250),
+        ("Guthaben: 1.830,50 Euro", 1830.5),
+        ("Abonnés : 1 450", 1450),
+        ("Couverture: 71,5%", 71.5),
+        ("Revenue: $1,250.50", 1250.5),
+        ("Latency: 1.250 s", 1.25),
+        ("Custo: R$ 45", 45),
+    ],
+)
+def test_a_number_is_read_as_its_language_writes_it(line: str, value: float) -> None:
+    assert [one.value for one in readings(line, is_stated=False)] == [value]
+
+
+def test_a_goal_and_a_rate_are_not_how_much_there_is() -> None:
+    for line in (
+        "Goal: 500 users",
+        "Ziel: 120 Nutzer",
+        "Meta: 1.000 usuários",
+        "3 new leads per day",
+        "目标：5000 粉丝",
+    ):
+        assert is_goal_or_rate(line)
+    assert not is_goal_or_rate("410 users")

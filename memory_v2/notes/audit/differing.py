@@ -1,6 +1,7 @@
 """Values that differ: under the same label of the same subject a lasting note says one thing, and another note another.
 
-What changes from log to log is history: only what a lasting note says is held against the rest.
+What changes from log to log is history: only what a lasting note says is held against the rest. Numbers of what is
+counted are series, see `drift`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from memory_v2.notes.audit.finding import Finding
 from memory_v2.notes.audit.material import Material, is_index, is_log, stem_of
 from memory_v2.notes.closing import is_closed
+from memory_v2.notes.measures import readings
 from memory_v2.notes.note import Item, Note
 from memory_v2.text.contradictions import Said, Statement, contradictions, stated, subject_of
 from memory_v2.text.words import normal
@@ -38,7 +40,7 @@ def _said(material: Material) -> Iterator[Said]:
     subjects: dict[tuple[str, ...], str] = {}
     for note, item in material.said:
         for number, line in enumerate(item.text.split("\n"), item.first_line):
-            if not (found := stated(line)) or is_closed(item):
+            if not (found := stated(line)) or is_closed(item) or readings(line, is_stated=False):
                 continue
             above = _above(note, item)
             if above not in subjects:

@@ -2,7 +2,7 @@
 
 A series is what notes say of one measure (`karma`, in one unit) of one subject: two numbers are of one subject if what
 stands around them shares a name, or if there is only one. What was added is no total. `~35` agrees with what is near
-it, `26+` with more.
+it, `26+` with more. A goal, a limit and so much a day are no totals.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from memory_v2.notes.audit.finding import Finding
 from memory_v2.notes.audit.material import Material, is_log
 from memory_v2.notes.digest import amount
 from memory_v2.notes.extracting import Extracted
-from memory_v2.notes.measures import Reading
+from memory_v2.notes.measures import Reading, is_goal_or_rate
 from memory_v2.notes.packs import bare, says
 from memory_v2.text.dates import is_month
 from memory_v2.text.lists import headings
-from memory_v2.text.words import content_words, stem
+from memory_v2.text.words import content_words, stem, words
 
 _FIELDS = ("markers", "titles", "headings", "units", "increments", "totals", "changes")
 NEWEST = 200
 """How many of the newest points of a series are looked at: the number that holds is among them."""
+SHORT = 8
+"""How many words a line has at most that states a number without a label or heading that says so."""
 NEAR = 0.1
 """How far from `~100` a number may be that agrees with it, as a share."""
 
@@ -84,12 +86,19 @@ def _finding(one: Told, newest: Told) -> Finding:
 
 def _told(material: Material) -> Iterator[Told]:
     for one in material.extracted:
-        if one.category == "metrics" and one.grade != "keyword":
+        if one.category == "metrics" and _is_stated(one):
             around = content_words(" ".join((*one.headings, one.text)))
             names = {stem(word) for reading in one.readings for word in bare(reading.name).split()}
             subject = frozenset(word for word in around if word not in names and _is_name(word))
             for reading in one.readings:
                 yield Told(reading, one, subject)
+
+
+def _is_stated(one: Extracted) -> bool:
+    """Whether a line states how much there is: a label or a heading says so, or it says nothing else."""
+    if any(map(is_goal_or_rate, (one.text, *one.headings[-1:]))):
+        return False
+    return one.grade != "keyword" or (len(words(one.text)) <= SHORT and not one.text.rstrip().endswith("?"))
 
 
 def _is_name(word: str) -> bool:

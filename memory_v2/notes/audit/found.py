@@ -20,8 +20,9 @@ from memory_v2.notes.kept import Kept
 if TYPE_CHECKING:
     from memory_v2.index.full_text import FullTextIndex
     from memory_v2.notes.audit.material import Search
+    from memory_v2.notes.extracting import Extracted
 
-VERSION = 1
+VERSION = 2
 """Of the checks: with another one, all is looked through anew. Raise it if a check finds other things."""
 MOST_SEARCHED = 500
 """How many notes are searched for where nobody asks for that: it takes some milliseconds each."""
@@ -73,12 +74,17 @@ def found_in(audited: Audited, searches: bool) -> Sequence[Finding]:
     searching = _searching(audited.open_index()) if searches else None
     notes = [note for note in audited.kept.notes() if note.name in audited.files]  # others were removed just now
     there = {note.name for note in notes}
-    extracted = [one for one in judged_notes(audited.kept) if one.grade != "keyword" and one.file in there]
+    extracted = [one for one in judged_notes(audited.kept) if _counts(one) and one.file in there]
     material = Material(audited.folder, notes, extracted, audited.files, audited.today, audited.policy, searching)
     found = [one for check in CHECKS for one in check(material)]
     rows = [_written(one) for one in found]
     audited.kept.tell(_AUDITED, json.dumps({"key": key, "looked": material.looked, "found": rows}))
     return found
+
+
+def _counts(one: Extracted) -> bool:
+    """Whether something is sure enough for the checks. Numbers they weigh themselves."""
+    return one.grade != "keyword" or one.category == "metrics"
 
 
 def _searching(index: FullTextIndex) -> Search:

@@ -10,7 +10,7 @@ from memory_v2.notes.audit.finding import Finding
 from memory_v2.notes.audit.material import Material, is_index, is_log
 from memory_v2.notes.links import Link, Places, file_names, links
 from memory_v2.notes.note import Note
-from memory_v2.notes.packs import bare, pattern
+from memory_v2.notes.packs import bare, pattern, says
 from memory_v2.text.words import normal
 from memory_v2.tree.front_matter import front_matter_length
 from memory_v2.tree.path import fold
@@ -39,9 +39,14 @@ def linking(material: Material) -> Iterator[Finding]:
             yield _finding("ambiguous-link", link, f"{_written(link)} may be {' or '.join(found[:3])}", *found)
         elif link.heading and found[0] in notes and not _has_heading(notes[found[0]], link.heading):
             yield _finding("broken-link", link, f"{found[0]} has no heading {link.heading!r}", found[0])
-        elif found[0] in notes and not is_log(link.note) and is_replaced(found[0]) and not is_replaced(link.note.name):
+        elif found[0] in notes and _cites(link) and is_replaced(found[0]) and not is_replaced(link.note.name):
             yield _finding("superseded", link, f"{found[0]} says that it was replaced", found[0])
     yield from _orphans(material, linked)
+
+
+def _cites(link: Link) -> bool:
+    """Whether a lasting note sends its reader there. `This page replaces …` does not, and a log tells what was so."""
+    return not is_log(link.note) and not says(bare(link.item.text), "ageing", "replaces")
 
 
 def _written(link: Link) -> str:

@@ -7,17 +7,17 @@ short line that stands in many notes is a form, and one in italics alone is a si
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from memory_v2.notes.audit.finding import Finding, about_item
 from memory_v2.notes.audit.material import Material, is_log
-from memory_v2.notes.closing import is_closed, is_struck
+from memory_v2.notes.closing import is_closed, struck_part
 from memory_v2.notes.judging import is_footer
 from memory_v2.notes.note import Item, Note
-from memory_v2.text.negation import is_negated
+from memory_v2.text.negation import polarity, without_negation
 from memory_v2.text.plain import shorten
-from memory_v2.text.words import normal
+from memory_v2.text.words import content_words, normal
 from memory_v2.tree.alike import alike
 from memory_v2.tree.numbers import show_numbers
 
@@ -47,12 +47,12 @@ def repeated(material: Material) -> Iterator[Finding]:
     copies: Copies = {}
     for members in _groups(material, everything):
         first = members[0]
-        if dead := next((one for one in members if is_struck(one[1])), None):
+        if dead := next((one for one in members if struck_part(one[1])), None):
             yield from _still_said(dead, members)
             continue
-        against = next((one for one in members if is_negated(one[1].text) != is_negated(first[1].text)), None)
+        against = next((one for one in members if polarity(one[1].text) != polarity(first[1].text)), None)
         if against:
-            if first[0].name != against[0].name and material.words(first[1]) == material.words(against[1]):
+            if first[0].name != against[0].name and _same_words(material, first[1], against[1]):
                 yield from _opposite(first, against)
         elif not _is_series(members) and not _is_form(material, members):
             same = [first, *(one for one in members if _is_copy(one, first))]
@@ -71,20 +71,37 @@ def _says_something(item: Item) -> bool:
 def _groups(material: Material, everything: Sequence[Said]) -> Iterator[list[Said]]:
     """What says the same, or the same but for a `not`: lasting notes first, then the newest log."""
     grouped = [group.members for group in alike([_bare(item) for _, item in everything], LEAST_WORDS)]
-    seen = {number for members in grouped for number in members}
+    group_of = {number: place for place, members in enumerate(grouped) for number in members}
     by_words: dict[frozenset[str], list[int]] = {}
     for number, (_, item) in enumerate(everything):
-        if number not in seen and len(item.text) < SHORT * 20:
-            by_words.setdefault(material.words(item), []).append(number)
+        if len(item.text) < SHORT * 20 and not struck_part(item):
+            by_words.setdefault(_affirmed_words(material, item), []).append(number)
     for said_words, numbers in by_words.items():
-        if len(said_words) >= LEAST_WORDS and len({is_negated(everything[number][1].text) for number in numbers}) > 1:
+        is_known = len({group_of.get(number, -number - 1) for number in numbers}) == 1
+        if not is_known and len(said_words) >= LEAST_WORDS and _differ(everything[number][1] for number in numbers):
             grouped.append(tuple(numbers))
     for members in grouped:
         yield sorted((everything[number] for number in members), key=_order)
 
 
+def _differ(items: Iterable[Item]) -> bool:
+    """Whether some of the items say `not`, and others do not."""
+    return len({polarity(item.text) for item in items}) > 1
+
+
+def _affirmed_words(material: Material, item: Item) -> frozenset[str]:
+    """The words of an item, but those that say `not`."""
+    if not any(polarity(item.text)):
+        return material.words(item)
+    return frozenset(content_words(without_negation(item.text)))
+
+
+def _same_words(material: Material, item: Item, other: Item) -> bool:
+    return _affirmed_words(material, item) == _affirmed_words(material, other)
+
+
 def _bare(item: Item) -> str:
-    return item.text.replace("~~", "")
+    return struck_part(item) or item.text
 
 
 def _order(one: Said) -> tuple[object, ...]:
@@ -141,7 +158,8 @@ def _is_form(material: Material, members: Sequence[Said]) -> bool:
 
 def _opposite(first: Said, against: Said) -> Iterator[Finding]:
     (note, item), (_, same) = first, against
-    if not is_log(note) and not is_closed(item) and not is_closed(same) and not item.text.endswith("?"):
+    is_asked = any(one.text.rstrip().endswith(("?", "？")) for one in (item, same))
+    if not is_log(note) and not is_asked and not item.is_done and not same.is_done:
         place = _place(against)
         message = f"{shorten(item.text, SHOWN)} – but {place} says: {shorten(same.text, SHOWN)}"
         yield about_item("contradiction", note, item, message, place, day=same.day or item.day)
@@ -150,6 +168,6 @@ def _opposite(first: Said, against: Said) -> Iterator[Finding]:
 def _still_said(dead: Said, members: Sequence[Said]) -> Iterator[Finding]:
     place = _place(dead)
     for note, item in members:
-        if note.name != dead[0].name and not is_log(note) and not is_struck(item) and not is_closed(item):
+        if note.name != dead[0].name and not is_log(note) and not struck_part(item) and not is_closed(item):
             message = f"{shorten(item.text, SHOWN)} – struck out in {place}"
             yield about_item("superseded", note, item, message, place, day=dead[1].day or item.day)
