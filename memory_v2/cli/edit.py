@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from memory_v2.cli.report import report
 from memory_v2.cli.show import plain, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, json_option, with_memory
-from memory_v2.errors import SilicaError
+from memory_v2.errors import SilicaError, UsageError
 from memory_v2.memory import Memory
 from memory_v2.operations import rows
 from memory_v2.text.amounts import size
@@ -40,7 +41,7 @@ def edit(memory: Memory, page: str, as_json: bool) -> None:
     file.write_bytes(before)
     try:
         click.edit(filename=str(file))
-        text = file.read_bytes()
+        text = _edited(file)
         with working("storing"):
             result = memory.edit(path, decode(text), decode(before))
     except (SilicaError, click.ClickException, OSError):
@@ -55,8 +56,13 @@ def edit(memory: Memory, page: str, as_json: bool) -> None:
     report(rows.EDIT, result, [told], as_json)
 
 
+def _edited(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError as error:
+        raise UsageError("the editor has removed its file; the page is as it was") from error
+
+
 def _remove(file: Path) -> None:
-    """Removes the file, and what the editor may have left beside it."""
-    for left in file.parent.iterdir():
-        left.unlink()
-    file.parent.rmdir()
+    """Removes the file, and what the editor may have left beside it: backups, a folder of its own."""
+    shutil.rmtree(file.parent)

@@ -57,3 +57,20 @@ def test_an_editor_that_is_not_there_is_a_clear_error(program: Program, monkeypa
     monkeypatch.setenv("VISUAL", "/no/such/editor")
     ended = program.quick("edit", "garden")
     assert ended.code == 2 and "/no/such/editor" in ended.err and "Traceback" not in ended.err
+
+
+def test_an_editor_that_removes_its_file_changes_nothing(program: Program, editor: Path, tmp_path: Path) -> None:
+    program.quick("write", "One is here.", "--to", "garden")
+    before = (program.folder / "garden.md").read_bytes()
+    editor.write_text("file.unlink()")
+    done = program.quick("edit", "garden")
+    assert done.code == 2 and "removed" in done.err
+    assert (program.folder / "garden.md").read_bytes() == before
+    assert not list(tmp_path.glob("silica-edit-*"))
+
+
+def test_what_an_editor_leaves_beside_its_file_goes_with_it(program: Program, editor: Path, tmp_path: Path) -> None:
+    program.quick("write", "One is here.", "--to", "garden")
+    editor.write_text("file.write_bytes(text + b'\\nTwo.\\n')\n(file.parent / '.history').mkdir()")
+    assert program.quick("edit", "garden").code == 0
+    assert not list(tmp_path.glob("silica-edit-*"))
