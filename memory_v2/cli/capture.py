@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -97,7 +98,7 @@ def _typed() -> Iterator[str]:
 
 
 def _capture_batch(memory: Memory, batch: Any, as_json: bool) -> None:
-    lines = (line.decode("utf-8", "surrogateescape") for line in cast("list[bytes]", batch))
+    lines = (line.removeprefix(BOM_UTF8).decode("utf-8", "surrogateescape") for line in cast("list[bytes]", batch))
     result = memory.entries.capture_batch(lines)
     if as_json:
         out_result(rows.CAPTURE_BATCH, result)

@@ -32,6 +32,12 @@ def test_a_batch_tells_which_lines_were_not_captured(program: Program) -> None:
     assert "lines.jsonl:2: " in ended.err
 
 
+def test_a_batch_may_begin_with_a_byte_order_mark(program: Program) -> None:
+    file = program.home / "lines.jsonl"
+    file.write_text('{"text": "one"}\n', encoding="utf-8-sig")
+    assert len(program.quick("capture", "--batch", str(file), "--json").json["captured"]) == 1
+
+
 def test_an_entry_that_is_not_there_is_told_with_exit_code_3(program: Program) -> None:
     ended = program.quick("entries", "show", "nobody/obs-2026-02-15-001", "--json")
     assert (ended.code, ended.json["error"]["kind"]) == (3, "EntryNotFound")
