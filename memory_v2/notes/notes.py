@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from memory_v2.errors import StorageError, UsageError
 from memory_v2.notes.kept import Kept
 from memory_v2.notes.note import Note
-from memory_v2.notes.refreshing import Refreshed, look
+from memory_v2.notes.refreshing import Refreshed, check_folder, look
 from memory_v2.settings import Settings, cache_folder, file_path
 from memory_v2.text.calendar import Calendar, utc_now
 from memory_v2.text.slug import slug
@@ -226,10 +226,11 @@ class Notes:
 
     def undo(self) -> tuple[tuple[str, str], ...]:
         """Takes back what `archive` has moved last, to the byte; returns each file's old name with the one that it had
-        in the archive. Raises `StorageConflict`, `StorageError`."""
+        in the archive. Raises `UsageError` if there is no such folder, `StorageConflict`, `StorageError`."""
         from memory_v2.notes.archive import alone
         from memory_v2.notes.moving import move_back
 
+        check_folder(self.folder)
         with alone(None if self.trouble else self.cache):
             return move_back(self.folder)
 

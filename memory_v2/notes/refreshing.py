@@ -91,10 +91,15 @@ def look(folder: Path, kept: Kept, only: Collection[str] = (), keeps: bool = Tru
     )
 
 
-def _listed(folder: Path) -> Listing:
+def check_folder(folder: Path) -> None:
+    """Raises `UsageError` unless the folder of notes is there."""
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "does not exist"
         raise UsageError(f"the folder of notes {folder} {what}; name a folder of Markdown files")
+
+
+def _listed(folder: Path) -> Listing:
+    check_folder(folder)
     return list_files(folder, judge_in(folder))
 
 

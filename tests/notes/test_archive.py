@@ -89,6 +89,12 @@ def test_a_file_of_the_same_name_in_the_archive_is_never_replaced(notes: Notes) 
     assert taken.read_text() == "another\n"
 
 
+def test_undo_in_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    missing = notes_of(tmp_path, FILES, NOW).folder / "elsewhere"
+    with Notes.open(missing) as opened, pytest.raises(UsageError, match="does not exist"):
+        opened.undo()
+
+
 def test_undo_replaces_nothing_and_goes_on_when_the_way_is_free(notes: Notes) -> None:
     notes.archive(30, apply=True)
     again = notes.folder / "memory/2026-02-06.md"
