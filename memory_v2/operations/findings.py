@@ -27,6 +27,11 @@ from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT, fold
 from memory_v2.tree.titles import section_blocks
 
+_CONFLICT = re.compile(r"^<{7} .*?^={7}\r?$.*?^>{7} ", re.MULTILINE | re.DOTALL)
+"""What a merge leaves of two versions of a place."""
+_COPY = re.compile(r"(?P<page>.+?)(?:\.sync-conflict-[\w-]+| ?\([^()]*conflicted copy[^()]*\))", re.IGNORECASE)
+"""The name of a file that a program has put beside another version of it, as Syncthing and Dropbox name it."""
+
 
 def find_problems(context: Context) -> list[Finding]:
     """All problems of the tree, errors first."""
@@ -39,6 +44,7 @@ def find_problems(context: Context) -> list[Finding]:
         *(Finding("unreadable", "error", path, 0, reason) for path, reason in unread.items()),
         *_whole(pages, graph, unread),
         *(f for page in pages.values() for f in _page(page, context.threshold)),
+        *_copies(pages),
         *_links(pages, known, moved_pages(context, pages, graph, known)),
         *_orphaned_sections(pages),
         *_unindexed(context),
@@ -114,6 +120,7 @@ def _page(page: Page, threshold: int) -> Iterator[Finding]:
     if page.is_misplaced:
         message = "there is text below ## Links or ## Metadata, so that the section has become text too"
         yield Finding("misplaced-section", "notice", page.path, 0, message, "move the text above it")
+    yield from _conflicts(page)
     yield from _empty_sections(page)
     yield from _not_utf8(page)
 
@@ -146,6 +153,25 @@ def moved_pages(context: Context, pages: Mapping[str, Page], graph: Graph, known
         return {}
     moved = renamed_by_hand(context.storage.history, pages)
     return {key: path for key, path in moved.items() if key not in known}
+
+
+def _copies(pages: Mapping[str, Page]) -> Iterator[Finding]:
+    """Pages that are another version of a page, which a program that keeps folders alike could not bring together."""
+    for path in pages:
+        if (found := _COPY.fullmatch(path)) and (page := found["page"]) in pages:
+            message = f"another version of {page!r}, which changed in two places at once; keep there what counts"
+            yield Finding("conflict-copy", "notice", path, 0, message)
+
+
+def _conflicts(page: Page) -> Iterator[Finding]:
+    """Places at which a merge has left two versions. Those in code are examples."""
+    if "<<<<<<< " not in page.text:
+        return
+    for found in _CONFLICT.finditer(page.text):
+        kinds = [block.kind for place, block in page.placed_blocks() if place <= found.start()]
+        if kinds[-1:] not in (["fence"], ["code"]):
+            message = "a merge has left two versions here, between <<<<<<< and >>>>>>>; keep what counts"
+            yield Finding("conflict", "notice", page.path, page.line_of(found.start()), message)
 
 
 def _empty_sections(page: Page) -> Iterator[Finding]:

@@ -77,6 +77,23 @@ def test_what_is_broken_is_found_and_mended(pages: dict[str, str], found: list[t
 
 
 NOTICED = {
+    "a merge that was left as it is": (
+        {"memory": "# M\n\none\n\n<<<<<<< HEAD\nAda signs.\n=======\nBo signs.\n>>>>>>> other\n"},
+        [("conflict", "memory", 5)],
+    ),
+    "a merge that is an example": ({"memory": "# M\n\n```\n<<<<<<< a\n=======\n>>>>>>> b\n```\n"}, []),
+    "another version of a page": (
+        {
+            "memory": "# M\n\n[[q]] [[q.sync-conflict-20261101-120000-ABCDEFG]] [[q (Ada's conflicted copy 2026-11-01)]]\n",
+            "q": "text\n",
+            "q.sync-conflict-20261101-120000-ABCDEFG": "text\n",
+            "q (Ada's conflicted copy 2026-11-01)": "text\n",
+        },
+        [
+            ("conflict-copy", "q (Ada's conflicted copy 2026-11-01)", 0),
+            ("conflict-copy", "q.sync-conflict-20261101-120000-ABCDEFG", 0),
+        ],
+    ),
     "a link that names no page": ({"memory": "# M\n\ntext\nsee [[ghost]] there\n"}, [("dangling-link", "memory", 4)]),
     "bytes that are not UTF-8": ({"memory": "# M\n\na \udcff\udcfe b\n"}, [("not-utf8", "memory", 3)]),
     "a heading with nothing below it": (
