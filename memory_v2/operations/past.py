@@ -176,7 +176,10 @@ def _undo_entry(draft: Draft, change: PageChange, operation: PastOperation) -> N
     """Stages the entry as it was before the operation."""
     now = stored_page(draft.context.storage, change.path)
     if (now.data if now else None) != change.after:
-        raise NotAllowed(f"the entry {change.path!r} was changed after {operation.id}; undo what came later first")
+        raise NotAllowed(
+            f"the entry {change.path!r} was changed after {operation.id}; undo first what came later "
+            "(edits by hand are in the history once a check has seen them)"
+        )
     draft.beside.append(PageChange(change.path, change.after, change.before))
 
 
