@@ -28,7 +28,8 @@ from memory_v2 import Memory
 from memory_v2.operations.results import SearchResult
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.tokens import tokens
-from memory_v2.tree.block import decode, is_blank, readable, split_lines
+from memory_v2.tree.block import close_block, decode, encode, is_blank, readable, split_lines
+from memory_v2.tree.page import read_page
 
 DEPTHS = (1, 3, 10)
 SOME_NOTE = "notes/clawvault-own-vault/projects/helios.md"
@@ -105,17 +106,25 @@ def memory_search(pages: Pages) -> Search:
 
 def flat_search(pages: Pages) -> Search:
     """The search of a memory that has one page with all of them."""
-    storage, starts, lines = VolatileStorage(), dict[int, str](), 0
+    storage, starts, text = VolatileStorage(), dict[int, str](), ""
     for path, data in pages.items():
-        starts[lines] = path
-        lines += len(split_lines(decode(data))) + 1
-    storage.write("memory", b"".join(data + (b"\n" if data.endswith(b"\n") else b"\n\n") for data in pages.values()))
+        starts[len(split_lines(text))] = path
+        text += _closed(path, data)
+    storage.write("memory", encode(text))
 
     def placed(result: SearchResult) -> Found:
         start = max(start for start in starts if start < result.lines[0])
         return Found(starts[start], result.lines[0] - start, result.lines[1] - start, result.excerpt)
 
     return _of(Memory(storage), placed)
+
+
+def _closed(path: str, data: bytes) -> str:
+    """A page and a blank line. A fence that it leaves open is closed: it would swallow the pages after it."""
+    text, blocks = decode(data), read_page(path, data).blocks
+    if blocks:
+        text += close_block(blocks[-1]).text.removeprefix(blocks[-1].text)
+    return text + ("\n" if text.endswith("\n") else "\n\n")
 
 
 def _of(memory: Memory, placed: Callable[[SearchResult], Found]) -> Search:

@@ -9,6 +9,7 @@ import pytest
 from bench.baselines import full_text, grep
 from bench.consolidation import measure
 from bench.data import Facts
+from bench.notes import flat_search
 from bench.passages import Passages
 from bench.tables import Rows, report, table
 from memory_v2 import Memory
@@ -76,3 +77,10 @@ def test_an_older_fact_that_says_another_word_of_the_same_is_the_one_that_was_ov
     both = measure(given, lambda _: [given.facts[2], given.facts[0]])
     assert both == {"newest first": 0.5, "old": 1.0, "questions": 2, "with old": 1}
     assert measure(given, lambda _: [given.facts[2]])["old"] == 0.0
+
+
+def test_a_fence_left_open_does_not_swallow_the_notes_after_it_in_a_flat_list() -> None:
+    ferry = b"# Ferry\n\nAll is well.\n\n## Piers\n\nThe ferry leaves from the new pier.\n"
+    pages = {"a": b"# Setup\n\n```\nmake", "b": ferry}
+    [best, *_] = flat_search(pages)("Where does the ferry leave from?").found
+    assert (best.path, best.first, best.last, best.shown) == ("b", 7, 7, "The ferry leaves from the new pier.")
