@@ -26,6 +26,7 @@ from memory_v2.index.windows import Standing, Windows
 from memory_v2.text.dates import Span, covers
 from memory_v2.text.speakers import is_asked
 from memory_v2.text.words import words
+from memory_v2.tree.path import ROOT
 
 _Said: TypeAlias = frozenset[tuple[str, int]]
 _Points: TypeAlias = Iterator[tuple[str, float]]
@@ -44,6 +45,11 @@ _THE_TITLE = 2.0
 _THE_LEAD = 2.75
 """The same for the text that stands first under that title. It comes before all that stands further below, whatever
 words of the title that repeats."""
+_THE_LINE = 1.5
+"""The same for a line that says nothing else: many a document has no other title."""
+_NO_TITLE = (0.0, 0)
+_DEEPEST = 5
+"""How many steps below the root a title stands at most, for the ranking."""
 _HALF = 5.0
 """The points of a place whose score is one half."""
 _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
@@ -67,6 +73,8 @@ class Weights:
     day: float = 6.0
     when: float = 2.5
     titled: float = 8.0
+    deeper: float = -0.8
+    """For each step below the root at which the title asked for stands: of several, the one above the most is meant."""
     asks: float = 0.0
     person: float = 2.0
     """What somebody says to an assistant is about them; the long answers repeat it."""
@@ -127,6 +135,8 @@ class _Signs:
     """Whether the question names the speaker of this place, or the person that a note is about."""
     titled: float
     """How much the question is the title or the heading of the place."""
+    deep: int
+    """How many steps below the root that title stands if it is asked for to the word: pages, then headings."""
 
     @property
     def is_talk(self) -> bool:
@@ -219,27 +229,31 @@ def _signs(question: Question, found: Found, windows: Windows, place: Place, by:
         named = place.speaker in question.names
     else:
         named = any(f" {term} " in place.own or f" {term} " in place.context for term in found.name_terms)
-    return _Signs(
-        place,
-        windows.standing(place),
-        found.days.include(place.since, place.until),
-        named,
-        _titled(question, found, place) if by.note.titled else 0.0,
-    )
+    title = _title_asked(question, found, place) if by.note.titled else _NO_TITLE
+    on_day = found.days.include(place.since, place.until)
+    return _Signs(place, windows.standing(place), on_day, named, *title)
 
 
-def _titled(question: Question, found: Found, place: Place) -> float:
-    """How much a question is the title of a page or a heading above a place: `_THE_TITLE` if it is that to the word;
-    else, if all of it stands there, which part it is of all that stands there, and of the title alone."""
-    asked, title = found.frequency.keys(), found.paths[place.page][2]
-    if not asked or not all(f" {term} " in place.context for term in asked):
-        return 0.0
+def _title_asked(question: Question, found: Found, place: Place) -> tuple[float, int]:
+    """How much a question is the title of a page or a heading above a place: `_THE_TITLE` if it is that to the word,
+    with how many steps below the root it stands; else, if all of it stands there, which part it is of all that stands
+    there, and of the title alone."""
+    asked, (path, _, title) = found.frequency.keys(), found.paths[place.page]
+    is_line = bool(question.whole) and place.kind == "text" and flattened(place.text) == question.whole
+    if not is_line and not (asked and all(f" {term} " in place.context for term in asked)):
+        return _NO_TITLE
     if not {*found.words.values()}.issuperset(question.words):  # a word that no page has
-        return 0.0
-    if any(_words_once(name) == question.every for name in (title, *json.loads(place.section))):
-        return _THE_TITLE
+        return _NO_TITLE
+    section: list[str] = json.loads(place.section)
+    names, above = section if section[:1] == [title] else [title, *section], 0 if path == ROOT else path.count("/") + 1
+    for deep, name in enumerate(names, above):
+        if _words_once(name) == question.every:
+            return _THE_TITLE, min(deep, _DEEPEST)
+    if is_line:
+        return _THE_LINE, min(above + len(names), _DEEPEST)
     of_title = _terms_once(title)
-    return (len(asked) / len(place.context.split()) + (len(asked) / len(of_title) if of_title >= asked else 0.0)) / 2
+    part = len(asked) / len(place.context.split()) + (len(asked) / len(of_title) if of_title >= asked else 0.0)
+    return part / 2, 0
 
 
 def _led(signs: Sequence[_Signs]) -> list[_Signs]:
@@ -275,6 +289,7 @@ def _points(question: Question, found: Found, sign: _Signs, best: Sequence[float
     yield "how much of the question it and its headings have", weights.told * sign.words.told
     yield "how much of the question its headings have", weights.context * sign.words.context
     yield "title or heading asked for", weights.titled * sign.titled
+    yield "how far below the root it stands", weights.deeper * sign.deep
     if sign.named:
         yield "a name that is asked for", weights.named + weights.named_near * near
     if place.page in found.voiced or (sign.named and not sign.is_talk):

@@ -286,6 +286,25 @@ def test_what_stands_first_under_a_title_comes_before_what_repeats_it() -> None:
     assert found(index, "proxy", 1) == ["A small server."]
 
 
+def test_of_several_titles_asked_for_the_nearest_to_the_root_comes_first() -> None:
+    index = index_of(
+        api="# Python\n\n## Open entries\n\n- One list, by day\n",
+        entries="# Open entries\n\nA short text.\n",
+        **{"a/b/c": "# Open entries\n\n- One list, by name\n"},
+    )
+    assert [hit.path for hit in index.search("Open entries", 3)] == ["entries", "api", "a/b/c"]
+
+
+def test_a_line_of_nothing_but_the_question_may_be_a_title_but_comes_after_headings() -> None:
+    index = index_of(
+        a="# Web log 2026-02-08\n\n- Log: 2026-02-08\n",
+        b="# Log\n\n## Repairs\n\n2026-02-08\n\n- The gate hangs again\n",
+    )
+    assert first(index, "2026-02-08").text == "2026-02-08"
+    index = index_of(c="# Old pumps\n\nNone runs.\n", d="# List\n\nOld pumps\n\nold pumps\n")
+    assert first(index, "Old pumps").text == "None runs."
+
+
 def test_what_added_to_the_score_of_a_place_is_told(notes: FullTextIndex, talk: FullTextIndex) -> None:
     hit = first(notes, "testing of silica")
     signs = dict(hit.signs)
