@@ -345,7 +345,7 @@ def _newest_first(
     others keep the remaining ranks."""
     ordered = list(scored)
     signs = [sign for _, sign in scored[:_COMPARED]]
-    alike = [None if sign.is_talk else (sign.day, sign.titled, frozenset(sign.words.matched)) for sign in signs]
+    alike = [None if sign.is_talk else _asked_alike(found, sign) for sign in signs]
     said = [frozenset() if sign.is_talk else _substance(sign.place) for sign in signs]
     placed: set[int] = set()
     for first, sign in enumerate(signs):
@@ -360,6 +360,14 @@ def _newest_first(
             ordered[rank] = (scored[rank][0], member)
         placed.update(ranks)
     return ordered
+
+
+def _asked_alike(found: Found, sign: _Signs) -> tuple[object, ...]:
+    """What versions of one have in common. What only the headings have of a question says that a place is about another
+    thing: `The port is 80` below `Harbor` and below `Lantern` are no versions."""
+    matched = frozenset(sign.words.matched)
+    above = frozenset(term for term in found.frequency.keys() - matched if f" {term} " in sign.place.context)
+    return sign.day, sign.titled, matched, above
 
 
 def _newest_version_first(

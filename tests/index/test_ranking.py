@@ -253,6 +253,14 @@ def test_what_asks_in_chinese_is_not_looked_up() -> None:
     assert found(index, "哪个") == ["- 分不清哪个是主我，哪个不是"]
 
 
+def test_the_same_line_about_something_else_is_no_newer_version() -> None:
+    line = "- Listens on port {}\n- Written in Go\n"
+    index = index_of(
+        harbor=f"# Harbor\n\n{line.format(8443)}", lantern=f"# Lantern\n\n{line.format(7010)}", z=line.format(5050)
+    )
+    assert first(index, "Which port does Harbor listen on?").path == "harbor"
+
+
 def test_a_title_brings_its_page_and_a_heading_its_section() -> None:
     title = "Spark of Consciousness: 2026-02-08 18:13"
     index = index_of(
