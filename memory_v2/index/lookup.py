@@ -15,6 +15,8 @@ from memory_v2.index.said import Said, read_said
 from memory_v2.index.terms import terms
 from memory_v2.index.vocabulary import Term, Vocabulary
 from memory_v2.text.calendar import Calendar
+from memory_v2.tree.block import Block
+from memory_v2.tree.link import find_links
 
 CANDIDATES = 120
 """How many places the full-text table proposes at least."""
@@ -22,6 +24,8 @@ TALKED_ABOUT = 50
 """For how many of them the neighbouring places are candidates too, where people talk."""
 REACH = 2
 """How many passages before and after a passage are read as its surroundings."""
+LINKED = 30
+"""How many places are proposed besides of the pages to which the best places link."""
 HEADED = 60
 """How many places are proposed besides because a heading above them has all words of the question."""
 POSTINGS = 10_000
@@ -99,6 +103,8 @@ class Found:
     """Path, last change and title of each page."""
     read_said: Callable[[Collection[int]], dict[int, Said]]
     """Reads when places were said."""
+    links: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """The other pages to which each of the best places links."""
 
 
 def read_facts(tables: sqlite3.Connection) -> Facts:
@@ -141,6 +147,11 @@ def look_up(
     if everything:
         proposed += [number for (number,) in tables.execute("SELECT id FROM passages ORDER BY id")]
     places = _with_surroundings(tables, proposed)
+    links = _links(tables, [places[place] for place in proposed[:TALKED_ABOUT]])
+    if linked := frozenset[int]().union(*links.values()) if headed else frozenset[int]():
+        inside = linked if pages is None else linked & frozenset(pages)
+        proposed += _proposed(tables, _match(question, rarer), Days(()), inside, LINKED, only)
+        places = _with_surroundings(tables, proposed)
     beside = {
         near
         for place in proposed[:TALKED_ABOUT]
@@ -163,7 +174,22 @@ def look_up(
         frozenset(question.name_terms),
         _paths(tables, {places[place].page for place in candidates}),
         lambda some: read_said(tables, some, calendar),
+        links,
     )
+
+
+def _links(tables: sqlite3.Connection, places: Sequence[Place]) -> dict[int, frozenset[int]]:
+    """The other pages to which each of these places links."""
+    found = {
+        place.id: {link.target.strip() for link in find_links(Block(place.text, "paragraph"))}
+        for place in places
+        if "[[" in place.text and place.kind == "text" and not _is_talk(place)
+    }
+    targets = set[str]().union(*found.values())
+    asked = "SELECT path, id FROM pages WHERE path IN (SELECT value FROM json_each(?))"
+    pages = dict(tables.execute(asked, (packed(targets),)).fetchall()) if targets else {}
+    to = {place.id: frozenset(pages[one] for one in found.get(place.id, ()) if one in pages) for place in places}
+    return {place.id: to[place.id] - {place.page} for place in places if to[place.id] - {place.page}}
 
 
 def _page_ids(tables: sqlite3.Connection, within: Collection[str]) -> frozenset[int]:

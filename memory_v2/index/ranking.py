@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache, partial
@@ -75,6 +75,8 @@ class Weights:
     titled: float = 8.0
     deeper: float = -0.8
     """For each step below the root at which the title asked for stands: of several, the one above the most is meant."""
+    linked: float = 6.0
+    """Of two places that answer together, the one that has the link says about what the other one is."""
     asks: float = 0.0
     person: float = 2.0
     """What somebody says to an assistant is about them; the long answers repeat it."""
@@ -108,7 +110,9 @@ QUESTION = Weighing(
 """For the places that answer a question."""
 MEANING = replace(QUESTION, talk=replace(QUESTION.talk, own=0.3, near=0.6, wide=1.5), unsaid=0.0)
 """The same if meaning is compared too: it tells more than the words around a place, of which it knows most."""
-_PLAIN = Weights(own=5.0, near=2.0, wide=1.0, whole=1.0, asks=-0.75, titled=0.0, person=0.0, front_matter=0.0)
+_PLAIN = Weights(
+    own=5.0, near=2.0, wide=1.0, whole=1.0, asks=-0.75, titled=0.0, linked=0.0, person=0.0, front_matter=0.0
+)
 TEXT = Weighing(talk=replace(_PLAIN, own=1.0, wide=5.0, whole=0.5), note=_PLAIN, told_again=_COMPARED)
 """For the places that a new text may belong to: what a line tells of a question's words says little about a text."""
 
@@ -137,6 +141,8 @@ class _Signs:
     """How much the question is the title or the heading of the place."""
     deep: int
     """How many steps below the root that title stands if it is asked for to the word: pages, then headings."""
+    linked: float = 0.0
+    """Which part of the question, weighed by rarity, it lacks and a place has that links to its page."""
 
     @property
     def is_talk(self) -> bool:
@@ -161,6 +167,7 @@ def rank(
     its score; then those that share no word with the question may answer too."""
     windows = Windows(found)
     signs = _led([_signs(question, found, windows, found.places[place], by) for place in found.candidates])
+    signs = _linked(signs, found, windows)
     best = [max(scores) or 1.0 for scores in zip(*(sign.words.scores for sign in signs), strict=True)]
     points = partial(_points, question, found, best=best, by=by)
     scored = _in_order(
@@ -266,6 +273,27 @@ def _led(signs: Sequence[_Signs]) -> list[_Signs]:
     return [replace(sign, titled=_THE_LEAD) if sign.place.id in leads else sign for sign in signs]
 
 
+def _linked(signs: list[_Signs], found: Found, windows: Windows) -> list[_Signs]:
+    """The same, for the places of pages to which others link. A place with several links says less about each."""
+    linking: dict[int, list[tuple[Set[str], int]]] = {}
+    for place, pages in found.links.items():
+        for page in pages:
+            linking.setdefault(page, []).append((windows.has(found.places[place]), len(pages)))
+    if not linking:
+        return signs
+
+    def part(sign: _Signs) -> float:
+        own = windows.has(sign.place)
+        return max(windows.weight(there - own) / links for there, links in linking[sign.place.page]) / windows.total
+
+    return [
+        replace(sign, linked=part(sign))
+        if sign.place.page in linking and sign.words.matched and not sign.is_talk
+        else sign
+        for sign in signs
+    ]
+
+
 @lru_cache(maxsize=1000)
 def _words_once(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words(name)))
@@ -290,6 +318,7 @@ def _points(question: Question, found: Found, sign: _Signs, best: Sequence[float
     yield "how much of the question its headings have", weights.context * sign.words.context
     yield "title or heading asked for", weights.titled * sign.titled
     yield "how far below the root it stands", weights.deeper * sign.deep
+    yield "what links to its page", weights.linked * sign.linked
     if sign.named:
         yield "a name that is asked for", weights.named + weights.named_near * near
     if place.page in found.voiced or (sign.named and not sign.is_talk):
@@ -363,11 +392,11 @@ def _newest_first(
 
 
 def _asked_alike(found: Found, sign: _Signs) -> tuple[object, ...]:
-    """What versions of one have in common. What only the headings have of a question says that a place is about another
-    thing: `The port is 80` below `Harbor` and below `Lantern` are no versions."""
+    """What versions of one have in common. What only the headings have of a question, or a link to the page, tells what
+    a place is about: `The port is 80` below `Harbor` and below `Lantern` are no versions."""
     matched = frozenset(sign.words.matched)
     above = frozenset(term for term in found.frequency.keys() - matched if f" {term} " in sign.place.context)
-    return sign.day, sign.titled, matched, above
+    return sign.day, sign.titled, sign.linked, matched, above
 
 
 def _newest_version_first(
@@ -382,7 +411,7 @@ def _newest_version_first(
     a day is answered by that day."""
     if not ranked or question.dates or ranked[0][1].is_talk or ranked[0][1].titled:
         return ranked
-    first = ranked[0][1].place
+    first, linked = ranked[0][1].place, ranked[0][1].linked
 
     def age(place: Place) -> tuple[int, int, int, int, str, str, int]:
         return _age(found, place, said[place.id])
@@ -390,7 +419,7 @@ def _newest_version_first(
     newer = [
         sign.place
         for _, sign in ranked[1 : by.told_again]
-        if not sign.is_talk and sign.place.kind == "text" and age(sign.place) > age(first)
+        if not sign.is_talk and sign.place.kind == "text" and sign.linked == linked and age(sign.place) > age(first)
     ]
     newest = Versions(question, found, windows, first).newest(newer, age)
     signs = sorted((sign for _, sign in ranked), key=lambda sign: sign.place is not newest)

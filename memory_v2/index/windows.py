@@ -64,6 +64,14 @@ class Windows:
         """How much it says that a place has these terms of the question."""
         return math.fsum(self.rarity[term] for term in terms)
 
+    def has(self, place: Place) -> frozenset[str]:
+        """The terms of the question that a place or a heading above it has."""
+        return frozenset(
+            term
+            for term, blank in zip(self.rarity, self._blank, strict=True)
+            if blank in place.own or blank in place.context
+        )
+
     def standing(self, place: Place) -> Standing:
         """How a place and what stands around it score."""
         sums, position = self._sums[place.id]

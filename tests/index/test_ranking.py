@@ -261,6 +261,32 @@ def test_the_same_line_about_something_else_is_no_newer_version() -> None:
     assert first(index, "Which port does Harbor listen on?").path == "harbor"
 
 
+SERVICE = "# {}\n\nIt is one of several.\n\n- Listens on port {}\n- Written in Go\n"
+
+
+@pytest.mark.parametrize("others", [3, 300])
+def test_a_question_is_answered_by_two_pages_of_which_one_links_to_the_other(others: int) -> None:
+    index = index_of(
+        **{f"services/a{n:03}": SERVICE.format(f"a{n:03}", 7000 + n) for n in range(others)},
+        **{"services/tern": SERVICE.format("Tern", 8443), "zoe": "# Zoe\n\n- Looks after [[services/tern]]\n"},
+    )
+    best = found(index, "Which port does the service that Zoe looks after listen on?", 2)
+    assert sorted(best) == ["- Listens on port 8443", "- Looks after [[services/tern]]"]
+
+
+def test_a_line_that_links_to_everything_lifts_nothing_above_what_one_line_links_to() -> None:
+    names = ("harbor", "lantern", "meadow", "quarry")
+    index = index_of(
+        **{f"services/{name}": SERVICE.format(name.title(), 7000 + n) for n, name in enumerate(names)},
+        zoe="# Zoe\n\n- Looks after [[services/meadow]]\n",
+        hub=f"# Zoe and all others look after\n\n- {', '.join(f'[[services/{name}]]' for name in names)}\n",
+    )
+    hits = index.search("Which port does the service that Zoe looks after have?")
+    lifted = {hit.text: dict(hit.signs).get("what links to its page", 0.0) for hit in hits}
+    assert lifted["- Listens on port 7002"] == pytest.approx(4 * lifted["- Listens on port 7001"], abs=0.05)
+    assert next(hit.text for hit in hits if "port" in hit.text) == "- Listens on port 7002"
+
+
 def test_a_title_brings_its_page_and_a_heading_its_section() -> None:
     title = "Spark of Consciousness: 2026-02-08 18:13"
     index = index_of(

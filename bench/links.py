@@ -1,0 +1,105 @@
+"""Whether links between pages bring what two pages answer together: `python -m bench.links`.
+
+"Which port does the service that Mira looks after listen on?" is answered on the page of that service, which says
+nothing of Mira; her page links to it. The notes and the questions (`bench/links_notes.py`) were written for this bench.
+Figures: the share of the questions of which one of so many hits shows the line that answers. `one hop` are questions
+that one page answers; `crowded` is the same among pages of other services and machines that nobody links to.
+
+Beside the memory: the same notes with the words of each link, but no links; plain full text and grep over lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
+
+from bench.baselines import Baseline, full_text, grep
+from bench.links_notes import ONE_HOP, PAGES, TWO_HOPS
+from bench.searching import Watch
+from bench.tables import Figures, parser, report
+from memory_v2 import Memory
+from memory_v2.storage.volatile import VolatileStorage
+
+DEPTHS = (1, 3, 10)
+OTHERS = 200
+"""How many further services and machines a crowded memory has."""
+
+Search = Callable[[str], Sequence[tuple[str, str]]]
+"""Finds hits, best first: the page of each, and what it shows."""
+Pages = Mapping[str, str]
+
+
+def main() -> None:
+    """Prints the figures."""
+    chosen = parser("Whether links bring what two pages answer together.").parse_args()
+    rows, times = dict[str, Figures](), dict[str, Figures]()
+    for kind, pages in (("", PAGES), ("crowded, ", crowded(PAGES))):
+        for name, prepare in SEARCHES.items():
+            watch = Watch()
+            search = watch.timed(prepare(pages))
+            for hops, questions in (("two hops", TWO_HOPS), ("one hop", ONE_HOP)):
+                rows[f"{name}, {kind}{hops}"] = figures(search, questions)
+            times[f"{name}{', crowded' if kind else ''}"] = watch.figures()
+    report({"answered": rows, f"a search for {max(DEPTHS)} hits": times}, chosen.json)
+
+
+def figures(search: Search, questions: Sequence[tuple[str, str, str]]) -> Figures:
+    """The share of the questions answered by so many hits."""
+    ranks = [_rank(search(question), page, line) for question, page, line in questions]
+    return {**{f"@{depth}": fmean(rank <= depth for rank in ranks) for depth in DEPTHS}, "questions": len(ranks)}
+
+
+def _rank(hits: Sequence[tuple[str, str]], page: str, line: str) -> int:
+    answers = (rank for rank, hit in enumerate(hits, 1) if hit[0] == page and line in hit[1])
+    return next(answers, max(DEPTHS) + 1)
+
+
+def crowded(pages: Pages) -> Pages:
+    """The same pages among many like them."""
+    others = {
+        f"{kind}/other-{number:03}": re.sub(r"\A# .*", f"# Other {number}", re.sub(r"\[\[.*?\]\]", "a shelf", text))
+        for kind in ("services", "machines")
+        for number, text in zip(range(OTHERS), _repeated(pages, kind), strict=True)
+    }
+    return {**pages, **others}
+
+
+def _repeated(pages: Pages, kind: str) -> list[str]:
+    some = [text for path, text in pages.items() if path.startswith(f"{kind}/")]
+    return (some * OTHERS)[:OTHERS]
+
+
+def memory_search(pages: Pages) -> Search:
+    """The search of a memory that has these pages."""
+    storage = VolatileStorage()
+    for path, text in pages.items():
+        storage.write(path, text.encode())
+    memory = Memory(storage)
+    return lambda question: [(hit.path, hit.excerpt) for hit in memory.search(question, max(DEPTHS))]
+
+
+def unlinked_search(pages: Pages) -> Search:
+    """The same without links, but with their words."""
+    return memory_search({path: re.sub(r"\[\[(.*?)\]\]", r"\1", text) for path, text in pages.items()})
+
+
+def _of_lines(baseline: Callable[[Sequence[str]], Baseline]) -> Callable[[Pages], Search]:
+    def prepare(pages: Pages) -> Search:
+        lines = [(path, line) for path, text in pages.items() for line in text.splitlines() if line.strip()]
+        find = baseline([f"{path} {line}" for path, line in lines])
+        return lambda question: [lines[number] for number in find(question, max(DEPTHS))]
+
+    return prepare
+
+
+SEARCHES: Mapping[str, Callable[[Pages], Search]] = {
+    "memory": memory_search,
+    "without links": unlinked_search,
+    "FTS5 over lines": _of_lines(full_text),
+    "grep over lines": _of_lines(grep),
+}
+
+
+if __name__ == "__main__":
+    main()
