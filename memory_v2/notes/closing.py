@@ -47,7 +47,8 @@ def is_superseded(item: Item) -> bool:
     if _SUPERSEDED.search(item.text):
         return True
     words = bare(item.text)
-    return any(_stands_apart(words, one) for one in pattern("ageing", "superseded").finditer(words))
+    found = pattern("ageing", "superseded").finditer(words) if says(words, "ageing", "superseded") else ()
+    return any(_stands_apart(words, one) for one in found)
 
 
 def _closings(words: str) -> list[re.Match[str]]:

@@ -82,7 +82,7 @@ def extracted(note: Note, aliases: Aliases = NO_ALIASES, wanted: Wanted = EVERYT
     """What the items of a note are that are from wanted days; one item may be several things."""
     if is_template(note.name):
         return
-    for item in note.items:
+    for item in note.said:
         is_judged = item.is_prose and wanted.is_of(item.day) and len(item.text) <= LONGEST
         if not is_judged or is_foreign(item.text):
             continue

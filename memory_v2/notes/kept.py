@@ -27,6 +27,7 @@ BUSY_SECONDS = 10.0
 _TABLES = """
 CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, mark TEXT, sha256 TEXT, reason TEXT, expected INT, data TEXT);
 CREATE TABLE IF NOT EXISTS judged (name TEXT PRIMARY KEY, sha256 TEXT, data TEXT, marks TEXT);
+CREATE TABLE IF NOT EXISTS checked (name TEXT PRIMARY KEY, sha256 TEXT, version TEXT, data TEXT);
 CREATE TABLE IF NOT EXISTS told (key TEXT PRIMARY KEY, value TEXT);
 """
 
@@ -105,6 +106,22 @@ class Kept:
         with self._change():
             self._tables.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?, ?, ?)", judged)
             self._tables.execute("DELETE FROM judged WHERE name NOT IN (SELECT name FROM notes WHERE data IS NOT NULL)")
+
+    def checked(self, version: str) -> dict[str, str]:
+        """What checks of this version have found in each note as it is, by name."""
+        sql = "SELECT name, checked.data FROM checked JOIN notes USING (name, sha256) WHERE version = ?"
+        return dict(self._tables.execute(sql, (version,)))
+
+    def keep_checked(self, version: str, found: Mapping[str, str]) -> None:
+        """Keeps what checks of this version have found in notes as they are."""
+        if not found:
+            return
+        with self._change():
+            sql = "INSERT OR REPLACE INTO checked SELECT name, sha256, ?, ? FROM notes WHERE name = ?"
+            self._tables.executemany(sql, [(version, data, name) for name, data in found.items()])
+            self._tables.execute(
+                "DELETE FROM checked WHERE name NOT IN (SELECT name FROM notes WHERE data IS NOT NULL)"
+            )
 
     def _some(self, sql: str, names: Collection[str] | None) -> sqlite3.Cursor:
         if names is None:

@@ -25,6 +25,7 @@ _VALUE = (
     r"(?P<more{0}>\+)?(?![\w%]|[.:/-]\d)"
 )
 _DIGIT = re.compile(r"\d")
+_APART = re.compile(r"\d[., ]\d")
 _GROUPED = re.compile(
     r"(?<![\w.,:/#-])(?P<whole>\d{1,3}(?:[. ]\d{3})+|\d+)(?:,(?P<part>\d{1,2}|\d{4,}))?(?!\d|[.,:/-]\d| \d{3}(?!\d))"
 )
@@ -87,6 +88,8 @@ def is_change(text: str) -> bool:
 def _plain_numbers(plain: str) -> str:
     """The text with its numbers as English writes them. A comma begins decimals if the measure is named in a language
     that writes so, and in no other."""
+    if not _APART.search(plain):
+        return plain
     named = frozenset(language for word in re.findall(r"[^\W\d_][\w-]*", plain) for language in _languages(word))
     if named and not named - decimal_commas():
         return _GROUPED.sub(_as_english, plain)

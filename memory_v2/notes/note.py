@@ -68,6 +68,19 @@ class Note:
     items: tuple[Item, ...] = ()
     trouble: tuple[str, ...] = ()
 
+    @property
+    def said(self) -> tuple[Item, ...]:
+        """The items that somebody has said here: all, but of a page of a memory those that the program writes into it,
+        the list of its links and its metadata."""
+        is_page = any(item.headings[-1:] == ("Metadata",) and "size_bytes:" in item.text for item in self.items[-3:])
+        if not is_page:
+            return self.items
+        return tuple(item for item in self.items if item.headings[-1:] not in _OF_PROGRAM)
+
+
+_OF_PROGRAM = (("Links",), ("Metadata",))
+"""The sections that the program writes into each page of a memory."""
+
 
 def is_within(day: date | None, since: date | None, until: date | None) -> bool:
     """Whether a day is one of these. With a first or a last one, what has no day is not."""

@@ -22,11 +22,13 @@ CATEGORIES: tuple[Category, ...] = ("contacts", "decisions", "lessons", "metrics
 Field: TypeAlias = Literal["markers", "titles", "headings", "statements", "keywords", "openings", "answers"]
 
 _APART = re.compile(
-    r"`[^`\n]*`|<!--[^<]{0,2000}-->|https?://\S+|[\w.+-]+@[\w-]+\.\w+|(?<!\w)[~.]?/[\w./-]{3,}"
+    r"`[^`\n]*`|<!--[^<]{0,2000}-->|https?://\S+|(?<![\w.+-])[\w.+-]+@[\w-]+\.\w+|(?<!\w)[~.]?/[\w./-]{3,}"
     r"|\"[^\"\n]{12,}\"|“[^”\n]{12,}”|«[^»\n]{12,}»|「[^」\n]{6,}」",
     re.S,
 )
 """Code, addresses and quotations. Shorter ones are names: `the "research concierge" rule`."""
+_MAY_BE_APART = re.compile(r"[`<@/\"“«「]")
+"""One of these stands in each of them. Most lines have none, which is told ten times as fast."""
 
 
 Key: TypeAlias = tuple[str, str]
@@ -55,12 +57,14 @@ def bare(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _bare(text: str) -> str:
-    return " ".join(_unaccented(_APART.sub(" ", text)).split())
+    own = _APART.sub(" ", text) if _MAY_BE_APART.search(text) else text
+    return " ".join(_unaccented(own).split())
 
 
 def cues(text: str, category: Category, field: Field) -> list[Cue]:
     """The phrases of a field of a category that stand in a `bare` text."""
-    return [Cue(category, words) for words in _found(text).get((category, field), ())]
+    said = _found(text)  # most texts say nothing
+    return [Cue(category, words) for words in said[category, field]] if (category, field) in said else []
 
 
 def mentions(text: str, category: Category) -> list[Cue]:

@@ -8,7 +8,7 @@ compared with the first of each group only. So the time grows about as the numbe
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import ceil
@@ -37,9 +37,11 @@ class Group:
     share: float
 
 
-def alike(texts: Sequence[str], least_words: int = 0) -> list[Group]:
+def alike(
+    texts: Sequence[str], least_words: int = 0, words_of: Callable[[str], Iterable[str]] = content_words
+) -> list[Group]:
     """The groups of two and more texts, in the order of their first texts. Texts with fewer different words than
-    `least_words` are in no group."""
+    `least_words` are in no group. `words_of` gives the content words of a text, for who has them already."""
     firsts: dict[str, int] = {}
     copies: dict[int, list[int]] = {}
     for number, text in enumerate(texts):
@@ -48,7 +50,7 @@ def alike(texts: Sequence[str], least_words: int = 0) -> list[Group]:
     vocabulary: dict[str, int] = {}
     words: dict[int, tuple[int, ...]] = {}
     for number in copies:
-        said_words = dict.fromkeys(content_words(readable(texts[number])))
+        said_words = dict.fromkeys(words_of(readable(texts[number])))
         if len(said_words) >= least_words:
             words[number] = tuple(vocabulary.setdefault(word, len(vocabulary)) for word in said_words)
     groups = []

@@ -31,7 +31,7 @@ def stale(material: Material) -> Iterator[Finding]:
             continue
         words = bare(item.text)
         for field, days in (("as of", material.policy.stale_days), ("until", 0)):
-            day = _day_after(words, field) if says(words, "ageing", field) else None
+            day = day_after(words, field) if says(words, "ageing", field) else None
             if day and day < material.today - timedelta(days=days):
                 ago = (material.today - day).days
                 what = f"of {day}, {ago} days ago" if field == "as of" else f"over since {day}"
@@ -39,7 +39,7 @@ def stale(material: Material) -> Iterator[Finding]:
                 break
 
 
-def _day_after(words: str, field: str) -> date | None:
+def day_after(words: str, field: str) -> date | None:
     """The latest day that stands behind such a phrase."""
     days = []
     for found in pattern("ageing", field).finditer(words):

@@ -1,4 +1,4 @@
-"""All checks of an audit, in one list."""
+"""All checks that look at a folder as a whole, in one list; `files.own` looks at each note by itself."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from memory_v2.notes.audit.coverage import missing
 from memory_v2.notes.audit.dark import dark
 from memory_v2.notes.audit.differing import differing
 from memory_v2.notes.audit.drift import drift
-from memory_v2.notes.audit.files import budgets, encodings, secrets
+from memory_v2.notes.audit.files import budgets
 from memory_v2.notes.audit.finding import Finding
 from memory_v2.notes.audit.linking import linking
 from memory_v2.notes.audit.material import Material
 from memory_v2.notes.audit.repeated import repeated
 
 CHECKS: tuple[Callable[[Material], Iterator[Finding]], ...] = (
-    secrets,
-    encodings,
     budgets,
     differing,
     repeated,

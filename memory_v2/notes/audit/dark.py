@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from memory_v2.notes.audit.finding import Finding
-from memory_v2.notes.audit.material import Material, is_of_page
+from memory_v2.notes.audit.material import Material
 from memory_v2.notes.note import Note
 
 LONGEST_WORD = 60
@@ -33,7 +33,5 @@ def dark(material: Material) -> Iterator[Finding]:
 
 def _words(material: Material, note: Note) -> frozenset[str]:
     """The words of a note that somebody may search for. The list of children of a page is none of its text."""
-    is_page = any(is_of_page(item) and "size_bytes:" in item.text for item in note.items)
-    items = (item for item in note.items if not (is_page and is_of_page(item)))
-    found = (word for item in items for word in material.words(item))
+    found = (word for item in note.said for word in material.words(item))
     return frozenset(word for word in found if len(word) <= LONGEST_WORD and not word.isdigit())

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from memory_v2.notes.audit.ageing import day_after
 from memory_v2.notes.audit.finding import Finding
 from memory_v2.notes.audit.material import Material, is_log
 from memory_v2.notes.digest import amount
@@ -53,7 +54,8 @@ def drift(material: Material) -> Iterator[Finding]:
         if one.of.file not in lasting:
             continue
         newest = max(_of_subject(one.subject, latest.get(one.reading.key, ())), key=_when, default=None)
-        if newest is None or (one.of.day and newest.of.day and one.of.day >= newest.of.day):
+        day = one.of.day or day_after(bare(one.of.text), "as of")
+        if newest is None or (day and newest.of.day and day >= newest.of.day):
             continue
         if not agrees(one.reading, newest.reading):
             yield _finding(one, newest)

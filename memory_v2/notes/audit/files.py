@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from memory_v2.notes.audit.finding import Finding
 from memory_v2.notes.audit.material import Material, stem_of
+from memory_v2.notes.note import Note
 from memory_v2.text.secrets import find_secrets
 
 LOADED = frozenset(["memory", "claude", "agents"])
@@ -18,29 +19,32 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 _WRITTEN = {b"\r\n": "CRLF", b"\n": "LF", b"\r": "CR"}
 
 
-def encodings(material: Material) -> Iterator[Finding]:
+def own(note: Note, data: bytes, text: str) -> Iterator[Finding]:
+    """What is found in a note whatever the others, the day and the policy are: as long as its bytes stay."""
+    yield from _secrets(note, text)
+    yield from _encodings(note, data)
+
+
+def _encodings(note: Note, data: bytes) -> Iterator[Finding]:
     """Bytes that are not UTF-8, byte order marks, and line ends of several kinds."""
-    for note in material.notes:
-        data = material.data.get(note.name, b"")
-        if note.trouble and (line := _first_broken(data)):
-            yield Finding("not-utf8", note.name, line, "; ".join(note.trouble), "", day=note.day)
-        elif data.startswith(codecs.BOM_UTF8):
-            message = "the file begins with a byte order mark"
-            yield Finding("byte-order-mark", note.name, 1, message, "", day=note.day)
-        ends = _LINE_END.findall(data)
-        if not note.trouble and len(kinds := Counter(ends).most_common()) > 1:
-            rarest, _ = kinds[-1]
-            counts = " and ".join(f"{count:,} in {_WRITTEN[kind]}" for kind, count in kinds)
-            message = f"of its lines, {counts}; the first in {_WRITTEN[rarest]} is this one"
-            yield Finding("mixed-line-ends", note.name, ends.index(rarest) + 1, message, "", day=note.day)
+    if note.trouble and (line := _first_broken(data)):
+        yield Finding("not-utf8", note.name, line, "; ".join(note.trouble), "", day=note.day)
+    elif data.startswith(codecs.BOM_UTF8):
+        message = "the file begins with a byte order mark"
+        yield Finding("byte-order-mark", note.name, 1, message, "", day=note.day)
+    ends = _LINE_END.findall(data)
+    if not note.trouble and len(kinds := Counter(ends).most_common()) > 1:
+        rarest, _ = kinds[-1]
+        counts = " and ".join(f"{count:,} in {_WRITTEN[kind]}" for kind, count in kinds)
+        message = f"of its lines, {counts}; the first in {_WRITTEN[rarest]} is this one"
+        yield Finding("mixed-line-ends", note.name, ends.index(rarest) + 1, message, "", day=note.day)
 
 
-def secrets(material: Material) -> Iterator[Finding]:
+def _secrets(note: Note, text: str) -> Iterator[Finding]:
     """Likely secrets, masked."""
-    for note in material.notes:
-        for secret in find_secrets(material.texts.get(note.name, "")):
-            message = f"this looks like a {secret.kind}: {secret.shown}"
-            yield Finding("secret", note.name, secret.line, message, secret.kind, day=note.day)
+    for secret in find_secrets(text):
+        message = f"this looks like a {secret.kind}: {secret.shown}"
+        yield Finding("secret", note.name, secret.line, message, secret.kind, day=note.day)
 
 
 def budgets(material: Material) -> Iterator[Finding]:

@@ -1,9 +1,10 @@
-"""What the checks find, kept beside what was read: the same notes are not looked through twice on the same day."""
+"""What the checks find, kept beside what was read: the same notes are not looked through twice on the same day, and
+what is found in a note by itself is kept until that note changes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import date
 from functools import cached_property
@@ -19,7 +20,7 @@ from memory_v2.notes.kept import Kept
 
 if TYPE_CHECKING:
     from memory_v2.index.full_text import FullTextIndex
-    from memory_v2.notes.audit.material import Search
+    from memory_v2.notes.audit.material import Material, Search
     from memory_v2.notes.extracting import Extracted
 
 VERSION = 2
@@ -76,10 +77,24 @@ def found_in(audited: Audited, searches: bool) -> Sequence[Finding]:
     there = {note.name for note in notes}
     extracted = [one for one in judged_notes(audited.kept) if _counts(one) and one.file in there]
     material = Material(audited.folder, notes, extracted, audited.files, audited.today, audited.policy, searching)
-    found = [one for check in CHECKS for one in check(material)]
+    found = [*_own(audited.kept, material), *(one for check in CHECKS for one in check(material))]
     rows = [_written(one) for one in found]
     audited.kept.tell(_AUDITED, json.dumps({"key": key, "looked": material.looked, "found": rows}))
     return found
+
+
+def _own(kept: Kept, material: Material) -> Iterator[Finding]:
+    """What is found in each note by itself; only those are looked at that have changed."""
+    from memory_v2.notes.audit.files import own
+
+    known = kept.checked(str(VERSION))
+    new: dict[str, str] = {}
+    for note in material.notes:
+        if note.name not in known:
+            data, text = material.data.get(note.name, b""), material.texts.get(note.name, "")
+            new[note.name] = json.dumps([_written(one) for one in own(note, data, text)])
+        yield from map(_read, json.loads(known.get(note.name) or new[note.name]))
+    kept.keep_checked(str(VERSION), new)
 
 
 def _counts(one: Extracted) -> bool:

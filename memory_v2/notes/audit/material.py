@@ -27,8 +27,6 @@ from memory_v2.tree.source import named_day
 
 Search: TypeAlias = Callable[[str], Collection[str]]
 """The names of the notes that a search finds."""
-_OF_PAGES = frozenset([("Links",), ("Metadata",)])
-"""The sections of a page of a memory that the program writes."""
 _DAY = re.compile(r"(?<!\d)\d{4} \d\d \d\d(?!\d)")
 INDEXES = frozenset(["memory", "claude", "agents", "index", "readme", "heartbeat"])
 """The names of files from which an agent starts, in lower case: nothing needs to link to them."""
@@ -48,7 +46,7 @@ class Material:
     policy: Policy = POLICY
     search: Search | None = None
     looked: dict[str, bool] = field(default_factory=dict, init=False)
-    _words: dict[str, frozenset[str]] = field(default_factory=dict, init=False)
+    _words: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
 
     def exists(self, path: str) -> bool:
         """Whether there is something at a path that is none of the files."""
@@ -58,9 +56,13 @@ class Material:
 
     def words(self, item: Item) -> frozenset[str]:
         """The words of an item that carry its meaning."""
-        if item.id not in self._words:
-            self._words[item.id] = frozenset(content_words(item.text[:LONGEST]))
-        return self._words[item.id]
+        return frozenset(self.words_of(item.text[:LONGEST]))
+
+    def words_of(self, text: str) -> Sequence[str]:
+        """The words of a text that carry its meaning, in order. Several checks ask for them."""
+        if text not in self._words:
+            self._words[text] = tuple(content_words(text))
+        return self._words[text]
 
     @cached_property
     def data(self) -> Mapping[str, bytes]:
@@ -83,7 +85,7 @@ class Material:
         """What the lasting notes and then the logs say: their items without code, quotes, rows of tables, what tools
         print, and what the program writes into the pages of a memory."""
         notes = (*self.lasting, *self.logs)
-        return tuple((note, item) for note in notes for item in note.items if _is_said(item))
+        return tuple((note, item) for note in notes for item in note.said if _is_said(item))
 
     @cached_property
     def items(self) -> Mapping[str, Item]:
@@ -117,12 +119,7 @@ def stem_of(name: str) -> str:
     return without_suffix(name.rpartition("/")[2])
 
 
-def is_of_page(item: Item) -> bool:
-    """Whether an item is of a section that the program writes into each page of a memory."""
-    return item.headings[-1:] in _OF_PAGES
-
-
 def _is_said(item: Item) -> bool:
     if not item.is_prose or item.kind == "row" or len(item.text) > LONGEST:
         return False
-    return not is_of_page(item) and not is_foreign(item.text)
+    return not is_foreign(item.text)

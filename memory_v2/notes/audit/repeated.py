@@ -17,7 +17,7 @@ from memory_v2.notes.judging import is_footer
 from memory_v2.notes.note import Item, Note
 from memory_v2.text.negation import polarity, without_negation
 from memory_v2.text.plain import shorten
-from memory_v2.text.words import content_words, normal
+from memory_v2.text.words import normal
 from memory_v2.tree.alike import alike
 from memory_v2.tree.numbers import show_numbers
 
@@ -70,7 +70,9 @@ def _says_something(item: Item) -> bool:
 
 def _groups(material: Material, everything: Sequence[Said]) -> Iterator[list[Said]]:
     """What says the same, or the same but for a `not`: lasting notes first, then the newest log."""
-    grouped = [group.members for group in alike([_bare(item) for _, item in everything], LEAST_WORDS)]
+    grouped = [
+        group.members for group in alike([_bare(item) for _, item in everything], LEAST_WORDS, material.words_of)
+    ]
     group_of = {number: place for place, members in enumerate(grouped) for number in members}
     by_words: dict[frozenset[str], list[int]] = {}
     for number, (_, item) in enumerate(everything):
@@ -93,7 +95,7 @@ def _affirmed_words(material: Material, item: Item) -> frozenset[str]:
     """The words of an item, but those that say `not`."""
     if not any(polarity(item.text)):
         return material.words(item)
-    return frozenset(content_words(without_negation(item.text)))
+    return frozenset(material.words_of(without_negation(item.text)))
 
 
 def _same_words(material: Material, item: Item, other: Item) -> bool:
