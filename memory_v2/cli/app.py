@@ -173,7 +173,7 @@ def notes(ctx: click.Context) -> None:
 
     Nothing in the folder is changed, except by 'archive --apply'. What is read is kept in your cache folder, so that
     the next run opens only what was touched. Without a FOLDER, it is the present one. With --json, every verb prints
-    exactly one JSON document.
+    exactly one JSON document, and 'watch' one for each change.
 
     \b
     Examples:

@@ -72,6 +72,11 @@ def mentions(text: str, category: Category) -> list[Cue]:
     return cues(text, category, "statements") + cues(text, category, "keywords")
 
 
+def mentioned(text: str) -> set[str]:
+    """The categories that a `bare` text mentions."""
+    return {group for group, field in _found(text) if field in ("statements", "keywords")}
+
+
 def topics(text: str) -> list[str]:
     """The topics that the words of a `bare` text belong to."""
     return sorted(field for group, field in _found(text) if group == "topics")

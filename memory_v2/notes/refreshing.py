@@ -17,7 +17,7 @@ from memory_v2.files.claude_folder import judge_in
 from memory_v2.files.decoding import read_data
 from memory_v2.files.left_out import LeftOut
 from memory_v2.files.listing import Listing, SourceFile, has_text_suffix, list_files
-from memory_v2.notes.kept import Kept, Read
+from memory_v2.notes.kept import Kept, Read, Row
 from memory_v2.notes.note import Note
 from memory_v2.progress import with_progress
 
@@ -29,8 +29,8 @@ BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What a look at the folder has found, by name. `opened` are the files whose bytes were read; `behind` those that
-    were not looked at because only a part was asked for."""
+    """What a look at the folder has found, by name. `files` counts the notes; `opened` are the files whose bytes were
+    read; `behind` those that were not looked at because only a part was asked for."""
 
     files: int
     new: tuple[str, ...] = ()
@@ -65,9 +65,10 @@ def look(folder: Path, kept: Kept, only: Collection[str] = (), keeps: bool = Tru
     found: list[Read] = []
     same: dict[str, str] = {}
     left_out = {name: row.left_out for name, row in rows.items() if row.left_out and name in files}
-    for read in (_read(files[name], marks[name]) for name in with_progress(wanted, "files read")):
-        if read.name in rows and (rows[read.name].sha256, rows[read.name].left_out) == (read.sha256, _reason(read)):
-            same[read.name] = read.mark
+    for name in with_progress(wanted, "files read"):
+        read = _read(files[name], marks[name], rows.get(name))
+        if isinstance(read, str):
+            same[name] = read
             continue
         left_out.pop(read.name, None)
         if isinstance(read.what, LeftOut):
@@ -81,7 +82,7 @@ def look(folder: Path, kept: Kept, only: Collection[str] = (), keeps: bool = Tru
     notes = [read.name for read in found if isinstance(read.what, Note)]
     told = [left for left in (*listing.left_out, *left_out.values()) if not left.is_expected]
     return Refreshed(
-        files=len(files),
+        files=len(files) - len(left_out),
         new=tuple(name for name in notes if name not in rows),
         changed=tuple(name for name in notes if name in rows),
         removed=tuple(gone),
@@ -108,17 +109,17 @@ def _is_in(name: str, part: str) -> bool:
     return name == part or name.startswith(part.rstrip("/") + "/")
 
 
-def _read(file: SourceFile, mark: str) -> Read:
+def _read(file: SourceFile, mark: str, known: Row | None) -> Read | str:
+    """What is read of a file; only its new mark if that is known. What cannot be read has none, and is tried again."""
     data = read_data(file)
     if isinstance(data, LeftOut):
-        return Read(file.name, "", "", data)
+        return "" if known and known.left_out == data else Read(file.name, "", "", data)
+    digest = sha256(data).hexdigest()
+    if known and known.sha256 == digest:
+        return mark
     from memory_v2.notes.reading import read_note  # start-up that no run pays to whom nothing is new
 
-    return Read(file.name, mark, sha256(data).hexdigest(), read_note(file.name, data))
-
-
-def _reason(read: Read) -> LeftOut | None:
-    return read.what if isinstance(read.what, LeftOut) else None
+    return Read(file.name, mark, digest, read_note(file.name, data))
 
 
 def _mark(path: Path) -> str:

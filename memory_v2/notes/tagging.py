@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from memory_v2.notes.note import Item, Section
-from memory_v2.notes.packs import CATEGORIES, LONGEST, bare, cues, mentions, topics
+from memory_v2.notes.packs import CATEGORIES, LONGEST, bare, cues, mentioned, topics
 from memory_v2.notes.people import handles
 from memory_v2.text.plain import plain, shorten
 
@@ -45,7 +45,7 @@ def _summary(text: str) -> str:
 def _tags(heading: str, texts: Sequence[str], is_dated: bool) -> tuple[str, ...]:
     found: set[str] = set()
     for text in map(bare, [heading, *texts]):
-        found.update(one.category for category in CATEGORIES for one in mentions(text, category))
+        found.update(mentioned(text))
         found.update(topics(text))
     found.update(one.category for category in CATEGORIES for one in cues(bare(heading), category, "headings"))
     found.update(tag.casefold() for text in texts for tag in _HASHTAG.findall(text))

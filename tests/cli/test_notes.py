@@ -49,10 +49,11 @@ def test_every_verb_prints_one_document_and_changes_nothing(program: Program, fo
     assert hashes(folder) == before
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_folder_that_is_not_there_is_an_error(program: Program, verb: str) -> None:
-    ended = run(program, verb, "nowhere", "--json")
-    assert (ended.code, ended.json["error"]["kind"]) == (2, "UsageError")
+@pytest.mark.parametrize("verb", [*VERBS, "archive", "undo", "watch"])
+def test_a_folder_that_is_not_there_is_an_error(program: Program, folder: Path, verb: str) -> None:
+    for place in ("nowhere", str(folder / "MEMORY.md")):
+        ended = run(program, verb, place, "--json")
+        assert (ended.code, ended.json["error"]["kind"]) == (2, "UsageError")
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -67,6 +68,7 @@ def test_the_index_is_written_into_the_cache_or_where_out_says(program: Program,
     assert Path(told["out"]).is_relative_to(program.home / "cache")
     assert run(program, "index", str(folder), "--out", str(tmp_path / "out"), "--json").json["is_new"]
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["index.json", "tags.json"]
+    (folder / "empty.md").write_text("")
     assert run(program, "status", str(folder)).text == "the index is current: 3 files\n"
 
 

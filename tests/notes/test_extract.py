@@ -246,3 +246,14 @@ def test_a_long_line_is_not_judged_by_words_in_it() -> None:
 
 def test_nothing_collected_is_nothing() -> None:
     assert collected([], Wanted()) == []
+
+
+def test_what_the_program_writes_into_pages_of_a_memory_is_not_extracted(tmp_path: Path) -> None:
+    page = (
+        "# Lessons learned\n\n- Water in the evening\n\n## Links\n\n- [[lessons/pumps]] - Pumps: what went wrong\n\n"
+        "## Metadata\n\nlast_updated: 2026-02-17T10:00:00Z\nsize_bytes: 45\n"
+    )
+    with notes_of(
+        tmp_path, {"lessons.md": page, "lessons-of-links.md": "# Lessons\n\n## Links\n\n- Links rot: keep a copy\n"}
+    ) as notes:
+        assert {one.text for one in notes.extract()} == {"Water in the evening", "Links rot: keep a copy"}
