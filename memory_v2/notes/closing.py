@@ -28,7 +28,8 @@ def is_closed(item: Item) -> bool:
         not _NOT.search(words[max(0, found.start() - REACH) : found.start()]) for found in _closings(words)
     ):
         return True
-    return any(says(bare(above), "closed", "headings") for above in (*item.headings[-1:], *item.leads))
+    above = (*item.headings[-1:], *item.leads)
+    return any(_TICKED.search(words) or says(bare(words), "closed", "headings") for words in above)
 
 
 def is_struck(item: Item) -> bool:

@@ -29,6 +29,8 @@ LONGEST_SAID = 1_500
 
 LASTING = "memory"
 """The name of the file in which agents keep what lasts."""
+OPEN: frozenset[Category] = frozenset(["issues", "pending"])
+"""What a section of any document may list. Its rules or its contacts may be those that it describes."""
 
 _STAMP = re.compile(
     r"\[?\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?\]?[ \t:—–-]*|\d\d?:\d\d[ \t:—–-]*"
@@ -36,17 +38,25 @@ _STAMP = re.compile(
 _BOLD = re.compile(r"(?:\*\*|__)((?:(?!\*\*|__).)+?)(?:\*\*|__)(\s*[:：])?")
 _LABEL = re.compile(r"[\W_]*([^:：\n]{2,60})[:：](?!//|\d\d)")
 _CODE = re.compile(r"`[^`\n]*`")
+_ADDRESS = re.compile(r"[:：][\s*_]*([\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,})(?![\w@])")
+"""An e-mail address behind a label. Elsewhere it may be anything, such as where a program writes to."""
 _IN_BRACKETS = re.compile(r"\s*[(（][^()（）]*[)）]")
 _ONLY_LABEL = re.compile(r"[^:：]{0,160}[:：][\s*_]*")
 _FOOTER = re.compile(r"(\*|_)(?![*_\s])(?:(?!\1).)+\1\Z|\*\*[^*]+\*{1,2}[:：]?\Z", re.S)
 """A line in italics alone, as reports end with; and bold words alone, which introduce what follows."""
+_LABELLED = re.compile(r"\*\*[^*\n]+(?:[:：]\*\*|\*\*\s*[:：])")
 _SIGNS: tuple[tuple[str, Category], ...] = (
     ("⚠", "issues"),
+    ("❌", "issues"),
     ("🐛", "issues"),
     ("🚨", "issues"),
     ("💡", "lessons"),
     ("⏳", "pending"),
+    ("☐", "pending"),
+    ("⬜", "pending"),
+    ("🔲", "pending"),
 )
+_SIGN = re.compile(r"[*_ ]*(?:[✅☑✔✓]|" + "|".join(sign for sign, _ in _SIGNS) + ")")
 _TOOL = re.compile(
     r"(?:assistant|tool|system|function|toolresult|tool_result|observation)\s*[:：>]|\{\s*[\"'}]|\[\s*[{\"]"
     r"|</?(?:tool|function|system|result|output|invoke)\w*"
@@ -79,7 +89,7 @@ def is_foreign(text: str) -> bool:
 
 def is_footer(item: Item) -> bool:
     """Whether an item is in italics or bold alone: it signs a note, or introduces what follows."""
-    return item.kind == "paragraph" and _FOOTER.match(item.text) is not None
+    return item.kind == "paragraph" and all(map(_FOOTER.match, item.text.splitlines()))
 
 
 def named_in(item: Item, aliases: Aliases) -> list[str]:
@@ -94,8 +104,10 @@ def judged(item: Item, name: str, people: Sequence[str]) -> dict[Category, Verdi
     the heading of another."""
     if _ONLY_LABEL.fullmatch(item.text):  # it introduces what is below, and says nothing itself
         return {}
-    marked = _by_marker(item)
-    found = (marked or _by_heading(item, name)) | _by_statement(item, is_labelled=bool(marked))
+    marked, above = _by_marker(item), _by_heading(item, name)
+    if list(marked) == ["issues"] and "pending" in above:  # a task that has a problem is still one
+        marked["pending"] = above["pending"]
+    found = (marked or above) | _by_statement(item, is_labelled=bool(marked))
     kept = {category: verdict for category, verdict in found.items() if _bears_out(item, category, verdict[0], people)}
     for category, by in _by_keyword(item, people).items():
         if category not in kept and _bears_out(item, category, "keyword", people):
@@ -112,13 +124,17 @@ def _by_marker(item: Item) -> dict[Category, Verdict]:
         if said:
             most = max(said, key=lambda cue: len(cue.words))  # `critical discovery` is more than `discovery`
             found.setdefault(most.category, ("marker", most.words))
-    for sign, category in _SIGNS:
-        if item.text.lstrip("*_ ").startswith(sign):
+    cells = item.text.split("|") if item.kind == "row" else [item.text]
+    signed = [cell for cell in cells if _SIGN.match(cell)]
+    for sign, category in _SIGNS if len(signed) == 1 else ():  # with several, a row compares
+        if any(cell.lstrip("*_ ").startswith(sign) for cell in cells):
             found.setdefault(category, ("marker", sign))
     if item.is_done is not None and not found:
         found["pending"] = ("marker", "[ ]" if not item.is_done else "[x]")
     if linked(item.text) and item.text.startswith("[["):
         found.setdefault("contacts", ("marker", "[[people]]"))
+    if address := _ADDRESS.search(item.text):
+        found.setdefault("contacts", ("marker", address[1]))
     if "metrics" not in found and is_change(item.text):
         found["metrics"] = ("marker", "from … to")
     return found
@@ -147,25 +163,28 @@ def _by_heading(item: Item, name: str) -> dict[Category, Verdict]:
     if is_footer(item):
         return {}
     stem = re.sub(r"[_-]+", " ", without_suffix(name.rpartition("/")[2]))
-    if item.day is None and not _tells_what_happened(stem):
-        return _said_by(stem, ("titles",))
-    nearest = [*item.headings[-1:], *item.leads]
-    for words in map(_first_cell, reversed(nearest)):
-        if found := _said_by(words, ("titles", "headings")):
+    is_log = item.day is not None or _tells_what_happened(stem)
+    for words in map(_first_cell, reversed(item.leads)):
+        is_label = len(_IN_BRACKETS.sub("", words).split()) <= LONGEST_LABEL
+        if found := _said_by(words, ("titles", "headings", "markers") if is_label else ("titles", "headings"), is_log):
             return found
-    if any(
-        map(_FOOTER.match, item.leads)
-    ):  # labels in bold say what the item is: the steps of a fix, or the files that it touched
+    for words in item.headings[-1:]:
+        if found := _said_by(words, ("titles", "headings"), is_log):
+            return found
+        label, colon, _ = words.partition(":")  # `Problem: …` is told below; a decision, by the heading itself
+        if colon and (found := _said_by(label, ("markers",))) and "issues" in found:
+            return found
+    is_labelled = item.kind == "paragraph" and _LABELLED.match(item.text)
+    if is_labelled or any(map(_FOOTER.match, item.leads)):  # a label in bold says what it is: a fix, or its files
         return {}
-    for words in (*reversed(item.headings[:-1]), stem):
-        if found := _said_by(words, ("titles",)):
+    for words in reversed(item.headings[:-1]):
+        if found := _said_by(words, ("titles",), is_log):
             return found
-    return {}
+    return _said_by(stem, ("titles",))
 
 
 def _tells_what_happened(stem: str) -> bool:
-    """Whether a file without a day is a log or what was kept of logs, by its name. Any other one is about a subject:
-    a heading such as `Known issues` in it is about that."""
+    """Whether a file without a day is a log or what was kept of logs, by its name. Any other one is about a subject."""
     return bare(stem) == LASTING or says(bare(stem), "logs", "names")
 
 
@@ -184,13 +203,21 @@ def _first_cell(words: str) -> str:
     return words.strip("|").partition("|")[0] if words.startswith("|") else words
 
 
-def _said_by(words: str, fields: Iterable[Field]) -> dict[Category, Verdict]:
+def _said_by(words: str, fields: Iterable[Field], is_log: bool = True) -> dict[Category, Verdict]:
     plain = bare(words)
-    found = {}
-    for category in CATEGORIES:
-        if any(cues(plain, category, one) for one in fields):
+    found: dict[Category, Verdict] = {}
+    for category in CATEGORIES if is_log else OPEN:
+        said = [
+            cue for one in fields for cue in cues(plain, category, one) if one != "markers" or labels_as(plain, cue)
+        ]
+        if said and not _is_condition(plain, category):
             found[category] = (GRADES[1], words)
     return found
+
+
+def _is_condition(plain: str, category: Category) -> bool:
+    """Whether what is said of a problem or a matter may only come: `if it fails`."""
+    return category in ("issues", "pending") and says(plain, "conditional", "words")
 
 
 def _bears_out(item: Item, category: Category, grade: Grade, people: Sequence[str]) -> bool:
@@ -206,14 +233,14 @@ def _bears_out(item: Item, category: Category, grade: Grade, people: Sequence[st
 
 
 def _by_statement(item: Item, is_labelled: bool) -> dict[Category, Verdict]:
-    """By words that state it outright, unless on a condition: `if it fails` is no failure."""
+    """By words that state it outright, unless on a condition."""
     if len(item.text) > LONGEST_SAID:
         return {}
     words = bare(item.text)
     found: dict[Category, Verdict] = {}
     for category in CATEGORIES:
         said = cues(words, category, "statements") or ([] if is_labelled else _opening(words, category))
-        if said and not (category in ("issues", "pending") and says(words, "conditional", "words")):
+        if said and not _is_condition(words, category):
             found[category] = ("marker", said[0].words)
     return found
 

@@ -116,11 +116,75 @@ def test_a_title_counts_for_its_subsections_and_a_weaker_heading_only_below_itse
     assert told("# Plans\n\n## Water\n\n- in the evening\n") == set()
 
 
-def test_a_document_of_no_day_is_about_its_subject_unless_its_name_says_more() -> None:
-    text = "## Known issues\n\n- search is slow\n"
-    assert told(text, "design.md") == set()
-    assert told(text, "MEMORY.md") == {("issues", "heading")}
+def test_what_a_document_of_no_day_rules_is_its_subject_and_what_it_says_is_open_or_wrong_is_not() -> None:
+    rules = "## Rules\n\n- water at dusk\n"
+    assert told(rules, "design.md") == set()
+    assert told(rules, "MEMORY.md") == {("decisions", "heading")}
+    assert told("## Known issues\n\n- search is slow\n", "design.md") == {("issues", "heading")}
     assert told("# Guide\n\n- water in the evening\n", "lessons.md") == {("lessons", "heading")}
+
+
+@pytest.mark.parametrize(
+    ("heading", "category"),
+    [
+        ("Roadmap", "pending"),
+        ("Ordre d'implémentation", "pending"),
+        ("Hoja de ruta", "pending"),
+        ("Melhorias futuras", "pending"),
+        ("Offene Fragen", "pending"),
+        ("路线图", "pending"),
+        ("Limitations", "issues"),
+        ("Points faibles", "issues"),
+    ],
+)
+def test_a_plan_and_a_list_of_faults_say_what_the_lines_of_their_parts_are(heading: str, category: str) -> None:
+    assert told(f"# Garden\n\n## {heading}\n\n### Phase 1\n\n1. a second pump\n", "plan.md") == {(category, "heading")}
+
+
+def test_what_is_ticked_in_a_plan_is_over() -> None:
+    text = "## Roadmap\n\n### ✅ Phase 1\n\n- dig\n\n### Phase 2\n\n- sow\n"
+    assert [(one.text, one.is_closed) for one in found(text)] == [("dig", True), ("sow", False)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Problema identificado:**\n\n- la bomba\n",
+        "## PROBLEMA CRÍTICO: sin agua\n\n- la bomba\n",
+        "**Symptoms:**\n\n- no water\n",
+    ],
+)
+def test_a_label_that_introduces_lines_says_what_they_are(text: str) -> None:
+    assert told(text) == {("issues", "heading")}
+
+
+def test_a_label_that_introduces_what_may_only_happen_tells_of_no_issue() -> None:
+    assert told("**In case of failure:**\n\n- call Ada\n") == set()
+
+
+def test_a_heading_that_tells_a_discovery_makes_none_of_the_lines_below() -> None:
+    assert told("## Discovery: no peat\n\n- it is from the moor\n") == set()
+
+
+def test_a_task_that_has_a_problem_is_still_one() -> None:
+    assert told("## Next steps\n\n- **Bug**: the pump drips\n") == {("issues", "marker"), ("pending", "heading")}
+
+
+def test_a_sign_in_a_cell_says_what_its_row_is_unless_the_row_compares() -> None:
+    table = "| Part | State | Note |\n|---|---|---|\n"
+    assert told(f"{table}| pump | ❌ | old |\n") == {("issues", "marker")}
+    assert told(f"{table}| filter | ⏳ ordered | new |\n") == {("pending", "marker")}
+    assert told(f"{table}| hose | ❌ | ✅ |\n") == set()
+
+
+def test_an_address_behind_a_label_is_a_contact() -> None:
+    assert told("- Ada's address: ada@example.org\n") == {("contacts", "marker")}
+    assert told("- The pump writes to ada@example.org\n") == set()
+
+
+def test_a_paragraph_with_a_label_of_its_own_is_no_lesson_because_of_the_title_of_its_page() -> None:
+    text = "# Lessons learned\n\n## Pump\n\n**Files:** pump.cfg\n\nOil it in spring.\n"
+    assert [one.text for one in found(text)] == ["Oil it in spring."]
 
 
 @pytest.mark.parametrize(
