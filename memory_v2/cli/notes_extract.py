@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from memory_v2.cli.notes import day_of, day_option, people_option, with_notes
+from memory_v2.cli.report import price
 from memory_v2.cli.show import out, out_json, plain, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
@@ -17,7 +19,10 @@ from memory_v2.notes.extracting import Extracted, Wanted
 from memory_v2.notes.judging import GRADES, Grade
 from memory_v2.notes.notes import Notes
 from memory_v2.notes.packs import CATEGORIES, Category
-from memory_v2.text.amounts import counted_entries
+from memory_v2.text.amounts import counted, counted_entries
+
+if TYPE_CHECKING:
+    from memory_v2.notes.grading import Graded
 
 _WORDS: dict[Category, str] = {
     "contacts": "CONTACT",
@@ -40,9 +45,13 @@ _WORDS: dict[Category, str] = {
 @click.option(
     "--min-grade",
     type=click.Choice(GRADES),
-    default="heading",
-    show_default=True,
-    help="How sure it is at least: by a label on the line, by a heading above it, or by words in it.",
+    help="How sure it is at least: by a label on the line, by a heading above it, because a model says so, or by words "
+    "in it.  [default: heading; with --model, model]",
+)
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="Let this model say what only words hint at, such as anthropic:<model>. It is asked once about each line.",
 )
 @click.option("--closed", is_flag=True, help="Also what was pending or a problem, and is done.")
 @click.option(
@@ -61,7 +70,8 @@ def extract(
     today: bool,
     since: datetime | None,
     until: datetime | None,
-    min_grade: Grade,
+    min_grade: Grade | None,
+    model: str | None,
     closed: bool,
     capture: Path | None,
     people: Path | None,
@@ -70,7 +80,8 @@ def extract(
     """Find contacts, decisions, lessons, metrics, issues and what is pending.
 
     Each line is quoted to the letter, with its day and place. Code, quotes, templates and what tools print are left
-    out. What several notes say is told once.
+    out. What several notes say is told once. With --model, a model says of the lines in which only a word hints at
+    something what they are; no other line is sent to it, and what it says is kept.
 
     \b
     Examples:
@@ -83,25 +94,42 @@ def extract(
         raise click.UsageError("--all cannot be combined with --today, --since or --until", click.get_current_context())
     if today and (since or until):
         raise click.UsageError("--today cannot be combined with --since or --until", click.get_current_context())
+    grade = min_grade or ("model" if model else "heading")
+    if model and GRADES.index(grade) < GRADES.index("model"):
+        told_how = f"--model changes nothing that has grade {grade}; leave out --min-grade"
+        raise click.UsageError(told_how, click.get_current_context())
     first, last = day_of(since), day_of(until)
     if today:
         first = last = notes.calendar.today
     elif not is_all and first is None and last is None:
         first = notes.calendar.today - timedelta(days=1)
-    wanted = Wanted(categories=categories or CATEGORIES, since=first, until=last, min_grade=min_grade, closed=closed)
+    wanted = Wanted(categories=categories or CATEGORIES, since=first, until=last, min_grade=grade, closed=closed)
     with working("reading the notes"):
-        found = notes.extract(wanted, people)
+        graded = notes.grade(model, wanted, people) if model else None
+        found = graded.items if graded else notes.extract(wanted, people)
     captured = _captured(notes, found, capture) if capture else None
     if as_json:
-        told = {} if captured is None else {"captured": captured}
+        told: dict[str, object] = {} if captured is None else {"captured": captured}
+        if graded:
+            told["graded"] = {key: one for key, one in document(graded).items() if key != "items"}
         out_json({"since": document(first), "until": document(last), "items": document(found), **told})
     else:
         for line in extracted_lines(found):
             out(line)
+    if graded:
+        _tell_graded(graded)
     if captured is not None:
         tell(f"{counted_entries(captured)} stored in {capture}")
     if not found:
         tell(_nothing(notes, first, last))
+
+
+def _tell_graded(graded: Graded) -> None:
+    lines, paid = counted(graded.asked, "line"), price(graded.cost)
+    known = f", {graded.known:,} known from before" if graded.known else ""
+    tell(f"{lines} asked about{known} ({graded.decided_by}{f': {paid}' if paid else ''})")
+    if graded.degraded:
+        tell(f"the rules' result stays where it was not decided: {graded.degraded}")
 
 
 def _captured(notes: Notes, found: Sequence[Extracted], folder: Path) -> int:

@@ -13,7 +13,7 @@ from datetime import date
 from memory_v2.notes.closing import is_closed
 from memory_v2.notes.judging import GRADES, Grade, is_foreign, is_template, judged, named_in
 from memory_v2.notes.measures import Reading, readings
-from memory_v2.notes.note import Note, is_within
+from memory_v2.notes.note import Item, Note, is_within
 from memory_v2.notes.packs import CATEGORIES, LONGEST, Category
 from memory_v2.notes.people import NO_ALIASES, Aliases
 from memory_v2.tree.alike import alike
@@ -88,22 +88,26 @@ def extracted(note: Note, aliases: Aliases = NO_ALIASES, wanted: Wanted = EVERYT
             continue
         people = named_in(item, aliases)
         for category, (grade, by) in judged(item, note.name, people).items():
-            numbers = readings(item.text, grade != "keyword") if category == "metrics" else []
-            yield Extracted(
-                f"{item.id}-{category[0]}",
-                category,
-                grade,
-                item.text,
-                note.name,
-                item.first_line,
-                item.last_line,
-                item.headings,
-                item.day,
-                by,
-                tuple(people) if category == "contacts" else (),
-                tuple(numbers),
-                category in ("pending", "issues") and is_closed(item),
-            )
+            yield told(item, note.name, category, grade, by, people)
+
+
+def told(item: Item, name: str, category: Category, grade: Grade, by: str, people: Sequence[str]) -> Extracted:
+    """An item of a note as what it is."""
+    return Extracted(
+        f"{item.id}-{category[0]}",
+        category,
+        grade,
+        item.text,
+        name,
+        item.first_line,
+        item.last_line,
+        item.headings,
+        item.day,
+        by,
+        tuple(people) if category == "contacts" else (),
+        tuple(readings(item.text, grade != "keyword")) if category == "metrics" else (),
+        category in ("pending", "issues") and is_closed(item),
+    )
 
 
 def collected(found: Iterable[Extracted], wanted: Wanted) -> list[Extracted]:

@@ -17,11 +17,11 @@ from memory_v2.notes.note import Item
 from memory_v2.notes.packs import CATEGORIES, Category, Cue, Field, bare, cues, labels_as, mentions, pattern, says
 from memory_v2.notes.people import Aliases, handles, heading_name, linked
 
-Grade: TypeAlias = Literal["marker", "heading", "keyword"]
+Grade: TypeAlias = Literal["marker", "heading", "model", "keyword"]
 Verdict: TypeAlias = tuple[Grade, str]
 """A grade, and the words that say so."""
-GRADES: tuple[Grade, ...] = ("marker", "heading", "keyword")
-"""From the surest to the least sure."""
+GRADES: tuple[Grade, ...] = ("marker", "heading", "model", "keyword")
+"""From the surest to the least sure. A model is only asked about what has no surer sign than a keyword."""
 LONGEST_LABEL = 5
 """How many words a label has at most: what is longer before a colon is a sentence."""
 LONGEST_SAID = 1_500
@@ -211,7 +211,7 @@ def _said_by(words: str, fields: Iterable[Field], is_log: bool = True) -> dict[C
             cue for one in fields for cue in cues(plain, category, one) if one != "markers" or labels_as(plain, cue)
         ]
         if said and not _is_condition(plain, category):
-            found[category] = (GRADES[1], words)
+            found[category] = ("heading", words)
     return found
 
 

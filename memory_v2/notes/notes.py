@@ -16,18 +16,20 @@ from memory_v2.errors import StorageError, UsageError
 from memory_v2.notes.kept import Kept
 from memory_v2.notes.note import Note
 from memory_v2.notes.refreshing import Refreshed, check_folder, look
-from memory_v2.settings import Settings, cache_folder, file_path
+from memory_v2.settings import DEFAULT_TRACES, Limits, Settings, cache_folder, file_path
 from memory_v2.text.calendar import Calendar, utc_now
 from memory_v2.text.slug import slug
 
 if TYPE_CHECKING:
     from memory_v2.index.full_text import FullTextIndex
+    from memory_v2.models.base import Model
     from memory_v2.notes.archiving import ArchivePlan
     from memory_v2.notes.audit.auditing import Audit, Choice
     from memory_v2.notes.audit.policy import Policy
     from memory_v2.notes.digest import Digest
     from memory_v2.notes.extracting import Extracted, Wanted
     from memory_v2.notes.found import NoteHits
+    from memory_v2.notes.grading import Graded
     from memory_v2.notes.graph import NotesGraph
     from memory_v2.notes.pages import NotePages
 
@@ -66,12 +68,21 @@ class Notes:
     """A folder of notes to read: nothing in it is changed, nothing is moved. What is read is kept in a cache folder,
     so that the next look opens only what was touched."""
 
-    def __init__(self, folder: Path, cache: Path | None, calendar: Calendar) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        cache: Path | None,
+        calendar: Calendar,
+        limits: Limits | None = None,
+        prices: Path | None = None,
+    ) -> None:
         """Notes in a folder; what is read is kept in `cache`, or in memory without one. `calendar` says which day is
-        today."""
+        today. `limits` are for a model that grades; `prices` is a file with your own prices."""
         self.folder = folder
         self.cache = cache
         self.calendar = calendar
+        self._limits = limits or Limits()
+        self._prices = prices
         self._kept = Kept(cache)
         self._found: Refreshed | None = None
         self._index: FullTextIndex | None = None
@@ -84,7 +95,8 @@ class Notes:
         now = settings.now
         place = file_path(str(folder), "the folder of notes").absolute()
         kept = file_path(str(cache), "the cache folder") if cache else _cache_of(place)
-        return cls(place, kept, Calendar(settings.timezone, (lambda: now) if now else utc_now))
+        calendar = Calendar(settings.timezone, (lambda: now) if now else utc_now)
+        return cls(place, kept, calendar, settings.limits, settings.prices)
 
     @property
     def trouble(self) -> str:
@@ -144,6 +156,25 @@ class Notes:
         from memory_v2.notes.judged import judged_notes
 
         return judged_notes(self._kept, names)
+
+    def grade(self, model: str | Model, wanted: Wanted | None = None, people: str | Path | None = None) -> Graded:
+        """As `extract`, but what only a keyword hints at is what a model says it is. It is asked once about each line;
+        what it says is kept in the cache. If it fails, the rules' result stays, and `degraded` says why. Raises
+        `UsageError`, `InvalidSetting`, `StorageError`."""
+        from memory_v2.agent.load import OFFLINE, load_model
+        from memory_v2.notes.extracting import Wanted
+        from memory_v2.notes.grading import Grader, graded
+        from memory_v2.notes.people import NO_ALIASES, read_aliases
+        from memory_v2.trace.files import Traces
+
+        if model == OFFLINE:
+            raise UsageError("the offline planner knows no more than the rules; name a model such as anthropic:<model>")
+        asked = load_model(model, self._prices) if isinstance(model, str) else model
+        wanted = wanted or Wanted(min_grade="model")
+        traces = Traces(self.cache / "traces", DEFAULT_TRACES) if self.cache and not self.trouble else None
+        grader = Grader(asked, self._kept, self._limits, traces, self.calendar.now)
+        aliases = read_aliases(Path(people)) if people is not None else NO_ALIASES
+        return graded(grader, self._extracted(people, wanted), aliases, wanted)
 
     def digest(self, since: date | None = None, until: date | None = None, people: str | Path | None = None) -> Digest:
         """What happened from `since` to `until`; by default yesterday and today."""

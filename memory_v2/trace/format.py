@@ -84,13 +84,13 @@ class Format(TypedDict):
 
 
 class Begin(TypedDict):
-    """An operation begins, or `goes_on` after it was interrupted."""
+    """An operation begins, or `goes_on` after it was interrupted. Notes have no pages, and so no `threshold`."""
 
     operation: str
     arguments: dict[str, Any]
     started: Moment
     model: str
-    threshold: StrictInt
+    threshold: NotRequired[StrictInt]
     limits: LimitsData
     goes_on: NotRequired[bool]
 

@@ -79,7 +79,8 @@ class _Story:
         yield _line((f"{started:%Y-%m-%d %H:%M:%S} UTC, with {event['model']}", "dim"))
         if self.full:
             limits = ", ".join(f"{name}={limit:,}" for name, limit in event["limits"].items())
-            yield _line((f"limits: {limits}; a page may have {size(event['threshold'])}", "dim"))
+            page = f"; a page may have {size(event['threshold'])}" if "threshold" in event else ""
+            yield _line((f"limits: {limits}{page}", "dim"))
         yield from self._called(event["operation"], event["arguments"], "")
 
     def tell_conflict(self, event: Event) -> Iterator[Line]:

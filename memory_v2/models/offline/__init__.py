@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from memory_v2.models.base import AssistantMessage, Conversation, Reply, ToolResult
-from memory_v2.models.briefs import ConsolidateBrief, RouteBrief, SearchBrief, SplitBrief, WriteBrief
+from memory_v2.models.briefs import ConsolidateBrief, GradeBrief, RouteBrief, SearchBrief, SplitBrief, WriteBrief
 
 
 class OfflinePlanner:
@@ -27,6 +27,10 @@ class OfflinePlanner:
                 from memory_v2.models.offline.observations import leave_all
 
                 calls = leave_all(brief)
+            case GradeBrief() as brief:
+                from memory_v2.models.offline.observations import grade_as_guessed
+
+                calls = grade_as_guessed(brief)
             case WriteBrief() as brief:
                 from memory_v2.models.offline.filing import file_text
 

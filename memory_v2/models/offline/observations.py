@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from memory_v2.models.base import ToolCall
-from memory_v2.models.briefs import ConsolidateBrief, Observed, RouteBrief
+from memory_v2.models.briefs import ConsolidateBrief, GradeBrief, Observed, RouteBrief
 from memory_v2.models.offline.calls import nothing_new, place
 from memory_v2.models.offline.catalogue import Catalogue
 from memory_v2.models.offline.filing import known_blocks
@@ -32,6 +32,18 @@ def leave_all(brief: RouteBrief) -> tuple[ToolCall, ...]:
     """The call that leaves everything unsorted."""
     numbers = show_numbers(range(1, len(brief.texts) + 1), "e")
     return (ToolCall("leave", {"notes": numbers, "why": "no rule says where they belong"}),)
+
+
+def grade_as_guessed(brief: GradeBrief) -> tuple[ToolCall, ...]:
+    """The calls that say of each line what its words hint at."""
+    found: dict[str, list[int]] = {}
+    for number, line in enumerate(brief.lines, 1):
+        for category in line.guesses:
+            found.setdefault(category, []).append(number)
+    return tuple(
+        ToolCall("grade", {"lines": show_numbers(numbers, "i"), "category": category})
+        for category, numbers in found.items()
+    )
 
 
 def _filed(brief: ConsolidateBrief) -> Iterator[ToolCall]:

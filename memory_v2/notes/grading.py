@@ -1,0 +1,162 @@
+"""Extraction with a model: the rules first; of what only a keyword hints at, a loop says what it is.
+
+What it has said of a line is kept, by what the line says and where it stands, so that it is asked once about each.
+Nothing is written into the folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TypeAlias
+
+from memory_v2.agent.limits import Cost, Limits
+from memory_v2.agent.loop import decide
+from memory_v2.agent.operation import Operation
+from memory_v2.models.base import Model, Prompt
+from memory_v2.models.briefs import GradeBrief, Unsure
+from memory_v2.models.offline import OfflinePlanner
+from memory_v2.notes.extracting import Extracted, Wanted, collected, told
+from memory_v2.notes.grade_task import GradeTask
+from memory_v2.notes.judging import named_in
+from memory_v2.notes.kept import Kept
+from memory_v2.notes.note import Item
+from memory_v2.notes.packs import Category
+from memory_v2.notes.people import Aliases
+from memory_v2.progress import tell_progress
+from memory_v2.trace.files import Traces
+
+MAX_LINES = 40
+"""About how many lines one decision is made: as many as a reader compares at a glance."""
+KEY = "graded "
+"""With which the keys begin under which answers are kept."""
+
+Answers: TypeAlias = Mapping[str, Sequence[Category]]
+"""What the items are, by id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """What was extracted, and what a model had to do with it: how many items it was `asked` about now, and how many it
+    had graded before. `degraded` says why it did not decide about all of them; those have their keyword's grade."""
+
+    items: list[Extracted]
+    decided_by: str
+    asked: int = 0
+    known: int = 0
+    degraded: str = ""
+    cost: Cost = field(default_factory=Cost)
+    trace: str = ""
+
+
+def graded(grader: Grader, found: Iterable[Extracted], aliases: Aliases, wanted: Wanted) -> Graded:
+    """What is wanted of these, with the model's word for what the rules are unsure of. Only what could be shown is
+    asked about."""
+    asked_about = replace(wanted, min_grade="keyword")
+    cost, trace = Cost(), ""
+    try:
+        items = collected(grader.grade(filter(asked_about.holds, found), aliases), wanted)
+    finally:
+        cost, trace = grader.end()
+    return Graded(items, grader.model.name, grader.asked, grader.known, "; ".join(grader.degraded), cost, trace)
+
+
+class Grader:
+    """A model that says what items are. `limits` are for all that it is asked; `traces` is where that is recorded."""
+
+    def __init__(
+        self, model: Model, kept: Kept, limits: Limits, traces: Traces | None, now: Callable[[], datetime]
+    ) -> None:
+        self.model = model
+        self.degraded: dict[str, None] = {}
+        self.asked = self.known = 0
+        self._kept = kept
+        self._traces = traces
+        self._started = now().astimezone(UTC)
+        self._operation = Operation(limits)
+        self._rules = sha256(Prompt("grade/system").text.encode()).hexdigest()
+
+    def grade(self, found: Iterable[Extracted], aliases: Aliases) -> Iterator[Extracted]:
+        """These, with what the model says in place of what only a keyword hints at."""
+        told_by_rules = list(found)
+        guesses: dict[str, list[Category]] = {}
+        files: dict[str, str] = {}
+        for one in told_by_rules:
+            if one.grade == "keyword":
+                guesses.setdefault(one.item, []).append(one.category)
+                files[one.item] = one.file
+        items = self._items(guesses, set(files.values()))
+        answers = self._answers(items, files, guesses)
+        surer = {(one.item, one.category) for one in told_by_rules if one.grade != "keyword"}
+        for one in told_by_rules:
+            if one.grade != "keyword" or one.item not in answers:
+                yield one
+        for item_id, categories in answers.items():
+            item = items[item_id]
+            for category in categories:
+                if (item_id, category) not in surer:
+                    people = named_in(item, aliases)
+                    yield told(item, files[item_id], category, "model", self.model.name, people)
+
+    def end(self) -> tuple[Cost, str]:
+        """What it has cost, and the name of the trace, if the model was asked."""
+        cost = self._operation.cost
+        if not self.asked:
+            return Cost(), ""
+        self._operation.trace.add("end", cost=asdict(cost), reads=self._operation.trace.reads)
+        if self._traces is None:
+            return cost, ""
+        return cost, self._traces.save(self._operation.trace, "grade", self._started, self._operation.id)
+
+    def _items(self, ids: Collection[str], names: Collection[str]) -> dict[str, Item]:
+        return {item.id: item for note in self._kept.notes(names) for item in note.items if item.id in ids}
+
+    def _answers(
+        self, items: Mapping[str, Item], files: Mapping[str, str], guesses: Mapping[str, Sequence[Category]]
+    ) -> Answers:
+        """What the model says of the items, or has said before; without those that it did not decide about."""
+        lines = {
+            name: Unsure(_shown(item), files[name], item.day, item.headings, item.leads, tuple(guesses[name]))
+            for name, item in items.items()
+        }
+        keys = {name: self._key(line) for name, line in lines.items()}
+        answers: dict[str, Sequence[Category]] = {}
+        for name, key in keys.items():
+            if kept := self._kept.told(key):
+                answers[name] = json.loads(kept)
+        self.known = len(answers)
+        left = [name for name in lines if name not in answers]
+        for start in range(0, len(left), MAX_LINES):
+            if stopped := self._operation.abort_reason or (self._operation.reached if start else ""):
+                self.degraded[f"{stopped}; {len(left) - start:,} lines are left for the next run"] = None
+                break
+            names = left[start : start + MAX_LINES]
+            for name, categories in self._ask([lines[name] for name in names], names).items():
+                answers[name] = categories
+                self._kept.tell(keys[name], json.dumps(categories))
+            tell_progress("lines graded", min(start + MAX_LINES, len(left)), len(left))
+        return answers
+
+    def _ask(self, lines: Sequence[Unsure], names: Sequence[str]) -> dict[str, list[Category]]:
+        """What the model says of these; nothing if it has failed, so that the rules' result stays."""
+        if not self.asked:
+            setting = {"model": self.model.name, "limits": asdict(self._operation.limits)}
+            self._operation.trace.began("grade", {}, self._started, **setting)
+        self.asked += len(lines)
+        brief = GradeBrief(tuple(lines))
+        decision = decide(lambda: GradeTask(brief), (self.model, OfflinePlanner()), self._operation)
+        if decision.degraded:
+            self.degraded[decision.degraded] = None
+            return {}
+        return {names[number - 1]: graded for number, graded in decision.task.graded.items()}
+
+    def _key(self, line: Unsure) -> str:
+        asked = [self.model.name, self._rules, line.text, line.file.rpartition("/")[2], line.headings, line.leads]
+        return KEY + sha256(json.dumps(asked).encode()).hexdigest()
+
+
+def _shown(item: Item) -> str:
+    return item.text if item.is_done is None else f"[{'x' if item.is_done else ' '}] {item.text}"
