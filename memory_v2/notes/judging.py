@@ -175,9 +175,8 @@ def _by_heading(item: Item, name: str) -> dict[Category, Verdict]:
         if colon and (found := _said_by(label, ("markers",))) and "issues" in found:
             return found
     is_labelled = item.kind == "paragraph" and _LABELLED.match(item.text)
-    if is_labelled or any(map(_FOOTER.match, item.leads)):  # a label in bold says what it is: a fix, or its files
-        return {}
-    for words in reversed(item.headings[:-1]):
+    has_label = is_labelled or any(map(_FOOTER.match, item.leads))  # a fix, or the files it touched
+    for words in () if has_label else reversed(item.headings[:-1]):
         if found := _said_by(words, ("titles",), is_log):
             return found
     return _said_by(stem, ("titles",))

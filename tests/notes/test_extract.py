@@ -185,6 +185,7 @@ def test_an_address_behind_a_label_is_a_contact() -> None:
 def test_a_paragraph_with_a_label_of_its_own_is_no_lesson_because_of_the_title_of_its_page() -> None:
     text = "# Lessons learned\n\n## Pump\n\n**Files:** pump.cfg\n\nOil it in spring.\n"
     assert [one.text for one in found(text)] == ["Oil it in spring."]
+    assert len(found(text, "memory/lessons.md")) == 2, "a whole file of lessons"
 
 
 @pytest.mark.parametrize(
