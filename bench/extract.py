@@ -10,6 +10,9 @@ those lines too, and met some of them again in a digest, so they are no test by 
 The 465 lines of `bench/extract_labels_of_another.tsv`, in English, French and Spanish, were one: their reader knew no
 rule and no keyword. They told how much the rules were made for the first lines. Rules were then made with a look at
 half of its files, and after that at all: they are no test any more.
+
+The 577 lines of `bench/extract_labels_of_a_third.tsv` are of folders that nobody had looked at, by a third reader who
+knew no rule either, and came after the rules were done.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ from memory_v2.notes.reading import read_note
 
 LABELS = Path(__file__).with_name("extract_labels.tsv")
 OF_ANOTHER = Path(__file__).with_name("extract_labels_of_another.tsv")
+OF_A_THIRD = Path(__file__).with_name("extract_labels_of_a_third.tsv")
 ASIDE = (
     "peru-ai/memory/2026-02-10.md",
     "whatsapp-ai-agent-pt/memory/2026-02-12.md",
@@ -85,21 +89,23 @@ def main() -> None:
     parser.add_argument("--model", metavar="NAME", help="let this model grade what the rules are unsure of")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     chosen = parser.parse_args()
-    labels, of_another = read_labels(LABELS), read_labels(OF_ANOTHER)
+    labels, of_another, of_a_third = map(read_labels, (LABELS, OF_ANOTHER, OF_A_THIRD))
+    everything = [*labels, *of_another, *of_a_third]
     rules: dict[str, Callable[[str], Iterator[tuple[int, str, str]]]] = {"silica": _ours, "keywords": _seed}
-    told = {name: _told([*labels, *of_another], rule) for name, rule in rules.items()}
+    told = {name: _told(everything, rule) for name, rule in rules.items()}
     if chosen.model:
-        told["silica with a model"] = _graded([*labels, *of_another], load_model(chosen.model))
+        told["silica with a model"] = _graded(everything, load_model(chosen.model))
     figures = {
         part: {name: _figures(lines, one) for name, one in told.items()}
         for part, lines in (
             ("all", labels),
             ("aside", [one for one in labels if one.file in ASIDE]),
             ("another reader's", of_another),
+            ("a third reader's", of_a_third),
         )
     }
     if chosen.misses:
-        _print_misses([one for one in (*labels, *of_another) if chosen.misses in one.file], told["silica"])
+        _print_misses([one for one in everything if chosen.misses in one.file], told["silica"])
     elif chosen.json:
         json.dump(figures, sys.stdout)
     else:
