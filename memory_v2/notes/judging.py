@@ -45,6 +45,10 @@ _ONLY_LABEL = re.compile(r"[^:：]{0,160}[:：][\s*_]*")
 _FOOTER = re.compile(r"(\*|_)(?![*_\s])(?:(?!\1).)+\1\Z|\*\*[^*]+\*{1,2}[:：]?\Z", re.S)
 """A line in italics alone, as reports end with; and bold words alone, which introduce what follows."""
 _LABELLED = re.compile(r"\*\*[^*\n]+(?:[:：]\*\*|\*\*\s*[:：])")
+_MEASURE = re.compile(r"[$€£]\d|\d ?(?:%|ms|s|sec|seconds?|min|minutes?|hours?|kb|mb|gb|tokens?)(?!\w)")
+"""A number with its unit."""
+_PART = re.compile(r"\W*(?:[^\W\d]+ ?\d+|第?\w{1,3}阶段)\b")
+"""How the heading of a part of a plan begins, such as `Phase 2: …`."""
 _SIGNS: tuple[tuple[str, Category], ...] = (
     ("⚠", "issues"),
     ("❌", "issues"),
@@ -179,7 +183,14 @@ def _by_heading(item: Item, name: str) -> dict[Category, Verdict]:
     for words in () if has_label else reversed(item.headings[:-1]):
         if found := _said_by(words, ("titles",), is_log):
             return found
+    if not has_label and item.dated_by in ("", "front matter") and _is_part_of_plan(item):
+        return {"pending": ("heading", item.headings[-1])}
     return _said_by(stem, ("titles",))
+
+
+def _is_part_of_plan(item: Item) -> bool:
+    words = bare(item.headings[-1]) if item.headings else ""
+    return _PART.match(words) is not None and says(words, "pending", "parts")
 
 
 def _tells_what_happened(stem: str) -> bool:
@@ -222,7 +233,8 @@ def _is_condition(plain: str, category: Category) -> bool:
 def _bears_out(item: Item, category: Category, grade: Grade, people: Sequence[str]) -> bool:
     """Whether the item has what its category needs: a contact somebody, a metric a number."""
     if category == "metrics":
-        return bool(readings(item.text, grade != "keyword"))
+        is_measured = grade == "heading" and _MEASURE.search(bare(item.text)) is not None
+        return is_measured or bool(readings(item.text, grade != "keyword"))
     if category == "contacts" and grade == "heading":
         is_of_one = bool(item.headings) and not _said_by(item.headings[-1], ("titles", "headings"))
         return bool(people) or (is_of_one and _LABEL.match(item.text) is not None)

@@ -19,7 +19,7 @@ from memory_v2.text.words import folded, has_cjk
 PACKS = Path(__file__).with_name("packs")
 Category: TypeAlias = Literal["contacts", "decisions", "lessons", "metrics", "issues", "pending"]
 CATEGORIES: tuple[Category, ...] = ("contacts", "decisions", "lessons", "metrics", "issues", "pending")
-Field: TypeAlias = Literal["markers", "titles", "headings", "statements", "keywords", "openings", "answers"]
+Field: TypeAlias = Literal["markers", "titles", "headings", "statements", "keywords", "openings", "answers", "parts"]
 
 _APART = re.compile(
     r"`[^`\n]*`|<!--[^<]{0,2000}-->|https?://\S+|(?<![\w.+-])[\w.+-]+@[\w-]+\.\w+|(?<!\w)[~.]?/[\w./-]{3,}"

@@ -141,6 +141,26 @@ def test_a_plan_and_a_list_of_faults_say_what_the_lines_of_their_parts_are(headi
     assert told(f"# Garden\n\n## {heading}\n\n### Phase 1\n\n1. a second pump\n", "plan.md") == {(category, "heading")}
 
 
+def test_the_numbered_parts_of_a_plan_are_pending_unless_they_tell_what_happened() -> None:
+    text = "## Phase 2: {}\n\n- a second pump\n"
+    assert told(text.format("Water"), "garden.md") == {("pending", "heading")}
+    assert told("---\ndate: 2026-02-09\n---\n\n" + text.format("Water"), "garden.md") == {("pending", "heading")}
+    assert told(text.format("Water"), DAY) == set()
+    assert found(text.format("Water ✅"), "garden.md")[0].is_closed
+    assert told("## Phase\n\n- of the moon\n", "garden.md") == set()
+
+
+def test_below_a_heading_of_measurements_a_number_with_its_unit_is_a_metric() -> None:
+    assert told("## Response times\n\n- the door: ~500-800ms\n- the gate (2 seconds)\n- the bell\n") == {
+        ("metrics", "heading")
+    }
+    assert told("- the gate (2 seconds)\n") == set()
+
+
+def test_a_heading_that_names_errors_as_its_subject_tells_of_none() -> None:
+    assert told("## Structured errors\n\n- a record with a type\n") == set()
+
+
 def test_what_is_ticked_in_a_plan_is_over() -> None:
     text = "## Roadmap\n\n### ✅ Phase 1\n\n- dig\n\n### Phase 2\n\n- sow\n"
     assert [(one.text, one.is_closed) for one in found(text)] == [("dig", True), ("sow", False)]
