@@ -33,11 +33,13 @@ NEAR = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A number, where it stands, and the words around it that may name its subject."""
+    """A number, where it stands, and the words around it that may name its subject. `own` are those of its line, if
+    no label says that the line states this number."""
 
     reading: Reading
     of: Extracted
     subject: frozenset[str]
+    own: frozenset[str]
 
 
 def drift(material: Material) -> Iterator[Finding]:
@@ -53,7 +55,8 @@ def drift(material: Material) -> Iterator[Finding]:
     for one in told:
         if one.of.file not in lasting:
             continue
-        newest = max(_of_subject(one.subject, latest.get(one.reading.key, ())), key=_when, default=None)
+        points = [point for point in latest.get(one.reading.key, ()) if _is_same_matter(one, point)]
+        newest = max(_of_subject(one.subject, points), key=_when, default=None)
         day = one.of.day or day_after(bare(one.of.text), "as of")
         if newest is None or (day and newest.of.day and day >= newest.of.day):
             continue
@@ -67,6 +70,11 @@ def _of_subject(subject: frozenset[str], points: Sequence[Told]) -> Sequence[Tol
     if all(subjects[0] & names for names in subjects):
         return points
     return [point for point in points if point.subject & subject]
+
+
+def _is_same_matter(one: Told, other: Told) -> bool:
+    """Whether two lines count the same: `3 users reported a bug` does not tell how many users there are."""
+    return one.own <= other.subject and other.own <= one.subject
 
 
 def agrees(reading: Reading, newer: Reading) -> bool:
@@ -92,8 +100,11 @@ def _told(material: Material) -> Iterator[Told]:
             around = content_words(" ".join((*one.headings, one.text)))
             names = {stem(word) for reading in one.readings for word in bare(reading.name).split()}
             subject = frozenset(word for word in around if word not in names and _is_name(word))
+            own = subject.intersection(content_words(one.text))
+            line = bare(one.text).lstrip(" *_")
             for reading in one.readings:
-                yield Told(reading, one, subject)
+                is_labelled = one.grade == "marker" or line.startswith(reading.name)
+                yield Told(reading, one, subject, frozenset() if is_labelled else own)
 
 
 def _is_stated(one: Extracted) -> bool:
