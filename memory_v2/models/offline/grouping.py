@@ -155,9 +155,9 @@ def _one_for_each_home(groups: Sequence[Group]) -> list[Group]:
 
 
 def _by_alphabet(leaves: Sequence[Listed], count: int) -> list[Group]:
-    """Runs of neighbours in the order of their titles."""
+    """Runs of neighbours in the order of their titles; none if there is nothing to group."""
     ordered = sorted(leaves, key=lambda leaf: (_in_order(leaf.title), leaf.number))
-    step = -(-len(ordered) // count)
+    step = max(1, -(-len(ordered) // count))
     runs = [tuple(ordered[start : start + step]) for start in range(0, len(ordered), step)]
     return [Group(run, None, title := _from_to(run), capitalized(title)) for run in runs]
 
