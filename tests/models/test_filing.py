@@ -321,6 +321,20 @@ def test_a_file_becomes_a_page_in_its_folder(text: str, source: str, path: str, 
     assert (document.path, document.title, document.parent) == (path, title, ROOT)
 
 
+@pytest.mark.parametrize(
+    ("heading", "source", "line"),
+    [
+        ("{{title}}", "templates/person.md", "Person: Hooks are called in order"),
+        ("Decision: {{title}}", "templates/decision.md", "Decision: Hooks are called in order"),
+        ("{{title}}", "2026.md", "2026: Hooks are called in order"),
+    ],
+)
+def test_a_template_is_listed_without_what_is_to_be_filled_in(heading: str, source: str, line: str) -> None:
+    document = read_document(told(f"# {heading}\n\nHooks are called in order.\n", source))
+    assert document is not None
+    assert document.description == line
+
+
 def test_a_file_whose_path_is_taken_is_called_by_a_further_word() -> None:
     text = "# Plugins\n\nHooks.\n\n## Hooks of pytest\n\nMore.\n"
     document = read_document(told(text, "docs/plugins.md", "docs/plugins"))

@@ -119,6 +119,49 @@ def test_a_line_covers_the_page(title: str, text: str, line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("title", "text", "line"),
+    [
+        (
+            "Output",
+            "```yaml\nsubject: Drying of oak boards\nboards_measured:\n  - one\nnext_survey:\n  - May\n```\n\n"
+            "**BYE:** all\n",
+            "Drying of oak boards; boards measured; next survey",
+        ),
+        (
+            "The harbour",
+            "```\nharbour/\n├── quay.md   # Boats that are moored\n└── shed.md   # ← NEW: Nets under repair\n```\n",
+            "Boats that are moored; Nets under repair",
+        ),
+        (
+            "Attempt",
+            "**Calls from the harbour (May):**\n- 21:37 one\n\n**The boat is back**\n"
+            "- The engine is wet\n\n**Letters to the council:**\n\n| Day | To |\n|---|---|\n| one | Ana |\n",
+            "Calls from the harbour; The boat is back; Letters to the council",
+        ),
+        (
+            "Engines",
+            "### Top 3 engines\n\n#### 1. Diesel\n\nOld.\n\n#### 2. Steam\n\nSlow.\n\n### Advice\n\nDiesel.\n",
+            "Diesel; Steam; Advice",
+        ),
+        ("Scores", "- Speed: 62.8%\n- KU: 73.1%\n- The bottleneck is the search\n", "The bottleneck is the search"),
+        (
+            "Books",
+            "- 7 charts of 2,980 bays\n- The shelf\n- 40 maps of the old harbour\n",
+            "7 charts of 2,980 bays; The shelf; 40 maps",
+        ),
+        (
+            "Finds",
+            "## A boat below the sand of the northern bay\n\nOld oak.\n\n"
+            "## The harbour wall that nobody had seen since the flood\n\n- **Colour:** grey, with moss\n",
+            "A boat below the sand of the northern bay; The harbour wall that nobody had seen since the flood",
+        ),
+    ],
+)
+def test_a_line_tells_what_most_of_the_page_is(title: str, text: str, line: str) -> None:
+    assert describe_page(title, parse_blocks(f"# {title}\n\n{text}")).startswith(f"{title}: {line}")
+
+
+@pytest.mark.parametrize(
     ("text", "line"),
     [
         (
@@ -155,6 +198,22 @@ def test_a_label_without_its_value_is_not_told(text: str, line: str) -> None:
         (
             '*"Knots hold what we know."*\n\n- No network calls. "The quipu was not a device" they say\n',
             "No network calls",
+        ),
+        (
+            "- The vault is located at: /srv/vault/keys/of/the/house/and/of/all/the/houses/in/the/street\n- Nets\n",
+            "Nets",
+        ),
+        (
+            "- When the harbour is closed (as it is each winter), the boats are kept in the shed of Ana\n- Nets\n",
+            "Nets",
+        ),
+        (
+            "- Keep on the desk of the master a list of the length, width, and depth of all boats of the river\n",
+            "Keep on the desk of the master a list of the length, width, and depth…",
+        ),
+        (
+            "- `lib/nets/` — Nets and how they are mended\n- The start is noted: 2026-02-03 21:51:00 UTC\n",
+            "Nets and how they are mended; The start is noted",
         ),
         (
             "- Ses projets sont décrits dans un cahier (celui que le voisin a trouvé dans la cave de la maison)\n",

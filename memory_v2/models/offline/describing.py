@@ -45,6 +45,8 @@ MIN_TOPIC = 32
 """The least share of a line that a topic has, in characters."""
 MAX_TOPIC = 72
 """Limits a topic, in characters; a longer one is told by its clauses."""
+LEAST_COVERED = 0.3
+"""The least share of a page, in bytes, that a line without values is told from; below that, they are told too."""
 ENOUGH = 3
 """From how many topics those below them are not told."""
 _ABOVE = frozenset(["front matter", "rule", "html"])
@@ -74,17 +76,36 @@ def describe_page(
     if below or not _is_talk(spoken):
         is_of_a_day = bool(find_dates(line) or STAMP.match(line))
         usual = max(OF_A_DAY if is_of_a_day else USUAL, len(line) + LEAST_TOLD)
-        room, topics = _room(line, usual), topics_of(blocks, line, keep_values=is_of_a_day)
+        room, topics = _room(line, usual), _topics(blocks, line, is_of_a_day)
         if about := _about(line, blocks, min(_room(line, MAX_DESCRIPTION), MAX_SENTENCE)):
             topics = [topic for topic in topics if not topic.is_said]
             room -= len(about) + len("; ")
+        elif not below:
+            room = max(room, _few(topics, _room(line, MAX_DESCRIPTION)))
         own = _chosen(topics, room // 2 if below else room)
         left = room - sum(len(told) + len("; ") for told in own)
         others = _chosen([_topic_of(*child) for child in below], left)
         parts = [about, *own, *(told for told in others if not ((about or own) and told.endswith("…")))]
-        if (said := _followed(line, parts, "; ", max(usual, len(line) + len(about) + 2))) != line:
+        if (said := _followed(line, parts, "; ", max(usual, len(line) + len("; ".join(parts)) + 2))) != line:
             return said
     return _followed(line, (telling or telling_words(line, blocks)) if spoken else (), ", ", USUAL)
+
+
+def _topics(blocks: Sequence[Block], line: str, keep_values: bool) -> list[Topic]:
+    """The parts of a page; items with values too, if there is little else on it."""
+    topics = topics_of(blocks, line, keep_values)
+    if keep_values or sum(topic.size for topic in topics) >= LEAST_COVERED * sum(block.size for block in blocks):
+        return topics
+    return topics_of(blocks, line, keep_values=True)
+
+
+def _few(topics: Sequence[Topic], most: int) -> int:
+    """How many characters the highest parts take that are few, if that is no more than `most`: none of them is left out
+    for one that is below another."""
+    depth = min((topic.depth for topic in topics), default=0)
+    highest = [topic for topic in topics if topic.depth == depth and not topic.is_said]
+    needed = sum(len(_told(topic, MAX_TOPIC)) + len("; ") for topic in highest)
+    return needed if 1 < len(highest) <= ENOUGH and needed <= most else 0
 
 
 def _topic_of(title: str, line: str) -> Topic:

@@ -78,7 +78,7 @@ def read_document(brief: WriteBrief) -> Document | None:
         return None
     title = _of_its_folder(title, path)
     parent = shelf_for(brief, title, path.rpartition("/")[0] if folders else "")
-    return Document(path, parent, title, describe_page(title, brief.blocks))
+    return Document(path, parent, title, _listed(brief, title, file_name))
 
 
 def own_title(blocks: Sequence[Block]) -> Block | None:
@@ -194,6 +194,18 @@ def _title(brief: WriteBrief, file_name: str) -> str:
         return _shortened(capitalized(plain(telling[0])))
     first = next((block.words for block in brief.blocks if plain(block.words)), "")
     return _shortened(plain(readable(first)))
+
+
+def _listed(brief: WriteBrief, title: str, file_name: str) -> str:
+    """The line of a page. That of a template leads with its title without what is still to be filled in, such as
+    `{{date}}`, or with the name of its file."""
+    line = describe_page(title, brief.blocks)
+    if not _PLACEHOLDER.search(title):
+        return line
+    filled = _PLACEHOLDER.sub(" ", title).strip(" :-–—")
+    if not re.search(r"\w", filled):
+        filled = title_of_file(file_name) if is_meaningful(slug(file_name)) else title
+    return plain(filled) + line.removeprefix(plain(title)) if line.startswith(plain(title)) else line
 
 
 def title_of_file(name: str) -> str:

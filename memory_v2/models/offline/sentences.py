@@ -37,6 +37,11 @@ _BESIDE = re.compile(r"[ \t]+[|·•][ \t]+(?=\*\*[^*\n]{1,60}(?::\*\*|\*\*:))")
 """What parts fields that stand on one line."""
 _CLAUSE = re.compile(r"\s+[-–—→|]+\s+|—|\s*[;；：。]|[:.]\s|\s*\(")
 _COMMA = re.compile(r",\s|，|、|\s[+&]\s")
+_SERIES = re.compile(
+    r"(?:,[^,.;:()]{1,40})?,?\s+(?:and|or|y|o|e|ou|et|und|oder)(?:\s[^\W\d_]+){1,2}\s(?:of|de|da|do|del|du|von|der)\s",
+    re.I,
+)
+"""The rest of a series such as `depth, and scope of the survey`: cut within it, a text loses what the series is of."""
 _YEAR = re.compile(r"(?<![\w.,/-])(?:19|20)\d\d(?![\w,/-])")
 _CLOSED = re.compile(r"\([^()]*\)|\"[^\"]*\"|„[^“”]*[“”]|“[^”]*”|«[^»]*»|「[^」]*」|『[^』]*』")
 _OPENING = re.compile(r"[(\"„“«「『]")
@@ -101,9 +106,11 @@ def phrase(text: str, limit: int) -> str:
     bare = text.strip(" .;,:。；，：-–—")
     if len(bare) <= limit:
         return closed(bare) if not text.rstrip().endswith((":", "：")) else _ended(closed(bare))
-    ends = [found.start() for found in _CLAUSE.finditer(bare, 0, limit + 1) if found.start() >= MIN_CLAUSE]
+    clauses = [found for found in _CLAUSE.finditer(bare, 0, limit + 1) if found.start() >= MIN_CLAUSE]
+    ends = [each.start() for each in clauses if each[0][0] not in ":：" or not waits(bare[: each.start()])]
     if max(ends, default=0) < limit // 2:
-        ends += [found.start() for found in _COMMA.finditer(bare, 0, limit + 1) if found.start() >= 0.6 * limit]
+        commas = [found.start() for found in _COMMA.finditer(bare, 0, limit + 1) if found.start() >= 0.6 * limit]
+        ends += [comma for comma in commas if not _SERIES.match(bare, comma)]
     return _ended(closed(bare[: max(ends)])) if ends else cut(bare, limit)
 
 
@@ -133,3 +140,8 @@ def _ended(text: str) -> str:
     ):
         text = last[0]
     return text
+
+
+def waits(text: str) -> bool:
+    """Whether a text ends with a word that waits for another one, such as `is located at`."""
+    return _ended(text) != text

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from memory_v2.models.offline.looks import telling_terms
-from memory_v2.models.offline.sentences import LABEL, STAMP, has_value, is_code, phrase, runs, split
+from memory_v2.models.offline.sentences import LABEL, STAMP, has_value, is_code, phrase, runs, split, waits
 from memory_v2.text.lists import headings, labels
 from memory_v2.text.plain import plain
 from memory_v2.text.words import folded, words
@@ -18,10 +18,14 @@ from memory_v2.tree.block import Block, encode, readable
 MAX_LEAD = 72
 """Limits the words of an item or a paragraph that stand for it, in characters: a few whole phrases tell more than many
 that are cut."""
+LEAST_KEYS = 3
+"""From how many keys at the start of lines a block of code is data, told by them."""
 RECURRING = 3
 """From how many lines that begin alike on a page that beginning is a field or a routine, and says nothing about it."""
 MAX_VALUE = 24
 """Limits a value that is told together with its label, in characters."""
+_PARAGRAPHS = frozenset(["paragraph", "quote", "rule", "heading"])
+_CODE = frozenset(["fence", "code"])
 _LINES = frozenset(["paragraph", "item", "quote"])
 _NUMBERING = re.compile(
     r"^(?:[^\w\s(\"'“‘¿¡`~/]+\s*)*(?:(?:\d{1,2}(?:\.\d{1,2})*|[A-Za-z]|\d{1,2}[a-z])[.):]\s+|\d{1,2}(?:\.\d{1,2})+\s+)?"
@@ -30,14 +34,26 @@ _BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
 _DAY = re.compile(r"\b\d{4}-\d\d(?:-\d\d)?\b")
 _SAID = re.compile(r"\s*[\"“„«「]")
 _SPEAKS = re.compile(r":\s+(?=[\"“„«])")
+_CLOCKED = re.compile(r":\s+\d{4}-\d\d-\d\d[T ]\d\d:.*", re.S)
+"""A field with the time of an event at the end of a line."""
+_FILE = re.compile(r"\A`[^`\n]{0,200}/[^`\n]{0,200}`\s+[-–—]+\s+")
+"""A path with what it is of behind it."""
 _CLOCK = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm]\b| [A-Z]{3,4}\b)?")
 _PARTS = re.compile(r"\s+[-–—|]+\s+|:\s+|\s*：\s*")
 _ENUMERATED = re.compile(r"[^\W\d_]+ \d{1,2}[a-z]?")
 _LINK = re.compile(r"!?\[\[[^\]]*\]\]|\[[^\]]*\]\([^)]*\)")
 _KEY = re.compile(r"([\w.-]+)=\S")
+_FIGURE = re.compile(r"[~<>≈$€+-]*\d")
+"""A value without which the one word before it says nothing, as in `SSU: 82.9%`."""
+_SUBORDINATE = re.compile(r"(?:when|if|before|after|while|once|cuando|si|quando|se|wenn|falls|lorsque|quand)\s", re.I)
+_COUNT = re.compile(r"(?:our |the )?(?:top |best )?\d{1,2} [^\W\d_]+", re.I)
+"""A heading such as `Top 3 options`, which only counts what stands below it."""
 _TRAILING = re.compile(r"[^\w)\]\"'”’»…%+#!?]+$")
 _BOLD = re.compile(r"\W*\*\*([^*\n]{2,60}?)[.:：]?\*\*")
+_BOLD_LINE = re.compile(r"\W*\*\*([^*\n]{2,80}?)[:：]?\*\*\s*[:：]?")
 _ASIDE = re.compile(r"([*_])(?!\1).*(?<!\1)\1(?:\s*[^\w\s]+)?", re.S)
+_TOP_KEY = re.compile(r"^([^\W\d_][\w-]{2,40}):(?:[ \t]+(\S.*))?$", re.M)
+_COMMENT = re.compile(r"(?:^|[ \t])(?:#|//|--)[ \t]+(?:←[ \t]*(?:[A-Z]+:[ \t]*)?)?([^\W\d_][^\n]{3,})$", re.M)
 _CELL = re.compile(r"^[ \t]*\|?([^|\n]*)\|", re.M)
 
 
@@ -126,25 +142,60 @@ def _topics(blocks: Sequence[Block], known: frozenset[str], fields: frozenset[st
     for start, end in pairwise([*starts, len(blocks)]):
         told = subject_of(readable(blocks[start].words))
         is_title = len(starts) == 1 and start == depth == 0 and not known.issuperset(words(told))
-        is_passed_over = is_common_heading(told) or known.issuperset(words(told))
+        is_wrapper = _COUNT.fullmatch(told) and any(block.kind == "heading" for block in blocks[start + 1 : end])
+        is_passed_over = is_wrapper or is_common_heading(told) or known.issuperset(words(told))
         if not is_passed_over:
             yield Topic(told, _size(blocks[start:end]), depth)
         below = depth if is_title or is_passed_over else depth + 1
         yield from _topics(blocks[start + 1 : end], known, fields, below)
 
 
-def _leads(blocks: Iterable[Block], known: frozenset[str], fields: frozenset[str], depth: int) -> Iterator[Topic]:
-    for block in blocks:
-        text = readable(block.content)
-        said = list(_cells(text)) if block.kind == "table" else []
-        if block.kind in _LINES and not (is_form(block) or is_aside(text)):
-            said = runs(text)[: 1 if block.kind == "item" and "\n " in text else None]
-        for each in said:
-            label, found = _label(each), LABEL.match(each)
-            is_said = not label or (found is not None and folded(plain(found[1] or found[2])) in fields)
-            lead = _beginning(each) if is_said else label
-            if lead and not known.issuperset(words(lead)):
-                yield Topic(lead, len(encode(each)), depth, is_said, "" if is_said else _value(each))
+def _leads(blocks: Sequence[Block], known: frozenset[str], fields: frozenset[str], depth: int) -> Iterator[Topic]:
+    """The first words of items and paragraphs; what a line in bold introduces is told by that, and code only if it is
+    most of the text."""
+    whole, end = _size(blocks), 0
+    for place, block in enumerate(blocks):
+        label = _introduces(block, blocks[place + 1 : place + 2]) if place >= end else ""
+        level = depth if place >= end else depth + 1
+        if label and not known.issuperset(words(label)):
+            end = next((n for n in range(place + 1, len(blocks)) if blocks[n].kind in _PARAGRAPHS), len(blocks))
+            yield Topic(label, _size(blocks[place:end]), depth)
+        elif block.kind in _CODE and 2 * block.size > whole:
+            told = _told_of_code(readable(block.content))
+            yield from (Topic(each, block.size // number, level) for number, each in enumerate(told, 1))
+        else:
+            yield from _said_by(block, known, fields, level)
+
+
+def _said_by(block: Block, known: frozenset[str], fields: frozenset[str], depth: int) -> Iterator[Topic]:
+    """The labels, or else the first words, of what is said in one block."""
+    text = readable(block.content)
+    said = list(_cells(text)) if block.kind == "table" else []
+    if block.kind in _LINES and not (is_form(block) or is_aside(text)):
+        said = runs(text)[: 1 if block.kind == "item" and "\n " in text else None]
+    for each in said:
+        label, found = _label(each), LABEL.match(each)
+        is_said = not label or (found is not None and folded(plain(found[1] or found[2])) in fields)
+        lead = _beginning(each) if is_said else label
+        if lead and not known.issuperset(words(lead)):
+            size = block.size if len(said) == 1 else len(encode(each))
+            yield Topic(lead, size, depth, is_said, "" if is_said else _value(each))
+
+
+def _told_of_code(text: str) -> Iterator[str]:
+    """What a block of code says of itself: the keys of its data, the first one by its words, or else its comments."""
+    keys = _TOP_KEY.findall(text)
+    if len(keys) >= LEAST_KEYS:
+        first = bare(keys[0][1].strip("\"' "))
+        is_told = " " in first and bool(telling_terms(first)) and not (has_value(first) or is_code(first))
+        if is_told:  # a single word may be a password
+            yield phrase(first, MAX_LEAD)
+        yield from filter(says_something, (key.replace("_", " ") for key, _ in keys[is_told:]))
+        return
+    for comment in dict.fromkeys(_COMMENT.findall(text)):
+        told = bare(comment.strip())
+        if telling_terms(told) and not is_code(told):
+            yield phrase(told, MAX_LEAD)
 
 
 def is_aside(text: str) -> bool:
@@ -159,6 +210,15 @@ def is_form(block: Block) -> bool:
     found = [label for line in lines if (label := LABEL.match(line))]
     fields = sum(not says_something(bare(label[1] or label[2])) for label in found)
     return 1 < len(found) == len(lines) <= 2 * fields
+
+
+def _introduces(block: Block, following: Sequence[Block]) -> str:
+    """What a line in bold says above a list, a table or code, as a heading does; nothing of other blocks."""
+    found = _BOLD_LINE.fullmatch(readable(block.content).strip()) if block.kind == "paragraph" else None
+    if not found or not following or following[0].kind in _PARAGRAPHS:
+        return ""
+    label = subject_of(found[1])
+    return label if says_something(label) and not (is_code(label) or _ENUMERATED.fullmatch(label)) else ""
 
 
 def _cells(table: str) -> Iterator[str]:
@@ -176,7 +236,9 @@ def _label(run: str) -> str:
     if found and _SAID.match(run, found.end()):
         return ""
     label = bare(next(filter(None, found.groups()))) if found else ""
-    return label if says_something(label) and not is_code(label) else ""
+    if " " not in label and _FIGURE.match(plain(value_of(run))):
+        return ""
+    return label if says_something(label) and not (is_code(label) or waits(label)) else ""
 
 
 def says_something(label: str) -> bool:
@@ -201,7 +263,9 @@ def _beginning(run: str) -> str:
     """How an item or a paragraph begins, behind a label; nothing of an aside, a link and what is struck out."""
     if run.startswith(("(", "*(", "_(", "~~")) or _LINK.fullmatch(run):
         return ""
-    run = _SPEAKS.sub(" ", value_of(run))
-    told = _TRAILING.sub("", _NUMBERING.sub("", next(split(plain(run)))))
-    told = key[1] if (key := _KEY.match(told)) else phrase(told, MAX_LEAD)
-    return "" if is_code(told) or not telling_terms(told) else told
+    run = _SPEAKS.sub(" ", _CLOCKED.sub("", value_of(_FILE.sub("", run))))
+    first = _TRAILING.sub("", _NUMBERING.sub("", next(split(plain(run)))))
+    told = key[1] if (key := _KEY.match(first)) else phrase(first, MAX_LEAD)
+    is_cut = told != first or run.rstrip().endswith((":", "："))
+    is_torn = is_cut and (waits(told.rstrip("…")) or _SUBORDINATE.match(told))
+    return "" if is_torn or is_code(told) or not telling_terms(told) else told
