@@ -106,8 +106,11 @@ def _widened(topics: list[Topic], room: int, most: int) -> tuple[int, list[Topic
     them is left out for one that is below another."""
     depth = min((topic.depth for topic in topics), default=0)
     highest = [topic for topic in topics if topic.depth == depth and not topic.is_said]
-    needed = sum(len(_told(topic, MAX_TOPIC)) + len("; ") for topic in highest)
-    return (needed, highest) if 1 < len(highest) <= ENOUGH and room < needed <= most else (room, topics)
+    if not 1 < len(highest) <= ENOUGH:
+        return room, topics
+    share = max(MIN_TOPIC, most // len(highest))
+    needed = sum(len(_told(topic, share)) + len("; ") for topic in highest)
+    return (most, highest) if room < needed <= most else (room, topics)
 
 
 def _topic_of(title: str, line: str) -> Topic:
