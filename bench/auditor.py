@@ -297,8 +297,9 @@ class _Auditor:
 
     def _invented_numbers(self, before: str, after: str) -> Iterator[str]:
         """The sentences that are new on a page, and have a number that neither the page had nor anybody gave."""
-        known = self.words | _words(before)
-        for kind, line in set(_told(after)) - set(_told(before)):
+        old = set(_told(before))
+        known = self.words.union(*(_words(line) for _, line in old))  # not the time in its metadata
+        for kind, line in set(_told(after)) - old:
             if kind == "sentences" and line not in self.given and any(map(str.isdigit, _words(line) - known)):
                 yield line
 
