@@ -47,7 +47,7 @@ def export(memory: Memory, dest: Path, form: Form = "folder", force: bool = Fals
     size = 0
     if form == "folder":
         files = {leaf.page.path: encode(file_text(leaf)) for leaf in pages} | {one.path: one.data for one in entries}
-        for path, data in with_progress(files.items(), "files written"):
+        for path, data in with_progress([*files.items()], "files written"):
             size += _put(dest / to_system(f"{path}.md"), data)
     else:
         size = _put(dest, b"".join(_data(pages, entries, form)))

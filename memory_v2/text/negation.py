@@ -13,8 +13,8 @@ CLOSE = 0.5
 the closest clause has."""
 
 _NEGATION = re.compile(
-    r"\b(?:no\s+longer|(?:nicht|kein\w*)\s+mehr|ya\s+no|not|no|never|none|nobody|nothing|without|cannot|\w+n['’]t|nicht|kein\w*|nie|niemals|ohne|pas|jamais|sans"
-    r"|nunca|jamás|sin|não|sem|nem)\b|[不没沒無无非]|ない|ません",
+    r"\b(?:no\s+longer|(?:nicht|kein\w*)\s+mehr|ya\s+no|not|no|never|none|nobody|nothing|without|cannot|\w+n['’]t"
+    r"|nicht|kein\w*|nie|niemals|ohne|pas|jamais|sans|nunca|jamás|sin|não|sem|nem)\b|[不没沒無无非]|ない|ません",
     re.IGNORECASE,
 )
 _WITHOUT = frozenset(["without", "ohne", "sans", "sin", "sem"])

@@ -98,9 +98,7 @@ def replace(memory: Memory, asked: arguments.Replace) -> Answer:
     """Replaces the words, and shows the lines where they stood."""
     path = page_path(asked.path)
     try:
-        result = memory.replace_text(
-            path, asked.old, asked.new, source=asked.source or None, date=asked.date or None
-        )
+        result = memory.replace_text(path, asked.old, asked.new, source=asked.source or None, date=asked.date or None)
     except NotAllowed as error:
         raise ToolProblem(
             f"nothing was changed on {path!r}: {error}. read_memory shows the page to the letter"

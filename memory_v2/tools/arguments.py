@@ -41,7 +41,8 @@ class Write:
     mode: Annotated[
         Literal["update", "append", "replace"] | None,
         Argument(
-            "update (default) works the text into the page; append adds it at the end, word for word; replace replaces the page's text"
+            "update (default) works the text into the page; append adds it at the end, word for word; "
+            "replace replaces the page's text"
         ),
     ] = None
     source: Annotated[
@@ -89,7 +90,8 @@ class Replace:
         str | None, Argument("where the new words come from: a file, a URL, a session, a person; default: not recorded")
     ] = None
     date: Annotated[
-        str | None, Argument("the day on which they were said, such as 2026-02-03, if that was not today; default: today")
+        str | None,
+        Argument("the day on which they were said, such as 2026-02-03, if that was not today; default: today"),
     ] = None
 
 

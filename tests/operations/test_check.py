@@ -84,7 +84,8 @@ NOTICED = {
     "a merge that is an example": ({"memory": "# M\n\n```\n<<<<<<< a\n=======\n>>>>>>> b\n```\n"}, []),
     "another version of a page": (
         {
-            "memory": "# M\n\n[[q]] [[q.sync-conflict-20261101-120000-ABCDEFG]] [[q (Ada's conflicted copy 2026-11-01)]]\n",
+            "memory": "# M\n\n[[q]] [[q.sync-conflict-20261101-120000-ABCDEFG]]\n"
+            "[[q (Ada's conflicted copy 2026-11-01)]]\n",
             "q": "text\n",
             "q.sync-conflict-20261101-120000-ABCDEFG": "text\n",
             "q (Ada's conflicted copy 2026-11-01)": "text\n",
