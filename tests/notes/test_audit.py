@@ -16,7 +16,7 @@ from memory_v2.notes.audit.finding import Finding
 from memory_v2.notes.audit.material import Material
 from memory_v2.notes.audit.policy import Policy
 from memory_v2.notes.notes import Notes
-from tests.notes.folder import hashes, notes_of, settled
+from tests.notes.folder import hashes, notes_of, reopened, settled
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
@@ -203,6 +203,17 @@ def test_files_are_told_for_their_bytes_their_length_and_their_secrets(tmp_path:
         ("mixed-line-ends", "mixed.md:4"),
     ]
     assert SECRET not in repr(found)
+
+
+def test_a_secret_in_a_file_that_could_not_be_read_is_told_by_the_next_audit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with notes_of(tmp_path, {"key.md": f"token {SECRET}\n"}) as notes, monkeypatch.context() as unreadable:
+        notes.refresh()
+        unreadable.setattr(Material, "data", {})
+        assert notes.audit().findings == ()
+    with reopened(notes.folder, "2026-03-03T12:00:00+00:00") as notes:
+        assert [one.code for one in notes.audit().findings] == ["secret"]
 
 
 def test_a_note_that_a_search_for_its_own_words_does_not_find_is_dark(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ what is found in a note by itself is kept until that note changes."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import date
 from functools import cached_property
@@ -83,18 +83,19 @@ def found_in(audited: Audited, searches: bool) -> Sequence[Finding]:
     return found
 
 
-def _own(kept: Kept, material: Material) -> Iterator[Finding]:
-    """What is found in each note by itself; only those are looked at that have changed."""
+def _own(kept: Kept, material: Material) -> list[Finding]:
+    """What is found in each note by itself. Looks only at those that have changed, and again at what cannot be read."""
     from memory_v2.notes.audit.files import own
 
     known = kept.checked(str(VERSION))
     new: dict[str, str] = {}
     for note in material.notes:
-        if note.name not in known:
-            data, text = material.data.get(note.name, b""), material.texts.get(note.name, "")
-            new[note.name] = json.dumps([_written(one) for one in own(note, data, text)])
-        yield from map(_read, json.loads(known.get(note.name) or new[note.name]))
+        if note.name not in known and (data := material.data.get(note.name)) is not None:
+            found = own(note, data, material.texts.get(note.name, ""))
+            new[note.name] = json.dumps([_written(one) for one in found])
     kept.keep_checked(str(VERSION), new)
+    rows = known | new
+    return [_read(row) for note in material.notes for row in json.loads(rows.get(note.name, "[]"))]
 
 
 def _counts(one: Extracted) -> bool:
