@@ -69,7 +69,7 @@ def shifted(found: Found) -> Found:
         voiced=frozenset(page + PAGE_SHIFT for page in found.voiced),
         paths={page + PAGE_SHIFT: one for page, one in found.paths.items()},
         read_said=read_said,
-        links={},
+        links={},  # what entries link to are pages of the tree, which are not among these
     )
 
 

@@ -148,8 +148,9 @@ def look_up(
         proposed += [number for (number,) in tables.execute("SELECT id FROM passages ORDER BY id")]
     places = _with_surroundings(tables, proposed)
     links = _links(tables, [places[place] for place in proposed[:TALKED_ABOUT]])
-    if linked := frozenset[int]().union(*links.values()) if headed else frozenset[int]():
-        inside = linked if pages is None else linked & frozenset(pages)
+    if headed and links:
+        linked = frozenset[int]().union(*links.values())
+        inside = linked if pages is None else linked & pages
         proposed += _proposed(tables, _match(question, rarer), Days(()), inside, LINKED, only)
         places = _with_surroundings(tables, proposed)
     beside = {
@@ -188,8 +189,11 @@ def _links(tables: sqlite3.Connection, places: Sequence[Place]) -> dict[int, fro
     targets = set[str]().union(*found.values())
     asked = "SELECT path, id FROM pages WHERE path IN (SELECT value FROM json_each(?))"
     pages = dict(tables.execute(asked, (packed(targets),)).fetchall()) if targets else {}
-    to = {place.id: frozenset(pages[one] for one in found.get(place.id, ()) if one in pages) for place in places}
-    return {place.id: to[place.id] - {place.page} for place in places if to[place.id] - {place.page}}
+    linked = {
+        place.id: frozenset(pages[one] for one in found.get(place.id, ()) if one in pages) - {place.page}
+        for place in places
+    }
+    return {place: to for place, to in linked.items() if to}
 
 
 def _page_ids(tables: sqlite3.Connection, within: Collection[str]) -> frozenset[int]:

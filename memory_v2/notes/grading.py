@@ -56,7 +56,6 @@ def graded(grader: Grader, found: Iterable[Extracted], aliases: Aliases, wanted:
     """What is wanted of these, with the model's word for what the rules are unsure of. Only what could be shown is
     asked about."""
     asked_about = replace(wanted, min_grade="keyword")
-    cost, trace = Cost(), ""
     try:
         items = collected(grader.grade(filter(asked_about.holds, found), aliases), wanted)
     finally:

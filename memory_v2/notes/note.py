@@ -13,6 +13,9 @@ from typing import Any, Literal, TypeAlias
 Kind: TypeAlias = Literal["bullet", "paragraph", "row", "quote", "code"]
 DatedBy: TypeAlias = Literal["own", "section", "front matter", "file name", ""]
 
+_OF_PROGRAM = (("Links",), ("Metadata",))
+"""The sections that the program writes into each page of a memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -76,10 +79,6 @@ class Note:
         if not is_page:
             return self.items
         return tuple(item for item in self.items if item.headings[-1:] not in _OF_PROGRAM)
-
-
-_OF_PROGRAM = (("Links",), ("Metadata",))
-"""The sections that the program writes into each page of a memory."""
 
 
 def is_within(day: date | None, since: date | None, until: date | None) -> bool:
