@@ -27,8 +27,8 @@ from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT, fold
 from memory_v2.tree.titles import section_blocks
 
-_CONFLICT = re.compile(r"^<{7} .*?^={7}\r?$.*?^>{7} ", re.MULTILINE | re.DOTALL)
-"""What a merge leaves of two versions of a place."""
+_MERGE_MARK = re.compile(r"^(?:<{7} |={7}\r?$|>{7} )", re.MULTILINE)
+"""What a merge leaves above, between and below two versions of a place."""
 _COPY = re.compile(r"(?P<page>.+?)(?:\.sync-conflict-[\w-]+| ?\([^()]*conflicted copy[^()]*\))", re.IGNORECASE)
 """The name of a file that a program has put beside another version of it, as Syncthing and Dropbox name it."""
 
@@ -167,11 +167,19 @@ def _conflicts(page: Page) -> Iterator[Finding]:
     """Places at which a merge has left two versions. Those in code are examples."""
     if "<<<<<<< " not in page.text:
         return
-    for found in _CONFLICT.finditer(page.text):
-        kinds = [block.kind for place, block in page.placed_blocks() if place <= found.start()]
-        if kinds[-1:] not in (["fence"], ["code"]):
-            message = "a merge has left two versions here, between <<<<<<< and >>>>>>>; keep what counts"
-            yield Finding("conflict", "notice", page.path, page.line_of(found.start()), message)
+    code = [range(at, at + len(one.text)) for at, one in page.placed_blocks() if one.kind in ("fence", "code")]
+    above: int | None = None
+    is_divided = False
+    for mark in _MERGE_MARK.finditer(page.text):
+        if mark[0].startswith("<"):
+            above, is_divided = mark.start(), False
+        elif mark[0].startswith("="):
+            is_divided = above is not None
+        elif above is not None and is_divided:
+            if not any(above in block for block in code):
+                message = "a merge has left two versions here, between <<<<<<< and >>>>>>>; keep what counts"
+                yield Finding("conflict", "notice", page.path, page.line_of(above), message)
+            above = None
 
 
 def _empty_sections(page: Page) -> Iterator[Finding]:

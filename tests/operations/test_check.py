@@ -81,6 +81,10 @@ NOTICED = {
         {"memory": "# M\n\none\n\n<<<<<<< HEAD\nAda signs.\n=======\nBo signs.\n>>>>>>> other\n"},
         [("conflict", "memory", 5)],
     ),
+    "a merge with more marks than it needs": (
+        {"memory": "# M\n\n<<<<<<< a\none\n\n<<<<<<< a\ntwo\n=======\n=======\nthree\n>>>>>>> b\n>>>>>>> b\n"},
+        [("conflict", "memory", 6)],
+    ),
     "a merge that is an example": ({"memory": "# M\n\n```\n<<<<<<< a\n=======\n>>>>>>> b\n```\n"}, []),
     "another version of a page": (
         {
