@@ -27,7 +27,7 @@ MAX_VALUE = 60
 _STATED = re.compile(
     r"(?P<label>[^\W\d_][\w ./()-]{0,38}[\w)])(?:[ \u00a0\u202f]?:[ \t]+|：[ \t]*|[ \t]+=[ \t]+)(?P<value>\S.*)"
 )
-_SENTENCE = re.compile(r"\w{4}[.!?][ \t]|[:?：？。]\Z")
+_SENTENCE = re.compile(r"(?<=\w{4})(?<!\bProf)[.!?][ \t]|[:?：？。]\Z")
 """What makes a value a sentence: its end. `M. Perrin` and `Prof. Ada` are names."""
 _MARKS = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?")
 

@@ -38,6 +38,13 @@ def test_a_document_without_a_title_is_about_what_it_is_called() -> None:
     ]
 
 
+@pytest.mark.parametrize(("one", "other"), [("M. Perrin", "M. Leroy"), ("Prof. Byron", "Prof. Hopper")])
+def test_a_title_before_a_name_ends_no_sentence(one: str, other: str) -> None:
+    assert told(document("a.md", f"# Silica\n\nOwner: {one}\n"), document("b.md", f"# Silica\n\nOwner: {other}\n")) == [
+        ("Silica", "Owner", [one, other])
+    ]
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
