@@ -61,6 +61,12 @@ def test_a_number_drifts_if_the_newest_log_says_another(line: str, drifted: list
     assert all((one.place, one.also) == ("MEMORY.md:5", ("memory/2026-02-10.md:7",)) for one in found)
 
 
+@pytest.mark.parametrize(("line", "drifted"), [("120 粉丝", 1), ("120 粉丝?", 0), ("120 粉丝？", 0)])
+def test_a_question_states_no_number(line: str, drifted: int, tmp_path: Path) -> None:
+    files = {"MEMORY.md": f"# 博客\n\n- {line}\n", "memory/2026-02-10.md": "## 博客\n\n- 粉丝: 200\n"}
+    assert len(told(tmp_path, files, "metric-drift")) == drifted
+
+
 def test_a_number_of_another_subject_does_not_drift(tmp_path: Path) -> None:
     memory = {"MEMORY.md": "# Memory\n\n## Orchard stats\n\n- Orchard: 3 posts, 7 karma\n"}
     assert not told(tmp_path, {**GUILD, **memory}, "metric-drift")

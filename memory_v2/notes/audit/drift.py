@@ -111,7 +111,7 @@ def _is_stated(one: Extracted) -> bool:
     """Whether a line states how much there is: a label or a heading says so, or it says nothing else."""
     if any(map(is_goal_or_rate, (one.text, *one.headings[-1:]))):
         return False
-    return one.grade != "keyword" or (len(words(one.text)) <= SHORT and not one.text.rstrip().endswith("?"))
+    return one.grade != "keyword" or (len(words(one.text)) <= SHORT and not one.text.rstrip().endswith(("?", "？")))
 
 
 def _is_name(word: str) -> bool:

@@ -79,8 +79,9 @@ def _groups(material: Material, everything: Sequence[Said]) -> Iterator[list[Sai
         if len(item.text) < SHORT * 20 and not struck_part(item):
             by_words.setdefault(_affirmed_words(material, item), []).append(number)
     for said_words, numbers in by_words.items():
-        is_known = len({group_of.get(number, -number - 1) for number in numbers}) == 1
-        if not is_known and len(said_words) >= LEAST_WORDS and _differ(everything[number][1] for number in numbers):
+        groups = {group_of.get(number) for number in numbers}
+        is_grouped = len(groups) == 1 and None not in groups
+        if not is_grouped and len(said_words) >= LEAST_WORDS and _differ(everything[number][1] for number in numbers):
             grouped.append(tuple(numbers))
     for members in grouped:
         yield sorted((everything[number] for number in members), key=_order)
