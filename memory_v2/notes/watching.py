@@ -74,9 +74,10 @@ def changes(folder: Path, interval: float, warn: Callable[[str], None]) -> Itera
 def _told(folder: Path) -> Iterator[None]:
     from watchfiles import watch
 
+    root = folder.resolve()  # some systems name what changes so; a link may lead into a hidden folder
     seen = watch(
-        folder,
-        watch_filter=lambda _, path: f"{os.sep}." not in path.removeprefix(str(folder)),  # what is hidden is no note
+        root,
+        watch_filter=lambda _, path: f"{os.sep}." not in path.removeprefix(str(root)),  # what is hidden is no note
         debounce=LONGEST_MILLISECONDS,
         step=QUIET_MILLISECONDS,
         rust_timeout=TICK_MILLISECONDS,
