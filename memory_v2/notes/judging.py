@@ -36,7 +36,8 @@ _STAMP = re.compile(
     r"\[?\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?\]?[ \t:—–-]*|\d\d?:\d\d[ \t:—–-]*"
 )
 _BOLD = re.compile(r"(?:\*\*|__)((?:(?!\*\*|__).)+?)(?:\*\*|__)(\s*[:：])?")
-_LABEL = re.compile(r"[\W_]*([^:：\n]{2,60})[:：](?!//|\d\d)")
+_LABEL = re.compile(r"(?<![\W_])[\W_]*([^:：\n]{2,60})[:：](?!//|\d\d)")
+"""It begins where a run of marks does: else a drawing of thousands of them is looked through from each of them."""
 _CODE = re.compile(r"`[^`\n]*`")
 _ADDRESS = re.compile(r"[:：][\s*_]*([\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,})(?![\w@])")
 """An e-mail address behind a label. Elsewhere it may be anything, such as where a program writes to."""
