@@ -36,26 +36,27 @@ async def answer_unreadable(
 
 def _refusal(error: ValidationError) -> types.JSONRPCError | None:
     found = error.errors(include_url=False)
-    request = next((given for one in found if (given := _request(one["input"]))), None)
-    if request is None:
+    named = next((name for one in found if (name := _request_id(one["input"])) is not None), None)
+    if named is None:
         return None
     is_json = found[0]["type"] != "json_invalid"
     what = "this is no request of the protocol" if is_json else f"the request cannot be read: {found[0]['msg']}"
     code = types.INVALID_REQUEST if is_json else types.PARSE_ERROR
     return types.JSONRPCError(
         jsonrpc="2.0",
-        id=request["id"],
+        id=named,
         error=types.ErrorData(code=code, message=f"{what}; nothing was done, correct it and send it again"),
     )
 
 
-def _request(given: object) -> dict[str, str | int] | None:
-    """The request in what could not be read, if it has a method and an id."""
-    if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except (ValueError, RecursionError):
+def _request_id(given: object) -> str | int | None:
+    """The id of the request in what could not be read, if it has a method and an id that an answer can name."""
+    try:
+        request = json.loads(given) if isinstance(given, str) else given
+        if not isinstance(request, dict) or "method" not in request:
             return None
-    if isinstance(given, dict) and "method" in given and isinstance(given.get("id"), (str, int)):
-        return given
-    return None
+        named = request.get("id")
+        str(named).encode()  # half of an emoji cannot be sent
+    except (ValueError, RecursionError):
+        return None
+    return named if isinstance(named, (str, int)) else None

@@ -151,13 +151,15 @@ def test_a_host_that_hears_nothing_any_more_is_no_fault(tmp_path: Path) -> None:
 def test_a_request_that_cannot_be_read_is_answered(tmp_path: Path) -> None:
     half_an_emoji = json.dumps(WRITE).replace("Leeks", r"\ud83d")
     no_request = json.dumps({**WRITE, "params": [1]})
+    no_id = json.dumps({**WRITE, "id": "\ud83d"})  # half an emoji too: no answer can name it
     with subprocess.Popen(
         started(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         answers = []
-        for lines in (json.dumps(INITIALIZE), half_an_emoji, "[" * 100_000 + "\n" + no_request, json.dumps(WRITE)):
+        no_answers = "[" * 100_000 + "\n" + no_id + "\n"
+        for lines in (json.dumps(INITIALIZE), half_an_emoji, no_answers + no_request, json.dumps(WRITE)):
             process.stdin.write(lines.encode() + b"\n")
             process.stdin.flush()
             answers.append(json.loads(process.stdout.readline()))
