@@ -96,8 +96,8 @@ def extract(
         raise click.UsageError("--today cannot be combined with --since or --until", click.get_current_context())
     grade = min_grade or ("model" if model else "heading")
     if model and GRADES.index(grade) < GRADES.index("model"):
-        told_how = f"--model changes nothing that has grade {grade}; leave out --min-grade"
-        raise click.UsageError(told_how, click.get_current_context())
+        why = f"--model changes nothing that has grade {grade} or a surer one; leave out --min-grade"
+        raise click.UsageError(why, click.get_current_context())
     first, last = day_of(since), day_of(until)
     if today:
         first = last = notes.calendar.today
