@@ -273,6 +273,22 @@ def test_a_heading_that_says_something_is_known(heading: str) -> None:
     assert not is_common_heading(heading)
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "```yaml\npassphrase: correct horse battery staple\nowner: ada\nhosted_at: home\n```\n",
+        "```sh\n# the password is staple42 for all of them\nlogin\n```\n",
+    ],
+)
+def test_a_line_tells_no_likely_secret_of_code(code: str) -> None:
+    assert "staple" not in describe_page("Login", parse_blocks(f"# Login\n\n{code}"))
+
+
+@pytest.mark.parametrize("text", ["1. " * 30_000, "A. " * 30_000, "a" + " " * 90_000 + "b"], ids=["1.", "A.", "spaces"])
+def test_a_line_for_a_page_of_marks_takes_a_time_that_grows_with_the_page(text: str) -> None:
+    assert describe_page("Marks", parse_blocks(f"# Marks\n\nx {text}\n")).startswith("Marks")
+
+
 def test_a_line_does_not_tell_values_which_change() -> None:
     text = (
         "# The team\n\n- Mirela is off on Fridays and writes the backend.\n- Pavel keeps the servers of all projects.\n"

@@ -32,8 +32,10 @@ _ENDS = re.compile(r"[.!?…][\"'”’)]*(?=\s+[^a-z\s])|[。！？]")
 _ABBREVIATED = re.compile(
     r"\b(?:e\.g|i\.e|etc|vs|dr|mrs?|ms|st|nr|no|approx|z\.B|p\.ej|sra?|\d{1,3}|(?-i:[A-Z]))\.$", re.I
 )
+LONGEST_ABBREVIATED = 12
+"""How far before the end of a sentence an abbreviation is looked for, in characters: more than any of them has."""
 _URL = re.compile(r"(?:\bURL\b\W*)?https?://\S+(?:\s*[—–-]\s+)?|<[^>\s][^>]*>|!\[[^\]]*\]\([^)]*\)|\{[%#].*?[%#]\}")
-_BESIDE = re.compile(r"[ \t]+[|·•][ \t]+(?=\*\*[^*\n]{1,60}(?::\*\*|\*\*:))")
+_BESIDE = re.compile(r"(?<![ \t])[ \t]+[|·•][ \t]+(?=\*\*[^*\n]{1,60}(?::\*\*|\*\*:))")
 """What parts fields that stand on one line."""
 _CLAUSE = re.compile(r"\s+[-–—→|]+\s+|—|\s*[;；：。]|[:.]\s|\s*\(")
 _COMMA = re.compile(r",\s|，|、|\s[+&]\s")
@@ -72,7 +74,7 @@ def split(text: str) -> Iterator[str]:
     """The parts of a text that end as a sentence does."""
     start = 0
     for end in _ENDS.finditer(text):
-        if not _ABBREVIATED.search(text[start : end.end()]):
+        if not _ABBREVIATED.search(text[max(start, end.end() - LONGEST_ABBREVIATED) : end.end()]):
             yield text[start : end.end()].strip()
             start = end.end()
     yield text[start:].strip()

@@ -12,6 +12,7 @@ from memory_v2.models.offline.looks import telling_terms
 from memory_v2.models.offline.sentences import LABEL, STAMP, has_value, is_code, phrase, runs, split, waits
 from memory_v2.text.lists import headings, labels
 from memory_v2.text.plain import plain
+from memory_v2.text.secrets import find_secrets
 from memory_v2.text.words import folded, words
 from memory_v2.tree.block import Block, encode, readable
 
@@ -48,11 +49,13 @@ _FIGURE = re.compile(r"[~<>≈$€+-]*\d")
 _SUBORDINATE = re.compile(r"(?:when|if|before|after|while|once|cuando|si|quando|se|wenn|falls|lorsque|quand)\s", re.I)
 _COUNT = re.compile(r"(?:our |the )?(?:top |best )?\d{1,2} [^\W\d_]+", re.I)
 """A heading such as `Top 3 options`, which only counts what stands below it."""
-_TRAILING = re.compile(r"[^\w)\]\"'”’»…%+#!?]+$")
+_TRAILING = re.compile(r"""(?<![^\w)\]"'”’»…%+#!?])[^\w)\]"'”’»…%+#!?]+$""")
 _BOLD = re.compile(r"\W*\*\*([^*\n]{2,60}?)[.:：]?\*\*")
 _BOLD_LINE = re.compile(r"\W*\*\*([^*\n]{2,80}?)[:：]?\*\*\s*[:：]?")
 _ASIDE = re.compile(r"([*_])(?!\1).*(?<!\1)\1(?:\s*[^\w\s]+)?", re.S)
 _TOP_KEY = re.compile(r"^([^\W\d_][\w-]{2,40}):(?:[ \t]+(\S.*))?$", re.M)
+_SECRET = re.compile(r"pass(?:word|phrase|code|wd|wort)|pwd|secret|token|(?<![a-z])key(?![a-z])|kennwort|senha", re.I)
+"""In the name of a value that may be one to keep secret, whatever words it has."""
 _COMMENT = re.compile(r"(?:^|[ \t])(?:#|//|--)[ \t]+(?:←[ \t]*(?:[A-Z]+:[ \t]*)?)?([^\W\d_][^\n]{3,})$", re.M)
 _CELL = re.compile(r"^[ \t]*\|?([^|\n]*)\|", re.M)
 
@@ -188,13 +191,14 @@ def _told_of_code(text: str) -> Iterator[str]:
     if len(keys) >= LEAST_KEYS:
         first = bare(keys[0][1].strip("\"' "))
         is_told = " " in first and bool(telling_terms(first)) and not (has_value(first) or is_code(first))
+        is_told = is_told and not _SECRET.search(keys[0][0])
         if is_told:  # a single word may be a password
             yield phrase(first, MAX_LEAD)
         yield from filter(says_something, (key.replace("_", " ") for key, _ in keys[is_told:]))
         return
     for comment in dict.fromkeys(_COMMENT.findall(text)):
         told = bare(comment.strip())
-        if telling_terms(told) and not is_code(told):
+        if telling_terms(told) and not is_code(told) and not find_secrets(told):
             yield phrase(told, MAX_LEAD)
 
 
