@@ -72,6 +72,16 @@ def test_a_number_of_another_subject_does_not_drift(tmp_path: Path) -> None:
     assert not told(tmp_path, {**GUILD, **memory}, "metric-drift")
 
 
+def test_a_label_that_names_some_of_those_counted_is_no_count_of_all(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "# Memory\n\n- Subscribers: 420\n",
+        "memory/2026-02-17.md": "- Subscribers in Berlin: 80\n",
+        "memory/2026-02-16.md": "- Subscribers: 431\n",
+    }
+    (found,) = told(tmp_path, files, "metric-drift")
+    assert found.also == ("memory/2026-02-16.md:1",)
+
+
 def test_lines_that_stand_in_two_notes_are_duplicates_line_by_line(tmp_path: Path) -> None:
     people = "- **Ada** — keeps the books of the guild\n- **Bob** — repairs old pumps\n- **Cleo** — asks for seeds\n"
     files = {

@@ -7,6 +7,7 @@ it, `26+` with more. A goal, a limit and so much a day are no totals.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -29,12 +30,13 @@ SHORT = 8
 """How many words a line has at most that states a number without a label or heading that says so."""
 NEAR = 0.1
 """How far from `~100` a number may be that agrees with it, as a share."""
+_LABEL = re.compile(r"([^:：(（]*)[:：]")
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
     """A number, where it stands, and the words around it that may name its subject. `own` are those of its line, if
-    no label says that the line states this number."""
+    no label says that the line states this number, else those of the label: `Subscribers in Berlin: 80`."""
 
     reading: Reading
     of: Extracted
@@ -102,9 +104,10 @@ def _told(material: Material) -> Iterator[Told]:
             subject = frozenset(word for word in around if word not in names and _is_name(word))
             own = subject.intersection(content_words(one.text))
             line = bare(one.text).lstrip(" *_")
+            label = frozenset(content_words(found[1] if (found := _LABEL.match(line)) else ""))
             for reading in one.readings:
-                is_labelled = one.grade == "marker" or line.startswith(reading.name)
-                yield Told(reading, one, subject, frozenset() if is_labelled else own)
+                of_line = own & label if line.startswith(reading.name) else own
+                yield Told(reading, one, subject, frozenset() if one.grade == "marker" else of_line)
 
 
 def _is_stated(one: Extracted) -> bool:
