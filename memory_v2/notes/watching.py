@@ -64,7 +64,7 @@ def changes(folder: Path, interval: float, warn: Callable[[str], None]) -> Itera
         yield from _told(folder)
     except ImportError:
         warn(f"the folder is looked at every {interval:g} seconds; to be told at once: {HOW}")
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # RuntimeError: a name that is no UTF-8
         warn(f"the folder is looked at every {interval:g} seconds: the system cannot watch it: {error}")
     while True:
         time.sleep(interval)
@@ -74,16 +74,33 @@ def changes(folder: Path, interval: float, warn: Callable[[str], None]) -> Itera
 def _told(folder: Path) -> Iterator[None]:
     from watchfiles import watch
 
-    root = folder.resolve()  # some systems name what changes so; a link may lead into a hidden folder
-    seen = watch(
-        root,
-        watch_filter=lambda _, path: f"{os.sep}." not in path.removeprefix(str(root)),  # what is hidden is no note
-        debounce=LONGEST_MILLISECONDS,
-        step=QUIET_MILLISECONDS,
-        rust_timeout=TICK_MILLISECONDS,
-        yield_on_timeout=True,
-        ignore_permission_denied=True,
-    )
-    for tick, what in enumerate(seen):
-        if what or tick % LOOKS == 0:  # at first too: something may have changed before the system watched
-            yield
+    while True:
+        watched = _identity(folder)
+        root = str(folder.resolve())  # some systems name what changes so; a link may lead into a hidden folder
+        seen = watch(
+            root,
+            watch_filter=_is_shown_in(root),
+            debounce=LONGEST_MILLISECONDS,
+            step=QUIET_MILLISECONDS,
+            rust_timeout=TICK_MILLISECONDS,
+            yield_on_timeout=True,
+            ignore_permission_denied=True,
+        )
+        for tick, what in enumerate(seen):
+            if what or tick % LOOKS == 0:  # at first too: something may have changed before the system watched
+                yield
+            if any(path == root for _, path in what) or _identity(folder) != watched:
+                break  # the system tells nothing of a new folder in its place, which may have the inode of the old one
+
+
+def _is_shown_in(root: str) -> Callable[[object, str], bool]:
+    """Whether a path is not hidden below this one; what is hidden is no note."""
+    return lambda _, path: f"{os.sep}." not in path.removeprefix(root)
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    try:
+        found = folder.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino

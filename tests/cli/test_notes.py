@@ -293,6 +293,24 @@ def test_a_watch_tells_each_change_as_a_line_of_json(program: Program, folder: P
         assert [(one["category"], one["text"]) for one in told["told"]] == [("lessons", "Prune in March")]
 
 
+def test_a_watch_goes_on_when_a_name_is_no_text_and_when_the_folder_is_replaced(
+    program: Program, folder: Path, watching: dict[str, str], tmp_path: Path
+) -> None:
+    run(program, "index", str(folder))
+    other = write_files(tmp_path / "other", {"other.md": "- Decision: dig\n"})
+    with watch(program, folder, watching) as process:
+        line_of(process.stderr)
+        folder.rename(tmp_path / "old")
+        other.rename(folder)
+        while "1 new: other.md" not in line_of(process.stdout):
+            assert process.poll() is None
+        with open(os.fsencode(folder) + b"/\xff.md", "w") as file:
+            file.write("- Decision: prune\n")
+        while "1 new: \\xff.md" not in line_of(process.stdout):
+            assert process.poll() is None
+        assert line_of(process.stdout) == "  DECISION: Decision: prune  \\xff.md:1 · marker\n"
+
+
 @contextmanager
 def watch(program: Program, folder: Path, environment: dict[str, str], *args: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-u", "-m", "memory_v2.cli", "notes", "watch", str(folder), "--interval", "0.1", *args]
