@@ -6,7 +6,7 @@ The SDK drops them. JavaScript sends half of an emoji as `\\ud83d`, which is val
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterable, Awaitable, Callable
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterator
 from contextlib import suppress
 from typing import TypeAlias
 
@@ -28,35 +28,40 @@ async def answer_unreadable(
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the server has ended
         async with onward:
             async for item in incoming:
-                if isinstance(item, ValidationError) and (refusal := _refusal(item)):
+                refusals = list(_refusals(item)) if isinstance(item, ValidationError) else []
+                for refusal in refusals:
                     await answer(SessionMessage(refusal))
-                else:
+                if not refusals:
                     await onward.send(item)
 
 
-def _refusal(error: ValidationError) -> types.JSONRPCError | None:
+def _refusals(error: ValidationError) -> Iterator[types.JSONRPCError]:
     found = error.errors(include_url=False)
-    named = next((name for one in found if (name := _request_id(one["input"])) is not None), None)
-    if named is None:
-        return None
-    is_json = found[0]["type"] != "json_invalid"
-    what = "this is no request of the protocol" if is_json else f"the request cannot be read: {found[0]['msg']}"
-    code = types.INVALID_REQUEST if is_json else types.PARSE_ERROR
-    return types.JSONRPCError(
-        jsonrpc="2.0",
-        id=named,
-        error=types.ErrorData(code=code, message=f"{what}; nothing was done, correct it and send it again"),
-    )
+    given, requests = next(((one["input"], some) for one in found if (some := _requests(one["input"]))), (None, []))
+    if found[0]["type"] == "json_invalid":
+        what, code = f"the request cannot be read: {found[0]['msg']}", types.PARSE_ERROR
+    elif isinstance(given, list):
+        what, code = "requests are sent one by one, not in a list", types.INVALID_REQUEST
+    else:
+        what, code = "this is no request of the protocol", types.INVALID_REQUEST
+    error_data = types.ErrorData(code=code, message=f"{what}; nothing was done, correct it and send it again")
+    for request in requests:
+        yield types.JSONRPCError(jsonrpc="2.0", id=request["id"], error=error_data)
 
 
-def _request_id(given: object) -> str | int | None:
-    """The id of the request in what could not be read, if it has a method and an id that an answer can name."""
-    try:
-        request = json.loads(given) if isinstance(given, str) else given
-        if not isinstance(request, dict) or "method" not in request:
-            return None
-        named = request.get("id")
-        str(named).encode()  # half of an emoji cannot be sent
-    except (ValueError, RecursionError):
-        return None
-    return named if isinstance(named, (str, int)) else None
+def _requests(given: object) -> list[dict[str, str | int]]:
+    """The requests in what could not be read that have a method and an id; several, if it is a batch."""
+    if isinstance(given, str):
+        try:
+            given = json.loads(given, strict=False)
+        except (ValueError, RecursionError):
+            return []
+    several = given if isinstance(given, list) else [given]
+    return [one for one in several if isinstance(one, dict) and "method" in one and _is_id(one.get("id"))]
+
+
+def _is_id(given: object) -> bool:
+    """Whether an answer can have this id: no `true`, which Python counts among the numbers, and no half an emoji."""
+    if isinstance(given, str):
+        return not any("\ud800" <= c <= "\udfff" for c in given)
+    return isinstance(given, int) and not isinstance(given, bool)

@@ -169,3 +169,24 @@ def test_a_request_that_cannot_be_read_is_answered(tmp_path: Path) -> None:
     assert "no request of the protocol" in unknown["error"]["message"]
     assert not written["result"]["isError"]
     assert "Leeks" in Memory.open(tmp_path).read()
+
+
+@pytest.mark.parametrize("unanswerable", ["true", r'"\ud83d"', "null", "1.5", "9" * 5_000])
+def test_a_request_with_an_id_that_no_answer_can_have_ends_no_server(tmp_path: Path, unanswerable: str) -> None:
+    odd = '{"jsonrpc": "2.0", "id": ' + unanswerable + ', "method": "ping", "params": 5}'
+    batch = json.dumps([{**WRITE, "id": 7}, {"jsonrpc": "2.0", "method": "notifications/x"}, {**WRITE, "id": 8}])
+    lines = (json.dumps(INITIALIZE), odd, batch, json.dumps({**WRITE, "method": "ping"}))
+    with subprocess.Popen(
+        started(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("".join(f"{line}\n" for line in lines).encode())
+        process.stdin.flush()
+        told = [process.stdout.readline() for _ in range(4)]
+        process.stdin.close()
+    answers = {answer["id"]: answer for answer in map(json.loads, told)}
+    assert process.returncode == 0
+    assert answers.keys() == {1, 7, 8, 2}
+    assert "one by one" in answers[8]["error"]["message"]
+    assert answers[2]["result"] == {}
