@@ -86,6 +86,10 @@ NOTICED = {
         [("conflict", "memory", 6)],
     ),
     "a merge that is an example": ({"memory": "# M\n\n```\n<<<<<<< a\n=======\n>>>>>>> b\n```\n"}, []),
+    "a merge below an example that has no end": (
+        {"memory": "# M\n\n```\n<<<<<<< a\n```\n\n<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n"},
+        [("conflict", "memory", 7)],
+    ),
     "another version of a page": (
         {
             "memory": "# M\n\n[[q]] [[q.sync-conflict-20261101-120000-ABCDEFG]]\n"
@@ -123,6 +127,11 @@ def test_what_is_for_a_person_to_decide_is_told_and_left(
     before = memory.storage.read("memory").data
     memory.checkup(apply=True)
     assert memory.storage.read("memory").data == before
+
+
+def test_marks_of_merges_without_an_end_are_not_compared_each_with_each() -> None:
+    memory = made_of({"memory": "# M\n\n" + "<<<<<<< a\n\n=======\n\n" * 3_000}, 100_000)
+    assert kinds(memory) == []
 
 
 def test_a_link_in_code_is_no_link() -> None:
