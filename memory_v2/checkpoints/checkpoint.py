@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from memory_v2.entries.places import place_of
+from memory_v2.entries.places import is_stored_place
 from memory_v2.entries.upkeep import DOMAINS_PAGE
 from memory_v2.errors import InvalidText
 from memory_v2.text.amounts import counted
@@ -101,7 +101,7 @@ def _files(lines: bytes, file: str) -> Iterator[tuple[str, bytes]]:
 def _is_storable(path: str) -> bool:
     if not is_page_path(path):
         return False
-    return place_of(path) is not None or path == DOMAINS_PAGE if is_entry(path) else not is_reserved(path)
+    return is_stored_place(path) or path == DOMAINS_PAGE if is_entry(path) else not is_reserved(path)
 
 
 def _line(value: Mapping[str, Any]) -> bytes:

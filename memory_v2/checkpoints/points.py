@@ -17,7 +17,8 @@ from memory_v2.checkpoints.checkpoint import (
 )
 from memory_v2.entries.area import Area
 from memory_v2.entries.checking import record_entries, stored_paths
-from memory_v2.entries.places import place_of
+from memory_v2.entries.packs import read_pack
+from memory_v2.entries.places import is_pack, place_of
 from memory_v2.errors import InvalidSetting, NotAllowed, UsageError
 from memory_v2.operations.context import Context
 from memory_v2.operations.freshness import refresh
@@ -135,7 +136,10 @@ def _files(context: Context, revision: Revision) -> dict[str, bytes]:
 
 
 def _counts(files: Mapping[str, bytes]) -> tuple[int, int]:
-    return sum(not is_entry(path) for path in files), sum(place_of(path) is not None for path in files)
+    entries = (
+        len(read_pack(data).entries) if is_pack(path) else place_of(path) is not None for path, data in files.items()
+    )
+    return sum(not is_entry(path) for path in files), sum(entries)
 
 
 def _checkpoint(revision: Revision) -> Checkpoint:

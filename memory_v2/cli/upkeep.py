@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from memory_v2.cli.columns import Column, table
 from memory_v2.cli.report import admit, out_result, price
@@ -75,26 +76,48 @@ def route(memory: Memory, words: tuple[str, ...], apply: bool, as_json: bool) ->
 
 
 @click.command(cls=Verb)
+@click.option("--pack", is_flag=True, help="Instead, pack old entries of low importance in the archive.")
+@option_for(rows.PACK, "older_than", "--older-than", type=int, metavar="DAYS")
+@option_for(rows.PACK, "importance", "--importance", type=float, metavar="SHARE")
 @option_for(rows.AGE, "apply", "--apply")
 @json_option
 @with_memory
-def age(memory: Memory, apply: bool, as_json: bool) -> None:
+def age(memory: Memory, pack: bool, older_than: int, importance: float, apply: bool, as_json: bool) -> None:
     """Find the entries that have expired, and move them to the archive.
 
     How much an entry still counts follows from its day and its decay alone; no number is ever lowered in a file, so
     running this twice does nothing more. Archived entries are still found, references to them go on leading there, and
     'silica memory undo' brings them back.
 
+    With --pack, old entries of low importance go into the archive, many in one file, each with its header to the byte.
+    So do archived ones that say no importance. They are still found, shown and referred to.
+
     \b
     Examples:
       silica memory age
       silica memory age --apply
+      silica memory age --pack --older-than 180 --apply
     """
+    if pack:
+        _pack(memory, older_than, importance, apply, as_json)
+        return
+    for name in ("older_than", "importance"):
+        if _context().get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"--{name.replace('_', '-')} says what --pack packs: give that too", _context())
     with working("reading the entries"):
         done = memory.entries.age(apply)
     lines = [f"{style(plain(one.id), fg='cyan')} {one.why}" for one in done.plan.expired]
     expired = counted_entries(len(done.plan.expired))
     tell_plan(rows.AGE, done, lines, f"{expired} expired", as_json, done.plan.findings)
+
+
+def _pack(memory: Memory, older_than: int, importance: float, apply: bool, as_json: bool) -> None:
+    with working("reading the entries"):
+        done = memory.entries.pack(older_than, importance, apply)
+    lines = [f"{style(plain(one.id), fg='cyan')} {plain(one.why)}: {plain(one.pack)}.md" for one in done.plan.packed]
+    packs = counted(len({one.pack for one in done.plan.packed}), "file")
+    told = f"{counted_entries(len(done.plan.packed))} packed in {packs}" if done.plan.packed else "nothing to be packed"
+    tell_plan(rows.PACK, done, lines, told, as_json, done.plan.findings)
 
 
 @click.command(cls=Verb)

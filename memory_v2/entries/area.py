@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING
 from memory_v2.agent.operation import new_id
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import EntryFile, read_entry
-from memory_v2.entries.places import Place, entry_name, folder_of, likely_paths, path_of, place_of
+from memory_v2.entries.packs import stored_changes
+from memory_v2.entries.places import (
+    Place,
+    entry_name,
+    folder_of,
+    is_stored_place,
+    likely_paths,
+    month_of,
+    path_of,
+    place_of,
+)
+from memory_v2.entries.stored import EntryFiles
 from memory_v2.errors import EntryNotFound, InvalidPath, PageNotFound, StorageConflict, StorageError, Unreadable
 from memory_v2.index.known import KnownEntries, KnownEntry
 from memory_v2.operations.results import Finding
@@ -51,6 +62,11 @@ class Area:
         return KnownEntries(self.storage.cache_folder, self._known_entries)
 
     @cached_property
+    def stored(self) -> EntryFiles:
+        """Their files."""
+        return EntryFiles(self.storage)
+
+    @cached_property
     def index(self) -> EntryIndex:
         """The index of the entries, for searches and plans."""
         from memory_v2.entries.indexing import open_index  # start-up that a capture should not pay
@@ -59,7 +75,7 @@ class Area:
 
     def places(self) -> Iterator[Place]:
         """Where all entries stand, in no order, without reading any."""
-        for stamp in self.storage.stamps(ENTRIES):
+        for stamp in self.stored.stamps():
             if place := place_of(stamp.path):
                 yield place
 
@@ -72,21 +88,21 @@ class Area:
             return list(self.read_files(space))
         from memory_v2.entries.indexing import indexed_files
 
-        files = [(place, file) for file in indexed_files(self.index) if (place := place_of(file.path))]
-        files.sort(key=lambda one: _in_order(one[0]))
-        return [file for place, file in files if space is None or place.space == space]
+        files = sorted(indexed_files(self.index), key=lambda file: _in_order(file.path))
+        return [file for file in files if _is_of(file.path, space)]
 
     def read_files(self, space: str | None = None) -> Iterator[EntryFile]:
         """The same, each read from the storage."""
-        places = [place for place in self.places() if space is None or place.space == space]
-        places.sort(key=_in_order)
-        for place in with_progress(places, "entries read"):
+        paths = sorted((stamp.path for stamp in self.stored.stamps() if _is_of(stamp.path, space)), key=_in_order)
+        for path in with_progress(paths, "entries read"):
             try:
-                yield read_entry(place, self.storage.read(place.path).data)
+                data = self.stored.data(path)
+                if place := place_of(path):  # else a pack that can be read by now
+                    yield read_entry(place, data)
             except PageNotFound:  # moved or removed meanwhile
                 continue
             except Unreadable as error:
-                yield EntryFile(place.path, None, (Finding("unreadable", "error", place.path, 0, str(error)),))
+                yield EntryFile(path, None, (Finding("unreadable", "error", path, 0, str(error)),))
 
     def entries(self, space: str | None = None) -> list[Entry]:
         """All entries that can be read, or those of a space, oldest first."""
@@ -96,23 +112,30 @@ class Area:
         """Where an entry stands. Without a space, it is the default agent's or the shared one. Raises
         `EntryNotFound`."""
         for full in (entry_id,) if "/" in entry_id else (f"{self.agent}/{entry_id}", f"shared/{entry_id}"):
-            for path in likely_paths(full):
-                try:
-                    is_there = self.storage.exists(path)
-                except InvalidPath:
-                    break
-                if is_there and (place := place_of(path)):
-                    return place
+            if place := self.likely(full):
+                return place
         wanted = (place for place in self.places() if entry_id in (place.id, place.path))
         if place := next(wanted, None):  # in a folder that somebody has made
             return place
         raise EntryNotFound(entry_id)
 
+    def likely(self, entry_id: str) -> Place | None:
+        """Where an entry stands, if that is where this program puts entries, or Ocean's scripts do."""
+        try:
+            path = next(filter(self.storage.exists, likely_paths(entry_id)), None) or self._packed_as(entry_id)
+        except InvalidPath:
+            return None
+        return place_of(path) if path else None
+
+    def _packed_as(self, entry_id: str) -> str | None:
+        space, _, name = entry_id.rpartition("/")
+        return self.stored.packed_as(space, name, month_of(name)) if space else None
+
     def read(self, entry_id: str) -> EntryFile:
         """An entry by its id. Raises `EntryNotFound`."""
         place = self.find(entry_id)
         try:
-            return read_entry(place, self.storage.read(place.path).data)
+            return read_entry(place, self.stored.data(place.path))
         except PageNotFound as error:
             raise EntryNotFound(entry_id) from error
 
@@ -126,9 +149,11 @@ class Area:
         for attempt in range(1, MAX_TRIES):
             listed = 0 if attempt < MAX_TRIES // 2 else self._last_listed(space, day)
             number = self.known.take(space, day, listed) or self._last_listed(space, day) + 1
-            path = path_of(space, entry_name(day, number))
-            others = (one for one in likely_paths(f"{space}/{entry_name(day, number)}") if one != path)
+            path, name = path_of(space, entry_name(day, number)), f"{space}/{entry_name(day, number)}"
+            others = (one for one in likely_paths(name) if one != path)
             if any(map(self.storage.exists, others)):  # put there by hand, or by Ocean's agents and scripts
+                continue
+            if day < str(self.calendar.today) and self._packed_as(name):  # by another machine; none is of today
                 continue
             try:
                 self.storage.write(path, data, ABSENT)
@@ -145,11 +170,12 @@ class Area:
         `StorageConflict` if an entry is not as it was `before`."""
         self.pick_up()
         revision = Revision(kind, shorten(summary, MAX_SUMMARY), new_id(), when=self.calendar.now())
+        files = stored_changes(wanted := list(changes), self._file)
         try:
-            made = self.storage.apply(Change(tuple(changes), revision))
+            made = self.storage.apply(Change(tuple(files), revision))
         finally:
             self._expire()
-        self.remember(made.pages)
+        self.remember(wanted)
         return made
 
     def remember(self, changes: Iterable[PageChange]) -> None:
@@ -167,17 +193,23 @@ class Area:
         """Brings entries that are not in the history yet into it, in one revision, or those below a folder; returns how
         many there were."""
         history = self.storage.history
-        there = {place.path: place for stamp in self.storage.stamps(below) if (place := place_of(stamp.path))}
+        there = {stamp.path for stamp in self.storage.stamps(below) if is_stored_place(stamp.path)}
         known = history.paths(history.head, below) if there and history.begun else set()
-        new = sorted(there.keys() - known)
+        new = sorted(there - known)
         if not new:
             return 0
-        names = ", ".join(there[path].id for path in new)
+        names = ", ".join(place.id if (place := place_of(path)) else path for path in new)
         revision = Revision(CAPTURE, shorten(names, MAX_SUMMARY), new_id(), when=self.calendar.now())
         return len(new) if self.storage.record_created(new, revision) else 0
 
     def data(self, path: str) -> bytes | None:
-        """The bytes of an entry's file; `None` if it does not exist."""
+        """The bytes of an entry, or of another file; `None` if it does not exist."""
+        try:
+            return self.stored.data(path)
+        except PageNotFound:
+            return None
+
+    def _file(self, path: str) -> bytes | None:
         stored = stored_page(self.storage, path)
         return stored.data if stored else None
 
@@ -188,7 +220,7 @@ class Area:
 
     def _last_listed(self, space: str, day: str) -> int:
         folders = (folder_of(space), folder_of(space, archived=True))
-        places = (place_of(stamp.path) for folder in folders for stamp in self.storage.stamps(folder))
+        places = (place_of(stamp.path) for folder in folders for stamp in self.stored.stamps(folder))
         return max((place.number for place in places if place and str(place.day) == day), default=0)
 
     def _known_entries(self) -> Iterator[KnownEntry]:
@@ -202,5 +234,10 @@ class Area:
             yield KnownEntry(place.id, place.space, str(place.day or ""), place.number, observed, file.entry.text)
 
 
-def _in_order(place: Place) -> tuple[str, str, int, str]:
-    return str(place.day or ""), place.space, place.number, place.path
+def _in_order(path: str) -> tuple[str, str, int, str]:
+    place = place_of(path)
+    return (str(place.day or ""), place.space, place.number, path) if place else ("", "", 0, path)
+
+
+def _is_of(path: str, space: str | None) -> bool:
+    return space is None or ((place := place_of(path)) is not None and place.space == space)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from memory_v2.entries.area import Area
 from memory_v2.entries.consistency import inconsistencies
 from memory_v2.entries.domains import Domain
 from memory_v2.entries.file import EntryFile
-from memory_v2.entries.places import place_of
+from memory_v2.entries.places import is_pack, is_stored_place, pack_of
 from memory_v2.entries.upkeep import DOMAINS_PAGE, domains
-from memory_v2.errors import InvalidSetting, StorageError
+from memory_v2.errors import InvalidSetting, PageNotFound, StorageError, Unreadable
 from memory_v2.operations.check import Checkup
 from memory_v2.operations.check import check as check_tree
 from memory_v2.operations.context import Context
@@ -45,11 +46,12 @@ def entry_findings(area: Area) -> list[Finding]:
     record_entries(area)
     files = list(area.read_files())
     return [
-        *(finding for file in files for finding in file.findings),
-        *_inconsistencies(area, files),
+        *(area.stored.located(finding) for file in files for finding in file.findings),
+        *map(area.stored.located, _inconsistencies(area, files)),
         *_same_ids(area),
         *(Finding("stray-file", "notice", name, 0, f"this file is no entry: {reason}") for name, reason in ignored),
-        *(_stray(path) for path in stamps if place_of(path) is None and path != DOMAINS_PAGE),
+        *_pack_findings(area, stamps),
+        *(_stray(path) for path in stamps if not is_stored_place(path) and path != DOMAINS_PAGE),
     ]
 
 
@@ -78,7 +80,14 @@ def record_entries(area: Area) -> None:
 def stored_paths(area: Area) -> list[str]:
     """The paths of all entries, and of the domains if somebody has edited them."""
     there = (stamp.path for stamp in area.storage.stamps(ENTRIES))
-    return [path for path in there if place_of(path) or path == DOMAINS_PAGE]
+    return [path for path in there if is_stored_place(path) or path == DOMAINS_PAGE]
+
+
+def _pack_findings(area: Area, stamps: Sequence[str]) -> Iterator[Finding]:
+    """What is wrong with the packs; one that cannot be read is told among the entries."""
+    for path in filter(is_pack, stamps):
+        with suppress(PageNotFound, Unreadable):
+            yield from (Finding("bad-pack", "error", path, *problem) for problem in area.stored.pack(path).problems)
 
 
 def _stray(path: str) -> Finding:
@@ -89,7 +98,7 @@ def _stray(path: str) -> Finding:
 def _same_ids(area: Area) -> Iterator[Finding]:
     places: dict[str, list[str]] = {}
     for place in area.places():
-        places.setdefault(place.id, []).append(place.path)
+        places.setdefault(place.id, []).append(packed[0] if (packed := pack_of(place.path)) else place.path)
     for entry_id, paths in sorted(places.items()):
         for path in sorted(paths) if len(paths) > 1 else ():
             others = ", ".join(sorted(other for other in paths if other != path))

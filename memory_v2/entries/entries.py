@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memory_v2.entries.domains import DomainFile
     from memory_v2.entries.entry import Decay, Entry, Reference, Scope
     from memory_v2.entries.importing import ImportPlan
+    from memory_v2.entries.packing import PackingPlan
     from memory_v2.entries.planned import Planned
     from memory_v2.entries.promoting import PromotionPlan
     from memory_v2.entries.retracting import Retracted
@@ -126,6 +127,12 @@ class Entries:
         """Finds the entries that have expired; with `apply`, moves them to the archive in one operation. Raises
         `InvalidSetting`, `StorageError`."""
         return self._run(rows.AGE, apply=apply)
+
+    def pack(self, older_than: int = 90, importance: float = 0.3, apply: bool = False) -> Planned[PackingPlan]:
+        """Finds the entries that are older than so many days and of less importance; with `apply`, packs them in the
+        archive in one operation, many in a file. One that says no importance goes if it is archived. Raises
+        `InvalidSetting`, `StorageError`."""
+        return self._run(rows.PACK, older_than=older_than, importance=importance, apply=apply)
 
     def promote(
         self, threshold: float = 0.8, require_verified: bool = False, only: str | None = None, apply: bool = False

@@ -15,7 +15,8 @@ from memory_v2.entries.domains import shard_id
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import entry_data
 from memory_v2.entries.ocean import read_vault
-from memory_v2.entries.places import check_agent, entry_name, path_of
+from memory_v2.entries.packs import read_pack
+from memory_v2.entries.places import check_agent, entry_name, is_pack, path_named, path_of
 from memory_v2.entries.planned import Planned, Stock, carried_out
 from memory_v2.entries.references import Targets
 from memory_v2.entries.upkeep import domains, status
@@ -60,14 +61,15 @@ def import_files(
     space = check_agent(area.agent if agent is None else agent)
 
     def plan(stock: Stock) -> ImportPlan:
+        loose, damaged = _unpacked(files)
         shards = {name for name in files if name.endswith(".json") and not name.endswith(SUMMARY)}
-        vault = _vault(stock, {name: data for name, data in files.items() if name not in shards})
+        vault = _vault(stock, {name: data for name, data in loose.items() if name not in shards})
         taken = {*stock.ids, *(one.id for one in vault.new)}
         from_shards = _shards(area, stock, {name: files[name] for name in sorted(shards)}, space, taken)
         return ImportPlan(
             (*vault.new, *from_shards.new),
             (*vault.known, *from_shards.known),
-            (*vault.findings, *from_shards.findings),
+            (*damaged, *vault.findings, *from_shards.findings),
             vault.others,
         )
 
@@ -85,6 +87,21 @@ def export_shards(area: Area) -> dict[str, Any]:
     targets = Targets(everything, known, area.storage.list_files())
     shards = {f"{shard_id(one.name)}.json": write_shard(one, entries, targets) for one in known}
     return {**shards, SUMMARY: status(area).to_dict()}
+
+
+def _unpacked(files: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[Finding]]:
+    """The files with each pack as the entries in it, and what is wrong with the packs."""
+    found: dict[str, bytes] = {}
+    findings: list[Finding] = []
+    for name, data in files.items():
+        path = path_named(name) if name.endswith(".md") else None
+        if path is None or not is_pack(path):
+            found[name] = data
+            continue
+        pack = read_pack(data)
+        found |= {f"{name.removesuffix('.md')}/{one.name}.md": one.data for one in pack.entries.values()}
+        findings += (Finding("bad-pack", "error", name, *problem) for problem in pack.problems)
+    return found, findings
 
 
 def _vault(stock: Stock, files: Mapping[str, bytes]) -> ImportPlan:

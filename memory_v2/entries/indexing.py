@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from memory_v2.entries.file import EntryFile, read_entry
 from memory_v2.entries.places import place_named, place_of
 from memory_v2.entries.references import references_of
+from memory_v2.entries.stored import EntryFiles
 from memory_v2.errors import StorageError
 from memory_v2.index.entry_index import EntryIndex
 from memory_v2.index.observed import Observed
@@ -25,6 +27,11 @@ class Source:
 
     storage: MemoryStorage
     calendar: Calendar
+
+    @cached_property
+    def stored(self) -> EntryFiles:
+        """The files of the entries."""
+        return EntryFiles(self.storage)
 
     def over(self, storage: MemoryStorage) -> Source:
         """See `EntrySource`."""
@@ -44,11 +51,11 @@ class Source:
 
     def stamps(self, below: str = "") -> Iterator[Stamp]:
         """See `EntrySource`."""
-        return (stamp for stamp in self.storage.stamps(below or ENTRIES) if place_of(stamp.path))
+        return self.stored.stamps(below or ENTRIES)
 
     def data(self, path: str) -> bytes:
         """See `EntrySource`."""
-        return self.storage.read(path).data
+        return self.stored.data(path)
 
     def read(self, path: str, data: bytes) -> Observed:
         """See `EntrySource`."""

@@ -3,6 +3,7 @@
 entries/agents/hawk/memory/vault/2026-02/obs-2026-02-15-001.md     as it is captured, a folder for each month
 entries/agents/hawk/memory/vault/obs-2026-02-15-001.md             as Ocean has it, which is read as well
 entries/agents/hawk/memory/archive/…                               what has expired
+entries/agents/hawk/memory/archive/packed/2026-02-001.md           old ones of a month, in one file (`entries.packs`)
 entries/shared/observations/…                                      what all agents read; its archive is beside it
 """
 
@@ -22,6 +23,7 @@ _PLACE = re.compile(
     rf"(?:{_AGENTS}/(?P<agent>[^/]+)/memory/(?P<state>vault|archive)|{_SHARED}/(?P<shared>observations|archive))"
     r"/(?:[^/]+/)*(?P<name>[^/]+)\Z"
 )
+_PACK = re.compile(rf"((?:{_AGENTS}/[^/]+/memory|{_SHARED})/archive/packed/(\d{{4}}-\d\d)-(\d{{3,}}))(?:/([^/]+))?\Z")
 _NAMED = re.compile(r"(?:.*/)?((?:agents|shared)/.+?)(?:\.md)?\Z", re.S)
 _NAME = re.compile(r"obs-(\d{4})-(\d\d)-(\d\d)-(\d{3,})\Z")
 
@@ -45,19 +47,52 @@ class Place:
 
 
 def place_of(path: str) -> Place | None:
-    """The place that a path is; `None` for a file that stands where no entries do."""
+    """The place that a path is; `None` for a file that stands where no entries do, and for a pack of them."""
     found = _PLACE.match(path)
-    if found is None:
+    if found is None or is_pack(path):
         return None
     space, state = (found["agent"], found["state"]) if found["agent"] else (SHARED, found["shared"])
     day, number = _numbered(found["name"])
     return Place(path, space, found["name"], state == "archive", day, number)
 
 
-def place_named(file: str) -> Place | None:
-    """The place of a file that is named in any way: in a memory, in a vault such as Ocean's, with or without `.md`."""
+def is_pack(path: str) -> bool:
+    """Whether this is the path of a pack."""
+    found = _PACK.match(path)
+    return found is not None and found[4] is None
+
+
+def pack_of(path: str) -> tuple[str, str] | None:
+    """The pack that an entry is in by its path, and its name; `None` if it has a file of its own."""
+    found = _PACK.match(path)
+    return (found[1], found[4]) if found and found[4] else None
+
+
+def is_stored_place(path: str) -> bool:
+    """Whether a file holds an entry, or is a pack of them."""
+    return is_pack(path) or place_of(path) is not None
+
+
+def packs_folder(space: str) -> str:
+    """The folder of a space's packs."""
+    return f"{folder_of(space, archived=True)}/packed"
+
+
+def pack_path(space: str, month: str, number: int) -> str:
+    """The path of a pack of a month, such as 2026-02."""
+    return f"{packs_folder(space)}/{month}-{number:03}"
+
+
+def path_named(file: str) -> str | None:
+    """The path of a file that is named in any way: in a memory, in a vault such as Ocean's, with or without `.md`."""
     found = _NAMED.match(file)
-    return place_of(f"{ENTRIES}/{found[1]}") if found else None
+    return f"{ENTRIES}/{found[1]}" if found else None
+
+
+def place_named(file: str) -> Place | None:
+    """The place of a file that is named in any way."""
+    path = path_named(file)
+    return place_of(path) if path else None
 
 
 def _numbered(name: str) -> tuple[date | None, int]:
@@ -71,6 +106,12 @@ def _numbered(name: str) -> tuple[date | None, int]:
 def entry_name(day: str, number: int) -> str:
     """The name of an entry: `obs-2026-02-15-001`."""
     return f"obs-{day}-{number:03}"
+
+
+def month_of(name: str, observed: str = "") -> str:
+    """The month of an entry, such as 2026-02: that in its name, else that of the day it was observed."""
+    day, _ = _numbered(name)
+    return str(day)[:7] if day else observed[:7]
 
 
 def folder_of(space: str, archived: bool = False) -> str:
@@ -100,7 +141,8 @@ def moved_to(path: str, archived: bool) -> str:
     place = place_of(path)
     assert place is not None, path
     below = path.removeprefix(folder_of(place.space, place.archived))
-    return folder_of(place.space, archived) + below
+    moved = folder_of(place.space, archived) + below
+    return path_of(place.space, place.name, archived) if is_pack(moved) else moved  # it is called as packs are
 
 
 def check_agent(agent: object) -> str:

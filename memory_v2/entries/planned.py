@@ -95,10 +95,10 @@ def carried_out(
     """Makes a plan, and with `apply` carries it out as one operation of this kind. Raises `StorageConflict`."""
     for attempt in range(1, MAX_PLANS + 1):
         stock = stock_of(area)
-        plan = planned(stock)
-        if not apply:
-            return Planned(plan)
         try:
+            plan = planned(stock)
+            if not apply:
+                return Planned(plan)
             if not (made := list(changes(stock, plan))):
                 return Planned(plan)
             area.make_ready()

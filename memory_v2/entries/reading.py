@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
 
 from memory_v2.entries.area import Area
 from memory_v2.entries.entry import SHARED, Entry, Reference
 from memory_v2.entries.file import read_entry as read_entry_file
 from memory_v2.entries.places import check_agent, place_of
 from memory_v2.entries.references import Targets, incoming
-from memory_v2.errors import InvalidSetting, NotAllowed, PageNotFound, Unreadable
-from memory_v2.progress import with_progress
+from memory_v2.errors import InvalidSetting, NotAllowed
 from memory_v2.text.amounts import counted_entries
-from memory_v2.tree.block import decode
 
 logger = logging.getLogger(__name__)
 
@@ -42,21 +39,21 @@ def read_entry(area: Area, id: str) -> Entry:  # noqa: A002 - as it is called in
 
 
 def referred_to_by(area: Area, id: str) -> list[Reference]:  # noqa: A002 - as above
-    """The entries that refer to an entry, each with how. Only files that have its name in them are read as entries.
-    Raises `EntryNotFound`."""
+    """The entries that refer to an entry, each with how; from the index. Raises `EntryNotFound`."""
     of = area.read(id)
     place = place_of(of.path)
     assert place is not None, of.path
-    names = {place.name.casefold(), *(origin.casefold() for origin in (of.entry.derived_from if of.entry else ()))}
-    entries: list[Entry] = []
-    for other in with_progress(list(area.places()), "entries looked through"):
-        with suppress(PageNotFound, Unreadable):
-            data = area.storage.read(other.path).data
-            said = decode(data).casefold()
-            if other.name.casefold() in names or any(name in said for name in names):
-                found = read_entry_file(other, data).entry
-                entries += [found] if found else []
-    return list(incoming(entries, Targets(entries)).get(place.id, ()))
+    area.index.refresh()
+    origins = of.entry.derived_from if of.entry else ()
+    names = [place.id.casefold(), place.name.casefold(), *map(str.casefold, origins)]
+    namesakes = [
+        *area.index.called([place.name.casefold()]),
+        *(one for name in origins for one in area.index.holding(name)),
+    ]
+    files = dict([*area.index.naming(names), *namesakes])
+    entries = (read_entry_file(there, data).entry for path, data in files.items() if (there := place_of(path)))
+    known = [entry for entry in entries if entry is not None]
+    return list(incoming(known, Targets(known)).get(place.id, ()))
 
 
 def _has(entry: Entry, tag: str | None) -> bool:

@@ -16,6 +16,7 @@ from memory_v2.entries.file import read_entry
 from memory_v2.entries.indexing import name_of
 from memory_v2.entries.places import place_of
 from memory_v2.entries.references import references_of
+from memory_v2.entries.stored import EntryFiles
 from memory_v2.index.base import EntryHit, Hit
 from memory_v2.index.beside import PAGE_SHIFT, PLACE_SHIFT, shifted
 from memory_v2.index.entry_index import EntryIndex, File
@@ -90,6 +91,7 @@ class Recall:
     index: EntryIndex
     calendar: Calendar
     wanted: Wanted
+    stored: EntryFiles
     shown: int
     """How many answers are asked for."""
     alone: bool = False
@@ -174,10 +176,11 @@ class Recall:
         day = _day_of(entry, self.calendar)
         told = entry_hit(entry, one.score, self.calendar)
         last = place.first_line + place.text.count("\n")
-        path = self._files[place.page].path
+        path, above = self.stored.where(self._files[place.page].path)
         about = speaks_of(place.text, one.said, day)
         score = told.answers * told.confidence * told.weight
-        return Hit(path, 1, place.first_line, last, place.text, score, day, (), one.found_by, about, one.signs, told)
+        first, last = place.first_line + above, last + above
+        return Hit(path, 1, first, last, place.text, score, day, (), one.found_by, about, one.signs, told)
 
     def _crossed(self, hits: Sequence[Hit], limit: int) -> list[Hit]:
         """The hits, with the entries that references join to the best of them, one step either way."""
@@ -214,8 +217,10 @@ class Recall:
         first = file.data.count(b"\n", 0, file.data.find(text.encode("utf-8", "surrogateescape"))) + 1
         day = _day_of(entry, self.calendar)
         score = told.answers * told.confidence * told.weight
+        path, above = self.stored.where(file.path)
+        first += above
         last, signs = first + text.count("\n"), ((why, told.answers),)
-        return Hit(file.path, 1, first, last, text, score, day, (), why, signs=signs, entry=told)
+        return Hit(path, 1, first, last, text, score, day, (), why, signs=signs, entry=told)
 
 
 def entry_hit(entry: Entry, answers: float, calendar: Calendar) -> EntryHit:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from memory_v2.entries.domains import DomainFile
     from memory_v2.entries.entry import Entry
     from memory_v2.entries.importing import ImportPlan
+    from memory_v2.entries.packing import PackingPlan
     from memory_v2.entries.planned import Planned
     from memory_v2.entries.promoting import PromotionPlan
     from memory_v2.entries.routing import Routing, RoutingPlan
@@ -130,6 +131,19 @@ AGE: Row[Planned[AgeingPlan]] = Row(
     changes="entries",
 )
 
+PACK: Row[Planned[PackingPlan]] = Row(
+    "pack",
+    "entries.packing:pack",
+    "Find old entries of low importance, and pack them in the archive: a file for many.",
+    (
+        Argument("older_than", "int", "They are more than so many days old.", 90),
+        Argument("importance", "float", "They are less important; archived ones may also say no importance.", 0.3),
+        APPLY,
+    ),
+    works_on="entries",
+    changes="entries",
+)
+
 PROMOTE: Row[Planned[PromotionPlan]] = Row(
     "promote",
     "entries.upkeep:promote",
@@ -195,6 +209,7 @@ ROWS: tuple[Row[Any], ...] = (
     ROUTE,
     ROUTE_TEXT,
     AGE,
+    PACK,
     PROMOTE,
     STATUS,
     DOMAINS,

@@ -12,6 +12,7 @@ from memory_v2.entries.entry import SHARED
 from memory_v2.entries.file import share
 from memory_v2.entries.places import check_agent
 from memory_v2.entries.recall import Recall, Wanted
+from memory_v2.entries.stored import EntryFiles
 from memory_v2.errors import InvalidSetting
 from memory_v2.operations.context import Context
 from memory_v2.operations.results import SearchResults
@@ -70,7 +71,7 @@ def search(
             crossed=cross,
         )
         index.refresh()
-        recall = Recall(index, context.calendar, wanted, max_results, entries_only)
+        recall = Recall(index, context.calendar, wanted, EntryFiles(context.storage), max_results, entries_only)
     results = search_tree(
         context, query, max_results, max_tokens, under, since, until, source, near, steps, regex, recall
     )

@@ -186,6 +186,10 @@ class EntryIndex:
         where = "page IN (SELECT page FROM named WHERE target IN (SELECT value FROM json_each(:names)))"
         return self._some(where, {"names": packed(targets)})
 
+    def holding(self, text: str) -> list[File]:
+        """The files of entries with this text in them, to the letter."""
+        return self._some("instr(data, :text)", {"text": text.encode("utf-8", "surrogateescape")})
+
     def close(self) -> None:
         """Closes the file; the next use opens it again."""
         self._store.close()

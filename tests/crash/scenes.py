@@ -143,6 +143,16 @@ def _with_entries(memory: Memory) -> None:
     memory.check()
 
 
+def _with_packs(memory: Memory) -> None:
+    """A pack that has room, and entries for it and for another one."""
+    texts = ("The keeper of Skagen was ill.", "The ferry was late.", "The lamp of the mole was out.")
+    for day, text in zip(("2025-10-02", "2025-10-03", "2025-11-04"), texts, strict=True):
+        memory.entries.capture(text, "hawk", date=day, importance=0.1)
+        if day == "2025-10-02":
+            memory.entries.pack(apply=True)
+    memory.check()
+
+
 SCENES = (
     Scene("first write of all", _nothing, lambda memory: memory.write(NEW)),
     Scene("first write of ours", _made_by_hand, lambda memory: memory.write(NEW, "work/deploys", "append")),
@@ -163,6 +173,7 @@ SCENES = (
     Scene("edit by hand is noticed", _small_tree, lambda memory: memory.history(), _edit),
     Scene("consolidation", _entries, lambda memory: memory.entries.consolidate(apply=True)),
     Scene("ageing of entries", _with_entries, lambda memory: memory.entries.age(apply=True)),
+    Scene("packing of entries", _with_packs, lambda memory: memory.entries.pack(apply=True)),
     Scene("sharing of entries", _with_entries, lambda memory: memory.entries.promote(apply=True)),
     Scene("duplicates of entries", _with_entries, lambda memory: memory.entries.dedupe(apply=True)),
     Scene("retracting an entry", _with_entries, lambda memory: memory.entries.retract("hawk/obs-2026-01-03-001", "no")),

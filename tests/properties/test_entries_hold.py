@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ from hypothesis import strategies as st
 from memory_v2.entries.area import Area
 from memory_v2.entries.file import entry_data, read_entry
 from memory_v2.entries.header import changed_header, read_header
+from memory_v2.entries.packs import stored_changes
 from memory_v2.entries.places import place_of
 from memory_v2.errors import EntryNotFound, NotAllowed, UsageError
 from memory_v2.index.known import FILE
 from memory_v2.memory import Memory
 from memory_v2.storage.base import ABSENT, MemoryStorage
+from memory_v2.storage.history import PageChange
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.s3.storage import S3Storage
 from memory_v2.storage.volatile import VolatileStorage
@@ -78,6 +81,7 @@ class Life:
             self.text(),
             self.chance.choice(AGENTS),
             confidence=self.chance.choice([None, 0.5, 0.9]),
+            importance=self.chance.choice([None, 0.1, 0.9]),
             decay=self.chance.choice([None, "linear-3d", "ttl-9d"]),
             date=self.chance.choice(DAYS),
         )
@@ -101,7 +105,10 @@ class Life:
             data = self.area.data(place.path)
             assert data is not None
             text = self.chance.choice([decode(data) + "By hand.\n", changed_header(decode(data), {"own": "yes"})])
-            self.memory.storage.write(place.path, encode(text))
+            edit = PageChange(place.path, data, encode(text))
+            for change in stored_changes([edit], lambda path: self.memory.storage.read(path).data):
+                assert change.after is not None
+                self.memory.storage.write(change.path, change.after)
             self.said.setdefault(place.id, set()).add(read_header(text).text)
 
     def forget_what_is_derived(self) -> None:
@@ -114,6 +121,9 @@ class Life:
 
     def age(self) -> None:
         self.twice(self.memory.entries.age)
+
+    def pack(self) -> None:
+        self.twice(partial(self.memory.entries.pack, self.chance.choice([1, 5, 20])))
 
     def promote(self) -> None:
         self.twice(self.memory.entries.promote)
@@ -182,6 +192,7 @@ ACTS = (
     *[Life.put_by_hand, Life.edit_by_hand, Life.forget_what_is_derived, Life.write] * 2,
     Life.route,
     Life.age,
+    *[Life.pack] * 2,
     Life.promote,
     Life.dedupe,
     Life.retract,
