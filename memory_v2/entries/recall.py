@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
-from memory_v2.entries.decay import weight
+from memory_v2.entries.decay import age, has_expired, weight
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import read_entry
 from memory_v2.entries.indexing import name_of
@@ -174,13 +174,17 @@ class Recall:
     def _hit(self, one: Ranked) -> Hit:
         place, entry = one.place, self._entry(one.place.id)
         day = _day_of(entry, self.calendar)
-        told = entry_hit(entry, one.score, self.calendar)
+        told = self._told(entry, one.score)
         last = place.first_line + place.text.count("\n")
         path, above = self.stored.where(self._files[place.page].path)
         about = speaks_of(place.text, one.said, day)
         score = told.answers * told.confidence * told.weight
         first, last = place.first_line + above, last + above
         return Hit(path, 1, first, last, place.text, score, day, (), one.found_by, about, one.signs, told)
+
+    def _told(self, entry: Entry, answers: float) -> EntryHit:
+        is_past = not self.wanted.archived and has_expired(entry.decay, age(entry, self.calendar))
+        return replace(entry_hit(entry, answers, self.calendar), past=is_past)
 
     def _crossed(self, hits: Sequence[Hit], limit: int) -> list[Hit]:
         """The hits, with the entries that references join to the best of them, one step either way."""
@@ -212,7 +216,7 @@ class Recall:
             yield file, f"a reference to {name}"
 
     def _at_second_hand(self, file: File, entry: Entry, score: float, why: str) -> Hit:
-        told = entry_hit(entry, CROSSED * score, self.calendar)
+        told = self._told(entry, CROSSED * score)
         text = entry.text.strip("\r\n")
         first = file.data.count(b"\n", 0, file.data.find(text.encode("utf-8", "surrogateescape"))) + 1
         day = _day_of(entry, self.calendar)

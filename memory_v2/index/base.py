@@ -37,7 +37,7 @@ class PageSource(Protocol):
 class EntryHit:
     """What a hit that is an entry says of itself: what it is called, whose it is, into which pages it has been worked,
     whether it is archived, and what its score was made of: how well it answers, times its confidence, times the weight
-    that its age has left it."""
+    that its age has left it. One that is `past` is no answer: it has expired, and nobody asked for such entries."""
 
     id: str
     agent: str
@@ -49,6 +49,7 @@ class EntryHit:
     decay: str
     source: str = ""
     tags: tuple[str, ...] = ()
+    past: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memory_v2.index.base import Hit, PageIndex
 from memory_v2.index.question import asked_at_once
 from memory_v2.index.told import BEST, FLOOR
-from memory_v2.operations.results import SearchResult
+from memory_v2.operations.results import EntryResult, SearchResult
 
 if TYPE_CHECKING:
     from memory_v2.index.beside import Beside
@@ -31,7 +31,10 @@ def is_answered(
     beside: Beside | None = None,
 ) -> bool:
     """Whether one of the best results or places tells enough to be an answer, to one of the questions that are asked
-    at once. Places count too, as a few results only may be asked for."""
+    at once. Places count too, as a few results only may be asked for; entries that are past do not."""
+    past = {hit.entry.id for hit in places if hit.entry and hit.entry.past}
+    found = [one for one in found if not (isinstance(one, EntryResult) and one.entry in past)]
+    places = [hit for hit in places if not (hit.entry and hit.entry.past)]
     if any(one.confidence > FLOOR for one in found[:BEST]):  # a share above it, however it was rounded
         return True
     texts = [(_told(one.path, one.section, one.excerpt), one.date) for one in found[:BEST]]

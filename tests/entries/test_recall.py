@@ -209,6 +209,20 @@ def test_a_memory_of_entries_only_answers(memory: Memory) -> None:
     assert not memory.search("Who likes the minutes of zebras in Africa?").answered
 
 
+def test_an_entry_that_has_expired_answers_only_if_the_archive_is_asked_for(memory: Memory) -> None:
+    memory.entries.capture("The build takes nine minutes.", "hawk", date="2026-01-03", decay="ttl-9d")
+    question = "How long does the build take?"
+    before = memory.search(question)
+    assert ids(before) == ["hawk/obs-2026-01-03-001"]
+    assert not before.answered
+    assert memory.search(question, archived=True).answered
+    memory.entries.age(apply=True)
+    assert not memory.search(question).answered
+    assert memory.search(question, archived=True).answered
+    memory.entries.capture("The build takes eight minutes.", "hawk", decay="ttl-9d")
+    assert memory.search(question).answered
+
+
 @pytest.mark.parametrize("kind", ["local", "volatile"])
 def test_what_is_captured_is_found_at_once(tmp_path: Path, kind: str) -> None:
     storage = LocalStorage(tmp_path) if kind == "local" else VolatileStorage()
