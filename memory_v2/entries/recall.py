@@ -24,6 +24,7 @@ from memory_v2.index.lookup import POSTINGS, Found, Only
 from memory_v2.index.question import Question
 from memory_v2.index.ranking import Ranked
 from memory_v2.index.said import Said, speaks_of
+from memory_v2.index.tables import PAGE_OF
 from memory_v2.index.told import Terms
 from memory_v2.text.calendar import Calendar
 
@@ -121,7 +122,7 @@ class Recall:
     def _look_up(self, question: Question, limit: int, condition: Only) -> Found:
         only = condition
         if condition.sql:
-            sql = f"AND EXISTS (SELECT 1 FROM observed WHERE observed.page = passages.page {condition.sql})"
+            sql = f"AND EXISTS (SELECT 1 FROM observed WHERE observed.page = {PAGE_OF} {condition.sql})"
             only = Only(sql, condition.given, few=self.index.count(condition, POSTINGS) < POSTINGS)
         proposed = self.index.look_up(question, limit, only, self.calendar)
         self._files |= {page + PAGE_SHIFT: file for page, file in proposed.files.items()}

@@ -24,7 +24,16 @@ from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
 from memory_v2.index.said import said_in
 from memory_v2.index.spelling import respelled
 from memory_v2.index.store import Store
-from memory_v2.index.tables import State, digest_of, drop_pages, put_page, raise_state, read_known, read_state
+from memory_v2.index.tables import (
+    PAGE_OF,
+    State,
+    digest_of,
+    drop_pages,
+    put_page,
+    raise_state,
+    read_known,
+    read_state,
+)
 from memory_v2.index.told import NO_TERMS, told
 from memory_v2.index.unindexed import find_same, find_words, list_rows, page_day, read_pages
 from memory_v2.index.written import Past, WrittenLines
@@ -254,9 +263,10 @@ class FullTextIndex:
             digests = {text: digest for text in texts if (digest := block_digest(text))}
             for text, digest in digests.items():
                 place: tuple[str, int] | None = tables.execute(
-                    "SELECT path, block FROM blocks JOIN pages ON id = page WHERE blocks.digest = ? "
+                    f"SELECT path, block FROM passages JOIN pages ON pages.id = {PAGE_OF} "
+                    "WHERE substr(passages.digest, 1, 6) = substr(:digest, 1, 6) AND passages.digest = :digest "
                     "ORDER BY path, block LIMIT 1",
-                    (digest,),
+                    {"digest": digest},
                 ).fetchone()
                 if place:
                     found[text] = place
@@ -341,6 +351,8 @@ class FullTextIndex:
         self._write(Edits(removed=list(gone)), known)
         if stamps and all(stamp.path in self.unreadable for stamp in stamps):  # no answer is better than "nothing"
             raise self.unreadable[stamps[0].path]
+        if done > len(stamps) // 2 and (done > BATCH or not known):
+            self._store.compact()
         self._filled = state.tables
         self._written.follow()
         return changed

@@ -12,13 +12,17 @@ from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.ranking import Ranked
 from memory_v2.index.rows import check_sum
 from memory_v2.index.said import speaks_of
+from memory_v2.index.tables import HEADINGS_OF, PAGE_OF
 
 _COLUMNS = ("passages.id", "path", "block", "last_line", "section", "text", "check_sum")
 
 
 def read_hits(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Hit]:
     """A hit for each place, in the same order. Raises `sqlite3.DatabaseError` if a text was altered in the file."""
-    source = "FROM passages JOIN pages ON pages.id = page WHERE passages.id IN (SELECT value FROM json_each(:places))"
+    source = (
+        f"FROM passages JOIN pages ON pages.id = {PAGE_OF} JOIN headings ON {HEADINGS_OF} "
+        "WHERE passages.id IN (SELECT value FROM json_each(:places))"
+    )
     rows = packed_rows(tables, _COLUMNS, source, {"places": packed(one.place.id for one in ranked)})
     stored = {number: columns for number, *columns in rows}
     hits = []

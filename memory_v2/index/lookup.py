@@ -12,6 +12,7 @@ from memory_v2.index.days import ON_A_DAY, Days, known_days
 from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.question import Question
 from memory_v2.index.said import Said, read_said
+from memory_v2.index.tables import HEADINGS_OF, PAGE_OF
 from memory_v2.index.terms import terms
 from memory_v2.index.vocabulary import Term, Vocabulary
 from memory_v2.text.calendar import Calendar
@@ -250,7 +251,7 @@ def _proposed(
 ) -> list[int]:
     """The best places by BM25, best first, then places of the days asked for, whatever their words."""
     where = f"{where} {only.sql}".strip()
-    inside = where if pages is None else f"{where} AND page IN (SELECT value FROM json_each(:pages))"
+    inside = where if pages is None else f"{where} AND {PAGE_OF} IN (SELECT value FROM json_each(:pages))"
     given: dict[str, object] = {**only.given, "match": match, "limit": limit}
     given["pages"] = None if pages is None else packed(pages)
     found = _best(tables, inside, given) if match else []
@@ -261,7 +262,7 @@ def _proposed(
         then = _best(tables, on_day, given) if match else []
         if len(then) < limit // 4:
             newest = (
-                "SELECT passages.id FROM passages JOIN pages ON pages.id = page "
+                f"SELECT passages.id FROM passages JOIN pages ON pages.id = {PAGE_OF} "
                 f"WHERE since <= :last {on_day} ORDER BY since DESC, path, first_line LIMIT :limit"
             )
             then += [number for (number,) in tables.execute(newest, given)]
@@ -280,10 +281,18 @@ def _best(tables: sqlite3.Connection, where: str, given: Mapping[str, object]) -
         f"WHERE words MATCH :match {where} ORDER BY score, place LIMIT :limit"
     )
     in_order = (
-        f"SELECT place FROM ({best}) CROSS JOIN passages ON passages.id = place CROSS JOIN pages ON pages.id = page "
-        "ORDER BY score, path, first_line, place"
+        f"SELECT place FROM ({best}) CROSS JOIN passages ON passages.id = place "
+        f"CROSS JOIN pages ON pages.id = {PAGE_OF} ORDER BY score, path, first_line, place"
     )
     return [number for (number,) in packed_rows(tables, ("place",), f"FROM ({in_order})", given)]
+
+
+_COLUMNS = (
+    *("passages.id", PAGE_OF, "run", "kind", "first_line", "text", "speaker", "since", "until"),
+    *("temporal", "question", "length", "own", "context", "section"),
+)
+"""The columns of a `Place`, but its terms have one blank between them, not those of `marks.stored`."""
+_OWN = _COLUMNS.index("own")
 
 
 def _is_talk(place: Place | None) -> bool:
@@ -295,8 +304,14 @@ def _with_surroundings(tables: sqlite3.Connection, proposed: Sequence[int]) -> d
     # The places beside the best are candidates too, and need surroundings of their own.
     reach = {place: REACH if rank >= TALKED_ABOUT else 2 * REACH for rank, place in enumerate(proposed)}
     near = {step for place, far in reach.items() for step in range(place - far, place + far + 1)}
-    source = "FROM passages WHERE id IN (SELECT value FROM json_each(:near))"
-    read = {row[0]: Place(*row) for row in packed_rows(tables, Place._fields, source, {"near": packed(near)})}
+    source = (
+        f"FROM passages CROSS JOIN headings ON {HEADINGS_OF} "
+        "WHERE passages.id IN (SELECT value FROM json_each(:near))"
+    )
+    read = {}
+    for row in packed_rows(tables, _COLUMNS, source, {"near": packed(near)}):
+        row[_OWN] = f" {row[_OWN].replace(' ', '  ')} "
+        read[row[0]] = Place(*row)
     return {  # without neighbouring ids of other pages
         step: read[step]
         for place, far in reach.items()

@@ -6,15 +6,23 @@ long one is cut into passages, as a page is.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from typing import TypeAlias
 
-from memory_v2.index.marks import stored
 from memory_v2.index.named import named_by
 from memory_v2.index.passages import LINE_BYTES, days_in
-from memory_v2.index.rows import IncomingPage, Known, PassageRow, Prepared, check_sum, page_digest, prepare_page
+from memory_v2.index.rows import (
+    HeadingsRow,
+    IncomingPage,
+    Known,
+    PassageRow,
+    Prepared,
+    check_sum,
+    named_as_json,
+    page_digest,
+    prepare_page,
+)
 from memory_v2.index.terms import terms, terms_of
 from memory_v2.storage.base import Stamp
 from memory_v2.text.dates import Span
@@ -36,6 +44,7 @@ CREATE TABLE folders (name TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID;
 """The tables of entries, besides those of every index."""
 
 _LONG_AGO = datetime.fromtimestamp(0, UTC).isoformat()
+_Rows: TypeAlias = tuple[tuple[PassageRow, ...], tuple[HeadingsRow, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,31 +83,32 @@ class ObservedRows:
 def prepare(stamp: Stamp, data: bytes, found: Observed) -> ObservedRows:
     """The rows of an entry; this is the slow part of indexing, and needs no connection."""
     known = Known(stamp.size, stamp.mark, page_digest(data))
-    passages = tuple(_passages(found)) if found.day and found.text.strip() else ()
+    passages, headings = _passages(found) if found.day and found.text.strip() else ((), ())
     length = sum(row.length for row in passages)
     head = (stamp.path, *known, "", found.day.isoformat() if found.day else _LONG_AGO, "", length)
     day = found.day.toordinal() if found.day else None
     tags = f"\n{chr(10).join(found.tags)}\n"
     who = (found.id.casefold(), found.name.casefold(), found.space.casefold(), found.home.casefold(), tags)
     own = (*who, found.source, found.confidence, day, found.archived, data)
-    return ObservedRows(Prepared(stamp.path, known, head, length, passages, (), (), ()), own, found.names)
+    return ObservedRows(Prepared(stamp.path, known, head, length, passages, headings, (), ()), own, found.names)
 
 
-def _passages(found: Observed) -> Sequence[PassageRow]:
+def _passages(found: Observed) -> _Rows:
     assert found.day is not None
     text = readable(found.text)
     lead = len(text) - len(text.lstrip("\r\n"))
     first, body = found.first_line + text.count("\n", 0, lead), text[lead:].rstrip()
     above = " ".join(dict.fromkeys(terms("\n".join((found.space, found.home, *found.tags)))))
-    named = json.dumps([tuple(named_by(Span(found.day, found.day)))])
+    named = named_as_json((named_by(Span(found.day, found.day)),))
     if len(encode(body)) > LINE_BYTES:
-        return [_moved(row, found, above, named) for row in _cut(found)]
+        return _cut(found, above, named)
     [spelled] = terms_of([body])
     own_day, spoken_of, is_temporal = days_in(body, False)
     days = spoken_of or own_day or Span(found.day, found.day)
     last = first + body.count("\n")
-    return [
+    return (
         PassageRow(
+            headings=0,
             run=1,
             kind="text",
             block=1,
@@ -106,27 +116,28 @@ def _passages(found: Observed) -> Sequence[PassageRow]:
             last_line=last,
             text=body,
             check_sum=check_sum(body, "[]", first, last),
-            section="[]",
             speaker=None,
             since=days.start.toordinal(),
             until=days.end.toordinal(),
             temporal=is_temporal,
             question="?" in body or "？" in body,
             length=len(spelled),
-            own=stored(spelled),
-            context=f" {above} ",
-            lines="[]",
-            named=named,
-        )
-    ]
+            own=" ".join(spelled),
+            lines=b"",
+            named=None,
+            digest=None,
+        ),
+    ), (HeadingsRow("[]", f" {above} ", named),)
 
 
-def _cut(found: Observed) -> Sequence[PassageRow]:
+def _cut(found: Observed, above: str, named: str) -> _Rows:
     page = read_page("memory", encode(found.text))
-    return prepare_page(IncomingPage(page, page.size, "", datetime.fromtimestamp(0, UTC))).passages
+    cut = prepare_page(IncomingPage(page, page.size, "", datetime.fromtimestamp(0, UTC)))
+    headings = [HeadingsRow(one.section, f"{one.context.rstrip()} {above} ", named) for one in cut.headings]
+    return tuple(_moved(row, headings[row.headings].section, found) for row in cut.passages), tuple(headings)
 
 
-def _moved(row: PassageRow, found: Observed, above: str, named: str) -> PassageRow:
+def _moved(row: PassageRow, section: str, found: Observed) -> PassageRow:
     """A passage of a long text, as one of the file of an entry."""
     assert found.day is not None
     first, last = row.first_line + found.first_line - 1, row.last_line + found.first_line - 1
@@ -135,11 +146,11 @@ def _moved(row: PassageRow, found: Observed, above: str, named: str) -> PassageR
         kind="text" if row.kind == "child link" else row.kind,
         first_line=first,
         last_line=last,
-        check_sum=check_sum(row.text, row.section, first, last),
+        check_sum=check_sum(row.text, section, first, last),
         speaker=None,
         since=since if row.since is None else row.since,
         until=since if row.until is None else row.until,
-        context=f"{row.context.rstrip()} {above} ",
-        lines="[]",
-        named=named,
+        lines=b"",
+        named=None,
+        digest=None,
     )

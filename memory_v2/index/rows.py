@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from hashlib import blake2b
+from struct import pack, unpack
 from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
-from memory_v2.index.marks import stored
+from memory_v2.index.named import Named
 from memory_v2.index.passages import Passage, passages
 from memory_v2.index.terms import terms, terms_of
 from memory_v2.text.words import normal
@@ -61,9 +62,9 @@ class Prepared:
     length: int
     """The number of terms of the passages."""
     passages: tuple[PassageRow, ...]
+    headings: tuple[HeadingsRow, ...]
     voices: tuple[Row, ...]
     links: tuple[Row, ...]
-    blocks: tuple[Row, ...]
 
 
 def page_digest(data: bytes) -> bytes:
@@ -88,15 +89,25 @@ def prepare_page(incoming: IncomingPage) -> Prepared:
     A page with a text that fails has its links, but no passages: it keeps nobody from itself or from other pages."""
     try:
         found = passages(incoming.page)
+        headings = Headings()
         spelled = terms_of(passage.text for passage in found)
-        return _prepared(incoming, found, list(map(partial(_passage_row, incoming.page), found, spelled)))
+        digests = _Digests(incoming.page)
+        rows = [
+            _passage_row(incoming.page, passage, said, headings, digests.of(passage.block))
+            for passage, said in zip(found, spelled, strict=True)
+        ]
+        return _prepared(incoming, found, rows, headings.rows)
     except Exception as error:
         logger.exception("the page %s could not be indexed, so searches do not find it", incoming.page.path)
-        return _prepared(incoming, [], [], f"{type(error).__name__}: {error}")
+        return _prepared(incoming, [], [], [], f"{type(error).__name__}: {error}")
 
 
 def _prepared(
-    incoming: IncomingPage, found: Sequence[Passage], rows: Sequence[PassageRow], problem: str = ""
+    incoming: IncomingPage,
+    found: Sequence[Passage],
+    rows: Sequence[PassageRow],
+    headings: Sequence[HeadingsRow],
+    problem: str = "",
 ) -> Prepared:
     page, length = incoming.page, sum(row.length for row in rows)
     moment = incoming.last_updated.isoformat()
@@ -106,42 +117,39 @@ def _prepared(
         (page.path, *incoming.known, page.title, moment, readable(problem), length),
         length,
         tuple(rows),
+        tuple(headings),
         tuple((name,) for name in sorted({passage.speaker for passage in found if passage.speaker})),
         tuple(_link_rows(page)),
-        tuple(_block_rows(page, found)),
     )
 
 
-def _passage_row(page: Page, passage: Passage, spelled: Sequence[str]) -> PassageRow:
-    context = _context(page.path, page.title, (*passage.section, passage.source))
-    section = json.dumps(passage.section, ensure_ascii=False)
-    if passage.kind == "child link":  # the description of a child weighs no more than a heading
-        context, spelled = " ".join([context, *spelled]), []
-    return PassageRow(
-        run=passage.run,
-        kind=passage.kind,
-        block=passage.block,
-        first_line=passage.first_line,
-        last_line=passage.last_line,
-        text=passage.text,
-        check_sum=check_sum(passage.text, section, passage.first_line, passage.last_line),
-        section=section,
-        speaker=passage.speaker,
-        since=passage.date.start.toordinal() if passage.date else None,
-        until=passage.date.end.toordinal() if passage.date else None,
-        temporal=passage.temporal,
-        question=passage.question,
-        length=len(spelled),
-        own=stored(spelled),
-        context=f" {context} ",
-        lines=json.dumps(passage.lines),
-        named=json.dumps([(named.since, named.until, named.line) for named in passage.named]),
-    )
+class HeadingsRow(NamedTuple):
+    """What passages have in common: the headings above them, as JSON, their terms, and the days that they name."""
+
+    section: str
+    context: str
+    named: str
+
+
+class Headings:
+    """The headings of one page, each once. Most passages name the days of the first one below the same headings."""
+
+    def __init__(self) -> None:
+        self.rows: list[HeadingsRow] = []
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def number(self, section: str, context: str, named: str) -> tuple[int, str | None]:
+        """Their number, and the days that a passage below them names if these are others."""
+        number = self._numbers.setdefault((section, context), len(self.rows))
+        if number == len(self.rows):
+            self.rows.append(HeadingsRow(section, context, named))
+        return number, None if self.rows[number].named == named else named
 
 
 class PassageRow(NamedTuple):
-    """The columns of the table of passages, without the ids."""
+    """The columns of the table of passages, without the id."""
 
+    headings: int
     run: int
     kind: str
     block: int
@@ -149,7 +157,6 @@ class PassageRow(NamedTuple):
     last_line: int
     text: str
     check_sum: int
-    section: str
     speaker: str | None
     since: int | None
     until: int | None
@@ -157,9 +164,69 @@ class PassageRow(NamedTuple):
     question: bool
     length: int
     own: str
-    context: str
-    lines: str
-    named: str
+    lines: bytes
+    named: str | None
+    digest: bytes | None
+    """The digest of its block, if it is the first passage of it."""
+
+
+def _passage_row(
+    page: Page, passage: Passage, spelled: Sequence[str], headings: Headings, digest: bytes | None
+) -> PassageRow:
+    context, section = _context(page.path, page.title, (*passage.section, passage.source)), _as_json(passage.section)
+    if passage.kind == "child link":  # the description of a child weighs no more than a heading
+        context, spelled = " ".join([context, *spelled]), []
+    number, named = headings.number(section, f" {context} ", named_as_json(passage.named))
+    return PassageRow(
+        headings=number,
+        run=passage.run,
+        kind=passage.kind,
+        block=passage.block,
+        first_line=passage.first_line,
+        last_line=passage.last_line,
+        text=passage.text,
+        check_sum=check_sum(passage.text, section, passage.first_line, passage.last_line),
+        speaker=passage.speaker,
+        since=passage.date.start.toordinal() if passage.date else None,
+        until=passage.date.end.toordinal() if passage.date else None,
+        temporal=passage.temporal,
+        question=passage.question,
+        length=len(spelled),
+        own=" ".join(spelled),
+        lines=pack("<%dq" % len(passage.lines), *passage.lines),
+        named=named,
+        digest=digest,
+    )
+
+
+@lru_cache(maxsize=1000)
+def _as_json(section: tuple[str, ...]) -> str:
+    return json.dumps(section, ensure_ascii=False)
+
+
+@lru_cache(maxsize=1000)
+def named_as_json(named: tuple[Named, ...]) -> str:
+    """The days that a passage names."""
+    return json.dumps([one[: 2 if one.line is None else 3] for one in named], separators=(",", ":"))
+
+
+def unpacked_lines(lines: str) -> tuple[int, ...]:
+    """The ids of the lines of a passage, of which the blob is given in hexadecimal digits."""
+    return unpack("<%dq" % (len(lines) // 16), bytes.fromhex(lines))
+
+
+class _Digests:
+    """The digests of a page's blocks, each told once."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._told = {0}  # the child links are no block
+
+    def of(self, block: int) -> bytes | None:
+        if block in self._told:
+            return None
+        self._told.add(block)
+        return block_digest(self._page.blocks[block - 1].text)
 
 
 @lru_cache(maxsize=1000)
@@ -175,9 +242,3 @@ def _link_rows(page: Page) -> Iterator[tuple[int, str, str, bool]]:
     for place, (link, child) in enumerate(ordered):
         if link.key:
             yield place, link.key, readable(labels.get(link.target.strip(), "")) if child else "", child
-
-
-def _block_rows(page: Page, found: Collection[Passage]) -> Iterator[tuple[int, bytes]]:
-    for number in sorted({passage.block for passage in found if passage.block}):
-        if digest := block_digest(page.blocks[number - 1].text):
-            yield number, digest

@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 from memory_v2.index.named import Named
 from memory_v2.index.packed import packed, packed_rows
+from memory_v2.index.rows import unpacked_lines
+from memory_v2.index.tables import HEADINGS_OF, PAGE_OF, PASSAGES_BITS
 from memory_v2.index.written import Line, read_lines
 from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import Span, find_dates
@@ -45,11 +47,14 @@ class _Written:
 
 def read_said(tables: sqlite3.Connection, places: Collection[int], calendar: Calendar) -> dict[int, Said]:
     """When each of these passages was said, on today's date by this calendar or before."""
-    source = "FROM passages JOIN pages ON pages.id = page WHERE passages.id IN (SELECT value FROM json_each(:places))"
-    columns = ("passages.id", "last_updated", "lines", "named")
+    source = (
+        f"FROM passages JOIN pages ON pages.id = {PAGE_OF} JOIN headings ON {HEADINGS_OF} "
+        "WHERE passages.id IN (SELECT value FROM json_each(:places))"
+    )
+    columns = ("passages.id", "last_updated", "hex(lines)", "coalesce(passages.named, headings.named)")
     rows = packed_rows(tables, columns, source, {"places": packed(places)})
     stored = [
-        (place, datetime.fromisoformat(moment), json.loads(lines), [Named(*one) for one in json.loads(named)])
+        (place, datetime.fromisoformat(moment), unpacked_lines(lines), [Named(*one) for one in json.loads(named)])
         for place, moment, lines, named in rows
     ]
     wanted = {line for _, _, lines, _ in stored for line in lines}
@@ -68,7 +73,8 @@ def said_in(
     """The day on which the newest of these blocks of a page was said, and other days that they speak of; `None` if the
     page has no such blocks."""
     source = (
-        "FROM passages JOIN pages ON pages.id = page "
+        "FROM pages JOIN passages "
+        f"ON passages.id >= pages.id << {PASSAGES_BITS} AND passages.id < pages.id + 1 << {PASSAGES_BITS} "
         "WHERE path = :path AND block IN (SELECT value FROM json_each(:blocks)) ORDER BY first_line"
     )
     given = {"path": path, "blocks": packed(blocks)}

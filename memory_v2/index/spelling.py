@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from memory_v2.index.lookup import Facts
 from memory_v2.index.question import Question
+from memory_v2.index.tables import HEADINGS_OF
 from memory_v2.index.terms import terms
 from memory_v2.text.words import has_cjk, words
 
@@ -91,7 +92,10 @@ def _like(tables: sqlite3.Connection, stem: str, most: int) -> Iterable[tuple[st
 
 def _spelled(tables: sqlite3.Connection, term: str) -> set[str]:
     """The words that a term stands for, in the pages and their headings; the term itself, if it is in their names."""
-    having = "FROM words JOIN passages ON passages.id = words.rowid WHERE words MATCH ? ORDER BY words.rowid"
+    having = (
+        "FROM words JOIN passages ON passages.id = words.rowid "
+        f"JOIN headings ON {HEADINGS_OF} WHERE words MATCH ? ORDER BY words.rowid"
+    )
     places = tables.execute(f"SELECT text, section {having} LIMIT ?", (f'"{term}"', _LOOKED_THROUGH))
     said = (word for text, section in places for word in words(f"{text} {section}"))
     return {word for word in said if terms(word)[:1] == [term]} or {term}

@@ -17,6 +17,9 @@ from memory_v2.index.tables import snapshot, transaction
 
 Result = TypeVar("Result")
 
+COMPACTED_BYTES = 100_000_000
+"""The size, in bytes, up to which a file is made smaller: it is copied in memory, and other writers wait for that."""
+
 log = logging.getLogger(__name__)
 
 _inherited: list[Connections] = []
@@ -71,6 +74,17 @@ class Store:
                 with connections.use() as tables, transaction(tables):
                     yield tables
                 return
+
+    def compact(self) -> None:
+        """Makes the file as small as it can be, if it is not very large: worth it once many pages were taken in.
+        What keeps it from that, such as a reader in another process, does not matter."""
+        connections = self._connections()
+        try:
+            if connections.file is not None and connections.file.stat().st_size <= COMPACTED_BYTES:
+                with connections.writer, connections.use() as tables:
+                    tables.execute("VACUUM")
+        except (sqlite3.Error, OSError) as error:
+            log.info("the index %s stays as large as it is: %r", connections.file, error)
 
     def erase(self) -> None:
         """Empties the tables; no byte of them is left in the file. Other processes that have it open go on with it."""

@@ -3,35 +3,45 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
+from itertools import count, repeat
 from typing import NamedTuple
 
-from memory_v2.index.rows import Known, PassageRow, Prepared, Row
+from memory_v2.index.rows import Known, Prepared, Row
 from memory_v2.index.terms import EVERYTHING
 
-VERSION = 7
+VERSION = 8
 """The version of the tables. Raise it when the same pages would give other tables: older files are then rebuilt."""
 
 PASSAGES_BITS = 20
 """How many bits of a passage's id number it within its page; the bits above them are the page's id."""
-# Neighbours are read as a passage's surroundings, so the passages of a page have ids that follow each other.
+PAGE_BITS = 28
+"""How many bits a page's id has. Each seven bits less save a byte wherever a passage is named: mostly in `words`."""
+PAGE_OF = f"passages.id >> {PASSAGES_BITS}"
+"""The id of a passage's page, in SQL."""
+HEADINGS_OF = f"headings.id = ({PAGE_OF} << {PASSAGES_BITS} | passages.headings)"
+"""The condition, in SQL, that headings are those above a passage."""
+# Neighbours are read as a passage's surroundings, so the passages of a page have ids that follow each other. What is
+# the same for all below a heading is stored once, and so are its terms, which the full-text table has but cannot tell.
 SCHEMA = f"""
 CREATE TABLE pages (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mark TEXT NOT NULL, digest BLOB NOT NULL,
     title TEXT NOT NULL, last_updated TEXT NOT NULL, problem TEXT NOT NULL, terms INTEGER NOT NULL);
 CREATE TABLE passages (
-    id INTEGER PRIMARY KEY, page INTEGER NOT NULL, run INTEGER NOT NULL, kind TEXT NOT NULL, block INTEGER NOT NULL,
-    first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, text TEXT NOT NULL, check_sum INTEGER NOT NULL,
-    section TEXT NOT NULL, speaker TEXT, since INTEGER, until INTEGER, temporal INTEGER NOT NULL,
-    question INTEGER NOT NULL, length INTEGER NOT NULL, own TEXT NOT NULL, context TEXT NOT NULL,
-    lines TEXT NOT NULL, named TEXT NOT NULL);
-CREATE INDEX passages_of_page ON passages (page);
+    id INTEGER PRIMARY KEY, headings INTEGER NOT NULL, run INTEGER NOT NULL, kind TEXT NOT NULL,
+    block INTEGER NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, text TEXT NOT NULL,
+    check_sum INTEGER NOT NULL, speaker TEXT, since INTEGER, until INTEGER, temporal INTEGER NOT NULL,
+    question INTEGER NOT NULL, length INTEGER NOT NULL, own TEXT NOT NULL, lines BLOB NOT NULL, named TEXT,
+    digest BLOB);
+CREATE TABLE headings (
+    id INTEGER PRIMARY KEY, section TEXT NOT NULL, context TEXT NOT NULL, named TEXT NOT NULL);
 CREATE INDEX passages_of_day ON passages (since, until) WHERE since IS NOT NULL;
+CREATE INDEX passages_that_say ON passages (substr(digest, 1, 6)) WHERE digest IS NOT NULL;
 CREATE TABLE totals (
-    pages INTEGER NOT NULL, passages INTEGER NOT NULL, voices INTEGER NOT NULL, links INTEGER NOT NULL,
-    blocks INTEGER NOT NULL, words_idx INTEGER NOT NULL, terms INTEGER NOT NULL);
+    pages INTEGER NOT NULL, passages INTEGER NOT NULL, headings INTEGER NOT NULL, voices INTEGER NOT NULL,
+    links INTEGER NOT NULL, words_idx INTEGER NOT NULL, terms INTEGER NOT NULL);
 INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0, 0);
 CREATE TABLE state (tables BLOB NOT NULL, changes INTEGER NOT NULL);
 INSERT INTO state VALUES (randomblob(16), 0);
@@ -40,21 +50,18 @@ CREATE INDEX voices_by_name ON voices (name);
 CREATE TABLE links (
     page INTEGER NOT NULL, place INTEGER NOT NULL, target TEXT NOT NULL, label TEXT NOT NULL, child INTEGER NOT NULL,
     PRIMARY KEY (page, place)) WITHOUT ROWID;
-CREATE TABLE blocks (
-    page INTEGER NOT NULL, block INTEGER NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (page, block)) WITHOUT ROWID;
-CREATE INDEX blocks_that_say ON blocks (digest);
 CREATE TABLE written (
     line INTEGER PRIMARY KEY, written INTEGER NOT NULL, turn INTEGER NOT NULL, was_there INTEGER NOT NULL,
     times INTEGER NOT NULL);
 CREATE TABLE past (read_until TEXT NOT NULL, turn INTEGER NOT NULL);
 INSERT INTO past VALUES ('', 0);
 CREATE VIRTUAL TABLE words USING fts5(
-    own, context, content='passages', content_rowid='id', tokenize="unicode61 remove_diacritics 0 {EVERYTHING}");
+    own, context, content='', tokenize="unicode61 remove_diacritics 0 {EVERYTHING}");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'col');
 PRAGMA user_version = {VERSION};
 """
 
-COUNTED = ("pages", "passages", "voices", "links", "blocks")
+COUNTED = ("pages", "passages", "headings", "voices", "links")
 """The tables whose rows are counted in `totals` as they are inserted and removed."""
 
 
@@ -121,43 +128,63 @@ def digest_of(tables: sqlite3.Connection, path: str) -> bytes | None:
 def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
     """Removes pages; paths that are not indexed are ignored."""
     for path in paths:
-        for (page,) in tables.execute("SELECT id FROM pages WHERE path = ?", (path,)).fetchall():
+        for page, length in tables.execute("SELECT id, terms FROM pages WHERE path = ?", (path,)).fetchall():
+            of_page = (page << PASSAGES_BITS, (page + 1) << PASSAGES_BITS)
             tables.execute(
-                "INSERT INTO words (words, rowid, own, context) "
-                "SELECT 'delete', id, own, context FROM passages WHERE page = ? ORDER BY id",
-                (page,),
+                "INSERT INTO words (words, rowid, own, context) SELECT 'delete', passages.id, own, context "
+                f"FROM passages JOIN headings ON {HEADINGS_OF} WHERE passages.id >= ? AND passages.id < ? "
+                "ORDER BY passages.id",
+                of_page,
             )
-            [length] = tables.execute("SELECT terms FROM pages WHERE id = ?", (page,)).fetchone()
-            _count(tables, "terms", -length)
-            for table in COUNTED:
-                key = "id" if table == "pages" else "page"
-                _count(tables, table, -tables.execute(f"DELETE FROM {table} WHERE {key} = ?", (page,)).rowcount)
+            removed = {
+                table: -tables.execute(f"DELETE FROM {table} WHERE id >= ? AND id < ?", of_page).rowcount
+                for table in ("passages", "headings")
+            }
+            removed |= {
+                table: -tables.execute(f"DELETE FROM {table} WHERE page = ?", (page,)).rowcount
+                for table in ("voices", "links")
+            }
+            tables.execute("DELETE FROM pages WHERE id = ?", (page,))
+            _count(tables, {**removed, "pages": -1, "terms": -length})
 
 
 def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
     """Inserts or replaces a page."""
     drop_pages(tables, [page.path])
     number = _page_number(tables, page.path)
+    first = number << PASSAGES_BITS
     tables.execute(f"INSERT INTO pages VALUES (?,{_marks(page.head)})", (number, *page.head))
-    for table, count in (("pages", 1), ("passages", len(page.passages)), ("terms", page.length)):
-        _count(tables, table, count)
-    columns = ("id", "page", *PassageRow._fields)
-    tables.executemany(
-        f"INSERT INTO passages ({','.join(columns)}) VALUES ({_marks(columns)})",
-        ((place, number, *row) for place, row in enumerate(page.passages, number << PASSAGES_BITS)),
-    )
-    tables.execute(
-        "INSERT INTO words (rowid, own, context) SELECT id, own, context FROM passages WHERE page = ? ORDER BY id",
-        (number,),
-    )
-    for table, rows in (("voices", page.voices), ("links", page.links), ("blocks", page.blocks)):
-        _count(tables, table, len(rows))
+    for table, id_, rows in (
+        ("passages", first, page.passages),
+        ("headings", first, page.headings),
+        ("voices", number, page.voices),
+        ("links", number, page.links),
+    ):
         if rows:
-            tables.executemany(f"INSERT INTO {table} VALUES (?,{_marks(rows[0])})", ((number, *row) for row in rows))
+            ids = repeat(number) if id_ == number else count(first)
+            tables.executemany(f"INSERT INTO {table} VALUES (?,{_marks(rows[0])})", map(_with_id, ids, rows))
+    words = ((row.own, page.headings[row.headings].context) for row in page.passages)
+    tables.executemany("INSERT INTO words (rowid, own, context) VALUES (?, ?, ?)", map(_with_id, count(first), words))
+    _count(
+        tables,
+        {
+            "pages": 1,
+            "passages": len(page.passages),
+            "headings": len(page.headings),
+            "voices": len(page.voices),
+            "links": len(page.links),
+            "terms": page.length,
+        },
+    )
 
 
-def _count(tables: sqlite3.Connection, what: str, change: int) -> None:
-    tables.execute(f"UPDATE totals SET {what} = {what} + ?", (change,))
+def _with_id(number: int, row: Row) -> Row:
+    return (number, *row)
+
+
+def _count(tables: sqlite3.Connection, changes: Mapping[str, int]) -> None:
+    changed = ", ".join(f"{what} = {what} + :{what}" for what in changes)
+    tables.execute(f"UPDATE totals SET {changed}", changes)
 
 
 def check_rows(tables: sqlite3.Connection) -> None:
@@ -170,10 +197,16 @@ def check_rows(tables: sqlite3.Connection) -> None:
         raise sqlite3.DatabaseError("the index has lost rows")
 
 
+def page_number(path: str) -> int:
+    """The number from which on the first free one is the id of a page."""
+    digest = blake2b(path.encode("utf-8", "surrogatepass"), digest_size=5).digest()
+    return int.from_bytes(digest) >> 8 * len(digest) - PAGE_BITS
+
+
 def _page_number(tables: sqlite3.Connection, path: str) -> int:
     """An id made from the path, so that the order of indexing does not matter: equal scores are ordered by id. Passages
     of two pages never have neighbouring ids."""
-    number = int.from_bytes(blake2b(path.encode("utf-8", "surrogatepass"), digest_size=5).digest())
+    number = page_number(path)
     while tables.execute("SELECT 1 FROM pages WHERE id = ?", (number,)).fetchone():
         number += 1
     return number

@@ -20,6 +20,8 @@ from memory_v2.index.connections import FILE
 from memory_v2.index.dense.vectors import FILE as VECTORS
 from memory_v2.index.dense.vectors import KnownVectors
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.store import Store
+from memory_v2.index.tables import VERSION
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
@@ -140,7 +142,7 @@ def test_an_index_with_garbage_in_its_file_answers_as_before(
     assert index.search("silica tea") == before
 
 
-TABLES = ["pages", "passages", "totals", "state", "links", "blocks", "words_docsize", "words_data", "words_idx"]
+TABLES = ["pages", "passages", "totals", "state", "links", "headings", "words_docsize", "words_data", "words_idx"]
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -195,6 +197,40 @@ def test_the_index_of_another_version_is_made_anew(storage: LocalStorage, cache:
         old.execute("PRAGMA user_version = 77")
     old.close()
     assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
+
+
+def test_the_index_of_the_version_before_is_made_anew(storage: LocalStorage, cache: Path) -> None:
+    FullTextIndex(storage, cache).refresh()
+    with sqlite3.connect(cache / FILE) as old:
+        old.execute(f"PRAGMA user_version = {VERSION - 1}")
+        old.execute("DROP TABLE headings")
+    old.close()
+    assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
+
+
+def test_an_index_that_was_made_anew_is_as_small_as_it_can_be(storage: LocalStorage, cache: Path) -> None:
+    for number in range(60):
+        storage.write(f"page-{number}", "".join(f"- {number} {word}\n" for word in ROOT.split() * 20).encode())
+    FullTextIndex(storage, cache).refresh()
+    size = (cache / FILE).stat().st_size
+    with sqlite3.connect(cache / FILE) as file:
+        file.execute("VACUUM")
+    file.close()
+    assert (cache / FILE).stat().st_size == size
+
+
+def test_an_index_that_cannot_be_made_smaller_answers(
+    storage: LocalStorage, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_v2.index.connections.BUSY_SECONDS", 0.0)
+    index = FullTextIndex(storage, cache)
+    index.refresh()
+    reader = sqlite3.connect(cache / FILE, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM pages").fetchone()
+    Store(cache).compact()
+    assert found(index, "pytest") == ["- Silica uses pytest"]
+    reader.close()
 
 
 def test_an_index_that_is_deleted_while_it_is_used_goes_on(storage: LocalStorage, cache: Path) -> None:
@@ -295,6 +331,8 @@ _PROCESS = """
 import sys
 from pathlib import Path
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.store import Store
+from memory_v2.index.tables import VERSION
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.page import parse_page
 
