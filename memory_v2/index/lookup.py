@@ -305,8 +305,7 @@ def _with_surroundings(tables: sqlite3.Connection, proposed: Sequence[int]) -> d
     reach = {place: REACH if rank >= TALKED_ABOUT else 2 * REACH for rank, place in enumerate(proposed)}
     near = {step for place, far in reach.items() for step in range(place - far, place + far + 1)}
     source = (
-        f"FROM passages CROSS JOIN headings ON {HEADINGS_OF} "
-        "WHERE passages.id IN (SELECT value FROM json_each(:near))"
+        f"FROM passages CROSS JOIN headings ON {HEADINGS_OF} WHERE passages.id IN (SELECT value FROM json_each(:near))"
     )
     read = {}
     for row in packed_rows(tables, _COLUMNS, source, {"near": packed(near)}):

@@ -193,7 +193,7 @@ def _passage_row(
         question=passage.question,
         length=len(spelled),
         own=" ".join(spelled),
-        lines=pack("<%dq" % len(passage.lines), *passage.lines),
+        lines=pack(f"<{len(passage.lines)}q", *passage.lines),
         named=named,
         digest=digest,
     )
@@ -212,7 +212,7 @@ def named_as_json(named: tuple[Named, ...]) -> str:
 
 def unpacked_lines(lines: str) -> tuple[int, ...]:
     """The ids of the lines of a passage, of which the blob is given in hexadecimal digits."""
-    return unpack("<%dq" % (len(lines) // 16), bytes.fromhex(lines))
+    return unpack(f"<{len(lines) // 16}q", bytes.fromhex(lines))
 
 
 class _Digests:

@@ -154,14 +154,13 @@ def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
     number = _page_number(tables, page.path)
     first = number << PASSAGES_BITS
     tables.execute(f"INSERT INTO pages VALUES (?,{_marks(page.head)})", (number, *page.head))
-    for table, id_, rows in (
-        ("passages", first, page.passages),
-        ("headings", first, page.headings),
-        ("voices", number, page.voices),
-        ("links", number, page.links),
+    for table, ids, rows in (
+        ("passages", count(first), page.passages),
+        ("headings", count(first), page.headings),
+        ("voices", repeat(number), page.voices),
+        ("links", repeat(number), page.links),
     ):
         if rows:
-            ids = repeat(number) if id_ == number else count(first)
             tables.executemany(f"INSERT INTO {table} VALUES (?,{_marks(rows[0])})", map(_with_id, ids, rows))
     words = ((row.own, page.headings[row.headings].context) for row in page.passages)
     tables.executemany("INSERT INTO words (rowid, own, context) VALUES (?, ?, ?)", map(_with_id, count(first), words))
