@@ -49,6 +49,7 @@ def entry_findings(area: Area) -> list[Finding]:
         *(area.stored.located(finding) for file in files for finding in file.findings),
         *map(area.stored.located, _inconsistencies(area, files)),
         *_same_ids(area),
+        *(_hidden(path) for path in stamps if area.stored.is_hidden(path)),
         *(Finding("stray-file", "notice", name, 0, f"this file is no entry: {reason}") for name, reason in ignored),
         *_pack_findings(area, stamps),
         *(_stray(path) for path in stamps if not is_stored_place(path) and path != DOMAINS_PAGE),
@@ -93,6 +94,11 @@ def _pack_findings(area: Area, stamps: Sequence[str]) -> Iterator[Finding]:
 def _stray(path: str) -> Finding:
     message = "no entries are looked for here; they are in agents/NAME/memory/vault and in shared/observations"
     return Finding("stray-file", "notice", path, 0, message)
+
+
+def _hidden(path: str) -> Finding:
+    message = "a pack has an entry with the path of this file, so nothing reads the file; rename it"
+    return Finding("hidden-entry", "error", path, 0, message)
 
 
 def _same_ids(area: Area) -> Iterator[Finding]:

@@ -94,7 +94,9 @@ def _plan(stock: Stock, old: list[tuple[Entry, int]]) -> PackingPlan:
             findings.append(Finding("not-packed", "notice", entry.id, 0, told))
             continue
         month = month_of(entry.name, entry.observed_at.isoformat())
-        known = sizes.setdefault((entry.space, month), _sizes(stock.area, entry.space, month))
+        if (entry.space, month) not in sizes:
+            sizes[entry.space, month] = _sizes(stock.area, entry.space, month)
+        known = sizes[entry.space, month]
         size = packed_size(entry.name, data)
         number = next((n for n, one in enumerate(known) if one + size <= MAX_BYTES), len(known))
         known[number:] = [known[number] + size, *known[number + 1 :]] if number < len(known) else [size]

@@ -26,7 +26,7 @@ class EntryFiles:
         named itself."""
         for stamp in self.storage.stamps(below):
             if not is_pack(stamp.path):
-                if place_of(stamp.path):
+                if place_of(stamp.path) and not self.is_hidden(stamp.path):
                     yield stamp
                 continue
             try:
@@ -50,6 +50,13 @@ class EntryFiles:
             return self.pack(where[0]).entries.get(where[1])
         except PageNotFound:
             return None
+
+    def is_hidden(self, path: str) -> bool:
+        """Whether a file cannot be read as an entry, because a pack has one with the same path."""
+        try:
+            return self.packed(path) is not None
+        except Unreadable:  # nobody knows what the pack has
+            return False
 
     def pack(self, path: str) -> Pack:
         """A pack. Raises `PageNotFound`, `Unreadable`."""

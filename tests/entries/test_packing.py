@@ -194,6 +194,17 @@ def test_what_is_wrong_in_a_pack_is_told_with_file_and_line(memory: Memory, tmp_
     }
 
 
+def test_a_file_that_a_pack_hides_is_told(memory: Memory, tmp_path: Path) -> None:
+    captured(memory)
+    memory.entries.pack(apply=True)
+    (tmp_path / PACK).mkdir()
+    (tmp_path / PACK / "obs-2026-02-15-001.md").write_text("By hand.\n")
+    (tmp_path / PACK / "obs-2026-02-15-009.md").write_text("Beside the pack.\n")
+    assert [(one.kind, one.path) for one in memory.check()] == [("hidden-entry", f"{PACK}/obs-2026-02-15-001")]
+    assert memory.entries.read_entry(FIRST).text == "The pixel of the shop was broken.\n"
+    assert memory.entries.read_entry("hawk/obs-2026-02-15-009").text == "Beside the pack.\n"
+
+
 def test_packs_are_brought_into_another_memory_and_into_a_checkpoint(memory: Memory, tmp_path: Path) -> None:
     captured(memory)
     memory.entries.pack(apply=True)
