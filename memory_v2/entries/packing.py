@@ -71,7 +71,7 @@ def pack(
 
 
 def _days(value: object) -> int:
-    if isinstance(value, int) and value >= 1:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         return value
     raise InvalidSetting(f"older_than is a number of days, 1 or more, not {value!r}")
 
