@@ -47,11 +47,12 @@ def serve_stdio(memory: Memory, way: Way, wait: float) -> None:
         served = MemoryServer(memory, way, wait)
         server = served.server()
         onward, readable = anyio.create_memory_object_stream[Incoming]()
-        async with anyio.create_task_group() as tasks, stdio_server() as (incoming, outgoing):
+        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
             if sys.platform != "win32":
                 tasks.start_soon(_die_by_signal, served.close)
             tasks.start_soon(answer_unreadable, incoming, onward, outgoing.send)
             await server.run(readable, outgoing, server.create_initialization_options())
+            await outgoing.aclose()  # what was answered last is still written
             tasks.cancel_scope.cancel()
 
     try:
