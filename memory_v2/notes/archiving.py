@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -68,7 +69,8 @@ class Old:
 def planned(old: Old, before: date, force: bool) -> ArchivePlan:
     """What is to be moved. If it is forced, only what is in the way of a log keeps it."""
     days = {note.name: day for note in old.notes if (day := _day(note.name)) and day < before}
-    reasons = {name: list(_reasons(old, name, force)) for name in days}
+    needed = {} if force else _needed(old)
+    reasons = {name: [*_in_the_way(old.folder, name), *needed.get(name, ())] for name in days}
     moves = {name: archived(name) for name in days if not reasons[name]}
     broken = list(_broken(old, moves))
     while broken and not force:
@@ -77,10 +79,10 @@ def planned(old: Old, before: date, force: bool) -> ArchivePlan:
             reasons[name].append(f"the link to {link.target} in {link.note.name}:{link.line} would lead nowhere")
             moves.pop(name, None)
         broken = list(_broken(old, moves))
-    items = [one.file for one in old.extracted if one.grade != "keyword"]
+    items = Counter(one.file for one in old.extracted if one.grade != "keyword")
     return ArchivePlan(
         before,
-        tuple(Move(name, moves[name], days[name], items.count(name)) for name in sorted(moves)),
+        tuple(Move(name, moves[name], days[name], items[name]) for name in sorted(moves)),
         tuple(Stay(name, days[name], tuple(reasons[name])) for name in sorted(days.keys() - moves.keys())),
         tuple(f"{link.note.name}:{link.line} links to {link.target}" for link in broken),
     )
@@ -98,22 +100,28 @@ def _day(name: str) -> date | None:
     return None if ARCHIVE in map(str.casefold, above[-1:]) else named_day(last)
 
 
-def _reasons(old: Old, name: str, force: bool) -> Iterator[str]:
-    target, place = old.folder / archived(name), old.folder / name
+def _in_the_way(folder: Path, name: str) -> Iterator[str]:
+    target, place = folder / archived(name), folder / name
     if not place.is_file():
         yield "its name cannot be printed"
     elif target.parent.is_symlink() or (target.parent.exists() and not target.parent.is_dir()):
         yield f"{ARCHIVE} beside it is no folder"
     elif target.exists() and not target.samefile(place):
         yield f"{archived(name)} is there already"
-    if force:
-        return
-    unkept = sum(one.code == UNKEPT and one.path == name for one in old.findings)
-    if unkept:
-        yield f"{counted(unkept, 'item')} marked as decision or lesson that no lasting note has"
-    pending = [one for one in old.extracted if one.file == name and one.category == "pending"]
-    if count := sum(one.grade != "keyword" and not one.is_closed for one in pending):
-        yield f"{counted(count, 'item')} still pending"
+
+
+def _needed(old: Old) -> dict[str, list[str]]:
+    """What notes have that stands nowhere else, or is not done yet, by their names."""
+    unkept = Counter(one.path for one in old.findings if one.code == UNKEPT)
+    pending = Counter(
+        one.file for one in old.extracted if one.category == "pending" and one.grade != "keyword" and not one.is_closed
+    )
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, count in unkept.items():
+        found[name].append(f"{counted(count, 'item')} marked as decision or lesson that no lasting note has")
+    for name, count in pending.items():
+        found[name].append(f"{counted(count, 'item')} still pending")
+    return found
 
 
 def _broken(old: Old, moves: Mapping[str, str]) -> Iterator[Link]:
