@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from memory_v2.index.days import ASKED
 from memory_v2.index.tables import SCHEMA, VERSION, check_rows, snapshot, transaction
-from memory_v2.storage.local.disk import leave_to_owner_above
+from memory_v2.storage.local.disk import create_private
 
 FILE = "index.sqlite"
 BUSY_SECONDS = 5.0
@@ -103,11 +102,7 @@ def _open(file: Path | None, besides: str) -> tuple[sqlite3.Connection, tuple[in
         return _connect(":memory:", besides), (0, 0)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        # Create the file for its owner only, as SQLite would not. Never open an existing file here: closing it again
-        # would drop the locks that SQLite holds on it in this process.
-        with suppress(FileExistsError):
-            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            leave_to_owner_above(file)
+        create_private(file)
         try:
             tables = _connect(str(file), besides)
         except _OtherVersion:

@@ -27,7 +27,7 @@ from zlib import crc32
 
 from memory_v2.index.connections import delete
 from memory_v2.index.tables import transaction
-from memory_v2.storage.local.disk import leave_to_owner_above
+from memory_v2.storage.local.disk import create_private
 from memory_v2.text.words import content_words
 from memory_v2.tree.block import readable
 from memory_v2.tree.path import fold
@@ -203,9 +203,7 @@ def erase(folder: Path | None) -> None:
 def _connected(file: Path | None) -> sqlite3.Connection:
     with _as_sqlite_error(file):
         if file is not None:
-            with suppress(FileExistsError):  # for its owner only, as SQLite would not create it
-                os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-                leave_to_owner_above(file)
+            create_private(file)
     tables = sqlite3.connect(
         str(file) if file else ":memory:", timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )

@@ -6,17 +6,17 @@ It may be deleted at any time, and is made anew. Where it cannot be kept, all is
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memory_v2.errors import StorageError
 from memory_v2.files.left_out import LeftOut
 from memory_v2.notes.note import Note, note_data, note_from
+from memory_v2.storage.local.disk import create_private
 
 FILE = "notes.sqlite"
 VERSION = 4
@@ -76,7 +76,7 @@ class Kept:
 
     def rows(self) -> Mapping[str, Row]:
         """All files that were read, by name."""
-        found = self._tables.execute("SELECT name, mark, sha256, reason, expected FROM notes")
+        found = self._asked("SELECT name, mark, sha256, reason, expected FROM notes")
         return {
             name: Row(mark, sha256, LeftOut(name, reason, bool(expected)) if reason else None)
             for name, mark, sha256, reason, expected in found
@@ -110,7 +110,7 @@ class Kept:
     def checked(self, version: str) -> dict[str, str]:
         """What checks of this version have found in each note as it is, by name."""
         sql = "SELECT name, checked.data FROM checked JOIN notes USING (name, sha256) WHERE version = ?"
-        return dict(self._tables.execute(sql, (version,)))
+        return dict(self._asked(sql, version))
 
     def keep_checked(self, version: str, found: Mapping[str, str]) -> None:
         """Keeps what checks of this version have found in notes as they are."""
@@ -123,11 +123,11 @@ class Kept:
                 "DELETE FROM checked WHERE name NOT IN (SELECT name FROM notes WHERE data IS NOT NULL)"
             )
 
-    def _some(self, sql: str, names: Collection[str] | None) -> sqlite3.Cursor:
+    def _some(self, sql: str, names: Collection[str] | None) -> Iterator[tuple[Any, ...]]:
         if names is None:
-            return self._tables.execute(f"{sql} ORDER BY name")
+            return self._asked(f"{sql} ORDER BY name")
         named = "SELECT value FROM json_each(?)"
-        return self._tables.execute(f"{sql} AND name IN ({named}) ORDER BY name", (json.dumps([*names]),))
+        return self._asked(f"{sql} AND name IN ({named}) ORDER BY name", json.dumps([*names]))
 
     def keep(self, read: Iterable[Read], removed: Iterable[str]) -> None:
         """Keeps what was read, and forgets what is gone: all of it or, if that fails, nothing."""
@@ -143,23 +143,39 @@ class Kept:
 
     def told(self, key: str) -> str:
         """What was noted under a key; empty if nothing was."""
-        found = self._tables.execute("SELECT value FROM told WHERE key = ?", (key,)).fetchone()
-        return found[0] if found else ""
+        return next((value for (value,) in self._asked("SELECT value FROM told WHERE key = ?", key)), "")
 
     def tell(self, key: str, value: str) -> None:
         """Notes a value under a key."""
         with self._change():
             self._tables.execute("INSERT OR REPLACE INTO told VALUES (?, ?)", (key, value))
 
+    def _asked(self, sql: str, *given: object) -> Iterator[tuple[Any, ...]]:
+        """The rows that answer. Raises `StorageError`."""
+        with self._telling():
+            yield from self._tables.execute(sql, given)
+
     @contextmanager
     def _change(self) -> Iterator[None]:
         """One change of the table, as a whole or not at all. Raises `StorageError`."""
+        with self._telling(), self._tables:
+            yield
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Raises `StorageError` for an error of SQLite. A damaged file is deleted and made anew."""
         try:
-            with self._tables:
-                yield
+            yield
         except sqlite3.Error as error:
             place = self._file or "memory"
-            raise StorageError(f"what was read cannot be kept in {place}: {error}; try again, or delete it") from error
+            if not (self._file and _is_damage(error)):
+                told = f"what was read cannot be kept in {place}: {error}; try again, or delete it"
+                raise StorageError(told) from error
+            self._tables.close()
+            with suppress(OSError):
+                _delete(self._file)
+            self._tables = self._opened()
+            raise StorageError(f"what was read was kept in {place}, which is damaged: {error}; try again") from error
 
     def close(self) -> None:
         """Closes the file."""
@@ -168,40 +184,44 @@ class Kept:
     def _opened(self) -> sqlite3.Connection:
         if self._file is not None:
             try:
-                self._file.parent.mkdir(parents=True, exist_ok=True)
-                with suppress(FileExistsError):  # for its owner only: SQLite would let everybody read it
-                    os.close(os.open(self._file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
                 return _connected(self._file)
-            except (OSError, sqlite3.OperationalError) as error:
+            except (OSError, sqlite3.Error) as error:
                 self.trouble = f"nothing can be kept in {self._file.parent}, so all notes are read at each run: {error}"
-            except sqlite3.DatabaseError:  # damaged: it is made anew
-                _delete(self._file)
-                return self._opened()
         return _made(sqlite3.connect(":memory:"))
 
 
 def _connected(file: Path) -> sqlite3.Connection:
+    """The tables in the file; one that is damaged, or of another version, is made anew."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    create_private(file)
     tables = sqlite3.connect(file, timeout=BUSY_SECONDS)
     try:
         (version,) = tables.execute("PRAGMA user_version").fetchone()
-        if version not in (0, VERSION):
+        if version in (0, VERSION):
+            return tables if version else _made(tables)
+    except sqlite3.Error as error:
+        if not _is_damage(error):
             tables.close()
-            _delete(file)
-            return _connected(file)
-        return tables if version else _made(tables)
-    except sqlite3.Error:
-        tables.close()
-        raise
+            raise
+    tables.close()
+    _delete(file)
+    return _connected(file)
+
+
+def _delete(file: Path) -> None:
+    from memory_v2.index.connections import delete  # start-up that no run pays whose file is sound
+
+    delete(file)
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _made(tables: sqlite3.Connection) -> sqlite3.Connection:
     tables.executescript(f"{_TABLES} PRAGMA user_version = {VERSION};")
     return tables
-
-
-def _delete(file: Path) -> None:
-    for suffix in ("", "-journal", "-wal", "-shm"):
-        file.with_name(file.name + suffix).unlink(missing_ok=True)
 
 
 def _columns(read: Read) -> tuple[object, ...]:

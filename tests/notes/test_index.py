@@ -167,6 +167,30 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Path) -> None:
     assert reopened(notes.folder).refresh().new == tuple(sorted(FILES))
 
 
+def test_a_cache_that_is_damaged_behind_its_beginning_is_told_and_made_anew(tmp_path: Path) -> None:
+    notes = notes_of(tmp_path, {f"{number}.md": "- The pump failed\n" * 200 for number in range(20)})
+    notes.index()
+    notes.close()
+    cache = tmp_path / "cache/notes.sqlite"
+    whole = cache.read_bytes()
+    cache.write_bytes(whole[:4096] + b"\xab" * (len(whole) - 4096))
+    again = reopened(notes.folder)
+    with pytest.raises(StorageError, match="damaged"):
+        again.refresh()
+    assert len(again.refresh().new) == 20
+    assert not reopened(notes.folder).refresh().new
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+def test_a_cache_of_another_version_is_made_anew_for_its_owner_only(tmp_path: Path) -> None:
+    notes = notes_of(tmp_path, FILES)
+    notes.refresh()
+    notes._kept._tables.execute("PRAGMA user_version = 1")
+    notes.close()
+    assert len(reopened(notes.folder).refresh().new) == len(FILES)
+    assert (tmp_path / "cache/notes.sqlite").stat().st_mode & 0o777 == 0o600
+
+
 def test_a_cache_that_cannot_be_written_any_more_is_an_error_that_says_so(tmp_path: Path) -> None:
     notes = notes_of(tmp_path, FILES)
     notes._kept._tables.execute("PRAGMA query_only = ON")

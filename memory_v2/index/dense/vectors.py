@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from memory_v2.index.connections import delete
 from memory_v2.index.packed import packed
-from memory_v2.storage.local.disk import leave_to_owner_above
+from memory_v2.storage.local.disk import create_private
 
 FILE = "meaning.sqlite"
 BUSY_SECONDS = 5.0
@@ -96,9 +95,7 @@ class KnownVectors:
 
     def _open(self, file: Path) -> sqlite3.Connection:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):  # SQLite would let others read it
-            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            leave_to_owner_above(file)
+        create_private(file)
         tables = sqlite3.connect(file, timeout=BUSY_SECONDS)
         try:
             tables.execute("PRAGMA synchronous = OFF")

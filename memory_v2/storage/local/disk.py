@@ -119,6 +119,14 @@ def _permit(place: Path, mode: int) -> None:
             raise
 
 
+def create_private(file: Path) -> None:
+    """Creates an empty file that only its owner can read, unless the file is there: SQLite would let others read it."""
+    # Never open an existing file here: closing it again would drop the locks that SQLite holds on it in this process.
+    with suppress(FileExistsError):
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        leave_to_owner_above(file)
+
+
 def leave_to_owner_above(place: Path) -> None:
     """Gives what root has just created to the owner of the folder that it is in, who could not read it otherwise."""
     if sys.platform != "win32" and os.geteuid() == 0:
