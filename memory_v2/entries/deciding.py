@@ -19,6 +19,7 @@ from memory_v2.entries.routing import Routed, Routing, RoutingPlan
 from memory_v2.entries.upkeep import domains, route_further
 from memory_v2.models.briefs import Domain, RouteBrief, Unsorted
 from memory_v2.storage.base import ROUTING
+from memory_v2.tree.block import encode
 from memory_v2.tree.source import iso_day
 
 MAX_ENTRIES = 30
@@ -110,11 +111,11 @@ def shown_domains(domains: DomainFile) -> tuple[Domain, ...]:
 
 
 def _key(entry: Entry) -> str:
-    return f"{entry.id} {hashlib.sha256(entry.text.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
+    return f"{entry.id} {hashlib.sha256(encode(entry.text)).hexdigest()[:16]}"
 
 
 def _asked(desk: Desk, known: DomainFile) -> list[str]:
-    return [desk.context.model.name, hashlib.sha256(known.text.encode()).hexdigest()[:16]]
+    return [desk.context.model.name, hashlib.sha256(encode(known.text)).hexdigest()[:16]]
 
 
 def _read(desk: Desk, known: DomainFile) -> Decisions:

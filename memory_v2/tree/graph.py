@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
+from memory_v2.tree.block import encode
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT, TakenPaths, fold
 
@@ -111,7 +112,7 @@ class Graph:
     def lists_only(self, path: str) -> bool:
         """Whether a page is a group: it lists pages, and has hardly a text of its own."""
         lines = [edge for edge in self.links.get(path, ()) if edge.child]
-        listed = sum(len(f"- [[{line.target}]] - {line.label}\n".encode()) for line in lines)
+        listed = sum(len(encode(f"- [[{line.target}]] - {line.label}\n")) for line in lines)
         return len(lines) > 1 and path != ROOT and self.pages[path].size - listed <= MAX_OWN
 
     @cached_property

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from memory_v2.tree.block import Block
+from memory_v2.tree.block import Block, encode
 from memory_v2.tree.page import Page, top_of
 from memory_v2.tree.source import is_source_line
 
@@ -148,7 +148,7 @@ class Outline:
 
 def digest(heading: Block) -> str:
     """What a repeated heading is known by in the metadata of its page."""
-    return f"{zlib.crc32(f'{heading.level} {heading.content}'.encode('utf-8', 'surrogateescape')):08x}"
+    return f"{zlib.crc32(encode(f'{heading.level} {heading.content}')):08x}"
 
 
 def repeated_on(page: Page) -> list[str]:

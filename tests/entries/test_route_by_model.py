@@ -100,6 +100,16 @@ def test_a_model_is_asked_once_about_what_it_leaves_unless_the_domains_change(me
     assert homes(memory) == ["insights", "technical", "food"]
 
 
+def test_a_model_is_asked_about_domains_that_are_not_utf_8(memory: Memory, tmp_path: Path) -> None:
+    memory.entries.set_domains('[food]\ndescription = "Meals, caf?"\n')
+    page = tmp_path / "entries/domains.md"
+    page.write_bytes(page.read_bytes().replace(b"?", b"\xe9"))
+    told: list[str] = []
+    with_model(memory, answering([("route", {"notes": "e1-e3", "domain": "food"})], told)).entries.route(apply=True)
+    assert "Meals, caf\ufffd" in told[0]
+    assert homes(memory) == ["food"] * 3
+
+
 def test_the_beginning_of_a_long_entry_is_shown(memory: Memory) -> None:
     memory.entries.capture("word " * 5_000, date="2026-02-18")
     told: list[str] = []

@@ -236,6 +236,14 @@ def test_a_listed_page_is_read_once_when_the_links_of_its_page_are_grouped(monke
     assert {opened.count(f"p{number}") for number in range(1, 600)} == {1}
 
 
+def test_links_are_grouped_where_their_descriptions_are_not_utf_8() -> None:
+    memory = listing(600)
+    root = memory.storage.read("memory").data
+    memory.storage.write("memory", root.replace(b"]] -", b"]] - caf\xe9"))
+    assert memory.split().new_files
+    assert faults(pages_of(memory.storage), DEFAULT_THRESHOLD) == []
+
+
 def test_a_small_page_is_left_whole_with_the_reason() -> None:
     memory = offline()
     memory.write("A short page.")

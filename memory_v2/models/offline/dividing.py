@@ -21,7 +21,7 @@ from memory_v2.text.dates import Span, covers, find_dates, leading_date, named_s
 from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import stem, words
-from memory_v2.tree.block import Block, readable
+from memory_v2.tree.block import Block, encode, readable
 from memory_v2.tree.headings import Outline
 from memory_v2.tree.numbers import parse_numbers, show_numbers
 from memory_v2.tree.path import ROOT, child_path
@@ -137,7 +137,7 @@ class _Page:
     @property
     def links(self) -> int:
         """The size of the lines under `## Links`, in bytes."""
-        return sum(len(link.line.encode("utf-8", "surrogateescape")) for link in self.brief.view.page.children)
+        return sum(len(encode(link.line)) for link in self.brief.view.page.children)
 
     @property
     def most_children(self) -> int:
@@ -190,12 +190,12 @@ def _left_after(brief: SplitBrief, call: ToolCall) -> int:
     homes = [0] * (len(page.blocks) + 1)
     for place, child in enumerate(call.arguments["children"], 1):
         path = child_path(page.path, child["name"])
-        left += len(f"- [[{path}]] - {child['description']}\n".encode())
-        left -= sum(len(link.line.encode("utf-8", "surrogateescape")) for link in page.children if link.target == path)
+        left += len(encode(f"- [[{path}]] - {child['description']}\n"))
+        left -= sum(len(encode(link.line)) for link in page.children if link.target == path)
         for number in parse_numbers(child["blocks"], len(page.blocks)) if child.get("blocks") else []:
             homes[number] = place
         for number in parse_numbers(child["links"], len(page.children), "l") if child.get("links") else []:
-            left -= len(page.children[number - 1].line.encode())
+            left -= len(encode(page.children[number - 1].line))
     homes = Outline(page.blocks).settled(homes, page.fixed)
     return left - sum(block.size for block, home in zip(page.blocks, homes[1:], strict=True) if home)
 
