@@ -112,6 +112,11 @@ def read_entry(place: Place, data: bytes) -> EntryFile:
 _SOURCE = (("author", "source"), ("channel", "channel"), ("session", "session"), ("location", "location"))
 
 
+def text_line(entry: Entry, data: bytes) -> int:
+    """The line of an entry's file at which its text begins."""
+    return data.count(b"\n", 0, len(data) - len(encode(entry.text))) + 1
+
+
 def entry_data(entry: Entry) -> bytes:
     """A new file for an entry: what it does not say is left out. A text gets a final line end."""
     lines = (header_line(key, value) for key, value in _header(entry) if value not in (None, (), ""))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
-from memory_v2.entries.file import EntryFile, read_entry
+from memory_v2.entries.file import EntryFile, read_entry, text_line
 from memory_v2.entries.places import place_named, place_of
 from memory_v2.entries.references import references_of
 from memory_v2.entries.stored import EntryFiles
@@ -17,7 +17,6 @@ from memory_v2.index.observed import Observed
 from memory_v2.operations.results import Finding
 from memory_v2.storage.base import MemoryStorage, Stamp
 from memory_v2.text.calendar import Calendar
-from memory_v2.tree.block import encode
 from memory_v2.tree.path import ENTRIES
 
 
@@ -69,7 +68,7 @@ class Source:
         return Observed(
             id=place.id,
             text=entry.text,
-            first_line=data.count(b"\n", 0, len(data) - len(encode(entry.text))) + 1,
+            first_line=text_line(entry, data),
             space=entry.space,
             home=entry.home or "",
             tags=tuple(map(str.casefold, entry.tags)),

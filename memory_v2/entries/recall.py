@@ -12,7 +12,7 @@ from datetime import date, datetime
 
 from memory_v2.entries.decay import age, has_expired, weight
 from memory_v2.entries.entry import Entry
-from memory_v2.entries.file import read_entry
+from memory_v2.entries.file import read_entry, text_line
 from memory_v2.entries.indexing import name_of
 from memory_v2.entries.places import place_of
 from memory_v2.entries.references import references_of
@@ -218,12 +218,12 @@ class Recall:
 
     def _at_second_hand(self, file: File, entry: Entry, score: float, why: str) -> Hit:
         told = self._told(entry, CROSSED * score)
-        text = entry.text.strip("\r\n")
-        first = file.data.count(b"\n", 0, file.data.find(text.encode("utf-8", "surrogateescape"))) + 1
+        text = entry.text.lstrip("\r\n")
+        path, above = self.stored.where(file.path)
+        first = above + text_line(entry, file.data) + entry.text.count("\n", 0, len(entry.text) - len(text))
+        text = text.rstrip("\r\n")
         day = _day_of(entry, self.calendar)
         score = told.answers * told.confidence * told.weight
-        path, above = self.stored.where(file.path)
-        first += above
         last, signs = first + text.count("\n"), ((why, told.answers),)
         return Hit(path, 1, first, last, text, score, day, (), why, signs=signs, entry=told)
 

@@ -146,6 +146,15 @@ def test_references_are_followed_one_step_both_ways(memory: Memory) -> None:
     assert crossed[-1].relevance_score < crossed[1].relevance_score < crossed[0].relevance_score
 
 
+def test_what_a_reference_leads_to_is_told_with_the_lines_of_its_text(memory: Memory, tmp_path: Path) -> None:
+    pump = memory.entries.capture("The pump leaks.").id
+    memory.entries.capture("\ntags", tags=["valve"], references=[pump])
+    *_, joined = memory.search("leaks", cross=True)
+    lines = (tmp_path / f"{joined.path}.md").read_text().splitlines()
+    assert joined.lines == (len(lines), len(lines))
+    assert (lines[-1], joined.excerpt) == ("tags", "tags")
+
+
 def test_an_entry_that_names_a_page_is_found_with_it(memory: Memory) -> None:
     memory.write("Zebras are striped.", "zebras")
     memory.entries.capture("Feed them hay, see [[zebras]].")
