@@ -12,13 +12,16 @@ from memory_v2.operations.results import Finding
 from memory_v2.storage.base import MemoryStorage, Stamp
 from memory_v2.tree.path import ENTRIES
 
+MOST_PACKS = 64
+"""How many packs are remembered: entries are read by their days, and those of a month stand in a pack of each agent."""
+
 
 @dataclass
 class EntryFiles:
     """Reads entries by path, wherever their bytes are. Packs are remembered, and read again when they have changed."""
 
     storage: MemoryStorage
-    _last: tuple[bytes, Pack] = (b"", Pack({}))
+    _packs: dict[str, tuple[str, Pack]] = field(default_factory=dict)
     _names: dict[str, tuple[Stamp, tuple[str, ...]]] = field(default_factory=dict)
 
     def stamps(self, below: str = ENTRIES) -> Iterator[Stamp]:
@@ -60,11 +63,13 @@ class EntryFiles:
 
     def pack(self, path: str) -> Pack:
         """A pack. Raises `PageNotFound`, `Unreadable`."""
-        data = self.storage.read(path).data
-        known, pack = self._last
-        if data != known:
-            pack = read_pack(data)
-            self._last = data, pack
+        stored = self.storage.read(path)
+        version, pack = self._packs.get(path, ("", None))
+        if pack is None or version != stored.version:
+            pack = read_pack(stored.data)
+            if len(self._packs) >= MOST_PACKS:
+                self._packs = {}
+            self._packs[path] = stored.version, pack
         return pack
 
     def packed_as(self, space: str, name: str, month: str) -> str | None:
