@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from statistics import fmean
@@ -182,5 +183,6 @@ def when(entry: Entry) -> str:
     """When it was observed, in UTC, to the precision in which that is known."""
     observed = entry.observed_at
     if isinstance(observed, datetime):
-        return observed.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    return observed.isoformat()
+        with suppress(OverflowError):  # at either end of time
+            observed = observed.astimezone(UTC)
+    return observed.isoformat().replace("+00:00", "Z")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 from memory_v2.entries.domains import default_domains
 from memory_v2.entries.summary import summarize
@@ -52,3 +52,9 @@ def test_the_summary_has_the_schema_of_the_specification() -> None:
 
 def test_a_memory_without_entries_has_a_summary() -> None:
     assert summarize([], default_domains().domains, NOW).entries == 0
+
+
+def test_a_moment_at_the_end_of_time_is_told_as_it_is_written() -> None:
+    last = datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-12)))
+    summary = summarize([made("hawk/a", observed_at=last)], default_domains().domains, NOW)
+    assert summary.others[0].last_updated == "9999-12-31T23:00:00-12:00"
