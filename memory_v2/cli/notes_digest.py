@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -14,6 +14,7 @@ from memory_v2.cli.verb import json_option
 from memory_v2.documents import document
 from memory_v2.notes.digest import digest_lines
 from memory_v2.notes.notes import Notes
+from memory_v2.text.calendar import days_before
 
 
 @click.command()
@@ -45,7 +46,7 @@ def digest(
     if days and since:
         raise click.UsageError("give --days or --since, not both", click.get_current_context())
     last = day_of(until) or notes.calendar.today
-    first = day_of(since) or last - timedelta(days=(days or 2) - 1)
+    first = day_of(since) or days_before(last, (days or 2) - 1)
     with working("reading the notes"):
         found = notes.digest(first, last, people)
     if as_json:

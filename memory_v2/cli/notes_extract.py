@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from memory_v2.notes.judging import GRADES, Grade
 from memory_v2.notes.notes import Notes
 from memory_v2.notes.packs import CATEGORIES, Category
 from memory_v2.text.amounts import counted, counted_entries
+from memory_v2.text.calendar import days_before
 
 if TYPE_CHECKING:
     from memory_v2.notes.grading import Graded
@@ -102,7 +103,7 @@ def extract(
     if today:
         first = last = notes.calendar.today
     elif not is_all and first is None and last is None:
-        first = notes.calendar.today - timedelta(days=1)
+        first = days_before(notes.calendar.today, 1)
     wanted = Wanted(categories=categories or CATEGORIES, since=first, until=last, min_grade=grade, closed=closed)
     with working("reading the notes"):
         graded = notes.grade(model, wanted, people) if model else None

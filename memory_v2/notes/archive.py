@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 from memory_v2.errors import StorageError, UsageError
@@ -16,6 +16,7 @@ from memory_v2.notes.judged import judged_notes
 from memory_v2.notes.kept import Kept
 from memory_v2.notes.links import places_in
 from memory_v2.notes.moving import move
+from memory_v2.text.calendar import days_before
 
 CAPTURED = "captured"
 """The key under which is noted what was captured as entries of a memory: the ids of what was extracted."""
@@ -35,7 +36,7 @@ def archive_plan(
     findings = [one for one in audit.findings if one.about not in captured]
     extracted = [one for one in judged_notes(kept) if one.id not in captured or one.category != "pending"]
     old = Old(folder, notes, extracted, findings, places_in(folder, notes))
-    return planned(old, today - timedelta(days=older_than), force)
+    return planned(old, days_before(today, older_than), force)
 
 
 def apply_plan(folder: Path, plan: ArchivePlan) -> ArchivePlan:

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +17,7 @@ from memory_v2.notes.kept import Kept
 from memory_v2.notes.note import Note
 from memory_v2.notes.refreshing import Refreshed, check_folder, look
 from memory_v2.settings import DEFAULT_TRACES, Limits, Settings, cache_folder, file_path
-from memory_v2.text.calendar import Calendar, utc_now
+from memory_v2.text.calendar import Calendar, days_before, utc_now
 from memory_v2.text.slug import slug
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class Notes:
         from memory_v2.notes.extracting import Wanted
 
         last = until or self.calendar.today
-        first = since or last - timedelta(days=1)
+        first = since or days_before(last, 1)
         if first > last:
             raise UsageError(f"the digest would begin on {first} and end before that, on {last}")
         return make_digest(list(self._extracted(people, Wanted(until=last))), self.days(), first, last)

@@ -163,6 +163,17 @@ def test_what_cannot_be_combined_or_found_is_a_usage_error(
     assert run(program, verb, str(folder), *more).code == 2
 
 
+@pytest.mark.parametrize(
+    "asked",
+    ["digest --days 999999", "digest --until 0001-01-01", "archive --older-than 999999", "audit --stale-days 999999"],
+)
+def test_days_before_the_first_of_all_are_none(program: Program, folder: Path, asked: str) -> None:
+    (folder / "MEMORY.md").write_text("- As of 2020-01-01 the pump has 3 members\n", "utf-8")
+    verb, *args = asked.split()
+    ended = run(program, verb, str(folder), *args)
+    assert (ended.code, "bug" in ended.err) == (0, False)
+
+
 def test_a_graph_is_json_mermaid_or_graphviz_and_tells_what_is_left_out(program: Program, folder: Path) -> None:
     (folder / "more.md").write_text("# More\n\n- See [the garden](MEMORY.md)\n")
     assert run(program, "graph", str(folder)).json["edges"][0]["target"] == "file:MEMORY.md"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date
 
 from memory_v2.notes.audit.finding import Finding, about_item
 from memory_v2.notes.audit.material import Material
 from memory_v2.notes.extracting import Extracted
 from memory_v2.notes.note import Item
 from memory_v2.notes.packs import bare, pattern, says
+from memory_v2.text.calendar import days_before
 from memory_v2.text.dates import find_dates
 from memory_v2.text.plain import shorten
 from memory_v2.tree.alike import alike
@@ -32,7 +33,7 @@ def stale(material: Material) -> Iterator[Finding]:
         words = bare(item.text)
         for field, days in (("as of", material.policy.stale_days), ("until", 0)):
             day = day_after(words, field) if says(words, "ageing", field) else None
-            if day and day < material.today - timedelta(days=days):
+            if day and day < days_before(material.today, days):
                 ago = (material.today - day).days
                 what = f"of {day}, {ago} days ago" if field == "as of" else f"over since {day}"
                 yield about_item("stale", note, item, f"{what}: {shorten(item.text, SHOWN)}", day=day)
