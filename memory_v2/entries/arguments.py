@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from memory_v2.errors import InvalidSetting
 from memory_v2.operations.row import Row
@@ -40,6 +40,13 @@ def lines(name: str, told: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (one_line(name, one) for one in told))))
 
 
+def share_given(name: str, value: object) -> float:
+    """A number from 0 to 1. Raises `InvalidSetting`."""
+    if not _is_number(value) or not 0 <= value <= 1:
+        raise InvalidSetting(f"{name} must be a number from 0 to 1, not {value!r}")
+    return float(value)
+
+
 def _is_anything(_: object) -> bool:
     return True
 
@@ -48,7 +55,7 @@ def _is_string(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 

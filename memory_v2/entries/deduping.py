@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from memory_v2.entries.area import Area
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.header import changed_header
-from memory_v2.entries.places import moved_to
 from memory_v2.entries.planned import Planned, Stock, carried_out
 from memory_v2.storage.history import PageChange
 from memory_v2.text.calendar import Calendar
@@ -53,14 +52,13 @@ def dedupe(area: Area, apply: bool = False) -> Planned[DedupePlan]:
     `InvalidSetting`, `StorageError`."""
 
     def plan(stock: Stock) -> DedupePlan:
-        return plan_deduping((one for one in stock.entries if _archive_path(stock, one.id) is not None), area.calendar)
+        return plan_deduping((one for one in stock.entries if _can_go(stock, one)), area.calendar)
 
     def changes(stock: Stock, plan: DedupePlan) -> Iterator[PageChange]:
         for one in plan.duplicates:
-            data, path = stock.data(one.id), _archive_path(stock, one.id)
-            assert path is not None
+            data = stock.data(one.id)
             told = changed_header(decode(data), {"status": "closed", "superseded_by": one.of})
-            yield PageChange(path, None, encode(told))
+            yield PageChange(stock.archive_path(one.id), None, encode(told))
             yield PageChange(stock.files[one.id].path, data, None)
 
     return carried_out(area, apply, "dedupe", plan, changes)
@@ -88,9 +86,6 @@ def _age(entry: Entry) -> tuple[bool, datetime, str]:
     return not entry.verified, entry.recorded_at or _FIRST, entry.id
 
 
-def _archive_path(stock: Stock, entry_id: str) -> str | None:
-    """Where an entry goes; `None` if it is there, if its header cannot be changed, or if a file is in the way."""
-    file = stock.files[entry_id]
-    path = moved_to(file.path, archived=True)
-    is_broken = any(finding.kind == "broken-header" for finding in file.findings)
-    return None if is_broken or path in stock.paths else path
+def _can_go(stock: Stock, entry: Entry) -> bool:
+    """Whether an entry can go to the archive: it is not there, nor is another file, and its header can be changed."""
+    return stock.is_editable(entry) and stock.archive_path(entry.id) not in stock.paths

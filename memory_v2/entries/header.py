@@ -75,15 +75,6 @@ def read_header(text: str) -> Header:
         return Header(below, problem=str(broken), line=broken.line, lines=end + 1)
 
 
-def text_below(text: str) -> str:
-    """The text below the header, without reading the header."""
-    lines = split_lines(text.removeprefix("\ufeff"))
-    if not lines or not _RULE.match(lines[0]):
-        return text
-    end = next((n for n, line in enumerate(lines[1:MAX_LINES], 1) if _END.match(line)), 0)
-    return "".join(lines[end + 1 :]) if end else text
-
-
 def header_line(key: str, value: Written) -> str:
     """A key with its value, as a line of YAML."""
     if isinstance(value, bool):

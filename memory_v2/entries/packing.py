@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memory_v2.entries.area import Area
+from memory_v2.entries.arguments import share_given
 from memory_v2.entries.decay import age
 from memory_v2.entries.entry import Entry
-from memory_v2.entries.file import share
 from memory_v2.entries.packs import MAX_BYTES, can_be_packed, packed_size
 from memory_v2.entries.places import month_of, pack_of, pack_path
 from memory_v2.entries.planned import Planned, Stock, carried_out
 from memory_v2.errors import InvalidSetting
 from memory_v2.operations.results import Finding
+from memory_v2.settings import is_count
 from memory_v2.storage.history import PageChange
 from memory_v2.text.calendar import Calendar
 
@@ -48,17 +49,15 @@ def pack(
     """Finds the entries that are older than so many days and of less importance, and with `apply` moves them into packs
     of the archive. One that says no importance goes if it is in the archive. Raises `InvalidSetting`,
     `StorageError`."""
-    days_old = _days(older_than)
-    try:
-        least = share(importance)
-    except (TypeError, ValueError) as error:
-        raise InvalidSetting(f"importance is a number from 0 to 1, not {importance!r}") from error
+    if not is_count(older_than, 1):
+        raise InvalidSetting(f"older_than is a number of days, 1 or more, not {older_than!r}")
+    least = share_given("importance", importance)
 
     def plan(stock: Stock) -> PackingPlan:
         now = area.calendar.now()
         calendar = Calendar(area.calendar.zone, lambda: now)  # one moment for the whole plan
         chosen = [(one, age(one, calendar)) for one in stock.entries if _may_go(stock, one, least)]
-        old = sorted(((one, math.floor(days)) for one, days in chosen if days > days_old), key=lambda one: one[0].id)
+        old = sorted(((one, math.floor(days)) for one, days in chosen if days > older_than), key=lambda one: one[0].id)
         return _plan(stock, old)
 
     def changes(stock: Stock, plan: PackingPlan) -> Iterator[PageChange]:
@@ -68,12 +67,6 @@ def pack(
             yield PageChange(stock.files[one.id].path, data, None)
 
     return carried_out(area, apply, "pack", plan, changes)
-
-
-def _days(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
-        return value
-    raise InvalidSetting(f"older_than is a number of days, 1 or more, not {value!r}")
 
 
 def _may_go(stock: Stock, entry: Entry, least: float) -> bool:
@@ -99,7 +92,9 @@ def _plan(stock: Stock, old: list[tuple[Entry, int]]) -> PackingPlan:
         known = sizes[entry.space, month]
         size = packed_size(entry.name, data)
         number = next((n for n, one in enumerate(known) if one + size <= MAX_BYTES), len(known))
-        known[number:] = [known[number] + size, *known[number + 1 :]] if number < len(known) else [size]
+        if number == len(known):
+            known.append(0)
+        known[number] += size
         why = "archived, and says no importance" if entry.importance is None else _important(entry)
         packed.append(Packing(entry.id, days, pack_path(entry.space, month, number + 1), f"{days} days old, {why}"))
     return PackingPlan(tuple(packed), tuple(findings))

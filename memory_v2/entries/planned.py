@@ -16,7 +16,7 @@ from memory_v2.entries.area import Area
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import EntryFile, read_entry
 from memory_v2.entries.header import Written, changed_header
-from memory_v2.entries.places import place_of
+from memory_v2.entries.places import moved_to, place_of
 from memory_v2.errors import StorageConflict
 from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import counted
@@ -74,6 +74,10 @@ class Stock:
     def is_editable(self, entry: Entry) -> bool:
         """Whether the header of an entry can be changed: it can be read."""
         return not any(finding.kind == "broken-header" for finding in self.files[entry.id].findings)
+
+    def archive_path(self, entry_id: str) -> str:
+        """The path of an entry's file in the archive; there may be another file."""
+        return moved_to(self.files[entry_id].path, archived=True)
 
     def current(self, entry_id: str) -> bytes | None:
         """The bytes of an entry's file now; `None` if it cannot be told which file that is."""

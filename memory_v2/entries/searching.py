@@ -7,9 +7,9 @@ from datetime import date
 from typing import Literal
 
 from memory_v2.entries.area import Area
+from memory_v2.entries.arguments import share_given
 from memory_v2.entries.domains import INBOX, domain_named
 from memory_v2.entries.entry import SHARED
-from memory_v2.entries.file import share
 from memory_v2.entries.places import check_agent
 from memory_v2.entries.recall import Recall, Wanted
 from memory_v2.entries.stored import EntryFiles
@@ -63,7 +63,7 @@ def search(
             home=None if domain is None else _home(context, domain),
             under=under.rstrip("/") if isinstance(under, str) else None,
             tags=tags,
-            min_confidence=_least(min_confidence),
+            min_confidence=None if min_confidence is None else share_given("min_confidence", min_confidence),
             since=checked_day("since", since),
             until=checked_day("until", until),
             source=source.strip() if isinstance(source, str) else "",
@@ -78,17 +78,6 @@ def search(
     if recall:
         results.archived_left_out = recall.left_out or 0
     return results
-
-
-def _least(given: object) -> float | None:
-    if given is None:
-        return None
-    try:
-        if isinstance(given, bool) or not isinstance(given, int | float):
-            raise TypeError
-        return share(given)
-    except (TypeError, ValueError) as error:
-        raise InvalidSetting(f"min_confidence must be a number from 0 to 1, not {given!r}") from error
 
 
 def _home(context: Context, domain: object) -> str:

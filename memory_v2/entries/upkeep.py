@@ -8,6 +8,7 @@ from typing import Any
 
 from memory_v2.entries.ageing import AgeingPlan, plan_ageing
 from memory_v2.entries.area import Area
+from memory_v2.entries.arguments import share_given
 from memory_v2.entries.domains import (
     DomainFile,
     default_domains,
@@ -16,9 +17,9 @@ from memory_v2.entries.domains import (
     stored_domains,
 )
 from memory_v2.entries.entry import SHARED, Entry
-from memory_v2.entries.file import share, written_moment
+from memory_v2.entries.file import written_moment
 from memory_v2.entries.header import changed_header, read_header
-from memory_v2.entries.places import moved_to, path_of
+from memory_v2.entries.places import path_of
 from memory_v2.entries.planned import Planned, Stock, carried_out
 from memory_v2.entries.promoting import THRESHOLD, Promotion, PromotionPlan, plan_promotion
 from memory_v2.entries.references import Targets
@@ -68,9 +69,9 @@ def age(area: Area, apply: bool = False) -> Planned[AgeingPlan]:
 
     def plan(stock: Stock) -> AgeingPlan:
         planned = plan_ageing(stock.entries, area.calendar)
-        taken = {one.id for one in planned.expired if _archive_path(stock, one.id) in stock.paths}
+        taken = {one.id for one in planned.expired if stock.archive_path(one.id) in stock.paths}
         findings = (
-            Finding("taken-name", "error", _archive_path(stock, one), 0, f"this file is in the way of {one}; move it")
+            Finding("taken-name", "error", stock.archive_path(one), 0, f"this file is in the way of {one}; move it")
             for one in sorted(taken)
         )
         expired = tuple(one for one in planned.expired if one.id not in taken)
@@ -79,7 +80,7 @@ def age(area: Area, apply: bool = False) -> Planned[AgeingPlan]:
     def changes(stock: Stock, plan: AgeingPlan) -> Iterator[PageChange]:
         for one in plan.expired:
             data = stock.data(one.id)
-            yield PageChange(_archive_path(stock, one.id), None, data)
+            yield PageChange(stock.archive_path(one.id), None, data)
             yield PageChange(stock.files[one.id].path, data, None)
 
     return carried_out(area, apply, "age", plan, changes)
@@ -94,10 +95,7 @@ def promote(
 ) -> Planned[PromotionPlan]:
     """Finds the entries that are sure enough to be shared, or the one that is named, and with `apply` copies them into
     the shared space. Raises `InvalidSetting`, `UsageError`, `StorageError`."""
-    try:
-        least = share(threshold)
-    except (TypeError, ValueError) as error:
-        raise InvalidSetting(f"threshold is a number from 0 to 1, not {threshold!r}") from error
+    least = share_given("threshold", threshold)
     if not isinstance(require_verified, bool):
         raise InvalidSetting(f"require_verified is True or False, not {require_verified!r}")
 
@@ -142,10 +140,6 @@ def _router(area: Area, entries: Iterable[Entry]) -> Router:
     targets = Targets(everything, known.domains, area.storage.list_files())
     importance = summarize(everything, known.domains, area.calendar.now()).importance
     return Router(known.domains, targets, known.importance_bonus, importance)
-
-
-def _archive_path(stock: Stock, entry_id: str) -> str:
-    return moved_to(stock.files[entry_id].path, archived=True)
 
 
 def _copied(data: bytes, promotion: Promotion) -> bytes:

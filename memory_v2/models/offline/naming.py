@@ -55,31 +55,12 @@ class Terms:
         as in the text."""
         places = list(part)
         inside, terms = [self._texts[place] for place in places], [self._terms[place] for place in places]
-        spread = _spread(terms)
-        return self._telling(inside, terms, spread, spread, len(self._texts), most)
-
-    def telling_of(self, inside: Sequence[str], places: Sequence[int], most: int = 6) -> list[str]:
-        """The same for texts that stand for those at these places."""
-        terms = [terms_of(text) for text in inside]
-        total = len(self._texts) - len(places) + len(inside)
-        return self._telling(inside, terms, _spread(terms), _spread(self._terms[n] for n in places), total, most)
-
-    def _telling(
-        self,
-        inside: Sequence[str],
-        terms: Sequence[Sequence[Term]],
-        told: Counter[Term],
-        not_outside: Counter[Term],
-        total: int,
-        most: int,
-    ) -> list[str]:
-        """`told` is how many of the texts inside have each term, and `not_outside` how many of all texts are left when
-        those outside are taken away."""
+        told, total = _spread(terms), len(self._texts)
         own = Counter(term for each in terms for term in each)
         names = _speaker_stems(inside) | _labels(inside)
         scores = {
             term: count
-            * math.log((1 + total) / (1 + self._spread[term] - not_outside[term]))
+            * math.log((1 + total) / (1 + self._spread[term] - told[term]))
             * (2.0 if len(term) > 1 else 1.0)
             for term, count in own.items()
             if told[term] > 1 or len(inside) < 4 or len(term) > 1
