@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -54,8 +54,9 @@ def _judge(kept: Kept, names: Collection[str] | None) -> None:
 
 def _judged(note: Note) -> Judged:
     from memory_v2.notes.closing import is_struck, is_superseded
-    from memory_v2.notes.extracting import extracted  # start-up that no run pays to whom nothing is new
+    from memory_v2.notes.extracting import Extracted, extracted  # start-up that no run pays to whom nothing is new
 
+    names = [one.name for one in fields(Extracted)]
     found = list(extracted(note))
     marks: dict[str, list[tuple[str, str]]] = {}
     for one in found:
@@ -63,12 +64,17 @@ def _judged(note: Note) -> Judged:
             marks.setdefault(one.item, []).append((one.category, one.grade))
     over = {one.item for one in found if one.is_closed and one.item in marks}
     over |= {item.id for item in note.items if item.is_prose and (is_struck(item) or is_superseded(item))}
-    rows = [(*astuple(one)[:8], one.day and one.day.isoformat(), *astuple(one)[9:]) for one in found]
+    rows = [[getattr(one, name) for name in names] for one in found]
     return Judged(note.name, note.sha256, _json(rows), _json([marks, sorted(over)]))
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, default=_plain, ensure_ascii=False, separators=(",", ":"))
+
+
+def _plain(value: Any) -> Any:
+    """A day, or a reading, as `_read` takes it."""
+    return value.isoformat() if isinstance(value, date) else astuple(value)
 
 
 def _read(row: Sequence[Any]) -> Extracted:
