@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from memory_v2.entries.area import Area
@@ -69,16 +69,19 @@ class KeptPlan:
         told = read_note(self._area, CONSOLIDATION)
         if told.get("asked") != self._asked:
             return None
-        entries = tuple(WorkedIn(**{**one, "pages": tuple(one["pages"])}) for one in told["entries"])
-        if all(self._is_done(one) for one in entries):
+        try:
+            plan = ConsolidationPlan(
+                entries=tuple(WorkedIn(**{**one, "pages": tuple(one["pages"])}) for one in told["entries"]),
+                filed=tuple(Filed(**{**one, "why": tuple(one["why"])}) for one in told["filed"]),
+                inbox=told["inbox"],
+                findings=tuple(Finding(**one) for one in told["findings"]),
+            )
+            pages = [(one["path"], one["before"], one["after"]) for one in told["pages"]]
+        except (KeyError, TypeError):  # of another version
             return None
-        return ConsolidationPlan(
-            entries=entries,
-            filed=tuple(Filed(**{**one, "why": tuple(one["why"])}) for one in told["filed"]),
-            changes=tuple(self._change(**one) for one in told["pages"]),
-            inbox=told["inbox"],
-            findings=tuple(Finding(**one) for one in told["findings"]),
-        )
+        if all(map(self._is_done, plan.entries)):
+            return None
+        return replace(plan, changes=tuple(self._change(*one) for one in pages))
 
     def remove(self) -> None:
         """Removes the plan, which was carried out."""

@@ -3,6 +3,7 @@ is carried out is what was shown."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -219,9 +220,18 @@ def test_a_plan_for_other_entries_or_another_model_is_not_carried_out(memory: Me
 def test_a_plan_that_is_not_to_be_read_is_made_again(memory: Memory) -> None:
     week(memory)
     memory.entries.consolidate()
-    for damaged in (b"{", b"[]", b'{"asked": 1}'):
+    kept = json.loads(memory.storage.notes.read("consolidation") or b"")
+    older = {**kept, "entries": [{**one, "state": "new"} for one in kept["entries"]]}
+    for damaged in (
+        b"{",
+        b"[]",
+        b'{"asked": 1}',
+        json.dumps(older).encode(),
+        json.dumps({**kept, "pages": [{}]}).encode(),
+    ):
         memory.storage.notes.write("consolidation", damaged)
-        assert len(memory.entries.consolidate().plan.entries) == 3
+        assert len(memory.entries.consolidate(apply=True).plan.entries) == 3
+        memory.undo()
 
 
 def test_forgetting_takes_a_text_out_of_a_plan_that_is_kept(memory: Memory) -> None:
