@@ -80,7 +80,9 @@ def _named(name: str, originals: Iterable[Entry]) -> Entry:
     wanted = name.removesuffix(".md").casefold()
     found = [entry for entry in originals if wanted in (entry.id.casefold(), entry.name.casefold())]
     if not found:
-        raise UsageError(f"there is no entry {name!r} of an agent; list the entries to see their ids")
+        raise UsageError(
+            f"there is no entry {name!r} of an agent that can be read; 'silica memory check' tells the others"
+        )
     if len(found) > 1:
         raise UsageError(f"{name!r} names several entries: {', '.join(one.id for one in found)}; give the whole id")
     return found[0]
