@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, pairwise
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from memory_v2.index.lines import line_ids
 from memory_v2.index.named import Named, day_of_source, days_of_page, named_by
-from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal
+from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal, may_have_year
 from memory_v2.text.own_day import heading_day, last_date, newest_part, own_day, unmarked
 from memory_v2.text.speakers import speaker, speakers
 from memory_v2.tree.block import Block, encode, is_blank, readable, split_lines
@@ -36,8 +36,7 @@ KEPT = 20_000
 _SENTENCE = re.compile(r".+?(?:[.!?…]+[\"'”’)\]]*[ \t]+|[。！？]+[」』”’）]*|\Z)", re.S)
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """Lines `first_line` to `last_line` (from 1) of a page, in block number `block` (0 for `## Links`).
 
     Passages of one `run` are under the same heading; only they are read as each other's surroundings.
@@ -74,7 +73,8 @@ class _Heading:
 
 def passages(page: Page) -> list[Passage]:
     """The passages of a page, in order: its text, its headings without text, and its child links, but no metadata."""
-    voices = speakers([line for block in page.blocks for line in _readable_lines(block)])
+    readable_lines = [split_lines(readable(block.text)) for block in page.blocks]
+    voices = speakers([line for lines in readable_lines for line in lines])
     found: list[Passage] = []
     run: list[Passage] = []
     above: list[_Heading] = []
@@ -83,8 +83,8 @@ def passages(page: Page) -> list[Passage]:
     sourced = {number: day_of_source(source) for number, source in told.items()}
     apart = _program_lines(page)
     page_date = inherited = _date_in(page.path.rsplit("/", 1)[-1]) or _date_in(page.title)
-    for number, block in enumerate(page.blocks, 1):
-        lines, source = _readable_lines(block), readable(told.get(number, of_page).name)
+    for number, (block, lines) in enumerate(zip(page.blocks, readable_lines, strict=True), 1):
+        source = readable(told.get(number, of_page).name)
         if line in apart and block.kind == "heading":
             pass
         elif block.kind == "heading":
@@ -117,8 +117,10 @@ def _below(above: Sequence[_Heading], number: int, block: Block) -> list[_Headin
 def _named(above: Sequence[_Heading], number: int, sourced: Mapping[int, tuple[Named, ...]]) -> Iterator[Named]:
     """The days of the headings above a block and of its source, the innermost first: a heading that came with the text
     of the source is further inside, and any other one was there before."""
-    own = sourced.get(number, ())
-    came_with = [heading for heading in above if own and sourced.get(heading.number) == own]
+    if not (own := sourced.get(number, ())):
+        yield from (named_by(heading.said) for heading in reversed(above) if heading.said)
+        return
+    came_with = [heading for heading in above if sourced.get(heading.number) == own]
     was_there = [heading for heading in above if heading not in came_with]
     yield from (named_by(heading.said) for heading in reversed(came_with) if heading.said)
     yield from own
@@ -127,10 +129,6 @@ def _named(above: Sequence[_Heading], number: int, sourced: Mapping[int, tuple[N
 
 def _section(above: Sequence[_Heading]) -> tuple[str, ...]:
     return tuple(heading.words for heading in above if heading.words)
-
-
-def _readable_lines(block: Block) -> list[str]:
-    return split_lines(readable(block.text))
 
 
 def _program_lines(page: Page) -> frozenset[int]:
@@ -145,8 +143,11 @@ def _program_lines(page: Page) -> frozenset[int]:
     return frozenset(number + 1 for number in {*sections.links, *known})
 
 
-def _without(lines: Sequence[str], first: int, apart: Collection[int]) -> Iterator[tuple[int, Sequence[str]]]:
+def _without(lines: Sequence[str], first: int, apart: frozenset[int]) -> Iterator[tuple[int, Sequence[str]]]:
     """The runs of lines that are not `apart`, each with the number of its first line; `first` is that of all."""
+    if apart.isdisjoint(range(first, first + len(lines))):
+        yield first, lines
+        return
     numbered = enumerate(lines, first)
     for is_apart, run in groupby(numbered, key=lambda pair: pair[0] in apart):
         if not is_apart:
@@ -170,14 +171,17 @@ def _parts(start: Passage, lines: Sequence[str], voices: Collection[str]) -> Ite
     said_by = [speaker(line) if voices else None for line in lines]
     turns = [place for place, name in enumerate(said_by) if name in voices]
     for first, last in pairwise([*([] if turns[:1] == [0] else [0]), *turns, len(lines)]):
-        name = said_by[first] if first in turns else None
-        moved = replace(start, first_line=start.first_line + first, speaker=name)
+        name = said_by[first] if said_by[first] in voices else None
+        moved = start._replace(first_line=start.first_line + first, speaker=name) if first or name else start
         yield from _cut(moved, lines[first:last], PASSAGE_BYTES)
 
 
 def _cut(start: Passage, lines: Sequence[str], limit: int) -> Iterator[Passage]:
     """The lines as passages of at most about `limit` bytes, without the blank lines around them."""
     first, size, sizes = 0, 0, [len(encode(line)) for line in lines]
+    if sum(sizes) <= limit:
+        yield from _passage(start, 0, lines)
+        return
     for place, line in enumerate(lines):
         if size and size + sizes[place] > limit and not is_blank(line):
             yield from _passage(start, first, lines[first:place])
@@ -195,11 +199,11 @@ def _passage(start: Passage, first: int, lines: Sequence[str]) -> Iterator[Passa
     if not text.strip():
         return
     at = start.first_line + first
-    whole = replace(start, first_line=at, last_line=at + len(lines) - 1, text=text, lines=line_ids(lines))
+    whole = start._replace(first_line=at, last_line=at + len(lines) - 1, text=text, lines=line_ids(lines))
     if len(lines) > 1 or len(encode(text)) <= LINE_BYTES:
         yield whole
     else:
-        yield from (replace(whole, text=piece) for piece in _sentences(text))
+        yield from (whole._replace(text=piece) for piece in _sentences(text))
 
 
 def _sentences(line: str) -> Iterator[str]:
@@ -220,8 +224,7 @@ def _sentences(line: str) -> Iterator[str]:
 
 def _described(part: Passage) -> Passage:
     own, spoken_of, is_temporal = days_in(part.text, part.speaker is not None)
-    return replace(
-        part,
+    return part._replace(
         date=spoken_of,
         named=(named_by(own), *part.named) if own else part.named,
         temporal=is_temporal,
@@ -232,7 +235,10 @@ def _described(part: Passage) -> Passage:
 @lru_cache(KEPT)
 def days_in(text: str, is_said: bool) -> tuple[Span | None, Span | None, bool]:
     """The day of a text, the days that it speaks of, and whether it looks as if it were about a time."""
-    return own_day(text, is_said), _own_date(text, is_said), looks_temporal(text)
+    is_temporal = looks_temporal(text)
+    if not may_have_year(newest_part(text)):
+        return None, None, is_temporal
+    return own_day(text, is_said), _own_date(text, is_said), is_temporal
 
 
 def _own_date(text: str, is_said: bool) -> Span | None:
@@ -257,7 +263,7 @@ def _dated(run: Sequence[Passage], inherited: Span | None) -> Iterator[Passage]:
     for passage in run:
         if is_log:
             inherited = passage.date or inherited
-        yield passage if passage.date else replace(passage, date=inherited)
+        yield passage if passage.date else passage._replace(date=inherited)
 
 
 def _listed(page: Page, apart: Collection[int], run: int) -> Iterator[Passage]:

@@ -39,6 +39,8 @@ def _spelled(text: str) -> list[str]:
     """The words that a text is found under."""
     found: list[str] = []
     tokens = words(text)
+    if text.isascii() and all(map(str.isalpha, tokens)):
+        return tokens
     for place, token in enumerate(tokens):
         found.append(token)
         if not (token.isalpha() and token.isascii()):

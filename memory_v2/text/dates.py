@@ -10,6 +10,8 @@ from datetime import date, timedelta
 from functools import cache, lru_cache
 from typing import Literal, TypeVar
 
+from memory_v2.text.words import matcher
+
 T = TypeVar("T")
 
 
@@ -46,12 +48,19 @@ def is_month(word: str) -> bool:
     return word in _MONTHS and word not in _ENGLISH
 
 
+def may_have_year(text: str) -> bool:
+    """Whether four digits in a row stand in `text`. If not, it has no date that `find_dates` or `leading_date` find."""
+    return _pattern(_FOUR_DIGITS).search(text) is not None
+
+
 def find_dates(text: str) -> list[tuple[Span, int, int]]:
     """The dates in `text` that include a year, in order, each with its start and end position.
 
     A year alone counts after a preposition ("in 2022"). Dates that do not exist are skipped, and so are dates whose day
     and month could be swapped (03/04/2026).
     """
+    if not may_have_year(text):
+        return []
     claims: list[tuple[int, int, Span | None]] = []
     for start, end in _near_years(text):
         for form in _forms_in(text[start:end]):
@@ -68,7 +77,7 @@ def find_dates(text: str) -> list[tuple[Span, int, int]]:
 def leading_date(text: str) -> Span | None:
     """The date at the start of a line or heading, after any marks, weekday, time or short label."""
     line = text[:4000].lstrip().partition("\n")[0][:200]
-    if _pattern(_FOUR_DIGITS).search(line) is None:
+    if not may_have_year(line):
         return None
     for rest in _openings(line):
         if (period := _pattern(_PERIOD_NAME).match(rest)) and (span := named_span(period[0].replace(" to ", "-to-"))):
@@ -110,7 +119,9 @@ def question_dates(query: str) -> list[Span | PartialDate]:
 
 def looks_temporal(text: str) -> bool:
     """Whether `text` could answer a "when" question: it has a date, a weekday, "last week", "ago", "昨天"."""
-    return _pattern(_TEMPORAL).search(text) is not None or bool(find_dates(text)) or any(_apart(_partial(text)))
+    # A pattern that heeds case takes less than half the time.
+    found = matcher(_TEMPORAL).search(text.lower()) if text.isascii() else _pattern(_TEMPORAL).search(text)
+    return found is not None or bool(find_dates(text)) or any(_apart(_partial(text)))
 
 
 def asks_when(query: str) -> bool:
@@ -284,6 +295,8 @@ def _forms_in(text: str) -> Iterator[str]:
 
 def _has_month(text: str) -> bool:
     """Whether a word of `text` is the name of a month."""
+    if text.isascii():
+        return not _MONTHS.keys().isdisjoint(matcher("[a-z]+").findall(text.lower()))
     return any(_plain(word) in _MONTHS for word in _pattern(_MONTH).findall(text))
 
 

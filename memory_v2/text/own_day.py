@@ -59,9 +59,8 @@ def own_day(text: str, is_speech: bool = False) -> Span | None:
 
 def heading_day(words: str) -> Span | None:
     """The day that a heading gives to the text below it."""
-    if speaks_of_what_comes(words):
-        return None
-    return next((span for span, _, _ in find_dates(newest_part(words))), None)
+    found = find_dates(newest_part(words))
+    return found[0][0] if found and not speaks_of_what_comes(words) else None
 
 
 def speaks_of_what_comes(text: str) -> bool:

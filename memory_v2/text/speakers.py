@@ -55,6 +55,8 @@ def _personal() -> re.Pattern[str]:
 
 def _said(text: str) -> tuple[str, str, bool] | None:
     """The name, what was said, and whether the name is emphasised; `None` if `text` does not look like a turn."""
+    if ":" not in text and "：" not in text:
+        return None
     match = _turn().match(text)
     if match is None:
         return None

@@ -34,13 +34,13 @@ _SINGULAR = frozenset(["alias", "atlas", "bias", "canvas", "christmas", "gas", "
 
 @cache
 def _token(in_latin: bool) -> re.Pattern[str]:
-    """A word, or as group 1 a run of characters without spaces."""
-    unspaced, word = ("(?!)", _LATIN_WORD) if in_latin else (_UNSPACED_RUN, _SPACED_WORD)
+    """A word; in a text that is not `in_latin` letters, or as group 1 a run of characters without spaces."""
+    unspaced, word = ("", _LATIN_WORD) if in_latin else (f"({_UNSPACED_RUN})|", _SPACED_WORD)
     # A dot joins `node.js` and `v0.1.0`, but not two sentences: "the end.Next".
     dot = r"\.(?:(?=[^A-ZÀ-Þ])|(?<=[A-ZÀ-Þ]\.))"
     return re.compile(
-        rf"({unspaced})"
-        r"|\d{1,3}(?:,\d{3})++(?![\d,])(?:\.\d++)?"
+        rf"{unspaced}"
+        r"\d{1,3}(?:,\d{3})++(?![\d,])(?:\.\d++)?"
         rf"|{word}(?:(?:[{_APOSTROPHES}]|_++|{dot}){word})*+(?:(?<=[A-Za-z])\+\+\d*+|(?<=\b[A-Za-z])\#(?!\w))?"
     )
 
@@ -83,20 +83,22 @@ def words(text: str) -> list[str]:
     """
     plain = unicodedata.normalize("NFC", text)
     found: list[str] = []
-    for match in _token(is_latin(plain)).finditer(plain):
-        token = folded(match[0])
-        if token.isalpha() and token.isascii():
-            found.append(token)
-            continue
-        if match[1]:
-            found += [token[i : i + 2] for i in range(len(token) - 1)] or [token]
-            continue
-        if not token.isascii():
-            token = matcher(f"[{_APOSTROPHES}]").sub("'", token)
-        if "'" in token:
-            found += _without_apostrophes(token)
-        else:
-            found.append(token.replace(",", ""))
+    if plain.isascii():
+        tokens = [token.lower() for token in _token(True).findall(plain)]
+        if all(map(str.isalpha, tokens)):
+            return tokens
+        for token in tokens:
+            found += [token] if token.isalpha() else _without_marks(token)
+    elif is_latin(plain):
+        for token in _token(True).findall(plain):
+            found += _without_marks(folded(token))
+    else:
+        for match in _token(False).finditer(plain):
+            token = folded(match[0])
+            if match[1]:
+                found += [token[i : i + 2] for i in range(len(token) - 1)] or [token]
+            else:
+                found += _without_marks(token)
     return list(filter(None, found))  # an apostrophe that counts as a letter, alone, leaves nothing
 
 
@@ -118,6 +120,13 @@ def proper_words(text: str) -> list[str]:
     if len(named) * 3 > len(tokens):
         named = set()
     return [token for token in dict.fromkeys(tokens) if token in named or any(map(str.isdigit, token))]
+
+
+def _without_marks(token: str) -> list[str]:
+    """The words of a token, without commas and apostrophes."""
+    if not token.isascii():
+        token = matcher(f"[{_APOSTROPHES}]").sub("'", token)
+    return _without_apostrophes(token) if "'" in token else [token.replace(",", "")]
 
 
 def _without_apostrophes(token: str) -> list[str]:
@@ -164,17 +173,28 @@ def normal(text: str) -> str:
     Markers of lists, headings, quotes, emphasis and code are removed, white space and case are folded, and final
     punctuation is dropped. Question marks and ticked boxes stay, because they change what the text says.
     """
-    marks, blank = matcher(_LINE_MARKS), matcher(r"[*_`]+")
+    blank = matcher(r"[*_`]+")
     plain = folded(text)
     while True:
         bare = blank.sub(lambda run: run[0] if _is_text(run) else "", plain).rstrip().rstrip(_ENDS)
-        lines = [line[match.end() :] for line in bare.splitlines() if (match := marks.match(line))]
+        lines = [line[_line_marks(line) :] for line in bare.splitlines()]
         # Compose again: removing a mark may leave a letter before an accent.
         shorter = unicodedata.normalize("NFC", " ".join(" ".join(lines).split()))
         # Removing one mark may expose another ("#." becomes "#"); after the first round one line is left.
-        if shorter == plain:
-            return plain
+        if shorter == plain or not _has_marks(shorter):
+            return shorter
         plain = shorter
+
+
+def _has_marks(line: str) -> bool:
+    """Whether `normal` may make a line shorter that it has shortened already."""
+    return line.endswith(tuple(_ENDS)) or matcher(r"[*_`]").search(line) is not None or bool(_line_marks(line))
+
+
+def _line_marks(line: str) -> int:
+    """The length of the marks of lists, headings and quotes at the start of a line."""
+    found = matcher(_LINE_MARKS).match(line)
+    return found.end() if found else 0
 
 
 def _is_text(run: re.Match[str]) -> bool:

@@ -36,6 +36,8 @@ MAX_KEPT = 100_000
 MAX_KEPT_ALONE = 1_000_000
 """The same for the one text that is kept if it is larger. Its blocks take some ten times as much memory."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_BLANK = " \t\r\n"
+_LINE_REST = re.compile(r"[ \t]*")
 _LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")
 _NUMBER_SIGNS = re.compile(r" {0,3}#{1,6}(?=[ \t\r\n]|\Z)")
 _CLOSING_SIGNS = re.compile(r"[ \t]+#+[ \t]*\Z")
@@ -73,12 +75,11 @@ class Block:
     def content(self) -> str:
         """The text without surrounding blank lines, without the last line end and without a byte order mark. Compare
         blocks by it."""
-        lines = split_lines(self.text.removeprefix(BYTE_ORDER_MARK))
-        while lines and is_blank(lines[-1]):
-            lines.pop()
-        while lines and is_blank(lines[0]):
-            lines.pop(0)
-        return _LINE_END.sub("", "".join(lines)).removeprefix(BYTE_ORDER_MARK)
+        text = self.text.removeprefix(BYTE_ORDER_MARK)
+        first = len(text) - len(text.lstrip(_BLANK))
+        start = max(text.rfind("\n", 0, first), text.rfind("\r", 0, first)) + 1
+        end = _LINE_REST.match(text, len(text.rstrip(_BLANK)))
+        return text[start : end.end() if end else None].removeprefix(BYTE_ORDER_MARK)
 
     @property
     def words(self) -> str:
@@ -123,7 +124,7 @@ def split_lines(text: str) -> list[str]:
 
 def is_blank(line: str) -> bool:
     """Whether the line is blank in Markdown."""
-    return not line.strip(" \t\r\n")
+    return not line.strip(_BLANK)
 
 
 def filled_lines(text: str) -> range:
