@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from memory_v2.text.lists import askers, labels, roles
 from memory_v2.text.words import folded, has_cjk, matcher, words
@@ -21,6 +21,8 @@ _NOUNISH = (
     *("tion", "sion", "ment", "ments", "ness", "ity", "ing"),
     *("ción", "ção", "dad", "dade", "té", "ung", "keit", "heit"),
 )
+KEPT = 2_000
+"""Of how many lines and names it is kept what they look like: the lines of a page are looked at twice."""
 _LABEL = 20
 """How far a colon stands from the start of a message, in characters, with list marker and emphasis."""
 _PARTICLES = frozenset(
@@ -53,6 +55,7 @@ def _personal() -> re.Pattern[str]:
     )
 
 
+@lru_cache(KEPT)
 def _said(text: str) -> tuple[str, str, bool] | None:
     """The name, what was said, and whether the name is emphasised; `None` if `text` does not look like a turn."""
     if ":" not in text and "：" not in text:
@@ -72,6 +75,7 @@ def _role(name: str) -> str | None:
     return role if role in roles() or role in _PARTIES else None
 
 
+@lru_cache(KEPT)
 def _is_name(name: str) -> bool:
     parts = name.split()
     if _role(name) is not None:
@@ -87,8 +91,14 @@ def _is_name(name: str) -> bool:
     return upper[0] and sum(upper) <= 3 and all(u or p for u, p in zip(upper, particles, strict=True))
 
 
+@lru_cache(KEPT)
 def _is_speech(name: str, said: str) -> bool:
     return _role(name) in roles() or _personal().search(folded(said)) is not None
+
+
+def _has_words(text: str, least: int) -> bool:
+    """Whether a text has as many words; mostly its start tells. No word goes on behind a blank."""
+    return len(words(text[:60].rpartition(" ")[0])) >= least or len(words(text)) >= least
 
 
 def speaker(text: str) -> str | None:
@@ -99,14 +109,14 @@ def speaker(text: str) -> str | None:
     if (turn := _said(text)) is None:
         return None
     name, said, emphasised = turn
-    if _is_speech(name, said) and (len(words(said)) > 1 or (_role(name) and not emphasised)):
+    if _is_speech(name, said) and (_has_words(said, 2) or (_role(name) and not emphasised)):
         return name
     if emphasised or _role(name) or (name.isupper() and len(name) > 1) or name.casefold().endswith(_NOUNISH):
         return None
     if matcher(r"[.!?…。！？][\"'”’)*_]*\s*$").search(said):
         return name
     # A turn starts with words. A value may start with a number, code, a handle or a path.
-    return name if not has_cjk(name) and matcher(r"[\"'“(*_]*[^\W\d_]").match(said) and len(words(said)) > 2 else None
+    return name if not has_cjk(name) and matcher(r"[\"'“(*_]*[^\W\d_]").match(said) and _has_words(said, 3) else None
 
 
 def speakers(lines: Sequence[str]) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 from memory_v2.text.lists import stopwords
 
@@ -25,6 +25,7 @@ _LATIN_WORD = r"[^\W_]++"
 # All of the above is among these. The large classes take 12 ms to compile, which a text without them should not pay.
 _BEYOND_LATIN = re.compile("[^\0-\u02ff\u1800-\u2e7f]")
 _APOSTROPHES = "'’‘ʼ＇"
+_A_CJK, _AN_APOSTROPHE = f"[{_CJK}]", f"[{_APOSTROPHES}]"
 
 
 _CLITICS = frozenset(["s", "ll", "re", "ve", "d", "m"])
@@ -72,7 +73,7 @@ def is_latin(text: str) -> bool:
 
 def has_cjk(text: str) -> bool:
     """Whether `text` has Chinese characters, kana or hangul."""
-    return not is_latin(text) and matcher(f"[{_CJK}]").search(text) is not None
+    return not is_latin(text) and matcher(_A_CJK).search(text) is not None
 
 
 def words(text: str) -> list[str]:
@@ -125,7 +126,7 @@ def proper_words(text: str) -> list[str]:
 def _without_marks(token: str) -> list[str]:
     """The words of a token, without commas and apostrophes."""
     if not token.isascii():
-        token = matcher(f"[{_APOSTROPHES}]").sub("'", token)
+        token = matcher(_AN_APOSTROPHE).sub("'", token)
     return _without_apostrophes(token) if "'" in token else [token.replace(",", "")]
 
 
@@ -167,6 +168,7 @@ _LINE_MARKS = r"\s*(?:(?:>|\#{1,6}|[-*+•‣]|\d{1,3}[.)])(?=\s|$)\s*|>\s*)*"
 _ENDS = " \t.,;:!…。，、；：！"
 
 
+@lru_cache(300)  # a line of a page is often a block too
 def normal(text: str) -> str:
     """A normal form: two texts have the same one if they say the same, word for word.
 

@@ -79,7 +79,7 @@ class Block:
         first = len(text) - len(text.lstrip(_BLANK))
         start = max(text.rfind("\n", 0, first), text.rfind("\r", 0, first)) + 1
         end = _LINE_REST.match(text, len(text.rstrip(_BLANK)))
-        return text[start : end.end() if end else None].removeprefix(BYTE_ORDER_MARK)
+        return text[start : end.end()].removeprefix(BYTE_ORDER_MARK) if end and first < len(text) else ""
 
     @property
     def words(self) -> str:
@@ -119,7 +119,11 @@ def readable(text: str) -> str:
 
 def split_lines(text: str) -> list[str]:
     """The lines with their line ends. As in Markdown, only CR, LF and CRLF end a line."""
-    return _LINE.findall(text)
+    if "\r" in text:
+        return _LINE.findall(text)
+    *ended, last = text.split("\n")
+    lines = [line + "\n" for line in ended]
+    return [*lines, last] if last else lines
 
 
 def is_blank(line: str) -> bool:
