@@ -10,7 +10,7 @@ import re
 import sqlite3
 import threading
 from collections.abc import Iterable, Sequence, Set
-from functools import cache
+from functools import cache, lru_cache
 
 from memory_v2.text.words import has_cjk, words
 
@@ -19,6 +19,8 @@ EVERYTHING = "categories 'L* N* M* P* S* C*'"
 
 _PARTS = re.compile(r"[^\W\d_]{2,}")
 _MANY = 500_000
+KEPT = 20_000
+"""Of how many words with other signs than letters, or in other scripts, the parts are kept."""
 
 
 def terms(text: str) -> list[str]:
@@ -37,24 +39,31 @@ def terms_of(texts: Iterable[str]) -> list[list[str]]:
 
 def _spelled(text: str) -> list[str]:
     """The words that a text is found under."""
-    found: list[str] = []
     tokens = words(text)
     if text.isascii() and all(map(str.isalpha, tokens)):
         return tokens
-    for place, token in enumerate(tokens):
+    found: list[str] = []
+    for token, after in zip(tokens, [*tokens[1:], ""], strict=False):
         found.append(token)
-        if not (token.isalpha() and token.isascii()):
-            found += _parts_of(token, tokens[place + 1 : place + 2])
+        if token.isascii() and token.isalpha():
+            continue
+        if _is_pair(token):
+            found += token[0] if after[:1] == token[1] else token
+        else:
+            found += _parts_of(token)
     return found
 
 
-def _parts_of(token: str, after: Sequence[str]) -> Sequence[str]:
-    """The parts under which a word is found too; `after` is the word after it, if there is one."""
-    if has_cjk(token):
-        if len(token) != 2:
-            return ()
-        return token[0] if after and after[0][0] == token[1] else token
-    return parts if len(parts := _PARTS.findall(token)) > 1 else ()
+@lru_cache(KEPT)
+def _is_pair(token: str) -> bool:
+    """Whether a word is a pair of characters of a script without spaces."""
+    return len(token) == 2 and has_cjk(token)
+
+
+@lru_cache(KEPT)
+def _parts_of(token: str) -> Sequence[str]:
+    """The parts under which a word is found too."""
+    return parts if not has_cjk(token) and len(parts := _PARTS.findall(token)) > 1 else ()
 
 
 class _Stems:
