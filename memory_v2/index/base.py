@@ -103,8 +103,11 @@ class PageIndex(Protocol):
     def is_new(self) -> bool:
         """Whether no page is in the index: what was removed before it was made, only the history knows."""
 
-    def refresh(self, on_change: Callable[[Collection[str]], bool] = ...) -> Collection[str]:
-        """Indexes the pages whose stamps have changed, and returns their paths.
+    def refresh(
+        self, on_change: Callable[[Collection[str]], bool] = ..., only: Collection[str] | None = None
+    ) -> Collection[str]:
+        """Indexes the pages whose stamps have changed, and returns their paths; with `only`, looks at these pages at
+        least.
 
         `on_change` gets the paths first. No lock is held then, so it may take the storage's lock. If it returns
         `False`, the next refresh passes it these pages again."""

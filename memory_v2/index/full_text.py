@@ -16,7 +16,7 @@ from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.edits import Edits, OnChange, is_stale, last_updated, read_edits
 from memory_v2.index.hits import read_hits
 from memory_v2.index.kept import Kept
-from memory_v2.index.links import read_change, read_graph
+from memory_v2.index.links import digested, read_change, read_graph, read_graph_again
 from memory_v2.index.lookup import look_up, read_facts
 from memory_v2.index.question import parse_question
 from memory_v2.index.ranking import CONSIDERED, MEANING, QUESTION, TEXT, Ranked, Weighing, rank
@@ -32,6 +32,7 @@ from memory_v2.index.tables import (
     put_page,
     raise_state,
     read_known,
+    read_known_of,
     read_state,
 )
 from memory_v2.index.told import NO_TERMS, told
@@ -100,7 +101,7 @@ class FullTextIndex:
         """See `PageIndex`."""
         self._known = Kept(read_known)
         self._facts = Kept(read_facts)
-        self._graph = Kept(read_graph)
+        self._graph = Kept(read_graph, read_graph_again)
 
     def close(self) -> None:
         """Closes the file; the next use opens it again."""
@@ -116,15 +117,17 @@ class FullTextIndex:
         """See `PageIndex`."""
         return not self._all_known()[1]
 
-    def refresh(self, on_change: OnChange = _accept) -> Collection[str]:
-        """Indexes the pages whose stamps have changed, and returns their paths.
+    def refresh(self, on_change: OnChange = _accept, only: Collection[str] | None = None) -> Collection[str]:
+        """Indexes the pages whose stamps have changed, and returns their paths; with `only`, looks at these pages at
+        least.
 
         `on_change` gets the paths first. If it returns `False`, the next refresh passes it these pages again. It is
         called with no lock of the index held, so it may take the storage's lock, which the caller may hold already.
         A page that cannot be read is told in the log. Raises `Unreadable` if that is so of all pages."""
+        some = None if self._failure else only
 
         def work() -> Collection[str]:
-            changed = self._store.run(lambda: self._refresh(on_change))
+            changed = self._store.run(lambda: self._refresh(on_change) if some is None else self._look(some, on_change))
             self._failure = ""
             return changed
 
@@ -285,7 +288,7 @@ class FullTextIndex:
 
     def graph(self) -> Graph:
         """The pages and their links."""
-        return self._ask(self._graph.of, lambda: build_graph(self._all_pages()))
+        return self._ask(lambda tables: self._graph.of(tables).graph, lambda: build_graph(self._all_pages()))
 
     def problems(self) -> dict[str, str]:
         """What searches do not find, and why, by page: pages that could not be indexed; with the root, all of them."""
@@ -357,6 +360,21 @@ class FullTextIndex:
         self._written.follow()
         return changed
 
+    def _look(self, paths: Collection[str], on_change: OnChange) -> set[str]:
+        """As `_refresh`, for these pages. Only a look at all pages notes their stamps, in one transaction."""
+        with self._store.reading() as tables:
+            is_filled, known = read_state(tables).tables == self._filled, read_known_of(tables, paths)
+        try:
+            edits = read_edits(self._source, known, [Stamp(path, 0, "") for path in paths])
+        except SilicaError:  # such as a link in place of a page, which only a list of all pages leaves out
+            is_filled = False
+        if not is_filled or edits.unreadable:
+            return self._refresh(on_change)
+        edits.touched, edits.removed = [], [path for path in edits.removed if path in known]
+        if changed := edits.changed:
+            self._write(edits if on_change(changed) else edits.unknown(), known)
+        return changed
+
     def _take_in(self, stamps: Iterable[Stamp], besides: Collection[str], on_change: OnChange) -> set[str]:
         """Indexes those of these pages that have changed, and returns their paths. `on_change` gets the paths `besides`
         in the same call."""
@@ -398,7 +416,9 @@ class FullTextIndex:
             before = read_state(tables)
             prepared = [page for page in prepared if is_seen(page.path)]
             removed = [path for path in edits.removed if is_seen(path)]
-            added = [page.path for page in prepared if digest_of(tables, page.path) is None]
+            changed = [*(page.path for page in prepared), *removed]
+            # While many pages are taken in there is no graph that could follow.
+            stood = digested(tables, changed) if self._graph.is_of(before) else None
             touched = [(path, known) for path, known in edits.touched if is_seen(path)]
             drop_pages(tables, removed)
             for page in prepared:
@@ -407,9 +427,7 @@ class FullTextIndex:
                 "UPDATE pages SET size = ?, mark = ? WHERE path = ?",
                 [(known.size, known.mark, path) for path, known in touched],
             )
-            graph = None
-            if self._graph.is_of(before):  # while many pages are taken in there is none that could follow
-                graph = read_change(tables, [*(page.path for page in prepared), *removed], [*added, *removed])
+            graph = None if stood is None else read_change(tables, stood, digested(tables, changed))
             after = raise_state(tables)
 
         def taken_in(known: dict[str, Known]) -> dict[str, Known]:

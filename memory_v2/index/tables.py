@@ -9,6 +9,7 @@ from hashlib import blake2b
 from itertools import count, repeat
 from typing import NamedTuple
 
+from memory_v2.index.packed import packed
 from memory_v2.index.rows import Known, Prepared, Row
 from memory_v2.index.terms import EVERYTHING
 
@@ -117,6 +118,12 @@ def raise_state(tables: sqlite3.Connection) -> State:
 def read_known(tables: sqlite3.Connection) -> dict[str, Known]:
     """Every page as it was when last indexed."""
     return {path: Known(*known) for path, *known in tables.execute("SELECT path, size, mark, digest FROM pages")}
+
+
+def read_known_of(tables: sqlite3.Connection, paths: Iterable[str]) -> dict[str, Known]:
+    """The same of these pages, as far as they are indexed."""
+    asked = "SELECT path, size, mark, digest FROM pages WHERE path IN (SELECT value FROM json_each(?))"
+    return {path: Known(*known) for path, *known in tables.execute(asked, (packed(paths),))}
 
 
 def digest_of(tables: sqlite3.Connection, path: str) -> bytes | None:

@@ -1,8 +1,9 @@
 """Freshness: when the index must look at all pages again, and doing so.
 
 An open memory updates its index with what it changes itself. What others change is seen by a look at all pages, which
-costs more the more pages there are. So a look is made only if the history has moved without this memory, or if the last
-look is some time ago. The pages that an operation changes are always read from the storage, never from the index.
+costs more the more pages there are. So it is made only if the last one is some time ago. If the history has moved
+without this memory meanwhile, it says which pages were changed, and only these are looked at. The pages that an
+operation changes are always read from the storage, never from the index.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import threading
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from memory_v2.errors import StorageError
 from memory_v2.storage.history import History
+from memory_v2.tree.path import is_entry
 
 if TYPE_CHECKING:
     from memory_v2.operations.context import Context
@@ -29,6 +31,11 @@ LOOKS_COST = 0.1
 """The share of the time that looks may take. In a small tree, where one takes a millisecond, edits are noticed after
 ten; in a large one after `MAX_AGE`."""
 
+QUICK_LOOK = 0.005
+"""How long, in seconds, a look takes at most to be made also where the history could say which pages were changed: to
+read that in the history takes as long."""
+NO_PAGES: Final = frozenset[str]()
+
 logger = logging.getLogger(__name__)
 
 
@@ -38,6 +45,8 @@ class Freshness:
     def __init__(self) -> None:
         self._looking = threading.Lock()
         self._next_look = 0.0
+        self._took = 0.0
+        """How long the last look at all pages took, in seconds."""
         self._seen: str | None = None
         """The stamp of the history as of the last look, and after each change that was made since by this memory."""
         self._is_committing = False
@@ -45,20 +54,26 @@ class Freshness:
         """Whether pages may have been removed by hand before the index was made, which the history has not recorded."""
 
     @contextmanager
-    def look(self, history: History, even_if_fresh: bool = False) -> Iterator[bool]:
-        """Wraps a look at all pages; yields whether one is due. Threads that wait for the look of another one need none
-        of their own."""
+    def look(self, history: History, even_if_fresh: bool = False) -> Iterator[Collection[str] | None]:
+        """Wraps a look at pages; yields those to look at, `None` for all. Threads that wait for the look of another one
+        need none of their own."""
         if not even_if_fresh and not self._is_due(history):
-            yield False
+            yield NO_PAGES
             return
         is_mine = self._looking.acquire(timeout=MAX_WAIT)
         try:
             if not even_if_fresh and not self._is_due(history):
-                yield False
+                yield NO_PAGES
                 return
-            began, self._next_look, self._seen = time.monotonic(), 0.0, _stamp(history)
-            yield True
-            self._next_look = began + min((time.monotonic() - began) / LOOKS_COST, MAX_AGE)
+            stamp = _stamp(history)  # first, so that what is recorded meanwhile is looked at again
+            pages = None if even_if_fresh else self._changed(history)
+            began, next_look = time.monotonic(), self._next_look
+            self._next_look, self._seen = 0.0, stamp
+            yield pages
+            if pages is None:
+                self._took = time.monotonic() - began
+                next_look = began + min(self._took / LOOKS_COST, MAX_AGE)
+            self._next_look = next_look
         finally:
             if is_mine:
                 self._looking.release()
@@ -80,9 +95,22 @@ class Freshness:
         self._seen, self._next_look = None, 0.0
 
     def _is_due(self, history: History) -> bool:
-        if time.monotonic() >= self._next_look or self._seen is None:
-            return True
-        return not self._is_committing and _stamp(history) != self._seen
+        return self._is_all_due or (not self._is_committing and _stamp(history) != self._seen)
+
+    @property
+    def _is_all_due(self) -> bool:
+        return self._seen is None or time.monotonic() >= self._next_look
+
+    def _changed(self, history: History) -> Collection[str] | None:
+        """The pages that the history says have changed since the last look; `None` if all have to be looked at."""
+        seen = self._seen
+        if seen is None or self._is_all_due or self._took <= QUICK_LOOK:
+            return None
+        try:
+            changed = history.changed_since(seen)
+        except StorageError:
+            return None
+        return None if changed is None else {path for path in changed if not is_entry(path)}
 
 
 def refresh(context: Context, even_if_fresh: bool = False) -> None:
@@ -101,9 +129,9 @@ def refresh(context: Context, even_if_fresh: bool = False) -> None:
             logger.info("external edits could not be recorded in the history: %s", error)
             return False
 
-    with context.freshness.look(context.storage.history, even_if_fresh) as is_due:
-        if is_due:
-            context.index.refresh(record)
+    with context.freshness.look(context.storage.history, even_if_fresh) as pages:
+        if pages is None or pages:
+            context.index.refresh(record, pages)
 
 
 def _removed(storage: MemoryStorage) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memory_v2.errors import StorageError
@@ -118,6 +119,20 @@ class Change:
 NO_CHANGE = Change()
 
 
+MOST_SINCE = 20
+"""How many revisions are looked at for what has changed since one. Each takes about 3 ms, as a look at 300 pages."""
+
+
+def pages_since(history: History, revision: str) -> frozenset[str] | None:
+    """The pages and entries that the revisions after this one changed; `None` if it is not among the newest ones."""
+    changed = set[str]()
+    for newer in islice(history.revisions(), MOST_SINCE):
+        if newer.id == revision:
+            return frozenset(changed)
+        changed.update(newer.paths)
+    return None
+
+
 def compared(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[PageChange, ...]:
     """The pages in which two states of all pages differ, sorted by path."""
     paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
@@ -147,6 +162,10 @@ class History(Protocol):
     def stamp(self) -> str:
         """Differs after every change, once its pages are written. Cheap: a server is asked only under the storage's
         lock, and otherwise it is the stamp of the last request."""
+
+    def changed_since(self, stamp: str) -> frozenset[str] | None:
+        """The pages and entries that were changed since this was the stamp, and maybe more; `None` if that takes longer
+        than a look at all pages, or is not known."""
 
     def mark_checked_out(self, revision: str) -> None:
         """Marks the revision as written to the pages. A lost mark only costs another comparison."""

@@ -15,7 +15,7 @@ from typing import Any
 from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, MemoryStorage, Stamp, Stored, conflict, version_of
 from memory_v2.storage.checkout import HistoryFirst
-from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision, compared
+from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision, compared, pages_since
 from memory_v2.storage.rewriting import Extent, Rewrite, Rules
 from memory_v2.tree.path import is_entry, page_path
 
@@ -84,6 +84,9 @@ class VolatileHistory:
     @property
     def stamp(self) -> str:
         return self.checked_out
+
+    def changed_since(self, stamp: str) -> frozenset[str] | None:
+        return pages_since(self, stamp)
 
     def mark_checked_out(self, revision: str) -> None:
         self.checked_out = revision

@@ -166,6 +166,16 @@ class HistoryConformance:
         history.mark_checked_out(ids[2])
         assert history.checked_out == another().checked_out == ids[2]
 
+    def test_the_pages_that_were_changed_since_a_stamp_are_told_or_unknown(
+        self, history: History, another: Callable[[], History]
+    ) -> None:
+        for revision in three(history)[:2]:
+            history.mark_checked_out(revision)
+        assert another().changed_since(history.stamp) in ({"people/ada"}, None)
+        assert history.changed_since(history.head) in (frozenset(), None)
+        assert history.changed_since("") is None
+        assert history.changed_since("0" * 40) is None
+
     def test_two_revisions_are_compared(self, history: History) -> None:
         first, second, third = three(history)
         more = PageChange("memory", b"# Memory\n", b"# Memory\n\nMore.\n")

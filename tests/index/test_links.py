@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,6 +58,27 @@ def test_the_graph_is_that_of_the_pages_after_any_change(
             assert shown(index.graph()) == shown(build_graph(pages.values()))
     assert shown(index.graph()) == shown(build_graph(pages.values()))
     index.close()
+
+
+@given(CHANGES)
+def test_the_graph_follows_what_another_process_has_indexed(
+    changes: list[dict[str, list[tuple[str, bool]] | None]],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        index, other = (FullTextIndex(VolatileStorage(), Path(folder)) for _ in range(2))
+        many = {f"page-{number}": page(f"page-{number}", []) for number in range(20)}
+        for one in (index, other):
+            one.refresh()
+        other.update(many.values(), [])
+        pages = dict(many)
+        for change in changes:
+            made = [page(path, links) for path, links in change.items() if links is not None]
+            gone = [path for path, links in change.items() if links is None]
+            other.update(made, gone)
+            pages = {path: kept for path, kept in pages.items() if path not in change} | {one.path: one for one in made}
+            assert shown(index.graph()) == shown(build_graph(pages.values()))
+        index.close()
+        other.close()
 
 
 def test_the_lines_of_all_pages_are_not_read_again_after_a_change_of_one_text() -> None:

@@ -34,6 +34,7 @@ def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counting:
     """A small tree. A look at it stays fresh for an hour, however slow the machine is."""
     monkeypatch.setattr(freshness, "MAX_AGE", HOUR)
     monkeypatch.setattr(freshness, "LOOKS_COST", 1e-9)
+    monkeypatch.setattr(freshness, "QUICK_LOOK", 0.0)
     with Memory(LocalStorage(tmp_path)) as memory:
         memory.write("# Tea\n\nEarl Grey is with the cups.", "tea")
     return Counting(tmp_path)
@@ -87,6 +88,76 @@ def test_what_another_process_has_written_is_found_at_once(storage: Counting) ->
         memory.search("Assam")
         other.write("Assam is behind the milk.", "tea", "append")
         assert paths_of(memory, "Assam milk") == ["tea"]
+
+
+def test_what_another_process_has_changed_is_found_without_a_look_at_all_pages(storage: Counting) -> None:
+    with Memory(storage) as memory, Memory(LocalStorage(Path(storage.where))) as other:
+        memory.search("Assam")
+        looks = storage.looks
+        other.write("Assam is behind the milk.", "tea", "append")
+        other.write("# Cups\n\nBlue cups.", "cups")
+        assert paths_of(memory, "Assam milk") == ["tea"]
+        assert "cups" in paths_of(memory, "blue cups")
+        assert {page.path for page in memory.list_files()} == {"memory", "tea", "cups"}
+        other.delete("cups")
+        assert paths_of(memory, "blue cups") != ["cups"]
+        assert {page.path for page in memory.list_files()} == {"memory", "tea"}
+    assert storage.looks == looks
+
+
+def test_what_another_process_has_stored_and_not_indexed_is_found_at_once(
+    storage: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory(storage) as memory, Memory(LocalStorage(Path(storage.where))) as other:
+        memory.search("Assam")
+        looks = storage.looks
+        with monkeypatch.context() as patched:
+            patched.setattr("memory_v2.index.full_text.FullTextIndex.update", lambda *_: None)
+            other.write("Assam is behind the milk.", "tea", "append")
+            other.write("# Cups\n\nBlue cups.", "cups")
+        assert paths_of(memory, "Assam milk") == ["tea"]
+        assert "cups" in paths_of(memory, "blue cups")
+        with monkeypatch.context() as patched:
+            patched.setattr("memory_v2.index.full_text.FullTextIndex.update", lambda *_: None)
+            other.delete("cups")
+        assert "cups" not in paths_of(memory, "blue cups")
+    assert storage.looks == looks
+
+
+def test_what_another_process_has_changed_may_be_a_link_meanwhile(storage: Counting) -> None:
+    with Memory(storage) as memory, Memory(LocalStorage(Path(storage.where))) as other:
+        memory.search("Assam")
+        other.write("Assam is behind the milk.", "tea", "append")
+        (Path(storage.where) / "tea.md").rename(Path(storage.where) / "moved")
+        (Path(storage.where) / "tea.md").symlink_to("moved")
+        assert "tea" not in paths_of(memory, "Assam milk")
+
+
+def test_writes_of_another_process_do_not_hide_an_edit_by_hand(
+    storage: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(freshness, "MAX_AGE", tests.MAX_AGE)
+    with Memory(storage) as memory, Memory(LocalStorage(Path(storage.where))) as other:
+        memory.search("Assam")
+        looked = time.monotonic()
+        edit(storage, "Assam is behind the milk.")
+        while time.monotonic() < looked + tests.MAX_AGE:
+            other.write("Blue cups.", "cups", "append")
+            memory.search("cups")
+        assert paths_of(memory, "Assam milk") == ["tea"]
+
+
+def test_more_changes_than_are_worth_reading_make_a_look_at_all_pages(
+    storage: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_v2.storage.history.MOST_SINCE", 2)
+    with Memory(storage) as memory, Memory(LocalStorage(Path(storage.where))) as other:
+        memory.search("Assam")
+        looks = storage.looks
+        for kind in ("Assam", "Oolong", "Darjeeling"):
+            other.write(f"{kind} is behind the milk.", "tea", "append")
+        assert "tea" in paths_of(memory, "Oolong milk")
+    assert storage.looks == looks + 1
 
 
 def test_a_page_edited_by_hand_a_moment_ago_keeps_the_edit(storage: Counting) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory_v2.errors import SilicaError, StorageError
-from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, PageChange, Revision
+from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, PageChange, Revision, pages_since
 from memory_v2.storage.local.disk import (
     expect_regular,
     explained,
@@ -89,6 +89,10 @@ class GitHistory:
     def stamp(self) -> str:
         """See `History`."""
         return self.checked_out
+
+    def changed_since(self, stamp: str) -> frozenset[str] | None:
+        """See `History`."""
+        return pages_since(self, stamp)
 
     def mark_checked_out(self, revision: str) -> None:
         """See `History`."""

@@ -77,6 +77,10 @@ class S3History:
         """See `History`."""
         return self._chain.stamp
 
+    def changed_since(self, stamp: str) -> frozenset[str] | None:
+        """See `History`. The tag of an object names no revision."""
+        return None
+
     def mark_checked_out(self, revision: str) -> None:
         """See `History`."""
         self._chain.checked_out = revision
