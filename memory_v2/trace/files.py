@@ -11,7 +11,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 
 FORMAT = 1
 SUFFIX = ".jsonl"
+TEMPORARY = ".tmp"
 STAMP = "%Y%m%dT%H%M%S%f"
 LAST = "last"
 SEARCH = "search"
@@ -46,18 +47,19 @@ class Traces:
         """Writes the trace, deletes the oldest, returns its name; names sort by time. If it cannot be written, that is
         logged and the name is empty: the operation itself has succeeded or failed already."""
         lines = (_line({"event": "format", "format": FORMAT}), *map(_line, trace.events))
-        temporary = self.folder / f"{os.urandom(8).hex()}.tmp"
+        temporary = self.folder / f"{os.urandom(8).hex()}{TEMPORARY}"
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self.folder.is_symlink():
                 raise OSError(f"{self.folder} is a symbolic link, and links are not followed")
             leave_to_owner_above(self.folder)
-            name = f"{self._free(moment)}-{operation}-{ending or os.urandom(5).hex()}"
+            files = self._entries("")  # listed once, as that takes as long as all the rest
+            name = f"{_free(files, moment)}-{operation}-{ending or os.urandom(5).hex()}"
             with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-                stream.write(b"".join(lines))
+                size = stream.write(b"".join(lines))
             leave_to_owner_above(temporary)
             temporary.replace(self._file(name))
-            self._remove_oldest(besides=name)
+            self._remove_oldest(files.values(), name, size)
         except OSError as error:
             logger.info("the trace of this operation could not be kept: %s", error)
             with suppress(OSError):
@@ -105,55 +107,58 @@ class Traces:
         for name in self._entries().keys() & set(names):
             self._file(name).unlink(missing_ok=True)
 
-    def _free(self, moment: datetime) -> str:
-        """The timestamp of a new name: the moment, or just after the newest name, so that names sort in the order in
-        which traces were saved."""
-        newest = max(self._entries(), default="").partition("-")[0]
-        stamp = f"{moment.astimezone(UTC):{STAMP}}"
-        if newest >= stamp:  # the clock went back, or two were saved at once
-            with suppress(ValueError, OverflowError):  # a name made by hand, or the last moment there is
-                return f"{datetime.strptime(newest, STAMP) + timedelta(microseconds=1):{STAMP}}"
-        return stamp
-
     def _file(self, name: str) -> Path:
         return self.folder / f"{name}{SUFFIX}"
 
-    def _entries(self) -> dict[str, os.DirEntry[str]]:
-        """The file of each trace, by the trace's name."""
+    def _entries(self, suffix: str = SUFFIX) -> dict[str, os.DirEntry[str]]:
+        """The file of each trace, by the trace's name; or all whose names end otherwise, by what is before that."""
         try:
             with os.scandir(self.folder) as entries:
-                return {entry.name.removesuffix(SUFFIX): entry for entry in entries if entry.name.endswith(SUFFIX)}
+                return {entry.name.removesuffix(suffix): entry for entry in entries if entry.name.endswith(suffix)}
         except FileNotFoundError:
             return {}
         except OSError as error:
             raise StorageError(f"cannot list the traces in {self.folder}: {error.strerror or error}") from error
 
-    def _remove_oldest(self, besides: str) -> None:
-        for torn in self.folder.glob("*.tmp"):  # left by a process that was killed while it wrote
+    def _remove_oldest(self, files: Iterable[os.DirEntry[str]], new: str, size: int) -> None:
+        """Removes what is too much of these files and a new trace of this size; the new one is kept."""
+        sizes = {new: size}
+        for file in files:
             with suppress(FileNotFoundError):
-                if time.time() - torn.stat().st_mtime > TORN_SECONDS:
-                    torn.unlink()
+                if file.name.endswith(SUFFIX):
+                    sizes[file.name.removesuffix(SUFFIX)] = file.stat().st_size
+                elif file.name.endswith(TEMPORARY) and time.time() - file.stat().st_mtime > TORN_SECONDS:
+                    Path(file).unlink()  # left by a process that was killed while it wrote
         room = 0
-        for before, (name, size) in enumerate(self._most_wanted()):
-            room += size
-            if name != besides and (before >= self.max_count or room > MAX_BYTES):
+        for before, name in enumerate(self._most_wanted(sizes)):
+            room += sizes[name]
+            if name != new and (before >= self.max_count or room > MAX_BYTES):
                 self._file(name).unlink(missing_ok=True)
 
-    def _most_wanted(self) -> list[tuple[str, int]]:
-        """The names of all traces with the sizes of their files: first those within the share of searches and the share
-        of other operations, then the rest, newest first."""
-        within: list[tuple[str, int]] = []
-        beyond: list[tuple[str, int]] = []
+    def _most_wanted(self, sizes: Mapping[str, int]) -> list[str]:
+        """The names of all traces: first those within the share of searches and the share of other operations, then the
+        rest, newest first."""
+        within: list[str] = []
+        beyond: list[str] = []
         kept, room = Counter[bool](), Counter[bool]()
-        for name, file in sorted(self._entries().items(), reverse=True):
-            with suppress(FileNotFoundError):
-                size = file.stat().st_size
-                is_search = name.split("-")[1:2] == [SEARCH]
-                kept[is_search] += 1
-                room[is_search] += size
-                is_within = 2 * kept[is_search] <= self.max_count and 2 * room[is_search] <= MAX_BYTES
-                (within if is_within else beyond).append((name, size))
+        for name in sorted(sizes, reverse=True):
+            is_search = name.split("-")[1:2] == [SEARCH]
+            kept[is_search] += 1
+            room[is_search] += sizes[name]
+            is_within = 2 * kept[is_search] <= self.max_count and 2 * room[is_search] <= MAX_BYTES
+            (within if is_within else beyond).append(name)
         return within + beyond
+
+
+def _free(files: Iterable[str], moment: datetime) -> str:
+    """The timestamp of a new name: the moment, or just after the newest name, so that names sort in the order in which
+    traces were saved."""
+    newest = max((file for file in files if file.endswith(SUFFIX)), default="").partition("-")[0]
+    stamp = f"{moment.astimezone(UTC):{STAMP}}"
+    if newest >= stamp:  # the clock went back, or two were saved at once
+        with suppress(ValueError, OverflowError):  # a name made by hand, or the last moment there is
+            return f"{datetime.strptime(newest, STAMP) + timedelta(microseconds=1):{STAMP}}"
+    return stamp
 
 
 def read_events(file: Path) -> list[Event]:
