@@ -18,6 +18,7 @@ from memory_v2.operations.renamed import renamed_by_hand
 from memory_v2.operations.results import Finding
 from memory_v2.progress import with_progress
 from memory_v2.storage.base import PENDING, MemoryStorage
+from memory_v2.storage.history import HistoryDamaged
 from memory_v2.storage.names import SUFFIX
 from memory_v2.text.plain import shorten
 from memory_v2.tree.graph import Graph, build_graph
@@ -50,6 +51,7 @@ def find_problems(context: Context) -> list[Finding]:
         *_unindexed(context),
         *_ignored_files(ignored),
         *_unfinished(storage),
+        *_damaged_history(storage),
     ]
     return sorted(found, key=lambda f: (f.severity, f.path != ROOT, f.path, f.line))
 
@@ -264,3 +266,11 @@ def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
                 continue
         message = "what is noted here was interrupted, and could not be finished; look into the note"
         yield Finding("unfinished", "error", f".metadata/{name}.json", 0, message)
+
+
+def _damaged_history(storage: MemoryStorage) -> Iterator[Finding]:
+    """A history of which not even the newest revision can be read: nothing can be undone."""
+    try:
+        next(storage.history.revisions(), None)
+    except HistoryDamaged as error:
+        yield Finding("damaged-history", "error", ".metadata/", 0, str(error))

@@ -181,6 +181,24 @@ def test_a_damaged_history_takes_no_page_along_and_is_set_aside_by_the_next_chan
         goes_on(memory)
 
 
+@pytest.mark.parametrize("gone", ["objects", "HEAD", "refs", "objects HEAD", "objects HEAD config"])
+def test_half_a_copy_of_the_history_keeps_nobody_from_writing(gone: str, tmp_path: Path) -> None:
+    store = scene_named("append", tmp_path / "store")
+    before = tree_of(opened(store))
+    kept = store / METADATA / FOLDER
+    for name in gone.split():
+        shutil.rmtree(kept / name) if (kept / name).is_dir() else (kept / name).unlink()
+    with opened(store) as memory:
+        found = [finding.kind for finding in memory.check()]
+        assert found == (["damaged-history"] if "objects" in gone else [])
+        assert tree_of(memory) == before
+        memory.write(NEW, "work/deploys", "append")
+        assert stands(memory, NEW)
+        goes_on(memory)
+        memory.undo()
+    assert (kept / "HEAD").read_text() == "ref: refs/heads/main\n"
+
+
 def test_each_single_object_of_the_history_may_be_gone(tmp_path: Path) -> None:
     store = scene_named("append", tmp_path / "store")
     blocks = [block.content for page in pages_of(opened(store).storage).values() for block in page.blocks]

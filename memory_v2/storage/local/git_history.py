@@ -307,10 +307,12 @@ class GitHistory:
         from dulwich.repo import Repo
 
         if self._opened is None:
-            if (self._place / "objects").is_dir():
-                with suppress(OSError):  # copies by git, zip or S3 lack the empty folders
+            if self._place.is_dir():
+                with suppress(OSError):  # copies by git, zip or S3 lack the empty folders, and half a copy anything
                     for name in ("refs/heads", "objects/pack"):
                         (self._place / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+                    if lstat(self._place / "HEAD") is None:  # without it, plain git takes the folder for no repository
+                        (self._place / "HEAD").write_bytes(b"ref: %s\n" % BRANCH)
             else:
                 make_repository(self._place)
             self._expect_regular_files()
