@@ -270,7 +270,8 @@ def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
 
 def _damaged_history(storage: MemoryStorage) -> Iterator[Finding]:
     """A history of which not even the newest revision can be read: nothing can be undone."""
-    try:
-        next(storage.history.revisions(), None)
-    except HistoryDamaged as error:
-        yield Finding("damaged-history", "error", ".metadata/", 0, str(error))
+    with suppress(StorageError):  # what cannot be read at all is told as unfinished work is looked for
+        try:
+            next(storage.history.revisions(), None)
+        except HistoryDamaged as error:
+            yield Finding("damaged-history", "error", ".metadata/", 0, str(error))
