@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -139,8 +139,9 @@ def test_a_write_that_conflicts_leaves_no_folders_behind(storage: LocalStorage, 
     assert files(folder) == []
 
 
-def test_a_memory_that_was_removed_meanwhile_is_made_again(storage: LocalStorage, folder: Path) -> None:
+def test_a_memory_that_was_removed_is_made_again_by_whoever_opens_it_next(folder: Path) -> None:
     for _ in range(2):
+        storage = LocalStorage(folder)
         with storage.lock():
             storage.write("memory", b"x")
         assert storage.list_files() == ["memory"]
@@ -648,3 +649,51 @@ assert memory.check() == []
     after = Memory(LocalStorage(folder))
     assert {path: after.read(path) for path in after.storage.list_files()} == before
     assert after.check() == []
+
+
+def _without_a_disk(folder: Path, kept: Path) -> None:
+    shutil.copytree(folder, kept)
+    shutil.rmtree(folder)
+    folder.mkdir()
+
+
+@pytest.mark.parametrize("leave", [lambda folder, kept: folder.rename(kept), _without_a_disk])
+@pytest.mark.parametrize("opened_before", ["by writing", "by reading"])
+def test_a_memory_that_is_moved_or_unmounted_while_it_is_open_is_not_taken_for_an_empty_one(
+    leave: Callable[[Path, Path], None], opened_before: str, tmp_path: Path
+) -> None:
+    folder, kept = tmp_path / "memory", tmp_path / "kept"
+    memory = Memory.open(folder)
+    memory.write("The kiln is warm.")
+    memory.entries.capture("The kiln was lit at six.")
+    if opened_before == "by reading":
+        memory = Memory.open(folder)
+        assert memory.search("kiln")
+    leave(folder, kept)
+    calls: list[Callable[[], object]] = [
+        memory.read,
+        memory.list_files,
+        memory.check,
+        lambda: memory.search("kiln"),
+        lambda: memory.write("The pot is red."),
+        lambda: memory.entries.capture("The pot was found."),
+        memory.undo,
+    ]
+    for call in calls:
+        with pytest.raises(StorageError, match="is gone: it was moved, deleted or unmounted"):
+            call()
+    assert not folder.exists() or list(folder.iterdir()) == []
+    shutil.rmtree(folder, ignore_errors=True)
+    kept.rename(folder)
+    memory.write("The pot is red.")
+    assert "kiln" in memory.read()
+
+
+def test_only_the_programs_own_data_may_go_while_a_memory_is_open(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path)
+    memory.write("The kiln is warm.")
+    shutil.rmtree(tmp_path / METADATA)
+    assert memory.search("kiln")
+    memory.write("The pot is red.")
+    assert "kiln" in memory.read()
+    assert memory.check() == []

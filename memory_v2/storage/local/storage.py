@@ -64,6 +64,8 @@ class LocalStorage(HistoryFirst):
         self._listed_entries: frozenset[str] = frozenset()
         """The same of the last walk through entries."""
         self._unlisted: dict[str, str] = {}
+        self._has_been_there = False
+        """Whether this process has seen pages or data of the program in the folder."""
         self._folder_marks = FolderMarks(self._folder)
         self.notes = LocalNotes(self._folder / METADATA, self._metadata)
         with explained("open the memory folder", self._folder), suppress(FileNotFoundError):
@@ -90,6 +92,7 @@ class LocalStorage(HistoryFirst):
     def read(self, path: str) -> Stored:
         file, found = self._look(path)
         if not is_file(found):
+            self._expect_folder()
             raise PageNotFound(path)
         with reading(file):
             try:
@@ -99,6 +102,7 @@ class LocalStorage(HistoryFirst):
         return Stored(data, version_of(data))
 
     def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
+        self._expect_folder()
         file, found = self._look(path, to_write=True)
         if found is not None and not is_file(found):
             raise StorageError(f"cannot write {file}: a folder or a device is there; move it away")
@@ -228,11 +232,17 @@ class LocalStorage(HistoryFirst):
 
     def _walk(self) -> dict[str, os.DirEntry[str]]:
         found = walk(self._folder)
+        if found.pages:
+            self._has_been_there = True
+        else:
+            self._expect_folder()
         self._listed, self._unlisted = frozenset(found.pages), found.unlisted
         return found.pages
 
     def _walk_entries(self, below: str) -> dict[str, os.DirEntry[str]]:
         found = walk(self._folder, below).pages
+        if not found:
+            self._expect_folder()
         self._listed_entries = frozenset(found)
         return found
 
@@ -306,11 +316,27 @@ class LocalStorage(HistoryFirst):
         found = lstat(folder)
         if found is not None and is_link(found):
             raise _Link(f"{folder} {LINK}")
+        if found is None:
+            self._expect_folder()
         make_folder(folder)
+        self._has_been_there = True
         if found is None:  # only in a new folder: a user may have removed it on purpose
             with suppress(OSError):
                 store_bytes(folder / ".gitignore", GITIGNORE)
         return folder
+
+    def _expect_folder(self) -> None:
+        """Raises `StorageError` if the folder was there and is gone: an empty memory would be a false answer, and a
+        change would begin another memory in its place."""
+        if not self._has_been_there or lstat(self._folder / METADATA) is not None:
+            return
+        with suppress(FileNotFoundError):
+            if any(self._folder.iterdir()):  # only the program's own data was removed
+                return
+        raise StorageError(
+            f"the memory folder {self._folder} is gone: it was moved, deleted or unmounted while it was open; put it "
+            "back, or open the memory again, where it is now"
+        )
 
 
 class _Link(StorageError):
