@@ -432,3 +432,41 @@ def test_a_namesake_of_a_day_keeps_the_day_first() -> None:
         memory.write("# Web Sync Status: 2026-02-08\n\n" + told * 20)
     (second,) = children(memory).keys() - {"web-sync-status-2026-02-08"}
     assert second.startswith("2026-02-08-web-sync-status-")
+
+
+# sections of others
+
+
+@pytest.mark.parametrize("text", ["The API limit is 600.", "Recipe: lentil soup, 35 minutes.", "- [ ] call Ada"])
+@pytest.mark.parametrize("lines", [1, 40])
+def test_a_note_does_not_go_below_the_last_heading_of_the_root(lines: int, text: str) -> None:
+    memory = offline()
+    for number in range(lines):
+        memory.write(f"Shelf {number} holds glaze number {number * 7}.", "memory", "append")
+    memory.write("## Ports\n\n| service | port |\n|---|---|\n| redis | 6379 |")
+    memory.write(text)
+    stood = body(memory)
+    assert stood.index("Shelf 0") < stood.index(text) < stood.index("## Ports")
+
+
+@pytest.mark.parametrize(
+    "heading", ["## 2026-02-17", "## Standup of 17 February 2026", "## 2026-02-17\n\n### Migration"]
+)
+@pytest.mark.parametrize("title", ["", "### Ports\n\n"])
+def test_what_names_no_day_is_not_put_below_a_day_that_is_past(title: str, heading: str) -> None:
+    memory = offline()
+    memory.write(f"## 2026-02-16\n\n- The kiln was lit.\n\n{heading}\n\n- Ada is at 80%.", "log", "append")
+    memory.write(f"{title}The API limit is 600.", "log")
+    found = memory.search("API limit")[0]
+    assert (found.path, found.date) == ("log", clock().date())
+    for text in ("2026-02-17: Bob is at 90%.", "## 2026-02-18\n\n- Ada is at 95%.", "## Wine\n\n- It is red."):
+        memory.write(text, "log")
+        assert body(memory, "log").endswith(text)
+
+
+def test_a_note_of_today_goes_on_below_the_heading_of_today() -> None:
+    memory = offline()
+    today = clock().date()
+    memory.write(f"## 2026-02-16\n\n- The kiln was lit.\n\n## {today}\n\n- Ada is at 80%.", "log", "append")
+    memory.write("- Bob is at 90%.", "log")
+    assert body(memory, "log").endswith("- Ada is at 80%.\n\n- Bob is at 90%.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from itertools import pairwise
 
 from memory_v2.models.base import ToolCall
@@ -23,12 +24,15 @@ from memory_v2.models.offline.looks import Look, date_of, is_conversation
 from memory_v2.models.offline.subjects import Subject
 from memory_v2.text.dates import Span, named_span
 from memory_v2.text.lists import fillers
+from memory_v2.text.own_day import heading_day
 from memory_v2.text.speakers import speaker
 from memory_v2.text.words import content_words, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
+MAX_LEVEL = 6
+"""The level of the lowest heading."""
 _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 MOST_ITEMS = 12
 """In how many items of a list at most each is looked at alone. A longer one is hardly a note."""
@@ -66,7 +70,7 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
     if section is not None:
         heading, after = section
         return (nothing_new([1], page.path, heading), place(page.path, everything[1:], after))
-    return (place(page.path, everything, _position(brief, page)),)
+    return (place(page.path, everything, _position(brief, page) or _above_other_days(brief, page)),)
 
 
 def _introduction(brief: WriteBrief, subject: Subject) -> Document | None:
@@ -253,18 +257,42 @@ def _own_section(brief: WriteBrief, page: Page) -> tuple[int, int] | None:
 def _position(brief: WriteBrief, page: Page) -> int | None:
     """The block after which the text goes; `None` for the end."""
     look = Look(page)
-    if look.is_log or brief.blocks[0].kind == "heading" or date_of(brief.blocks) or is_conversation(brief.blocks):
+    is_single = len(brief.blocks) == 1  # `Recipe: lentil soup` is no conversation
+    if look.is_log or brief.blocks[0].kind == "heading" or date_of(brief.blocks):
         return None
-    is_long = page.size >= LONG_TEXT and len(brief.blocks) > 1
+    if not is_single and is_conversation(brief.blocks):
+        return None
+    is_long = page.size >= LONG_TEXT and not is_single
     if page.properties.get("source") or brief.size > SHORT_NOTE or is_long:
         return None  # nothing comes between the parts of a document, and a long text has subjects of its own
     wanted = set(content_words(readable(brief.text)))
     named = [(len(terms), number) for number, _, terms in look.headings if terms and terms <= wanted]
     if named:
         return _section_end(page, max(named)[1])
-    if not look.headings or page.size >= LONG_TEXT:
+    if not look.headings or (page.size >= LONG_TEXT and page.path != ROOT):
         return None  # a long page may be a document, whose beginning is not to be written into
     return look.headings[0][0] - 1
+
+
+def _above_other_days(brief: WriteBrief, page: Page) -> int | None:
+    """The block above the days of a page, if the text names no day and would seem, at the end of the page, to have been
+    said on the day of a heading; else `None`, which is the end."""
+    if brief.source.day or date_of(brief.blocks):
+        return None
+    headings = Look(page).headings
+    days = [number for number, heading, _ in headings if _is_past_day(heading, brief.today)]
+    level = brief.blocks[0].level or MAX_LEVEL + 1
+    for number, heading, _ in reversed(headings):
+        if heading.level < level:  # the text would stand below it
+            level = heading.level
+            if number in days:
+                return days[0] - 1
+    return None
+
+
+def _is_past_day(heading: Block, today: date) -> bool:
+    day = heading_day(readable(heading.words))
+    return day is not None and day.end < today
 
 
 def _section_end(page: Page, heading: int) -> int:
