@@ -37,6 +37,8 @@ def _remember(memory: Memory, text: str) -> str:
 
 def _tidy(memory: Memory, page: str) -> str:
     inside = [one for one in memory.list_files() if not page or f"{one.path}/".startswith(f"{page.strip('/')}/")]
+    if page and not inside:
+        raise MCPError(INVALID_PARAMS, f"there is no page {page[:80]!r}; resources/list lists all pages")
     largest = sorted(inside, key=lambda one: -one.size_bytes)[:LARGEST]
     lines = [f"{one.path} ({size(one.size_bytes)})" for one in largest]
     return Prompt("mcp/tidy", {"page": page, "pages": lines}).text
@@ -67,7 +69,7 @@ def list_prompts() -> list[types.Prompt]:
 
 
 def get_prompt(memory: Memory, name: str, arguments: Mapping[str, str]) -> GetPromptResult:
-    """The message of a prompt. Raises `MCPError` for an unknown one, and for a missing argument."""
+    """The message of a prompt. Raises `MCPError` for an unknown one, a missing argument or an unknown page."""
     if (offered := _PROMPTS.get(name)) is None:
         raise MCPError(INVALID_PARAMS, f"there is no prompt {name[:80]!r}; the prompts are {', '.join(_PROMPTS)}")
     given = arguments.get(offered.argument.name, "").strip()

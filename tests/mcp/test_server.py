@@ -214,8 +214,14 @@ def test_prompts_tell_an_agent_how_to_recall_remember_and_tidy(mode: Mode) -> No
             assert "│ Chard is sown" in await text(client, "remember", text="Chard is sown in April.")
             assert "garden" in await text(client, "tidy")
             assert "- memory" not in await text(client, "tidy", page="garden")
-            for name, arguments in (("forget", {}), ("recall", {}), ("remember", {"text": " "})):
-                with pytest.raises(MCPError, match=r"the prompts are|needs the argument"):
+            wrong: tuple[tuple[str, dict[str, str]], ...] = (
+                ("forget", {}),
+                ("recall", {}),
+                ("remember", {"text": " "}),
+                ("tidy", {"page": "gard"}),
+            )
+            for name, arguments in wrong:
+                with pytest.raises(MCPError, match=r"the prompts are|needs the argument|there is no page 'gard'"):
                     await client.get_prompt(name, arguments)
 
     play(scene)
