@@ -17,7 +17,7 @@ from memory_v2.tools.answers import LONGEST
 from memory_v2.tools.dispatch import ToolResult, as_object, next_move, refusal
 from memory_v2.tools.memory_paths import file_path, place
 from memory_v2.tools.memory_views import existing, files, is_folder, named_file, numbered, page_at, text_at, view
-from memory_v2.tree.exact import text_lines, text_of
+from memory_v2.tree.exact import text_lines, text_of, with_line_ends_of
 from memory_v2.tree.page import parse_page
 from memory_v2.tree.path import ROOT
 
@@ -125,6 +125,7 @@ def _str_replace(memory: Memory, asked: StrReplace) -> str:
     page = page_at(memory, at)
     text, old = text_of(page), asked.old_str
     named = f"old_str `{old if len(old) <= LONGEST_NAMED else old[:LONGEST_NAMED] + '…'}`"
+    old, new = with_line_ends_of(text, old, asked.new_str)
     if (found := text.count(old)) == 0:
         where = _elsewhere(memory, page.path, old)
         raise ToolProblem(f"No replacement was performed, {named} did not appear verbatim in {asked.path}.{where}")
@@ -135,7 +136,7 @@ def _str_replace(memory: Memory, asked: StrReplace) -> str:
             f"No replacement was performed. Multiple occurrences of {named} in lines: {lines}{more}. "
             "Please ensure it is unique"
         )
-    result = memory.replace_text(at.page, old, asked.new_str)
+    result = memory.replace_text(at.page, old, new)
     stored = [change for change in result.revisions[0].pages if change.path == at.page] if result.revisions else []
     now = text_of(parse_page(at.page, (stored[0].after or b"").decode("utf-8", "replace"))) if stored else text
     lines_now, changed = now.split("\n"), text.count("\n", 0, text.find(old))

@@ -5,6 +5,7 @@ The text is the body, without the sections that the program writes and the blank
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from memory_v2.errors import NotAllowed
@@ -43,9 +44,19 @@ def inserted(text: str, line: int, new: str) -> str:
 
 def replaced(text: str, old: str, new: str) -> str:
     """The text with `old` replaced by `new`. Raises `NotAllowed` unless `old` occurs exactly once."""
+    old, new = with_line_ends_of(text, old, new)
     if (found := text.count(old)) != 1:
         raise NotAllowed(f"the text to replace must occur exactly once; it occurs {found} times")
     return text.replace(old, new)
+
+
+def with_line_ends_of(text: str, old: str, new: str) -> tuple[str, str]:
+    """Both parts with `\\r\\n` at the ends of their lines, if `old` is in the text only so: a model does not repeat the
+    `\\r` of what it was shown."""
+    ended = old.replace("\n", "\r\n")
+    if old in text or ended not in text:
+        return old, new
+    return ended, re.sub("\r?\n", "\r\n", new)
 
 
 def is_bare(page: Page) -> bool:

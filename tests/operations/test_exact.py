@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from memory_v2.errors import InvalidPath, InvalidText, NotAllowed, PageExists, PageNotFound
 from memory_v2.memory import Memory
 from memory_v2.operations.results import Result
+from memory_v2.tools import dispatch
+from memory_v2.tools.memory_commands import answer_memory_command
 from memory_v2.tree.exact import text_of
 from memory_v2.tree.page import parse_page
 from tests.effort import effort
@@ -119,6 +121,23 @@ def test_a_part_is_replaced_if_it_occurs_once() -> None:
         with pytest.raises(NotAllowed):
             memory.replace_text("log", part, "x")
     assert text(memory, "log") == "two two\n"
+
+
+@pytest.mark.parametrize("tool", ["replace_text", "str_replace", "replace_in_memory"])
+def test_lines_that_end_as_on_windows_are_replaced_by_whoever_leaves_the_carriage_returns_out(tool: str) -> None:
+    memory = offline()
+    memory.create("list", "one\r\ntwo\r\nthree\r\n")
+    old, new = "one\ntwo\n", "one\n2\n"
+    if tool == "replace_text":
+        memory.replace_text("list", old, new)
+    elif tool == "str_replace":
+        command = {"command": tool, "path": "/memories/list.md", "old_str": old, "new_str": new}
+        assert not answer_memory_command(memory, command).is_error
+    else:
+        assert not dispatch(memory, tool, {"path": "list", "old": old, "new": new}).is_error
+    assert text(memory, "list") == "one\r\n2\r\nthree\r\n"
+    with pytest.raises(NotAllowed, match="0 times"):
+        memory.replace_text("list", "one\nthree", "x")
 
 
 def test_new_words_on_a_page_from_a_source_are_said_today_or_as_they_say() -> None:
