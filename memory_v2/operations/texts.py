@@ -56,7 +56,7 @@ def checked_day(name: str, day: object) -> date | None:
         return None
     said = iso_day(day) if isinstance(day, str) else day.date() if isinstance(day, datetime) else day
     if not isinstance(said, date):
-        raise InvalidSetting(f"{name} must be a day, such as 2026-02-03, not {day!r}")
+        raise InvalidSetting(f"{name} must be a day from 1900 to 2999, such as 2026-02-03, not {day!r}")
     return said
 
 

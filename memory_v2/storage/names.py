@@ -50,7 +50,7 @@ def _broken_rule(path: str) -> str:
         page_path(path)
     except InvalidPath as error:
         return str(error)
-    return "its name is not in Unicode NFC"
+    return "its name is not in Unicode NFC, as names that a Mac has written may be; type the name anew"
 
 
 def _case_clashes(paths: Iterable[str]) -> dict[str, str]:
