@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,13 @@ MOST = 20
 Strategy = Literal["keep", "flatten"]
 
 
+def _a_number(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    """Refuses `nan`, which no cost would ever reach."""
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("it is not a number of dollars", context, parameter)
+    return value
+
+
 def _options(verb: Decorated) -> Decorated:
     for option in reversed(
         (
@@ -54,6 +62,7 @@ def _options(verb: Decorated) -> Decorated:
             click.option(
                 "--max-cost",
                 type=click.FloatRange(min=0),
+                callback=_a_number,
                 metavar="DOLLARS",
                 help="Stop when a model has cost so much. The next run goes on.",
             ),

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final, Literal, TypeAlias
 
+from memory_v2.text.amounts import all_digits
+
 SHARED = "shared"
 """The space of the entries that every agent reads."""
 
@@ -26,7 +28,7 @@ class Decay:
     days: float = 0.0
 
     def __str__(self) -> str:
-        return self.kind if self.kind == "none" else f"{self.kind}-{self.days:g}d"
+        return self.kind if self.kind == "none" else f"{self.kind}-{all_digits(self.days)}d"
 
 
 NONE: Final = Decay()

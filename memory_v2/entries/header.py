@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from memory_v2.errors import NotAllowed
+from memory_v2.text.amounts import all_digits
 from memory_v2.tree.block import split_lines
 
 MAX_LINES = 200
@@ -80,7 +81,7 @@ def header_line(key: str, value: Written) -> str:
     if isinstance(value, bool):
         told = "true" if value else "false"
     elif isinstance(value, int | float):
-        told = f"{value:g}"
+        told = all_digits(value)
     elif isinstance(value, str):
         told = _scalar(value)
     else:

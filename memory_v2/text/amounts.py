@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 
 def size(count: int) -> str:
     """`3,412 bytes`."""
@@ -16,6 +18,11 @@ def counted(count: int, noun: str) -> str:
 def counted_entries(count: int) -> str:
     """`1 entry`, `3,412 entries`."""
     return f"{count:,} entr{'y' if count == 1 else 'ies'}"
+
+
+def all_digits(value: float) -> str:
+    """`30`, `0.1234567`, `1000000000`: a number as it is, without an exponent."""
+    return format(Decimal(repr(value)), "f").removesuffix(".0")
 
 
 def dollars(money: float | None) -> str:

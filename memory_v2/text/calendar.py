@@ -12,6 +12,11 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def days_before(day: date, days: int) -> date:
+    """The day so many days before; the first of all days if it would be earlier."""
+    return date.fromordinal(max(1, day.toordinal() - days))
+
+
 @dataclass(frozen=True)
 class Calendar:
     """A time zone and a clock: everything that turns moments into days asks the same one."""

@@ -74,3 +74,10 @@ def test_an_exported_folder_can_be_imported_again(program: Program, notes: Path)
     program.done("export", str(program.home / "out"))
     ended = program.run("migrate", "--verify", "--from", str(program.home / "out"), "--to", str(program.home / "again"))
     assert ended.code == 0
+
+
+def test_a_limit_of_cost_that_is_no_number_is_refused(program: Program) -> None:
+    (program.home / "note.md").write_text("The kiln is warm.\n")
+    refused = program.quick("import", "--max-cost", "nan", str(program.home / "note.md"))
+    assert (refused.code, "not a number of dollars" in refused.err) == (2, True)
+    assert not program.folder.exists()

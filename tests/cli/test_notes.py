@@ -143,6 +143,13 @@ def test_a_digest_sums_up_the_days_that_are_asked_for(program: Program, folder: 
     assert "nothing from these days" in run(program, "digest", str(folder), "--until", "2026-02-10").text
 
 
+@pytest.mark.parametrize("days", ["3000000", "99999999999999999999"])
+def test_more_days_than_there_have_been_are_all_days(program: Program, folder: Path, days: str) -> None:
+    assert run(program, "digest", str(folder), "--days", days, "--json").json["since"] == "0001-01-01"
+    assert run(program, "digest", str(folder), "--until", "0001-01-01").code == 0
+    assert "no daily log is from before" in run(program, "archive", str(folder), "--older-than", days).err
+
+
 @pytest.mark.parametrize(
     "args",
     [

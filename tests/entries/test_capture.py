@@ -319,3 +319,13 @@ def test_what_is_forgotten_is_gone_from_entries_too(memory: Memory) -> None:
         file for file in Path(memory.storage.where).rglob("*") if file.is_file() and b"Skagen" in file.read_bytes()
     ]
     assert all("(forgotten)" in entry.text for entry in memory.entries.list_entries())
+
+
+@pytest.mark.parametrize("days", [1e9, 1234567.5, 1e20, 0.00001])
+@pytest.mark.parametrize("sure", [0.1234567, 0.9999999, 0.00001, 1.0])
+def test_numbers_are_read_back_as_they_were_given(memory: Memory, days: float, sure: float) -> None:
+    decay = f"linear-{days:.5f}d"
+    captured = memory.entries.capture("It drips.", decay=decay, confidence=sure, importance=sure)
+    entry = memory.entries.read_entry(captured.id)
+    assert (entry.decay, entry.confidence, entry.importance) == (Decay("linear", days), sure, sure)
+    assert memory.check() == []
