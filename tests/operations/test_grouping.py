@@ -255,3 +255,26 @@ def test_pages_that_all_have_a_month_are_grouped_though_there_are_more_months_th
     groups = grouped(listed, 4)
     assert [group.name for group in groups] == [f"2026-{month:02}" for month in range(1, 13)]
     assert sum(len(group.members) for group in groups) == len(days)
+
+
+def test_titles_that_differ_by_their_time_alone_are_one_series() -> None:
+    told = {f"Harbour patrol: 2026-02-{day:02} 17:{day + 30}": "Docker" for day in range(1, 5)}
+    told |= {f"2026-03-{day:02} Patrol of the harbour": "SQLite" for day in range(1, 4)}
+    memory = shelf(TITLES | told)
+    assert memory.split().new_files
+    assert below(memory, "harbour-patrol") == set(map(slug, told))
+
+
+def test_what_a_line_has_of_two_phrases_without_spaces_stands_apart() -> None:
+    told = {f"{first} - {second}": "Pottery" for first, second in (("潮汐预报", "港口日程"), ("潮汐观测", "灯塔检修"))}
+    memory = shelf(TITLES | told)
+    assert memory.split().new_files
+    said = " ".join(descriptions(memory))
+    assert not any(title.replace(" - ", "") in said for title in told)
+    assert all(reached(memory, title) == slug(title) for title in told)
+
+
+def test_a_page_of_a_month_goes_below_no_subject() -> None:
+    memory = shelf({"2026-02": "SQLite"} | TITLES)
+    assert memory.split().new_files
+    assert "2026-02" in lines(memory)

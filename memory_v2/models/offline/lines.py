@@ -109,7 +109,8 @@ def _named(group: Group, subjects: _Subjects, names: Names) -> tuple[str, str]:
         return group.home.name, plain(group.home.title)
     told = subjects.of(group)
     if group.name:
-        return name_for([group.name, *told], names, group.members[0].title), group.title
+        title = shorten(group.title, MAX_TITLE)
+        return name_for([group.name, *told], names, group.members[0].title), title
     name, subject = name_of_subject(told, names, group.members[0].title)
     return name, capitalized(shorten(subject, MAX_TITLE))
 
@@ -172,6 +173,7 @@ class _Spelling:
 
     def __init__(self, titles: Sequence[str], spelled: dict[str, str]) -> None:
         self._titles = [[stem(word) for word in looked_for(title)] for title in titles]
+        self._texts = titles
         self._runs = [run for title in titles for run in re.findall(r"[^\W\d_]+", title) if len(run) <= MAX_WHOLE]
         self._spelled = spelled
 
@@ -189,8 +191,14 @@ class _Spelling:
                     before = word
                 else:
                     before = ""
-        shown = [self._whole(joined([self._spelled.get(word, word) for word in phrase])) for phrase in found]
+        shown = [self._whole(each) for phrase in found for each in self._joined(phrase)]
         return list(dict.fromkeys(shown))
+
+    def _joined(self, phrase: Sequence[str]) -> list[str]:
+        """Neighbours as they are written: pieces of one run without spaces as one, and two such runs one by one."""
+        shown = [self._spelled.get(word, word) for word in phrase]
+        whole = joined(shown)
+        return [whole] if " " in whole or any(whole in title for title in self._texts) else shown
 
     def _whole(self, shown: str) -> str:
         """What is written, without spaces, around a part of a title: a piece of it may end within a word."""
