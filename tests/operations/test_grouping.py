@@ -278,3 +278,17 @@ def test_a_page_of_a_month_goes_below_no_subject() -> None:
     memory = shelf({"2026-02": "SQLite"} | TITLES)
     assert memory.split().new_files
     assert "2026-02" in lines(memory)
+
+
+def test_days_that_come_later_join_their_month_though_it_has_text_of_its_own() -> None:
+    memory = shelf({f"2026-02-{day:02}": "kiln" for day in range(1, 10)} | TITLES)
+    memory.split()
+    memory.write("- A kiln was ordered.", "2026-02", mode="append")
+    shelf(
+        {f"2026-02-{day}": "kiln" for day in range(10, 20)}
+        | {f"New {t[0].lower()}{t[1:]}": s for t, s in TITLES.items()},
+        memory=memory,
+    )
+    memory.split()
+    assert [line for line in lines(memory).values() if line.startswith("February 2026")] == [lines(memory)["2026-02"]]
+    assert {f"2026-02-{day}" for day in range(10, 20)} <= below(memory, "2026-02")

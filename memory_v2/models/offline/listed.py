@@ -153,12 +153,14 @@ def said_in(link: ChildLink) -> frozenset[str]:
 
 
 def _is_group(brief: SplitBrief, link: ChildLink, page: Page) -> bool:
-    """Whether a page was made by a split, holds nothing but links, and can be added to."""
-    own = child_path(brief.view.page.path, link.target.rsplit("/", 1)[-1])
+    """Whether a page was made by a split, holds nothing but links, or a log of the time it is named for, and can be
+    added to."""
+    name = link.target.rsplit("/", 1)[-1]
+    own = child_path(brief.view.page.path, name)
     return (
         "split_from" in page.properties
         and bool(page.children)
-        and all(block.kind == "heading" for block in page.blocks)
+        and (all(block.kind == "heading" for block in page.blocks) or named_span(name) is not None)
         and link_key(link.target) == fold(own)
         and fold(link.target) != fold(brief.view.page.path)
         and not brief.is_piece(link.target)
