@@ -43,10 +43,5 @@ class Calendar:
         return self.day(self.now())
 
 
-def days_before(day: date, count: int) -> date:
-    """The day so many days before another one; the first of all days if there is none."""
-    return date.fromordinal(max(1, day.toordinal() - count))
-
-
 UTC_DAYS = Calendar()
 """The days of UTC, by the clock of this machine."""
