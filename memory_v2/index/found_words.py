@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memory_v2.index.terms import terms, terms_of
+from memory_v2.index.terms import terms, terms_of, verb_forms, verbs
 from memory_v2.text.lists import stopwords
 from memory_v2.text.words import has_cjk, matcher, words
 
@@ -13,7 +13,8 @@ def places_of_words(text: str, question: str) -> Iterator[tuple[int, int]]:
     """The first character of each word of the text that the question has, and the one after it, in order. Words that
     say nothing count only if the question has no others."""
     asked = [word for word in words(question) if word not in stopwords()] or words(question)
-    wanted = {term for word in asked for term in terms(word)}
+    wanted = {verbs().get(term, term) for word in asked for term in terms(word)}
+    wanted.update(form for verb in wanted & verb_forms().keys() for form in verb_forms()[verb])
     tokens = list(matcher(r"[^\W_]+").finditer(text))
     found = [False] * len(text)
     for token, spelled in zip(tokens, terms_of([token[0] for token in tokens]), strict=True):

@@ -170,7 +170,7 @@ class FullTextIndex:
 
         def work(tables: sqlite3.Connection) -> list[Hit]:
             facts = self._facts.of(tables)
-            question = parse_question(query, facts.names)
+            question = parse_question(query, facts.names, inflected=by is QUESTION)
             found = look_up(
                 tables,
                 facts,

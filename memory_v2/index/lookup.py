@@ -143,17 +143,17 @@ def look_up(
     if names := _any_of(islice(telling, MAX_TERMS)):
         proposed += _proposed(tables, names, Days(()), pages, CANDIDATES // 4, only, "AND speaker IS NULL")
     if headed and looked_up and question.words and {term.word for term in looked_up}.issuperset(question.words):
-        above = " AND ".join(_string(term.term) for term in looked_up)
+        above = " AND ".join(f"({_any_of(_forms(question, term))})" for term in looked_up)
         proposed += _proposed(tables, f"context : ({above})", Days(()), pages, HEADED, only)
     if everything:
         proposed += [number for (number,) in tables.execute("SELECT id FROM passages ORDER BY id")]
-    places = _with_surroundings(tables, proposed)
+    places = _with_surroundings(tables, proposed, question.forms)
     links = _links(tables, [places[place] for place in proposed[:TALKED_ABOUT]])
     if headed and links:
         linked = frozenset[int]().union(*links.values())
         inside = linked if pages is None else linked & pages
         proposed += _proposed(tables, _match(question, rarer), Days(()), inside, LINKED, only)
-        places = _with_surroundings(tables, proposed)
+        places = _with_surroundings(tables, proposed, question.forms)
     beside = {
         near
         for place in proposed[:TALKED_ABOUT]
@@ -228,8 +228,14 @@ def _rarer(looked_up: Sequence[Term]) -> Sequence[Term]:
 
 def _match(question: Question, wanted: Sequence[Term]) -> str:
     """The FTS5 query for any of the terms and quoted phrases. Each is quoted, so that it contains no operators."""
-    strings = [term.term for term in wanted] + [" ".join(terms(phrase)) for phrase in question.quoted]
+    strings = [form for term in wanted for form in _forms(question, term)] + [
+        " ".join(terms(phrase)) for phrase in question.quoted
+    ]
     return _any_of(strings)
+
+
+def _forms(question: Question, term: Term) -> Sequence[str]:
+    return term.term, *question.forms.get(term.term, ())
 
 
 def _any_of(strings: Iterable[str]) -> str:
@@ -292,7 +298,7 @@ _COLUMNS = (
     *("temporal", "question", "length", "own", "context", "section"),
 )
 """The columns of a `Place`, but its terms have one blank between them, not those of `marks.stored`."""
-_OWN = _COLUMNS.index("own")
+_OWN, _CONTEXT = _COLUMNS.index("own"), _COLUMNS.index("context")
 
 
 def _is_talk(place: Place | None) -> bool:
@@ -300,16 +306,22 @@ def _is_talk(place: Place | None) -> bool:
     return place is not None and place.speaker is not None
 
 
-def _with_surroundings(tables: sqlite3.Connection, proposed: Sequence[int]) -> dict[int, Place]:
+def _with_surroundings(
+    tables: sqlite3.Connection, proposed: Sequence[int], forms: Mapping[str, Sequence[str]]
+) -> dict[int, Place]:
+    """These places and those around them, with each term in place of its other `forms`."""
     # The places beside the best are candidates too, and need surroundings of their own.
     reach = {place: REACH if rank >= TALKED_ABOUT else 2 * REACH for rank, place in enumerate(proposed)}
     near = {step for place, far in reach.items() for step in range(place - far, place + far + 1)}
     source = (
         f"FROM passages CROSS JOIN headings ON {HEADINGS_OF} WHERE passages.id IN (SELECT value FROM json_each(:near))"
     )
+    instead = [(f" {form} ", f" {verb} ") for verb, others in forms.items() for form in others]
     read = {}
     for row in packed_rows(tables, _COLUMNS, source, {"near": packed(near)}):
         row[_OWN] = f" {row[_OWN].replace(' ', '  ')} "
+        for form, verb in instead:
+            row[_OWN], row[_CONTEXT] = row[_OWN].replace(form, verb), row[_CONTEXT].replace(form, verb)
         read[row[0]] = Place(*row)
     return {  # without neighbouring ids of other pages
         step: read[step]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import islice
 
 from memory_v2.index.marks import says_one_of, stored
-from memory_v2.index.terms import terms
+from memory_v2.index.terms import terms, verb_forms, verbs
 from memory_v2.text.dates import PartialDate, Span, asks_when, question_dates
 from memory_v2.text.lists import asking, interrogatives, past, stopwords
 from memory_v2.text.words import has_cjk, proper_words, words
@@ -36,6 +36,8 @@ class Question:
     """The terms of names and numbers, as far as their spelling tells."""
     every: tuple[str, ...] = ()
     """All its words, each once, in order."""
+    inflected: bool = True
+    """Whether the irregular forms of a verb count as the verb."""
 
     @property
     def phrases(self) -> tuple[str, ...]:
@@ -51,11 +53,19 @@ class Question:
 
     @cached_property
     def terms(self) -> dict[str, list[str]]:
-        """The terms of each word: the whole word first, then its parts."""
-        return {word: terms(word) for word in self.words}
+        """The terms of each word: the whole word first, then its parts. A form of a verb is looked up as the verb."""
+        spelled = {word: terms(word) for word in self.words}
+        known = verbs() if self.inflected else {}
+        return {word: [known.get(whole, whole), *parts] for word, (whole, *parts) in spelled.items()}
+
+    @cached_property
+    def forms(self) -> dict[str, Sequence[str]]:
+        """What else counts as a term that is looked up: `bought` as `buy`."""
+        known = verb_forms() if self.inflected else {}
+        return {whole: known[whole] for whole, *_ in self.terms.values() if whole in known}
 
 
-def parse_question(query: str, speakers: Collection[str]) -> Question:
+def parse_question(query: str, speakers: Collection[str], *, inflected: bool = True) -> Question:
     """Parses a query in a memory with these speakers. Their names are not looked up, unless there are no other words:
     a speaker's name is on every line of a conversation."""
     query = query[:_LONGEST].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -74,6 +84,7 @@ def parse_question(query: str, speakers: Collection[str]) -> Question:
         says_one_of(past(), stored(terms(query))),
         frozenset(term for word in proper_words(query) for term in terms(word)[:1]),
         tuple(found),
+        inflected,
     )
 
 

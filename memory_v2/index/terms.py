@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache, lru_cache
 
+from memory_v2.text.lists import irregular
 from memory_v2.text.words import has_cjk, words
 
 EVERYTHING = "categories 'L* N* M* P* S* C*'"
@@ -35,6 +36,23 @@ def terms_of(texts: Iterable[str]) -> list[list[str]]:
     spelled = [_spelled(text) for text in texts]
     stems = _stems().of({word for found in spelled for word in found})
     return [[stems[word] for word in found] for found in spelled]
+
+
+@cache
+def verbs() -> Mapping[str, str]:
+    """The term of the verb by that of each irregular form: that of `buy` by `bought`."""
+    forms = irregular()
+    spelled = terms_of([*forms, *forms.values()])
+    return {form: verb for (form,), (verb,) in zip(spelled, spelled[len(forms) :], strict=False)}
+
+
+@cache
+def verb_forms() -> Mapping[str, Sequence[str]]:
+    """The terms of all irregular forms by that of the verb."""
+    found: dict[str, list[str]] = {}
+    for form, verb in verbs().items():
+        found.setdefault(verb, []).append(form)
+    return found
 
 
 def _spelled(text: str) -> list[str]:

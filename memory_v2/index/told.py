@@ -106,7 +106,7 @@ def _telling(known: Sequence[Term], facts: Facts, question: Question) -> Iterato
     for word, (whole, *_) in question.terms.items():
         # A pair of characters is another word than each of the two.
         forms = [one for one in known if one.word == word and (one.term == whole or not has_cjk(word))]
-        here = frozenset({whole, *(one.term for one in forms)})
+        here = frozenset({whole, *question.forms.get(whole, ()), *(one.term for one in forms)})
         if not forms:
             yield _Telling(here, rarity(0.5, facts.count) * UNKNOWN * large, 0.0)
             continue

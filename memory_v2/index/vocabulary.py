@@ -35,7 +35,7 @@ class Vocabulary:
         """The terms of a question that some place has. For a word that none has, its parts stand in, or else a longer
         or shorter form: `citizen` for `citizenship`."""
         for word, (whole, *parts) in question.terms.items():
-            if count := self.frequency(tables, whole):
+            if count := sum(self.frequency(tables, form) for form in (whole, *question.forms.get(whole, ()))):
                 yield Term(whole, word, count)
                 continue
             for term in parts or self._forms(tables, whole):

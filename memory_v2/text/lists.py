@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -136,3 +137,11 @@ def numbers() -> frozenset[str]:
 def weekdays() -> frozenset[str]:
     """The days of the week."""
     return read_words(_DATA / "weekdays.txt")
+
+
+@cache
+def irregular() -> Mapping[str, str]:
+    """The English verb of each irregular form of one: `buy` of `bought`."""
+    lines = (_DATA / "irregular.txt").read_text("utf-8").splitlines()
+    verbs = (line.split() for line in lines if not line.startswith("#"))
+    return {form: verb for verb, *forms in verbs for form in forms}

@@ -14,8 +14,9 @@ from memory_v2.index import marks
 from memory_v2.index import terms as module
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.rows import IncomingPage, prepare_page
-from memory_v2.index.terms import _stems, terms
+from memory_v2.index.terms import _stems, terms, verbs
 from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.text.lists import irregular
 from memory_v2.tree.page import parse_page
 from tests.properties.whole import clock
 from tests.tree.texts import STEADY
@@ -80,3 +81,22 @@ def test_the_first_search_of_a_process_asks_the_stemmer_a_few_times_only(
     storage.write("page", b"The zebra eats leeks.\n\nThe zebra eats peas.\n")
     assert len(FullTextIndex(storage, None).search("zebra")) == 2
     assert len(asked) < 10
+
+
+@pytest.mark.parametrize(
+    ("query", "line"), [("What did Ana buy?", "Ana bought a boat."), ("boats bought", "We buy a boat.")]
+)
+def test_an_irregular_form_is_found_by_its_verb_and_the_other_way_round(query: str, line: str) -> None:
+    storage = VolatileStorage()
+    storage.write("page", f"# Harbour\n\n{line}\n\nAna painted a boat.\n".encode())
+    index = FullTextIndex(storage, None)
+    assert index.search(query)[0].text == line
+    [tells, less] = index.told("bought", [(line, None), ("Ana painted a boat.", None)])
+    assert tells > less
+
+
+def test_no_irregular_form_has_the_stem_of_another_verb_or_of_a_function_word() -> None:
+    forms = irregular()
+    assert len(verbs()) == len(forms)
+    assert not verbs().keys() & {*verbs().values()}
+    assert not any(map(marks.is_empty, {*verbs().keys(), *verbs().values()}))
