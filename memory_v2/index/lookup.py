@@ -18,6 +18,7 @@ from memory_v2.index.vocabulary import Term, Vocabulary
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import Block
 from memory_v2.tree.link import find_links
+from memory_v2.tree.path import fold
 
 CANDIDATES = 120
 """How many places the full-text table proposes at least."""
@@ -148,8 +149,8 @@ def look_up(
     if everything:
         proposed += [number for (number,) in tables.execute("SELECT id FROM passages ORDER BY id")]
     places = _with_surroundings(tables, proposed, question.forms)
-    links = _links(tables, [places[place] for place in proposed[:TALKED_ABOUT]])
-    if headed and links:
+    links = _links(tables, [places[place] for place in proposed[:TALKED_ABOUT]]) if headed else {}
+    if links:
         linked = frozenset[int]().union(*links.values())
         inside = linked if pages is None else linked & pages
         proposed += _proposed(tables, _match(question, rarer), Days(()), inside, LINKED, only)
@@ -183,13 +184,14 @@ def look_up(
 def _links(tables: sqlite3.Connection, places: Sequence[Place]) -> dict[int, frozenset[int]]:
     """The other pages to which each of these places links."""
     found = {
-        place.id: {link.target.strip() for link in find_links(Block(place.text, "paragraph"))}
+        place.id: {link.key for link in find_links(Block(place.text, "paragraph"))}
         for place in places
         if "[[" in place.text and place.kind == "text" and not _is_talk(place)
     }
-    targets = set[str]().union(*found.values())
-    asked = "SELECT path, id FROM pages WHERE path IN (SELECT value FROM json_each(?))"
-    pages = dict(tables.execute(asked, (packed(targets),)).fetchall()) if targets else {}
+    lengths = {len(key) for keys in found.values() for key in keys if key}
+    # A path that is written in another case is as long, and to fold all paths would take longer.
+    asked = "SELECT path, id FROM pages WHERE length(path) IN (SELECT value FROM json_each(?)) ORDER BY path"
+    pages = {fold(path): page for path, page in tables.execute(asked, (packed(lengths),))} if lengths else {}
     linked = {
         place.id: frozenset(pages[one] for one in found.get(place.id, ()) if one in pages) - {place.page}
         for place in places

@@ -264,14 +264,14 @@ def test_the_same_line_about_something_else_is_no_newer_version() -> None:
 SERVICE = "# {}\n\nIt is one of several.\n\n- Listens on port {}\n- Written in Go\n"
 
 
-@pytest.mark.parametrize("others", [3, 300])
-def test_a_question_is_answered_by_two_pages_of_which_one_links_to_the_other(others: int) -> None:
+@pytest.mark.parametrize(("others", "link"), [(3, "services/tern"), (300, "services/tern"), (300, "Services/Tern.md")])
+def test_a_question_is_answered_by_two_pages_of_which_one_links_to_the_other(others: int, link: str) -> None:
     index = index_of(
         **{f"services/a{n:03}": SERVICE.format(f"a{n:03}", 7000 + n) for n in range(others)},
-        **{"services/tern": SERVICE.format("Tern", 8443), "zoe": "# Zoe\n\n- Looks after [[services/tern]]\n"},
+        **{"services/tern": SERVICE.format("Tern", 8443), "zoe": f"# Zoe\n\n- Looks after [[{link}]]\n"},
     )
     best = found(index, "Which port does the service that Zoe looks after listen on?", 2)
-    assert sorted(best) == ["- Listens on port 8443", "- Looks after [[services/tern]]"]
+    assert sorted(best) == ["- Listens on port 8443", f"- Looks after [[{link}]]"]
 
 
 def test_a_line_that_links_to_everything_lifts_nothing_above_what_one_line_links_to() -> None:
