@@ -52,6 +52,8 @@ _DEEPEST = 5
 """How many steps below the root a title stands at most, for the ranking."""
 _HALF = 5.0
 """The points of a place whose score is one half."""
+_NUMBERED = re.compile(r"-\d+\Z")
+"""The end of the path of a page whose name was taken by another."""
 _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
 
@@ -166,7 +168,7 @@ def rank(
     """The best candidates that answer the question at all, best first. `meant` says what the meaning of each adds to
     its score; then those that share no word with the question may answer too."""
     windows = Windows(found)
-    signs = _led([_signs(question, found, windows, found.places[place], by) for place in found.candidates])
+    signs = _led([_signs(question, found, windows, found.places[place], by) for place in found.candidates], found)
     signs = _linked(signs, found, windows)
     best = [max(scores) or 1.0 for scores in zip(*(sign.words.scores for sign in signs), strict=True)]
     points = partial(_points, question, found, best=best, by=by)
@@ -263,13 +265,15 @@ def _title_asked(question: Question, found: Found, place: Place) -> tuple[float,
     return part / 2, 0
 
 
-def _led(signs: Sequence[_Signs]) -> list[_Signs]:
-    """The same, with `_THE_LEAD` for the first text of each page under a title that is asked for to the word."""
+def _led(signs: Sequence[_Signs], found: Found) -> list[_Signs]:
+    """The same, with `_THE_LEAD` for the first text of each page under a title that is asked for to the word; of `port`
+    and `port-2`, only for that of `port`."""
     lead: dict[int, int] = {}
     for sign in signs:
         if sign.titled == _THE_TITLE and sign.place.kind == "text" and not sign.is_front:
             lead.setdefault(sign.place.page, sign.place.id)  # the candidates are in order
-    leads = {*lead.values()}
+    named = {found.paths[page][0]: place for page, place in lead.items()}
+    leads = {place for path, place in named.items() if (name := _NUMBERED.sub("", path)) == path or name not in named}
     return [replace(sign, titled=_THE_LEAD) if sign.place.id in leads else sign for sign in signs]
 
 

@@ -287,6 +287,15 @@ def test_a_line_that_links_to_everything_lifts_nothing_above_what_one_line_links
     assert next(hit.text for hit in hits if "port" in hit.text) == "- Listens on port 7002"
 
 
+def test_of_pages_of_one_title_the_one_without_a_number_comes_first() -> None:
+    index = index_of(
+        port="# Port\n\nWhere ships lie at night, of which there are many here.\n",
+        **{"port-2": "# Port\n\nA port.\n", "port-443": "# Port 443\n\nIt is closed.\n"},
+    )
+    assert first(index, "Port").path == "port"
+    assert first(index, "Port 443").path == "port-443"
+
+
 def test_a_title_brings_its_page_and_a_heading_its_section() -> None:
     title = "Spark of Consciousness: 2026-02-08 18:13"
     index = index_of(
