@@ -38,6 +38,9 @@ _COMPARED = 40
 """How many of the best places are compared, to put the newest first of those that differ in a few words."""
 _SPREAD = 40
 """How many of the best places are put in an order in which each says what those before it do not."""
+_UNCROWDED = 10
+"""After how many places the further ones in conversations are drawn from as many days as possible. What is told often
+is then found, and what is told once is mostly among the first."""
 _SAID = 0.5
 """What a word of the question still counts, for that order, after each place that has it."""
 _THE_TITLE = 2.0
@@ -89,13 +92,14 @@ class Weights:
 @dataclass(frozen=True, slots=True)
 class Weighing:
     """How places are ranked: the weights of those in a conversation and of others, among how many of the best a fact
-    may be told again in other words, and how much it counts that a place has the words of the question that those
-    before it do not have."""
+    may be told again in other words, how much it counts that a place has the words of the question that those before it
+    do not have, and how much each place of the same day counts against it, after the first `_UNCROWDED`."""
 
     talk: Weights
     note: Weights
     told_again: int
     unsaid: float = 0.0
+    crowded: float = 0.0
 
 
 QUESTION = Weighing(
@@ -108,6 +112,7 @@ QUESTION = Weighing(
     told_again=5,
     # A question about several things is answered by several places. At 2 it hardly helps; at 6 it costs on LoCoMo.
     unsaid=4.0,
+    crowded=0.6,  # from 0.5 to 1 it finds as much on LoCoMo
 )
 """For the places that answer a question."""
 MEANING = replace(QUESTION, talk=replace(QUESTION.talk, own=0.3, near=0.6, wide=1.5), unsaid=0.0)
@@ -175,12 +180,12 @@ def rank(
     scored = _in_order(
         found, ((sum(each for _, each in points(sign)), sign) for sign in signs if meant or sign.answers)
     )
-    if by.unsaid and scored and not scored[0][1].titled:  # who asks for a title asks for one thing
-        scored = _spread(scored, windows, by.unsaid)
     added: Mapping[int, float] = {}
     if meant:
         added = meant([sign.place for _, sign in scored[:CONSIDERED]])
         scored = _by_meaning(scored, found, added)
+    if (by.unsaid or by.crowded) and scored and not scored[0][1].titled:  # who asks for a title asks for one thing
+        scored = _spread(scored, windows, by)
     # Reading when a place was said takes time, so only those are asked for that are returned or compared.
     asked = {
         sign.place.id
@@ -198,14 +203,16 @@ def rank(
     return ranked
 
 
-def _spread(scored: Sequence[tuple[float, _Signs]], windows: Windows, unsaid: float) -> list[tuple[float, _Signs]]:
+def _spread(scored: Sequence[tuple[float, _Signs]], windows: Windows, by: Weighing) -> list[tuple[float, _Signs]]:
     """The same places, of the best always the one next that adds most to those before it. The scores keep their
     order."""
-    weight = {term: unsaid * windows.weight([term]) / windows.total for term in windows.rarity}
+    crowd = Counter[tuple[int, ...]]()
+    weight = {term: by.unsaid * windows.weight([term]) / windows.total for term in windows.rarity}
 
     def adds(rank: int) -> tuple[float, int]:
         score, sign = scored[rank]
-        return -score - sum([weight[term] for term in sign.words.matched]), rank
+        gain = score + sum([weight[term] for term in sign.words.matched]) - by.crowded * crowd[_talk(sign)]
+        return -gain, rank
 
     waiting, order = [adds(rank) for rank in range(min(len(scored), _SPREAD))], list[int]()
     heapify(waiting)
@@ -215,9 +222,19 @@ def _spread(scored: Sequence[tuple[float, _Signs]], windows: Windows, unsaid: fl
         while waiting and (best := heappushpop(waiting, adds(rank)))[1] != rank:
             rank = best[1]
         order.append(rank)
+        if len(order) > _UNCROWDED:
+            crowd[_talk(scored[rank][1])] += 1
         for term in scored[rank][1].words.matched:
             weight[term] *= _SAID
     return [(score, scored[rank][1]) for (score, _), rank in zip(scored, order, strict=False)] + [*scored[_SPREAD:]]
+
+
+def _talk(sign: _Signs) -> tuple[int, ...]:
+    """The day, or else the section, in which a place of a conversation was said; a note is by itself."""
+    place = sign.place
+    if not sign.is_talk:
+        return place.page, place.run, place.id
+    return (place.since,) if place.since else (place.page, place.run)
 
 
 def _in_order(found: Found, scored: Iterable[tuple[float, _Signs]]) -> list[tuple[float, _Signs]]:

@@ -356,3 +356,13 @@ def test_what_added_to_the_score_of_a_place_is_told(notes: FullTextIndex, talk: 
     assert "the day asked for" not in signs
     assert hit.score == pytest.approx(total / (total + 5), abs=0.01)
     assert dict(first(talk, "What happened on 8 May 2023?").signs)["the day asked for"] == 6
+
+
+def test_the_further_places_of_a_conversation_are_from_several_days() -> None:
+    often = "\n".join(f"- Ana: I like to sail, I said so {number} times." for number in range(30))
+    once = "\n\n- Ben: I like to sail.\n- Ana: Hello, is it you?\n"
+    days = {f"d{day}": f"## {day} May 2026{once}" for day in range(2, 8)}
+    best = [
+        hit.path for hit in index_of(d1=f"## 1 May 2026\n\n{often}\n", **days).search("Who would like to sail?", 20)
+    ]
+    assert {*best[:10]} == {"d1"} and len({*best}) > 5
