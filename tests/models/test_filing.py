@@ -470,3 +470,12 @@ def test_a_note_of_today_goes_on_below_the_heading_of_today() -> None:
     memory.write(f"## 2026-02-16\n\n- The kiln was lit.\n\n## {today}\n\n- Ada is at 80%.", "log", "append")
     memory.write("- Bob is at 90%.", "log")
     assert body(memory, "log").endswith("- Ada is at 80%.\n\n- Bob is at 90%.")
+
+
+def test_what_names_no_day_tears_no_section_that_has_a_day_below_it() -> None:
+    memory = offline()
+    section = "## Folders\n\n### August 27th, 2024\n\nEach folder has a file.\n\nThe file has the requests."
+    memory.write(section, "log", "append")
+    memory.write("The API limit is 600.\n\nIt was 500.", "log")
+    assert section in body(memory, "log")
+    assert memory.search("API limit")[0].date == clock().date()

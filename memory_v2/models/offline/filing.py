@@ -275,8 +275,8 @@ def _position(brief: WriteBrief, page: Page) -> int | None:
 
 
 def _above_other_days(brief: WriteBrief, page: Page) -> int | None:
-    """The block above the days of a page, if the text names no day and would seem, at the end of the page, to have been
-    said on the day of a heading; else `None`, which is the end."""
+    """The block above the days of a page and the heading that they are below, if the text names no day and would seem,
+    at the end of the page, to have been said on the day of a heading; else `None`, which is the end."""
     if brief.source.day or date_of(brief.blocks):
         return None
     headings = Look(page).headings
@@ -286,8 +286,17 @@ def _above_other_days(brief: WriteBrief, page: Page) -> int | None:
         if heading.level < level:  # the text would stand below it
             level = heading.level
             if number in days:
-                return days[0] - 1
+                return _outermost(headings, days[0]) - 1
     return None
+
+
+def _outermost(headings: Sequence[tuple[int, Block, frozenset[str]]], number: int) -> int:
+    """The number of the heading that this one is below, of the highest level; its own if it is below none."""
+    level = MAX_LEVEL + 1
+    for above, heading, _ in reversed(headings):
+        if above <= number and heading.level < level:
+            number, level = above, heading.level
+    return number
 
 
 def _is_past_day(heading: Block, today: date) -> bool:
