@@ -15,10 +15,13 @@ from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.renamed import followed
 from memory_v2.operations.results import Finding, Result
+from memory_v2.storage.base import stored_page
+from memory_v2.storage.history import Change
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended
 from memory_v2.tree.link import link_key
-from memory_v2.tree.page import ChildLink, Page, new_page
+from memory_v2.tree.merged import is_torn, merged_sections
+from memory_v2.tree.page import ChildLink, Page, new_page, read_page
 from memory_v2.tree.path import ROOT
 
 
@@ -55,15 +58,16 @@ def check(context: Context, apply: bool = False) -> Checkup:
 
 
 def _mend(context: Context) -> Result:
-    """Creates a missing root, follows pages that were renamed by hand, removes children that do not exist, links
-    unreachable pages and splits overgrown ones."""
+    """Settles conflicts in the program's sections, creates a missing root, follows pages that were renamed by hand,
+    removes children that do not exist, links unreachable pages and splits overgrown ones."""
+    settled = _settle(context)
     refresh(context, even_if_fresh=True)
     draft = Draft(context)
     paths = sorted(draft.paths())
     if paths and not draft.exists(ROOT):
         draft.put(new_page(ROOT, "Memory"))
     known = known_targets(draft.paths(), context.storage, context.storage.ignored_files())
-    paths = [path for path in paths if path not in context.index.unreadable]
+    paths = [path for path in paths if path not in context.index.unreadable and not is_torn(draft.page(path))]
     moved = moved_pages(context, {path: draft.page(path) for path in paths}, draft.graph(), known)
     for path in paths:
         # Gathered: text below the program's sections is moved above them.
@@ -75,7 +79,17 @@ def _mend(context: Context) -> Result:
     link_orphans(draft)
     revision = commit(draft)
     splits, problem = split_overgrown(context, paths)
-    return Result(ROOT, (revision,) if revision else ()).with_splits(splits, problem)
+    return Result(ROOT, tuple(filter(None, (settled, revision)))).with_splits(splits, problem)
+
+
+def _settle(context: Context) -> Change:
+    """Settles conflicts in the program's sections as they are, so that whoever settles the same has the same bytes."""
+    draft = Draft(context)
+    for path in draft.paths() - context.index.unreadable.keys():
+        stored = stored_page(context.storage, path)
+        if stored and (merged := merged_sections(read_page(path, stored.data))) and merged.page:
+            draft.put(merged.page)
+    return commit(draft, exact=True)
 
 
 def _unlist(page: Page, broken: list[ChildLink]) -> Page:

@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
-from memory_v2.errors import PageExists, PageNotFound, StorageConflict, ToolProblem, Unreadable
+from memory_v2.errors import NotAllowed, PageExists, PageNotFound, StorageConflict, ToolProblem, Unreadable
 from memory_v2.operations.context import Context
 from memory_v2.storage.base import Stored, stored_page
 from memory_v2.storage.history import PageChange
 from memory_v2.trace.recording import digest
 from memory_v2.tree.graph import Graph, edges_of, node_of
 from memory_v2.tree.link import link_key
+from memory_v2.tree.merged import conflicts, is_torn, tidied
 from memory_v2.tree.page import Page, new_page, read_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold, prefixes
 
@@ -66,7 +67,14 @@ class Draft:
         self._listed = None
 
     def put(self, page: Page) -> None:
-        """Stages a page. Raises `PageExists` for a new one whose path differs from another only in case."""
+        """Stages a page. Raises `PageExists` for a new one whose path differs from another only in case, and
+        `NotAllowed` if conflicts of a merge stand where the sections of the stored page should be, and would stay."""
+        stored = self.before(page.path)
+        if stored and stored.text != page.text and is_torn(stored) and any(conflicts(page.text)):
+            raise NotAllowed(
+                f"a merge has left two versions of ## Links or ## Metadata in {page.path!r}, and 'silica memory check "
+                "--apply' cannot tell which counts; keep that one by hand, without the marks, then try again"
+            )
         if self.find(page.path) is None and (taken := self._clash(page.path)):
             hint = f"; rename {taken}.md to {ROOT}.md, and it is the root" if page.path == ROOT else ""
             raise PageExists(f"{page.path!r} would be the same as {taken!r} on a disk that ignores case{hint}")
@@ -130,7 +138,7 @@ class Draft:
             reads = self.context.operation.trace.reads
             try:
                 self.read[path] = stored = self.context.storage.read(path)
-                self._pages[path] = read_page(path, stored.data).gathered()
+                self._pages[path] = tidied(read_page(path, stored.data))
                 reads.setdefault(path, digest(stored.data))
             except PageNotFound:
                 self.read[path] = None

@@ -8,7 +8,8 @@ from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
-from memory_v2.tree.block import encode
+from memory_v2.tree.block import decode, encode
+from memory_v2.tree.merged import tidied
 from memory_v2.tree.page import parse_page
 from memory_v2.tree.path import page_path
 
@@ -30,10 +31,11 @@ def edit(context: Context, path: str, text: str, was: str) -> Result:
         raise InvalidText(f"the text is not valid Unicode: character {error.start} is half of a pair") from error
 
     def stage(draft: Draft) -> bool:
-        if draft.page(path).text != was:
+        draft.page(path)
+        if (stored := draft.read[path]) is None or decode(stored.data) != was:
             return False
         if text != was:
-            draft.put(parse_page(path, text).gathered())
+            draft.put(tidied(parse_page(path, text)))
         return True
 
     is_same, change = stage_and_commit(context, stage)

@@ -24,12 +24,11 @@ from memory_v2.text.plain import shorten
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.headings import Outline, digest, repeated_on
 from memory_v2.tree.link import Link
+from memory_v2.tree.merged import Merged, conflicts, merged_sections
 from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT, fold
 from memory_v2.tree.titles import section_blocks
 
-_MERGE_MARK = re.compile(r"^(?:<{7} |={7}\r?$|>{7} )", re.MULTILINE)
-"""What a merge leaves above, between and below two versions of a place."""
 _COPY = re.compile(r"(?P<page>.+?)(?:\.sync-conflict-[\w-]+| ?\([^()]*conflicted copy[^()]*\))", re.IGNORECASE)
 """The name of a file that a program has put beside another version of it, as Syncthing and Dropbox name it."""
 
@@ -119,11 +118,13 @@ def _page(page: Page, threshold: int) -> Iterator[Finding]:
     if page.piece is not None and len(page.piece_data) != page.piece.size:
         message = f"holds {len(page.piece_data):,} bytes of its part of a large block, which has {page.piece.size:,}"
         yield Finding("damaged-piece", "error", page.path, 0, message)
-    if page.is_misplaced:
+    merged = merged_sections(page)
+    if ((merged and merged.page) or page).is_misplaced:
         message = "there is text below ## Links or ## Metadata, so that the section has become text too"
         yield Finding("misplaced-section", "notice", page.path, 0, message, "move the text above it")
-    yield from _conflicts(page)
-    yield from _empty_sections(page)
+    yield from _conflicts(page, merged)
+    if merged is None:  # else what is a heading is not yet clear
+        yield from _empty_sections(page)
     yield from _not_utf8(page)
 
 
@@ -165,23 +166,20 @@ def _copies(pages: Mapping[str, Page]) -> Iterator[Finding]:
             yield Finding("conflict-copy", "notice", path, 0, message)
 
 
-def _conflicts(page: Page) -> Iterator[Finding]:
+def _conflicts(page: Page, merged: Merged | None) -> Iterator[Finding]:
     """Places at which a merge has left two versions. Those in code are examples."""
-    if "<<<<<<< " not in page.text:
-        return
-    code = [range(at, at + len(one.text)) for at, one in page.placed_blocks() if one.kind in ("fence", "code")]
-    above: int | None = None
-    is_divided = False
-    for mark in _MERGE_MARK.finditer(page.text):
-        if mark[0].startswith("<"):
-            above, is_divided = mark.start(), False
-        elif mark[0].startswith("="):
-            is_divided = above is not None
-        elif above is not None and is_divided:
-            if not any(above in block for block in code):
-                message = "a merge has left two versions here, between <<<<<<< and >>>>>>>; keep what counts"
-                yield Finding("conflict", "notice", page.path, page.line_of(above), message)
-            above = None
+    if merged and merged.page:
+        message = "a merge has left two versions of ## Links or ## Metadata here"
+        yield Finding(
+            "section-conflict", "notice", page.path, page.line_of(merged.places[0]), message, "bring them together"
+        )
+    places = [one.place for one in conflicts(page.text) if not (merged and merged.page and one.place in merged.gone)]
+    blocks = page.placed_blocks() if places else ()
+    code = [range(at, at + len(one.text)) for at, one in blocks if one.kind in ("fence", "code")]
+    for place in places:
+        if not any(place in block for block in code):
+            message = "a merge has left two versions here, between <<<<<<< and >>>>>>>; keep what counts"
+            yield Finding("conflict", "notice", page.path, page.line_of(place), message)
 
 
 def _empty_sections(page: Page) -> Iterator[Finding]:

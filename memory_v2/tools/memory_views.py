@@ -10,6 +10,7 @@ from memory_v2.memory import Memory
 from memory_v2.tools.answers import LONGEST, how_many_fit
 from memory_v2.tools.memory_paths import Place, file_path, listed, place
 from memory_v2.tree.exact import is_bare, text_of
+from memory_v2.tree.merged import tidied
 from memory_v2.tree.page import Page, parse_page
 from memory_v2.tree.path import ROOT
 
@@ -100,14 +101,14 @@ def named_file(memory: Memory, path: str) -> Place:
 def page_at(memory: Memory, at: Place) -> Page:
     """The page of a file. Raises `ToolProblem` if there is none."""
     try:
-        return parse_page(at.page, memory.read(at.page)).gathered()
+        return tidied(parse_page(at.page, memory.read(at.page)))
     except PageNotFound as error:
         raise ToolProblem(f"The path {at.given} does not exist{_CHOOSE}") from error
 
 
 def text_at(memory: Memory, path: str) -> str:
     """The text of a page. Raises `PageNotFound`."""
-    return text_of(parse_page(path, memory.read(path)).gathered())
+    return text_of(tidied(parse_page(path, memory.read(path))))
 
 
 def _inside(pages: Mapping[str, int], folder: str) -> list[int]:
