@@ -48,7 +48,7 @@ def find_problems(context: Context) -> list[Finding]:
         *_links(pages, known, moved_pages(context, pages, graph, known)),
         *_orphaned_sections(pages),
         *_unindexed(context),
-        *_ignored_files(ignored),
+        *_ignored_files(ignored, storage.decomposed_names() if ignored else {}),
         *_unfinished(storage),
         *_damaged_history(storage),
     ]
@@ -242,8 +242,12 @@ def _unindexed(context: Context) -> Iterator[Finding]:
         yield Finding("unindexed", "error", path, 0, message)
 
 
-def _ignored_files(ignored: Iterable[tuple[str, str]]) -> Iterator[Finding]:
+def _ignored_files(ignored: Iterable[tuple[str, str]], decomposed: Mapping[str, str]) -> Iterator[Finding]:
     for name, reason in ignored:
+        if name in decomposed:
+            message = "its name is not in Unicode NFC, as a Mac may write it, so it is no page, and no search finds it"
+            yield Finding("decomposed-name", "error", name, 0, message, "rename it to its NFC form")
+            continue
         yield Finding("stray-file", "notice", name, 0, f"this file is no page: {reason}")
 
 

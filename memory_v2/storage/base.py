@@ -188,6 +188,11 @@ class MemoryStorage(Protocol):
         """The Markdown files that are not pages, or `below` a folder of entries those that are not entries, each as
         (stored name, reason in one sentence)."""
 
+    def decomposed_names(self, rename: bool = False) -> Mapping[str, str]:
+        """The Markdown files that are no pages only because their names are decomposed, as a Mac may write them: stored
+        name → the path of the page that each is under its NFC name, which is free. With `rename` they get that name.
+        None where files cannot be renamed."""
+
     def unlisted_folders(self) -> Mapping[str, str]:
         """The folders (`projects/`) that could not be listed at the last look, each with the reason in one sentence.
         Pages below them are in no list, and may exist all the same."""

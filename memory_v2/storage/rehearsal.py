@@ -87,6 +87,9 @@ class RehearsalStorage:
     def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
         return self._storage.ignored_files(below)
 
+    def decomposed_names(self, rename: bool = False) -> dict[str, str]:
+        return {}
+
     def unlisted_folders(self) -> Mapping[str, str]:
         return self._storage.unlisted_folders()
 

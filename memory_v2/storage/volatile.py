@@ -273,6 +273,9 @@ class VolatileStorage(HistoryFirst):
     def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
         return []
 
+    def decomposed_names(self, rename: bool = False) -> dict[str, str]:
+        return {}
+
     def unlisted_folders(self) -> dict[str, str]:
         return {}
 

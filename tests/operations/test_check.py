@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
@@ -334,3 +335,41 @@ def test_a_folder_that_became_a_symbolic_link_loses_no_link_to_its_pages(tmp_pat
     assert [finding.kind for finding in memory.checkup(apply=True).findings] == ["stray-file"]
     assert memory.read() == before
     assert "[[fruit/plums]]" in before
+
+
+def decomposed(folder: Path, path: str, text: str) -> Path:
+    file = folder / f"{unicodedata.normalize('NFD', path)}.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_files_whose_names_a_mac_has_decomposed_become_pages_and_links_lead_there(tmp_path: Path) -> None:
+    memory = offline(storage=LocalStorage(tmp_path))
+    memory.write("See [[Größe]] for the sizes.", "memory")
+    files = [decomposed(tmp_path, path, f"# Maß\n\nXylit: {path}.\n") for path in ("Größe", "Öl/Süß")]
+    found = [(finding.kind, finding.severity, bool(finding.mend)) for finding in memory.check()]
+    assert found == [("decomposed-name", "error", True)] * 2
+    assert all(file.exists() for file in files), "a check alone renames nothing"
+    assert memory.search("Xylit") == []
+    checkup = memory.checkup(apply=True)
+    assert checkup.findings == ()
+    assert [finding.kind for finding in checkup.mended] == ["decomposed-name"] * 2
+    assert not any(file.exists() for file in files)
+    assert not files[1].parent.exists()
+    assert {hit.path for hit in memory.search("Xylit")} == {"Größe", "Öl/Süß"}
+    assert faults(pages_of(memory.storage), SMALL) == []
+    memory.undo()
+    assert memory.read("Öl/Süß") == "# Maß\n\nXylit: Öl/Süß.\n"
+    assert [finding.kind for finding in memory.check()] == ["unreachable"]
+
+
+def test_a_decomposed_name_is_left_if_its_page_is_there_or_another_file_takes_it(tmp_path: Path) -> None:
+    memory = offline(storage=LocalStorage(tmp_path))
+    memory.write("Das Maß ist 3.", "Größe")
+    files = [decomposed(tmp_path, path, f"{path} ist 4.\n") for path in ("Größe", "größe", "größe/x", "a?ö")]
+    page = memory.read("Größe")
+    assert {finding.kind for finding in memory.check()} == {"stray-file"}
+    assert memory.checkup(apply=True).mended == ()
+    assert all(file.exists() for file in files)
+    assert memory.read("Größe") == page

@@ -6,6 +6,7 @@ import os
 import stat
 import threading
 import time
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -36,9 +37,9 @@ from memory_v2.storage.local.disk import (
 from memory_v2.storage.local.marks import FolderMarks, mark_of
 from memory_v2.storage.local.notes import LocalNotes
 from memory_v2.storage.local.walk import LINK, walk
-from memory_v2.storage.names import SUFFIX
+from memory_v2.storage.names import SUFFIX, name_problem
 from memory_v2.storage.queue import FairLock
-from memory_v2.tree.path import ENTRIES, page_path, prefixes
+from memory_v2.tree.path import ENTRIES, TakenPaths, page_path, prefixes
 
 if TYPE_CHECKING:
     from memory_v2.storage.local.git_history import GitHistory
@@ -168,6 +169,28 @@ class LocalStorage(HistoryFirst):
     def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
         found = walk(self._folder, below)
         return sorted(found.ignored + (list(found.unlisted.items()) if below else []))
+
+    def decomposed_names(self, rename: bool = False) -> dict[str, str]:
+        taken, found = TakenPaths(self.list_files()), {}
+        for name, _ in self.ignored_files():
+            path = unicodedata.normalize("NFC", name).removesuffix(SUFFIX)
+            is_one = f"{path}{SUFFIX}" != name and name_problem(f"{path}{SUFFIX}") is None
+            if is_one and path not in taken and is_file(lstat(self._folder / to_system(name))):
+                taken.add(path)
+                found[name] = path
+        for name, path in found.items() if rename else ():
+            self._rename(self._folder / to_system(name), path)
+        return found
+
+    def _rename(self, file: Path, path: str) -> None:
+        """Makes a file this page, unless something is there."""
+        new = self._file(path)
+        with self.lock(), explained("rename", file):
+            if lstat(new) is None:
+                make_folder(new.parent)
+                file.rename(new)
+                sync_folder(new.parent)
+                sync_folder(self._prune(file.parent, self._folder))
 
     def unlisted_folders(self) -> dict[str, str]:
         return self._unlisted

@@ -173,6 +173,9 @@ class S3Storage(HistoryFirst):
     def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
         return sorted((self._entries(below) if below else self._list())[1])
 
+    def decomposed_names(self, rename: bool = False) -> dict[str, str]:
+        return {}
+
     def unlisted_folders(self) -> dict[str, str]:
         return {}
 
