@@ -271,9 +271,12 @@ def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
 
 
 def _damaged_history(storage: MemoryStorage) -> Iterator[Finding]:
-    """A history of which not even the newest revision can be read: nothing can be undone."""
+    """A history of which the newest revision cannot be read, or is no longer named."""
     with suppress(StorageError):  # what cannot be read at all is told as unfinished work is looked for
         try:
             next(storage.history.revisions(), None)
+            problem = storage.history.problem
         except HistoryDamaged as error:
-            yield Finding("damaged-history", "error", ".metadata/", 0, str(error))
+            problem = str(error)
+        if problem:
+            yield Finding("damaged-history", "error", ".metadata/", 0, problem)

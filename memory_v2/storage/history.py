@@ -151,6 +151,10 @@ class History(Protocol):
         """Whether there is any revision. Cheap."""
 
     @property
+    def problem(self) -> str:
+        """What is wrong with a history although nobody meets an error, in one sentence; empty if nothing is."""
+
+    @property
     def head(self) -> str:
         """The id of the newest revision; empty if there is none. Cheap, as `stamp` is."""
 

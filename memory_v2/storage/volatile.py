@@ -78,6 +78,11 @@ class VolatileHistory:
         return bool(self._records)
 
     @property
+    def problem(self) -> str:
+        """See `History`."""
+        return ""
+
+    @property
     def head(self) -> str:
         return self._records[-1][0].id if self._records else ""
 

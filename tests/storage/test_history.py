@@ -406,6 +406,27 @@ def test_a_copy_without_its_empty_folders_is_the_same_history(folder: Path) -> N
     assert history.pack() > 0
 
 
+def test_a_history_whose_branch_is_gone_goes_on_from_what_was_checked_out(folder: Path) -> None:
+    ids = three(GitHistory(folder))
+    GitHistory(folder).mark_checked_out(ids[-1])
+    assert GitHistory(folder).problem == ""
+    shutil.rmtree(folder / FOLDER / "refs" / "heads")
+    history = GitHistory(folder)
+    assert ids[-1][:12] in history.problem
+    assert history.head == ids[-1]
+    assert [one.id for one in history.revisions()] == ids[::-1]
+    assert history.before(history.record({"memory": b"on"}, entry(3))) == ids[-1]
+    assert GitHistory(folder).problem == ""
+
+
+def test_objects_that_no_ref_leads_to_are_told(folder: Path) -> None:
+    history = GitHistory(folder)
+    assert history.problem == ""
+    three(history)
+    shutil.rmtree(folder / FOLDER / "refs")
+    assert "the old objects stay" in history.problem
+
+
 def test_a_lock_that_a_killed_process_left_keeps_nothing_out_of_the_history(folder: Path) -> None:
     history = GitHistory(folder)
     first = history.record({"memory": b"one"}, entry(1))

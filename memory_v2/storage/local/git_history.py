@@ -33,7 +33,7 @@ from memory_v2.storage.local.disk import (
 )
 from memory_v2.storage.local.git_message import read_message
 from memory_v2.storage.local.git_objects import FlushedObjects, damaged_pack
-from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT, make_repository, new_commit, sweep
+from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT, make_repository, new_commit, sweep, unlock
 from memory_v2.storage.local.git_trees import FILE, file_of, files_below, files_in, find_blob, is_kept, path_of
 from memory_v2.tree.path import ENTRIES, is_entry
 
@@ -71,9 +71,22 @@ class GitHistory:
     def begun(self) -> bool:
         """See `History`."""
         # `git gc` moves the branches into the file packed-refs
-        refs = (self._place / BRANCH.decode(), self._place / "packed-refs")
+        refs = (self._place / name for name in (BRANCH.decode(), "packed-refs", CHECKED_OUT.decode()))
         with reading(self._place):
             return any(lstat(file) is not None for file in refs)
+
+    @property
+    def problem(self) -> str:
+        """See `History`."""
+        told = ""
+        if self.begun:
+            if self._ask(lambda: self._head and self._repo.refs.read_ref(BRANCH) is None):
+                told = f"the next change goes on from {self.checked_out[:12]}, which was checked out last"
+        else:
+            with reading(self._place):
+                if any(any(self._place.glob(f"objects/{name}")) for name in ("[0-9a-f][0-9a-f]/*", "pack/*.pack")):
+                    told = "the next change begins a new history, and the old objects stay"
+        return f"the branch of the history in {self._place} is gone: {told}" if told else ""
 
     @property
     def head(self) -> str:
@@ -273,6 +286,9 @@ class GitHistory:
 
         store: Any = self._objects()
         parent = self._head
+        if parent and self._repo.refs.read_ref(BRANCH) is None:
+            logger.warning("the branch of the history is gone; it goes on from %s", parent[:12].decode())
+            self._repo.refs.set_if_equals(BRANCH, None, self._commit(parent).id)
         tree: Any = self._tree(self._commit(parent).tree) if parent else Tree()
         files: list[Any] = []
         read_once = cache(self._tree)
@@ -348,18 +364,10 @@ class GitHistory:
             with self._explained():
                 return act()
         except _Locked:
-            self._unlock()
+            time.sleep(GIT_SECONDS)
+            unlock(self._place)
             with self._explained():
                 return act()
-
-    def _unlock(self) -> None:
-        """Removes the locks of a process that died while it recorded or packed. They are not ours, since we hold the
-        storage's lock, and plain git holds them only for milliseconds."""
-        time.sleep(GIT_SECONDS)
-        for name in ("refs/heads/*.lock", "objects/pack/*.idx.lock"):
-            for lock in self._place.glob(name):
-                with suppress(OSError):
-                    lock.unlink()
 
     def _close(self) -> None:
         opened, self._opened = self._opened, None
@@ -373,7 +381,9 @@ class GitHistory:
         if head is None and self.begun:
             with suppress(FileNotFoundError):
                 read_bytes(self._place / BRANCH.decode())  # a branch that may not be read is not damaged
-            raise KeyError(BRANCH)  # a power cut may leave the file empty
+                raise KeyError(BRANCH)  # a power cut may leave the file empty
+            if (head := self._repo.refs.read_ref(CHECKED_OUT)) is None:  # else the branch alone is gone
+                raise KeyError(BRANCH)
         return head
 
     def _checked_out(self) -> str:

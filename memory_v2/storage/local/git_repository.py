@@ -66,3 +66,12 @@ def sweep(place: Path) -> None:
             is_torn = is_temporary(file.name) or file.suffix == ".lock" or file.name.startswith("tmp")
             if is_torn and time.time() - file.stat().st_mtime > TORN_SECONDS:
                 file.unlink()
+
+
+def unlock(place: Path) -> None:
+    """Removes the locks of a process that died while it recorded or packed. Call it under the storage's lock, so that
+    they are not ours, and after some milliseconds: for as long plain git holds them."""
+    for name in ("refs/heads/*.lock", "objects/pack/*.idx.lock"):
+        for lock in place.glob(name):
+            with suppress(OSError):
+                lock.unlink()

@@ -61,6 +61,11 @@ class S3History:
         return bool(past.records or past.damage)
 
     @property
+    def problem(self) -> str:
+        """See `History`."""
+        return ""
+
+    @property
     def head(self) -> str:
         """See `History`."""
         past = self._past
