@@ -148,7 +148,17 @@ class Kept:
     def tell(self, key: str, value: str) -> None:
         """Notes a value under a key."""
         with self._change():
-            self._tables.execute("INSERT OR REPLACE INTO told VALUES (?, ?)", (key, value))
+            self._tell(key, value)
+
+    def tell_more(self, key: str, names: Collection[str]) -> None:
+        """Adds names to the JSON list that is noted under a key; what other processes add meanwhile stays."""
+        with self._change():
+            self._tables.execute("BEGIN IMMEDIATE")
+            known = json.loads(self.told(key) or "[]")
+            self._tell(key, json.dumps(sorted({*known, *names})))
+
+    def _tell(self, key: str, value: str) -> None:
+        self._tables.execute("INSERT OR REPLACE INTO told VALUES (?, ?)", (key, value))
 
     def _asked(self, sql: str, *given: object) -> Iterator[tuple[Any, ...]]:
         """The rows that answer. Raises `StorageError`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -240,8 +239,7 @@ class Notes:
         """Notes that these were captured as entries of a memory, so that `archive` counts them as kept."""
         from memory_v2.notes.archive import CAPTURED
 
-        known = set(json.loads(self._kept.told(CAPTURED) or "[]"))
-        self._kept.tell(CAPTURED, json.dumps(sorted(known | {one.id for one in found})))
+        self._kept.tell_more(CAPTURED, {one.id for one in found})
 
     def archive(self, older_than: int, apply: bool = False, force: bool = False) -> ArchivePlan:
         """The daily logs that are more than so many days old, and what keeps some of them where they are; with `apply`,

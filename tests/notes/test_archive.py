@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from memory_v2.errors import StorageConflict, UsageError
 from memory_v2.notes import moving
+from memory_v2.notes.archive import CAPTURED
 from memory_v2.notes.notes import Notes
 
 from .folder import hashes, notes_of, reopened, settled
@@ -87,6 +90,23 @@ def test_a_file_of_the_same_name_in_the_archive_is_never_replaced(notes: Notes) 
     plan = notes.archive(30, apply=True, force=True)
     assert "memory/2026-02-01.md" in {one.file for one in plan.stays}
     assert taken.read_text() == "another\n"
+
+
+def test_what_several_note_as_captured_at_once_is_all_noted(tmp_path: Path) -> None:
+    items = "".join(f"- [ ] mend fence {number}\n" for number in range(80))
+    notes = notes_of(tmp_path, {"MEMORY.md": f"# Garden\n\n{items}"}, NOW)
+    found = notes.extract()
+
+    def note(turn: int) -> None:
+        with reopened(notes.folder, NOW) as own:
+            for one in found[turn::8]:
+                own.note_captured([one])
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(note, range(8)))
+    with sqlite3.connect(tmp_path / "cache/notes.sqlite") as tables:
+        [(told,)] = tables.execute("SELECT value FROM told WHERE key = ?", (CAPTURED,))
+    assert (len(found), json.loads(told)) == (80, sorted(one.id for one in found))
 
 
 def test_undo_in_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
