@@ -94,9 +94,10 @@ class Area:
     def read_files(self, space: str | None = None) -> Iterator[EntryFile]:
         """The same, each read from the storage."""
         paths = sorted((stamp.path for stamp in self.stored.stamps() if _is_of(stamp.path, space)), key=_in_order)
+        data_of = self.stored.reader()
         for path in with_progress(paths, "entries read"):
             try:
-                data = self.stored.data(path)
+                data = data_of(path)
                 if place := place_of(path):  # else a pack that can be read by now
                     yield read_entry(place, data)
             except PageNotFound:  # moved or removed meanwhile

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -52,9 +52,9 @@ class Source:
         """See `EntrySource`."""
         return self.stored.stamps(below or ENTRIES)
 
-    def data(self, path: str) -> bytes:
+    def reader(self) -> Callable[[str], bytes]:
         """See `EntrySource`."""
-        return self.stored.data(path)
+        return self.stored.reader()
 
     def read(self, path: str, data: bytes) -> Observed:
         """See `EntrySource`."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 
 from memory_v2.entries.packs import Pack, Packed, read_pack
 from memory_v2.entries.places import is_pack, pack_of, packs_folder, place_of
@@ -41,18 +42,15 @@ class EntryFiles:
 
     def data(self, path: str) -> bytes:
         """The bytes of an entry. Raises `PageNotFound`, `Unreadable`."""
-        if found := self.packed(path):
-            return found.data
-        return self.storage.read(path).data
+        return self._data(path, self.pack)
+
+    def reader(self) -> Callable[[str], bytes]:
+        """Reads entries as `data` does, for one scan: a pack that was read for one of its entries is not read again."""
+        return partial(self._data, pack=lru_cache(MOST_PACKS)(self.pack))
 
     def packed(self, path: str) -> Packed | None:
         """The entry with this path in its pack; `None` if it is in none. Raises `Unreadable`."""
-        if (where := pack_of(path)) is None:
-            return None
-        try:
-            return self.pack(where[0]).entries.get(where[1])
-        except PageNotFound:
-            return None
+        return _packed(path, self.pack)
 
     def is_hidden(self, path: str) -> bool:
         """Whether a file cannot be read as an entry, because a pack has one with the same path."""
@@ -99,8 +97,21 @@ class EntryFiles:
         path, above = self.where(finding.path)
         return finding if path == finding.path else replace(finding, path=path, line=above + max(finding.line, 1))
 
+    def _data(self, path: str, pack: Callable[[str], Pack]) -> bytes:
+        found = _packed(path, pack)
+        return found.data if found else self.storage.read(path).data
+
     def _names_in(self, stamp: Stamp) -> tuple[str, ...]:
         known = self._names.get(stamp.path)
         if known is None or known[0] != stamp:
             known = self._names[stamp.path] = (stamp, tuple(self.pack(stamp.path).entries))
         return known[1]
+
+
+def _packed(path: str, pack: Callable[[str], Pack]) -> Packed | None:
+    if (where := pack_of(path)) is None:
+        return None
+    try:
+        return pack(where[0]).entries.get(where[1])
+    except PageNotFound:
+        return None

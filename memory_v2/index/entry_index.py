@@ -65,8 +65,8 @@ class EntrySource(Protocol):
     def stamps(self, below: str = "") -> Iterable[Stamp]:
         """The stamps of all entries, or of those below a folder."""
 
-    def data(self, path: str) -> bytes:
-        """The bytes of an entry's file. Raises `PageNotFound`, `Unreadable`."""
+    def reader(self) -> Callable[[str], bytes]:
+        """Gives the bytes of entries by path, for one scan; it raises `PageNotFound`, `Unreadable`."""
 
     def read(self, path: str, data: bytes) -> Observed:
         """What is looked up of an entry."""
@@ -272,9 +272,10 @@ class EntryIndex:
         touched: list[tuple[int, str, str]] = []
         gone: list[str] = []
         unreadable: dict[str, Unreadable] = {}
+        data_of = self._source.reader()
         for stamp in stamps:
             try:
-                data = self._source.data(stamp.path)
+                data = data_of(stamp.path)
             except PageNotFound:
                 gone.append(stamp.path)
                 continue

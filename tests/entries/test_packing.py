@@ -12,13 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2 import Memory
+from memory_v2.entries.indexing import Source
 from memory_v2.entries.packs import MAX_BYTES, can_be_packed, read_pack, stored_changes
 from memory_v2.entries.places import entry_name
 from memory_v2.errors import InvalidSetting, NotAllowed, StorageConflict
+from memory_v2.index.entry_index import EntryIndex
 from memory_v2.operations.results import EntryResult
+from memory_v2.storage.base import Stored
 from memory_v2.storage.history import PageChange
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.text.calendar import UTC_DAYS
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 HAWK = "entries/agents/hawk/memory"
@@ -260,6 +264,27 @@ def test_a_pack_with_ends_of_lines_as_windows_has_them_is_read(memory: Memory, t
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
     assert memory.entries.read_entry(SECOND).text == "It was broken until Tuesday.\r\n"
     assert not memory.check()
+
+
+def test_a_scan_of_the_entries_reads_a_pack_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(20):
+        memory.entries.capture(f"Lamp {number} was broken.", "hawk", date="2026-02-15", importance=0.1)
+    memory.entries.pack(apply=True)
+    area, index = memory.entries.area, EntryIndex(Source(memory.storage, UTC_DAYS), None)
+    asked: list[str] = []
+    read = memory.storage.read
+
+    def counted(path: str) -> Stored:
+        asked.append(path)
+        return read(path)
+
+    monkeypatch.setattr(memory.storage, "read", counted)
+    assert len(list(area.read_files())) == 20
+    assert asked in ([PACK], [PACK] * 2)  # for the names in it, unless they are known, and for the entries
+    asked.clear()
+    index.refresh()
+    assert len(index.files()) == 20
+    assert asked == [PACK] * 2
 
 
 @pytest.mark.parametrize("given", [{"older_than": 0}, {"older_than": -3}, {"importance": 2.0}])
