@@ -233,6 +233,8 @@ def delete(memory: Memory, asked: arguments.Delete) -> Answer:
 def history(memory: Memory, asked: arguments.History) -> Answer:
     """The newest changes."""
     operations = memory.history(asked.path or None)
+    if asked.path and not operations:
+        memory.read(asked.path)  # a page that never was is an error
     most = asked.max_results or 10
     lines = [_past(one) for one in operations[:most]]
     fitting = how_many_fit(lines)

@@ -105,6 +105,8 @@ def _answer(memory: Memory, given: Mapping[str, Any] | str) -> str:
         raise ToolProblem(f"Unknown command: {str(name)[:80]}. The commands are {', '.join(_COMMANDS)}.")
     kind, run = _COMMANDS[name]
     known = {one.name for one in fields(kind)}  # arguments that a later version of the tool may have are let pass
+    if isinstance(told.get("insert_line"), bool):  # pydantic takes it for 0 or 1
+        raise ToolProblem(f"Invalid `insert_line` parameter: {told['insert_line']}. It should be a whole number.")
     asked = checked(f"memory {name}", kind, {key: value for key, value in told.items() if key in known})
     return run(memory, kind(**asked))
 
@@ -124,6 +126,10 @@ def _str_replace(memory: Memory, asked: StrReplace) -> str:
     at = named_file(memory, asked.path)
     page = page_at(memory, at)
     text, old = text_of(page), asked.old_str
+    if not old:
+        raise ToolProblem(
+            "No replacement was performed: old_str is empty. Give the text to replace, or use insert to add lines."
+        )
     named = f"old_str `{old if len(old) <= LONGEST_NAMED else old[:LONGEST_NAMED] + '…'}`"
     old, new = with_line_ends_of(text, old, asked.new_str)
     if (found := text.count(old)) == 0:

@@ -268,6 +268,14 @@ def test_wrong_commands_are_refused_and_change_nothing(arguments: dict[str, Any]
     assert pages_of(memory.storage) == before
 
 
+def test_what_is_wrong_with_a_line_or_an_empty_text_is_said(memory: Memory) -> None:
+    memory.create("b", "one\ntwo\n")
+    for no_number in (True, False):
+        told_back = refused(memory, "insert", path="/memories/b.md", insert_line=no_number, insert_text="x")
+        assert "should be a whole number" in told_back
+    assert "old_str is empty" in refused(memory, "str_replace", path="/memories/b.md", old_str="", new_str="x")
+
+
 @pytest.mark.parametrize("given", [None, 7, [], "", "{", b"\xff", '"view"'])
 def test_an_input_that_is_no_command_is_refused(given: Any, memory: Memory) -> None:
     assert answer_memory_command(memory, given).is_error

@@ -159,6 +159,14 @@ def test_the_history_lists_the_ids(memory: Memory) -> None:
     assert "1 older change" in told(memory, "memory_history", max_results=1)
 
 
+def test_the_history_of_a_page_that_never_was_is_an_error_with_the_nearest_names(memory: Memory) -> None:
+    result = refused(memory, "memory_history", {"path": "gardn"})
+    assert result.text == dispatch(memory, "read_memory", {"path": "gardn"}).text
+    assert "Did you mean garden?" in result.text
+    memory.delete("garden")
+    assert "delete" in told(memory, "memory_history", path="garden")
+
+
 def test_the_graph_of_a_page_has_its_links_only(memory: Memory) -> None:
     assert set(told(memory, "get_memory_graph").splitlines()) == {
         "memory → projects/silica, garden",
