@@ -14,7 +14,7 @@ from memory_v2.notes.notes import Notes
 from memory_v2.text.amounts import counted
 
 if TYPE_CHECKING:
-    from datetime import date, datetime
+    from datetime import date
 
     from memory_v2.notes.refreshing import Refreshed
 
@@ -65,11 +65,12 @@ def touched(found: Refreshed) -> list[str]:
     return [f"{len(names):,} {what}: {plain(named(names))}" for what, names in groups if names]
 
 
-def day_of(given: datetime | None) -> date | None:
-    """The day of an option."""
-    return given.date() if given else None
-
-
 def day_option(name: str, about: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """An option that takes a day."""
-    return click.option(name, type=click.DateTime(["%Y-%m-%d"]), metavar="DAY", help=about)
+
+    def day(_: click.Context, option: click.Parameter, given: str | None) -> date | None:
+        from memory_v2.operations.texts import checked_day  # start-up that only these options need
+
+        return checked_day(option.opts[0], given)
+
+    return click.option(name, callback=day, metavar="DAY", help=about)

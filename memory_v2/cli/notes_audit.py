@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date
 from pathlib import Path
 
 import click
 
 from memory_v2 import __version__
-from memory_v2.cli.notes import day_of, day_option, tell_left_out, with_notes
+from memory_v2.cli.notes import day_option, tell_left_out, with_notes
 from memory_v2.cli.show import out, out_json, plain, plain_lines, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
@@ -69,7 +69,7 @@ def audit(
     notes: Notes,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
-    since: datetime | None,
+    since: date | None,
     unfinished_days: int,
     stale_days: int,
     baseline: Path | None,
@@ -90,7 +90,7 @@ def audit(
       silica notes audit ~/agent/memory --format sarif --fail-on error
     """
     known = read_baseline(baseline) if baseline else ()
-    choice = Choice(select=select, ignore=ignore, since=day_of(since), known=known)
+    choice = Choice(select=select, ignore=ignore, since=since, known=known)
     with working("reading the notes"):
         files = notes.refresh()
         found = notes.audit(choice, Policy(unfinished_days, stale_days))

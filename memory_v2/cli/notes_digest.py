@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date
 from pathlib import Path
 
 import click
 
-from memory_v2.cli.notes import day_of, day_option, people_option, with_notes
+from memory_v2.cli.notes import day_option, people_option, with_notes
 from memory_v2.cli.show import out, out_json, plain
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
@@ -28,8 +28,8 @@ from memory_v2.text.calendar import days_before
 def digest(
     notes: Notes,
     days: int | None,
-    since: datetime | None,
-    until: datetime | None,
+    since: date | None,
+    until: date | None,
     max_tokens: int | None,
     people: Path | None,
     as_json: bool,
@@ -45,8 +45,8 @@ def digest(
     """
     if days and since:
         raise click.UsageError("give --days or --since, not both", click.get_current_context())
-    last = day_of(until) or notes.calendar.today
-    first = day_of(since) or days_before(last, (days or 2) - 1)
+    last = until or notes.calendar.today
+    first = since or days_before(last, (days or 2) - 1)
     with working("reading the notes"):
         found = notes.digest(first, last, people)
     if as_json:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from memory_v2.cli.notes import day_of, day_option, people_option, with_notes
+from memory_v2.cli.notes import day_option, people_option, with_notes
 from memory_v2.cli.report import price
 from memory_v2.cli.show import out, out_json, plain, style, tell
 from memory_v2.cli.spinner import working
@@ -69,8 +69,8 @@ def extract(
     is_all: bool,
     categories: tuple[Category, ...],
     today: bool,
-    since: datetime | None,
-    until: datetime | None,
+    since: date | None,
+    until: date | None,
     min_grade: Grade | None,
     model: str | None,
     closed: bool,
@@ -99,7 +99,7 @@ def extract(
     if model and GRADES.index(grade) < GRADES.index("model"):
         why = f"--model changes nothing that has grade {grade} or a surer one; leave out --min-grade"
         raise click.UsageError(why, click.get_current_context())
-    first, last = day_of(since), day_of(until)
+    first, last = since, until
     if today:
         first = last = notes.calendar.today
     elif not is_all and first is None and last is None:

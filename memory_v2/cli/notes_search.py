@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import date
 
 import click
 
 from memory_v2.cli.hits import confidence, points, set_off
-from memory_v2.cli.notes import day_of, day_option, with_notes
+from memory_v2.cli.notes import day_option, with_notes
 from memory_v2.cli.show import has_colours, out, out_json, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
@@ -47,8 +47,8 @@ def search(
     limit: int,
     tag: str,
     name: str,
-    since: datetime | None,
-    until: datetime | None,
+    since: date | None,
+    until: date | None,
     context: int,
     regex: bool,
     show_all: bool,
@@ -70,7 +70,7 @@ def search(
     if not notes.folder.exists():
         raise UsageError(f"the folder of notes {notes.folder} does not exist; put a query of several words in quotes")
     with working("searching"):
-        found = notes.search(query, limit, tag, name, day_of(since), day_of(until), context, regex, show_all)
+        found = notes.search(query, limit, tag, name, since, until, context, regex, show_all)
     if as_json:
         out_json({"query": query, **document(found)})
     else:

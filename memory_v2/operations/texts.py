@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from contextlib import suppress
 from datetime import date, datetime
 
 from memory_v2.errors import InvalidSetting, InvalidText
@@ -44,6 +46,8 @@ def checked_source(source: object, day: object, calendar: Calendar) -> Source:
 
 def _checked_day(day: object, calendar: Calendar) -> date | None:
     said = checked_day("date", day)
+    if said and not iso_day(str(said)):  # it could not be read on a page
+        raise InvalidSetting(f"date must be a day of the years 1900 to 2999, such as 2026-02-03, not {said}")
     if said and said > (today := calendar.today):
         told = f"{said} is after today, {today} ({calendar.zone})"
         raise InvalidSetting(f"date must be the day on which the text was said; {told}")
@@ -51,12 +55,16 @@ def _checked_day(day: object, calendar: Calendar) -> date | None:
 
 
 def checked_day(name: str, day: object) -> date | None:
-    """Returns a day that is given as such or as 2026-02-03. Raises `InvalidSetting`, naming the setting."""
+    """Returns a day that is given as such or as 2026-02-03, of any year. Raises `InvalidSetting`, naming the
+    setting."""
     if day is None:
         return None
-    said = iso_day(day) if isinstance(day, str) else day.date() if isinstance(day, datetime) else day
+    said = day.date() if isinstance(day, datetime) else day
+    if isinstance(day, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", day):
+        with suppress(ValueError):
+            said = date.fromisoformat(day)
     if not isinstance(said, date):
-        raise InvalidSetting(f"{name} must be a day from 1900 to 2999, such as 2026-02-03, not {day!r}")
+        raise InvalidSetting(f"{name} must be a day of the calendar, such as 2026-02-03, not {day!r}")
     return said
 
 

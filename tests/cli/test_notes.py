@@ -172,6 +172,15 @@ def test_what_cannot_be_combined_or_found_is_a_usage_error(
     assert run(program, verb, str(folder), *more).code == 2
 
 
+@pytest.mark.parametrize("verb", ["search", "extract", "digest", "audit"])
+def test_a_day_that_is_none_is_refused_with_how_days_are_written(program: Program, folder: Path, verb: str) -> None:
+    query = ("kale",) if verb == "search" else ()
+    for wrong in ("2026-02-30", "20260203", "Monday"):
+        ended = run(program, verb, *query, str(folder), "--since", wrong)
+        told = f"silica: --since must be a day of the calendar, such as 2026-02-03, not '{wrong}'\n"
+        assert (ended.code, ended.err) == (2, told)
+
+
 def test_a_graph_is_json_mermaid_or_graphviz_and_tells_what_is_left_out(program: Program, folder: Path) -> None:
     (folder / "more.md").write_text("# More\n\n- See [the garden](MEMORY.md)\n")
     assert run(program, "graph", str(folder)).json["edges"][0]["target"] == "file:MEMORY.md"

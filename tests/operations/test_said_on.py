@@ -16,10 +16,11 @@ from memory_v2.errors import InvalidSetting, SilicaError
 from memory_v2.index.base import Hit
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.models.scripted import ScriptedModel
+from memory_v2.operations.texts import checked_source
 from memory_v2.settings import Settings
 from memory_v2.storage.history import HistoryDamaged
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.calendar import UTC_DAYS, Calendar
 from tests.operations.scenes import call, calls
 
 FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -307,3 +308,11 @@ def test_days_of_sources_and_dates_are_those_of_the_time_zone() -> None:
     assert clocked.memory.today == date(2026, 1, 5)
     with pytest.raises(InvalidSetting, match="after today, 2026-01-05"):
         clocked.memory.write("The kiln is hot.", date="2026-01-06")
+
+
+def test_a_day_that_no_page_can_name_is_refused_with_the_years_that_it_can() -> None:
+    for day in ("1850-01-01", "9999-12-31"):
+        with pytest.raises(InvalidSetting, match=f"a day of the years 1900 to 2999, such as 2026-02-03, not {day}"):
+            checked_source(None, day, UTC_DAYS)
+    with pytest.raises(InvalidSetting, match="a day of the calendar, such as 2026-02-03, not '2026-02-30'"):
+        checked_source(None, "2026-02-30", UTC_DAYS)
