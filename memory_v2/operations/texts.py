@@ -82,4 +82,8 @@ def check_text(text: str, what: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InvalidText(f"the text is not valid Unicode: character {error.start} is half of a pair") from error
+        code, place = ord(text[error.start]), f"character {error.start}"
+        if 0xDC80 <= code <= 0xDCFF:  # a byte of an argument, as the shell gave it
+            told = f"the text is not UTF-8: {place} is the byte 0x{code - 0xDC00:02X}; convert it to UTF-8 first"
+            raise InvalidText(told) from error
+        raise InvalidText(f"the text is not valid Unicode: {place} is half of a pair") from error

@@ -1,0 +1,17 @@
+"""Texts that cannot be stored are refused with what is wrong with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory_v2.errors import InvalidText
+from memory_v2.operations.texts import check_text
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("a\udcff", "character 1 is the byte 0xFF; convert it to UTF-8"), ("a\ud83d", "character 1 is half of a pair")],
+)
+def test_a_byte_that_is_not_utf_8_is_told_apart_from_half_of_a_pair(text: str, told: str) -> None:
+    with pytest.raises(InvalidText, match=told):
+        check_text(text, "a text")
