@@ -25,8 +25,6 @@ MAX_CHILDREN = 32
 """How many children a split may make, or leave when it groups links. A page without groups may list as many as fit in
 its bytes."""
 LEAST_GROUPS = 5
-MAX_LOOSE = 24
-"""How many other pages a page may list beside groups: that many show what they have in common."""
 """How many groups a page lists at least whose links are grouped."""
 
 
@@ -37,11 +35,10 @@ def overgrown(page: Page, threshold: int, graph: Graph) -> bool:
 
 
 def has_loose_links(page: Page, graph: Graph) -> bool:
-    """Whether a page that lists groups lists more besides than a reader looks through."""
+    """Whether a page that lists groups lists more than a reader looks through."""
     if len(page.children) <= MAX_CHILDREN:
         return False
-    groups = sum(graph.lists_only(graph.known.get(fold(link.target), "")) for link in page.children)
-    return groups >= LEAST_GROUPS and len(page.children) - groups > MAX_LOOSE
+    return sum(graph.lists_only(graph.known.get(fold(link.target), "")) for link in page.children) >= LEAST_GROUPS
 
 
 @dataclass(frozen=True)

@@ -135,6 +135,7 @@ class LocalStorage(HistoryFirst):
             self._expect(path, expected)
             file.unlink(missing_ok=True)
             sync_folder(self._prune(file.parent, self._folder))
+            self._has_been_there &= any(self._folder.iterdir())  # or it was emptied here, and nothing is gone
 
     def exists(self, path: str) -> bool:
         try:
