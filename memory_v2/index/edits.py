@@ -53,7 +53,7 @@ def read_edits(source: PageSource, known: Mapping[str, Known], stamps: Iterable[
                 edits.touched.append((path, Known(size, mark, known[path].digest)))
             else:
                 page = read_page(path, data)
-                edits.incoming.append(IncomingPage(page, page.size, mark, last_updated(source, page)))
+                edits.incoming.append(IncomingPage(page, size, mark, last_updated(source, page)))
         except PageNotFound:
             edits.removed.append(path)
         except Unreadable as error:

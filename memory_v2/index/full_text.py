@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -370,6 +371,7 @@ class FullTextIndex:
             is_filled = False
         if not is_filled or edits.unreadable:
             return self._refresh(on_change)
+        edits.incoming = [replace(each, size=each.page.size) for each in edits.incoming]
         edits.touched, edits.removed = [], [path for path in edits.removed if path in known]
         if changed := edits.changed:
             self._write(edits if on_change(changed) else edits.unknown(), known)

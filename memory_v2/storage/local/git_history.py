@@ -79,13 +79,12 @@ class GitHistory:
     def problem(self) -> str:
         """See `History`."""
         told = ""
-        if self.begun:
-            if self._ask(lambda: self._head and self._repo.refs.read_ref(BRANCH) is None):
-                told = f"the next change goes on from {self.checked_out[:12]}, which was checked out last"
-        else:
-            with reading(self._place):
-                if any(any(self._place.glob(f"objects/{name}")) for name in ("[0-9a-f][0-9a-f]/*", "pack/*.pack")):
+        if not self.begun:
+            with reading(self._place):  # a first change that failed leaves objects, and the folder of refs
+                if lstat(self._place / "objects") is not None and lstat(self._place / "refs") is None:
                     told = "the next change begins a new history, and the old objects stay"
+        elif self._ask(lambda: self._head and self._repo.refs.read_ref(BRANCH) is None):
+            told = f"the next change goes on from {self.checked_out[:12]}, which was checked out last"
         return f"the branch of the history in {self._place} is gone: {told}" if told else ""
 
     @property
