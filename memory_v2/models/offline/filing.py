@@ -28,6 +28,7 @@ from memory_v2.text.own_day import heading_day
 from memory_v2.text.speakers import speaker
 from memory_v2.text.words import content_words, words
 from memory_v2.tree.block import Block, readable
+from memory_v2.tree.headings import Outline
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
@@ -286,17 +287,11 @@ def _above_other_days(brief: WriteBrief, page: Page) -> int | None:
         if heading.level < level:  # the text would stand below it
             level = heading.level
             if number in days:
-                return _outermost(headings, days[0]) - 1
+                above, first = Outline(page.blocks).above, days[0]
+                while above[first] > 1:
+                    first = above[first]
+                return first - 1
     return None
-
-
-def _outermost(headings: Sequence[tuple[int, Block, frozenset[str]]], number: int) -> int:
-    """The number of the heading that this one is below, of the highest level; its own if it is below none."""
-    level = MAX_LEVEL + 1
-    for above, heading, _ in reversed(headings):
-        if above <= number and heading.level < level:
-            number, level = above, heading.level
-    return number
 
 
 def _is_past_day(heading: Block, today: date) -> bool:

@@ -7,6 +7,7 @@ is grouped by its vocabulary, and alphabetically if it has none in common.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -133,10 +134,11 @@ def _by_series(leaves: Sequence[Listed], homes: Sequence[Listed]) -> list[Group]
     for leaf in leaves:
         if series := _series(leaf.title):
             together.setdefault(series, []).append(leaf)
+    below = [(home, Counter(map(_series, home.below))) for home in homes] if together else []
     found = []
     for series, members in together.items():
-        there = [sum(_series(title) == series for title in home.below) for home in homes]
-        home = homes[there.index(max(there))] if any(there) else None
+        home, there = max(below, key=lambda each: each[1][series], default=(None, Counter()))
+        home = home if there[series] else None
         if home or MIN_SERIES <= len(members) < len(leaves):
             told = heading_name(members[0].title)
             found.append(Group(tuple(members), home, *((slug(told), capitalized(told)) if home is None else ())))
