@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from memory_v2 import Memory
@@ -82,11 +83,11 @@ def measured(folder: Path, count: int) -> Cost:
         texts = statements(random.Random(count))
         for number in range(UNMEASURED + CAPTURES):
             text = next(texts)
-            spent = _cpu(lambda text=text: memory.entries.capture(text, AGENTS[0], tags=("bench",), confidence=0.8))  # type: ignore[misc]
+            spent = _cpu(partial(memory.entries.capture, text, AGENTS[0], tags=("bench",), confidence=0.8))
             data = text.encode() + b"-" * 160
             if number >= UNMEASURED:
                 captures.append(spent)
-                writes.append(_cpu(lambda data=data: replace_bytes(beside, data)))  # type: ignore[misc]
+                writes.append(_cpu(partial(replace_bytes, beside, data)))
         recorded = _cpu(lambda: memory.entries.pick_up()) / (UNMEASURED + CAPTURES)
     return Cost(count, statistics.median(captures), statistics.median(writes), recorded)
 

@@ -19,6 +19,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from unittest import mock
 
@@ -128,7 +129,7 @@ def by_model(name: str) -> dict[str, list[Result]]:
         brief = RouteBrief(texts, shown_domains(default_domains()))
         operation = Operation(PATIENT)
         with mock.patch("memory_v2.models.anthropic.REQUEST_SECONDS", PATIENT.seconds):
-            decision = decide(lambda brief=brief: RouteTask(brief), (model, planner), operation)  # type: ignore[misc]
+            decision = decide(partial(RouteTask, brief), (model, planner), operation)
         cost = operation.cost
         print(f"{len(part)} sentences, {cost.calls} calls, decided by {decision.decided_by}. {decision.degraded}")
         homes, left = decision.task.homes, decision.task.left
