@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from memory_v2.entries import rows as entry_rows
-from memory_v2.entries.search_row import SEARCH
+from memory_v2.entries.search_row import ALWAYS_TOLD, SEARCH
 from memory_v2.errors import NotAllowed
 from memory_v2.given import check_given, require, tag_list
 from memory_v2.operations import rows
@@ -318,13 +318,15 @@ class Memory:
         `cross`, entries that references join to what is found come too, and with `archived` those in the archive.
         Raises `InvalidText`, `InvalidSetting`, `InvalidPattern`, `InvalidPath`, `PageNotFound`.
         """
-        days = {name: self._parts.calendar.written(day) for name, day in (("since", since), ("until", until))}
-        narrowed: dict[str, Any] = {"max_tokens": max_tokens, "under": under, **days, "source": source, "near": near}
-        narrowed |= {"only": only, "agent": agent, "domain": domain, "tags": tag_list(tags) or None}
-        narrowed |= {"min_confidence": min_confidence}
-        told = {key: value for key, value in narrowed.items() if value is not None}
-        told |= {key: value for key, value in (("cross", cross), ("archived", archived)) if value is not False}
-        return self._run(SEARCH, query=query, max_results=max_results, **told, steps=steps, regex=regex)
+        given = {name: value for name, value in locals().items() if name != "self"}
+        written = self._parts.calendar.written
+        given |= {"since": written(since), "until": written(until), "tags": tag_list(tags) or ()}
+        told = {
+            name: value
+            for name, value in given.items()
+            if name in ALWAYS_TOLD or value is not SEARCH.argument(name).default
+        }
+        return self._run(SEARCH, **told)
 
     def list_files(self) -> list[PageInfo]:
         """Lists all pages: path, title, size, date, and the links to and from each."""

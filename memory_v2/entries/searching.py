@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import date
-from typing import Literal
+from dataclasses import replace
+from typing import Any
 
 from memory_v2.entries.area import Area
 from memory_v2.entries.arguments import share_given
@@ -17,67 +16,64 @@ from memory_v2.errors import InvalidSetting
 from memory_v2.operations.context import Context
 from memory_v2.operations.results import SearchResults
 from memory_v2.operations.search import search as search_tree
+from memory_v2.operations.search_request import SearchRequest
 from memory_v2.operations.texts import checked_day
 
+OF_ENTRIES = ("agent", "domain", "tags", "min_confidence")
+"""What is asked of entries only, for pages have none of it."""
 
-def search(
-    context: Context,
-    query: str,
-    max_results: int = 10,
-    max_tokens: int | None = None,
-    under: str | None = None,
-    since: date | str | None = None,
-    until: date | str | None = None,
-    source: str | None = None,
-    near: str | None = None,
-    steps: int = 1,
-    regex: bool = False,
-    only: Literal["pages", "entries"] | None = None,
-    agent: str | None = None,
-    domain: str | None = None,
-    tags: Iterable[str] = (),
-    min_confidence: float | None = None,
-    cross: bool = False,
-    archived: bool = False,
-) -> SearchResults:
-    """The best answers of pages and entries, best first, as `operations.search` finds them. An agent, a domain, tags
-    and a confidence are what entries have: with one of them, no page is searched. Raises `InvalidSetting` too."""
-    tags = tuple(tag.strip() for tag in tags)
-    of_entries = {"agent": agent, "domain": domain, "tags": tags or None, "min_confidence": min_confidence}
-    asked = next((name for name, value in of_entries.items() if value is not None), None)
-    entries_only = only == "entries" or asked is not None
-    if only == "pages" and asked:
-        raise InvalidSetting(f"pages have no {asked}: leave it out, or search entries too")
-    if entries_only and (near is not None or regex):
-        raise InvalidSetting(f"{'regex' if regex else 'near'} finds pages only: leave it out to search entries")
-    for name, value in (("cross", cross), ("archived", archived)):
-        if not isinstance(value, bool):
-            raise InvalidSetting(f"{name} must be True or False, not {value!r}")
-    if only not in (None, "pages", "entries"):
-        raise InvalidSetting(f"only must be pages or entries, not {only!r}")
+
+def search(context: Context, **given: Any) -> SearchResults:
+    """The best answers of pages and entries to what a `SearchRequest` has `given`, best first, as `operations.search`
+    finds them. An agent, a domain, tags and a confidence are what entries have: with one of them, no page is searched.
+    Raises `InvalidSetting` too."""
+    asked = SearchRequest(**given)
+    asked = replace(asked, tags=tuple(tag.strip() for tag in asked.tags))
+    entries_only = _is_for_entries_only(asked)
     index = context.open_entries()
     recall = None
-    if entries_only or (only != "pages" and near is None and not regex and index.may_have_entries):
-        wanted = Wanted(
-            agent=agent if agent in (None, SHARED) else check_agent(agent),
-            home=None if domain is None else _home(context, domain),
-            under=under.rstrip("/") if isinstance(under, str) else None,
-            tags=tags,
-            min_confidence=None if min_confidence is None else share_given("min_confidence", min_confidence),
-            since=checked_day("since", since),
-            until=checked_day("until", until),
-            source=source.strip() if isinstance(source, str) else "",
-            archived=archived,
-            crossed=cross,
-        )
+    is_for_both = asked.only != "pages" and asked.near is None and not asked.regex
+    if entries_only or (is_for_both and index.may_have_entries):
+        wanted = _wanted(context, asked)
         index.refresh()
-        recall = Recall(index, context.calendar, wanted, EntryFiles(context.storage), max_results, entries_only)
-    results = search_tree(
-        context, query, max_results, max_tokens, under, since, until, source, near, steps, regex, recall
-    )
+        recall = Recall(index, context.calendar, wanted, EntryFiles(context.storage), asked.max_results, entries_only)
+    results = search_tree(context, asked, recall)
     if recall:
         results.archived_left_out = recall.left_out or 0
     return results
+
+
+def _is_for_entries_only(asked: SearchRequest) -> bool:
+    """Whether pages are left out. Raises `InvalidSetting` if what is asked does not go together."""
+    told = next((name for name in OF_ENTRIES if getattr(asked, name) not in (None, ())), None)
+    entries_only = asked.only == "entries" or told is not None
+    if asked.only == "pages" and told:
+        raise InvalidSetting(f"pages have no {told}: leave it out, or search entries too")
+    if entries_only and (asked.near is not None or asked.regex):
+        raise InvalidSetting(f"{'regex' if asked.regex else 'near'} finds pages only: leave it out to search entries")
+    for name, value in (("cross", asked.cross), ("archived", asked.archived)):
+        if not isinstance(value, bool):
+            raise InvalidSetting(f"{name} must be True or False, not {value!r}")
+    if asked.only not in (None, "pages", "entries"):
+        raise InvalidSetting(f"only must be pages or entries, not {asked.only!r}")
+    return entries_only
+
+
+def _wanted(context: Context, asked: SearchRequest) -> Wanted:
+    """Which entries are asked for. Raises `InvalidSetting`."""
+    least = asked.min_confidence
+    return Wanted(
+        agent=asked.agent if asked.agent in (None, SHARED) else check_agent(asked.agent),
+        home=None if asked.domain is None else _home(context, asked.domain),
+        under=asked.under.rstrip("/") if isinstance(asked.under, str) else None,
+        tags=tuple(asked.tags),
+        min_confidence=None if least is None else share_given("min_confidence", least),
+        since=checked_day("since", asked.since),
+        until=checked_day("until", asked.until),
+        source=asked.source.strip() if isinstance(asked.source, str) else "",
+        archived=asked.archived,
+        crossed=asked.cross,
+    )
 
 
 def _home(context: Context, domain: object) -> str:

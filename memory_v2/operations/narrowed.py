@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from memory_v2.errors import InvalidPath, InvalidSetting, PageNotFound
+from memory_v2.operations.search_request import SearchRequest
 from memory_v2.operations.texts import checked_day
 from memory_v2.settings import is_count
 from memory_v2.text.calendar import Calendar
@@ -38,33 +39,24 @@ class Part:
         return (self.since is None or day >= self.since) and (self.until is None or day <= self.until)
 
 
-def checked_part(
-    graph: Graph,
-    calendar: Calendar,
-    under: object,
-    since: object,
-    until: object,
-    source: object,
-    near: object,
-    steps: int,
-) -> Part:
-    """The part that is meant: the page `under` and those below it, those at most `steps` links from the page `near`.
-    Raises `PageNotFound`, `InvalidPath`, `InvalidSetting`."""
-    first, last = checked_day("since", since), checked_day("until", until)
+def checked_part(asked: SearchRequest, graph: Graph, calendar: Calendar) -> Part:
+    """The part that is asked for: the page `under` and those below it, those at most `steps` links from the page
+    `near`. Raises `PageNotFound`, `InvalidPath`, `InvalidSetting`."""
+    first, last = checked_day("since", asked.since), checked_day("until", asked.until)
     if first and first > (today := calendar.today):
         raise InvalidSetting(f"since must not be a day to come: {first} is after today, {today} ({calendar.zone})")
     if first and last and first > last:
         raise InvalidSetting(f"since must not be after until: {first} is after {last}")
-    if not is_count(steps, 1):
-        raise InvalidSetting(f"steps must be at least 1, not {steps!r}")
-    name = source.strip() if isinstance(source, str) else ""
-    if source is not None and not name:
-        raise InvalidSetting(f"source must be a part of the name of a source, not {source!r}")
+    if not is_count(asked.steps, 1):
+        raise InvalidSetting(f"steps must be at least 1, not {asked.steps!r}")
+    name = asked.source.strip() if isinstance(asked.source, str) else ""
+    if asked.source is not None and not name:
+        raise InvalidSetting(f"source must be a part of the name of a source, not {asked.source!r}")
     pages: frozenset[str] | None = None
-    if under is not None:
-        pages = _below(graph, _path(under))
-    if near is not None:
-        around = _around(graph, _path(near), steps)
+    if asked.under is not None:
+        pages = _below(graph, _path(asked.under))
+    if asked.near is not None:
+        around = _around(graph, _path(asked.near), asked.steps)
         pages = around if pages is None else pages & around
     return Part(pages, first, last, name)
 

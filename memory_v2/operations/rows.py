@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         DeleteResult,
         PageInfo,
         Result,
-        SearchResults,
         SplitResult,
         WriteResult,
     )
@@ -58,35 +57,6 @@ WRITE: Row[WriteResult] = Row(
     changes="tree",
     is_recorded=True,
     is_replayable=True,
-)
-
-SEARCH: Row[SearchResults] = Row(
-    "search",
-    "operations.search:search",
-    "Search the memory for an answer.",
-    (
-        Argument("query", "str", "The question."),
-        Argument("max_results", "int", "The maximum number of answers.", 10),
-        Argument(
-            "max_tokens", "int | None", "As many answers as fit into this many tokens, instead, for a prompt.", None
-        ),
-        Argument("under", "str | None", "Only this page and those below it.", None),
-        Argument("since", "date | str | None", "Only what was said on this day or later, such as 2026-02-03.", None),
-        Argument("until", "date | str | None", "Only what was said on this day or before.", None),
-        Argument("source", "str | None", "Only what came from a source with this in its name.", None),
-        Argument("near", "str | None", "Only this page and those that links join to it.", None),
-        Argument("steps", "int", "How many links away from the page that is near.", 1),
-        Argument(
-            "regex",
-            "bool",
-            "The query is a regular expression: find the lines that match, in the order of pages.",
-            False,
-        ),
-    ),
-    is_recorded=True,
-    is_replayable=True,
-    listed_as="results",
-    repeats=("query",),
 )
 
 LIST_FILES: Row[list[PageInfo]] = Row(
@@ -323,7 +293,6 @@ IMPORT: Row[ImportResult] = Row(
 ROWS: tuple[Row[Any], ...] = (
     WRITE,
     READ,
-    SEARCH,
     LIST_FILES,
     GRAPH,
     SPLIT,

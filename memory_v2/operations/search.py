@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import date
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from memory_v2.operations.freshness import refresh
 from memory_v2.operations.narrowed import Part, checked_part
 from memory_v2.operations.quoted import SMALLEST, check_tokens, fitting
 from memory_v2.operations.results import EntryResult, Factors, SearchResult, SearchResults
+from memory_v2.operations.search_request import SearchRequest
 from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.texts import check_question
 from memory_v2.operations.views import found_on, view_of
@@ -39,56 +39,48 @@ MAX_RESULTS = 1_000
 """How many results a search returns at most, so that a huge number asked for costs no more memory."""
 
 
-def search(
-    context: Context,
-    query: str,
-    max_results: int = 10,
-    max_tokens: int | None = None,
-    under: str | None = None,
-    since: date | str | None = None,
-    until: date | str | None = None,
-    source: str | None = None,
-    near: str | None = None,
-    steps: int = 1,
-    regex: bool = False,
-    beside: Beside | None = None,
-) -> SearchResults:
+def search(context: Context, asked: SearchRequest, beside: Beside | None = None) -> SearchResults:
     """The best answers to a question, best first, each verbatim with its page and lines; empty only if the memory has
-    none. With `max_tokens`, as many as fit instead of `max_results`; the best is there, cut if it must be. The others
-    say in which part of the memory; `regex` makes the query a pattern and finds the lines that match. What stands
-    `beside` the pages is found too. Raises `InvalidText` for an empty question, `InvalidSetting` for fewer than one
-    result, `InvalidPattern`, `PageNotFound`, `InvalidPath`, and `StorageError`."""
-    check_question(query)
-    check_tokens(max_tokens)
-    if not is_count(max_results, 1):
-        raise InvalidSetting(f"at least one result has to be asked for, not {max_results!r}")
-    if not isinstance(regex, bool):
-        raise InvalidSetting(f"regex must be True or False, not {regex!r}")
-    limit = min(max(max_results, (max_tokens or 0) // SMALLEST), MAX_RESULTS)
+    none. With `max_tokens`, as many as fit instead of `max_results`; the best is there, cut if it must be. With
+    `regex`, the lines that match. What stands `beside` the pages is found too. Raises `InvalidText` for an empty
+    question, `InvalidSetting` for fewer than one result, `InvalidPattern`, `PageNotFound`, `InvalidPath`, and
+    `StorageError`."""
+    _check(asked)
+    limit = min(max(asked.max_results, (asked.max_tokens or 0) // SMALLEST), MAX_RESULTS)
     refresh(context)
-    part = checked_part(context.index.graph(), context.calendar, under, since, until, source, near, steps)
+    part = checked_part(asked, context.index.graph(), context.calendar)
     if beside and beside.alone:
         part = replace(part, pages=frozenset())
     draft = Draft(context)
-    if regex:
+    if asked.regex:
         from memory_v2.operations.pattern import matching_results  # start-up that no other search should pay
 
-        chosen = matching_results(context, query, limit, part)
-        results = SearchResults(chosen if max_tokens is None else fitting(chosen, draft.find, max_tokens))
+        chosen = matching_results(context, asked.query, limit, part)
+        shown = chosen if asked.max_tokens is None else fitting(chosen, draft.find, asked.max_tokens)
+        results = SearchResults(shown)
         results.answered, results.decided_by = bool(chosen), "program"
     else:
-        results, chosen = _decided(draft, query, limit, part, max_tokens, beside)
+        results, chosen = _decided(draft, asked, limit, part, beside)
     for path in dict.fromkeys(result.path for result in results):
         draft.note_read(path)
     context.operation.trace.add("found", places=[f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in chosen])
     return results
 
 
+def _check(asked: SearchRequest) -> None:
+    check_question(asked.query)
+    check_tokens(asked.max_tokens)
+    if not is_count(asked.max_results, 1):
+        raise InvalidSetting(f"at least one result has to be asked for, not {asked.max_results!r}")
+    if not isinstance(asked.regex, bool):
+        raise InvalidSetting(f"regex must be True or False, not {asked.regex!r}")
+
+
 def _decided(
-    draft: Draft, query: str, limit: int, part: Part, max_tokens: int | None, beside: Beside | None
+    draft: Draft, asked: SearchRequest, limit: int, part: Part, beside: Beside | None
 ) -> tuple[SearchResults, list[SearchResult]]:
     """The results that a model has decided on, as statements or as many as fit, and as they were chosen."""
-    context, graph = draft.context, draft.graph()
+    context, graph, query = draft.context, draft.graph(), asked.query
     root = draft.find(ROOT) if ROOT not in context.index.unreadable else None
     places = _places(draft, query, max(limit, MIN_PLACES), part, beside)
     brief = SearchBrief(
@@ -106,7 +98,8 @@ def _decided(
     )
     admitted = (one for one in cited if isinstance(one, EntryResult) or part.has(one.path, one.date, one.source))
     chosen = list(islice(admitted, limit))
-    shown = statements(chosen, draft.find) if max_tokens is None else fitting(chosen, draft.find, max_tokens)
+    fit = asked.max_tokens
+    shown = statements(chosen, draft.find) if fit is None else fitting(chosen, draft.find, fit)
     results = SearchResults(with_confidence(shown, query, context.index, beside))
     results.answered = bool(results) and (
         decision.decided_by != context.planner.name or is_answered(results, places, query, context.index, beside)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory_v2.documents import read_document, result_document
 from memory_v2.entries import rows as entry_rows
+from memory_v2.entries.search_row import SEARCH
 from memory_v2.errors import NotAllowed, ToolProblem
 from memory_v2.memory import Memory
 from memory_v2.operations import rows
@@ -133,7 +134,7 @@ def capture(memory: Memory, asked: arguments.Capture) -> Answer:
 def search(memory: Memory, asked: arguments.Search) -> Answer:
     """The answers that fit, best first."""
     results = memory.search(asked.query, asked.max_results or 10, asked.max_tokens)
-    document = result_document(rows.SEARCH, results, {"query": asked.query})
+    document = result_document(SEARCH, results, {"query": asked.query})
     hits = [
         _hit(number, result) if asked.max_tokens is None else result.quoted for number, result in enumerate(results, 1)
     ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from memory_v2.entries import rows as entry_rows
+from memory_v2.entries.search_row import SEARCH
 from memory_v2.memory import Memory
 from memory_v2.models.base import Prompt
 from memory_v2.operations import rows
@@ -52,7 +53,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool("write_memory", rows.WRITE, arguments.Write, answers.write),
     Tool("capture_memory", entry_rows.CAPTURE, arguments.Capture, answers.capture),
     Tool("replace_in_memory", rows.REPLACE_TEXT, arguments.Replace, answers.replace),
-    Tool("search_memory", rows.SEARCH, arguments.Search, answers.search),
+    Tool("search_memory", SEARCH, arguments.Search, answers.search),
     Tool("list_memory_files", rows.LIST_FILES, arguments.ListFiles, answers.list_files),
     Tool("split_memory", rows.SPLIT, arguments.Split, answers.split),
     Tool("get_memory_graph", rows.GRAPH, arguments.Graph, answers.graph),
