@@ -61,10 +61,9 @@ def _mend(context: Context) -> Result:
     """Makes pages of files with decomposed names, settles conflicts in the program's sections, creates a missing root,
     follows pages that were renamed by hand, removes children that do not exist, links unreachable pages and splits
     overgrown ones."""
-    context.storage.decomposed_names(rename=True)  # in the history, that is an edit by hand
-    refresh(context, even_if_fresh=True)
+    if context.storage.decomposed_names(rename=True):  # in the history, that is an edit by hand
+        refresh(context, even_if_fresh=True)
     settled = _settle(context)
-    refresh(context, even_if_fresh=True)
     draft = Draft(context)
     paths = sorted(draft.paths())
     if paths and not draft.exists(ROOT):
