@@ -11,7 +11,8 @@ from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import pydantic
-from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, WithJsonSchema, field_validator
+from pydantic_core import PydanticCustomError
 
 from memory_v2.agent.tools import Argument, ToldAs
 from memory_v2.errors import ToolProblem
@@ -24,6 +25,16 @@ class _Arguments(BaseModel):
     """The arguments of a tool. Arguments that are not in the schema are refused."""
 
     model_config = ConfigDict(extra="forbid", str_max_length=LONGEST)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth(cls, given: Any, info: ValidationInfo) -> Any:
+        """Refuses `true` and `false` for a number, which pydantic takes for 1 and 0."""
+        truths = [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, bool)]
+        if truths and _takes_numbers(cls.model_fields[str(info.field_name)].annotation):
+            told = {"given": str(truths[0]).lower()}
+            raise PydanticCustomError("no_number", "Input should be a number, not {given}", told)
+        return given
 
 
 def checked(tool: str, kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,6 +71,10 @@ def _type(hint: Any) -> Any:
     if type(None) in parts:
         return Union[tuple(map(_type, parts))]  # noqa: UP007 - of so many types as there are
     return hint
+
+
+def _takes_numbers(hint: Any) -> bool:
+    return hint in (int, float) or any(map(_takes_numbers, get_args(hint)))
 
 
 def _note(note: Argument | ToldAs) -> Any:

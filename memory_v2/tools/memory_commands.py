@@ -105,8 +105,6 @@ def _answer(memory: Memory, given: Mapping[str, Any] | str) -> str:
         raise ToolProblem(f"Unknown command: {str(name)[:80]}. The commands are {', '.join(_COMMANDS)}.")
     kind, run = _COMMANDS[name]
     known = {one.name for one in fields(kind)}  # arguments that a later version of the tool may have are let pass
-    if isinstance(told.get("insert_line"), bool):  # pydantic takes it for 0 or 1
-        raise ToolProblem(f"Invalid `insert_line` parameter: {told['insert_line']}. It should be a whole number.")
     asked = checked(f"memory {name}", kind, {key: value for key, value in told.items() if key in known})
     return run(memory, kind(**asked))
 

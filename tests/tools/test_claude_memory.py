@@ -272,7 +272,8 @@ def test_what_is_wrong_with_a_line_or_an_empty_text_is_said(memory: Memory) -> N
     memory.create("b", "one\ntwo\n")
     for no_number in (True, False):
         told_back = refused(memory, "insert", path="/memories/b.md", insert_line=no_number, insert_text="x")
-        assert "should be a whole number" in told_back
+        assert f"insert_line: Input should be a number, not {str(no_number).lower()}" in told_back
+    assert "should be a number, not true" in refused(memory, "view", path="/memories/b.md", view_range=[True, 2])
     assert "old_str is empty" in refused(memory, "str_replace", path="/memories/b.md", old_str="", new_str="x")
 
 

@@ -319,6 +319,17 @@ def test_wrong_types_missing_and_unknown_arguments_are_refused_by_name(tool: Any
     assert "surprise" in refused(memory, tool.name, {**given, "surprise": 1}).text
 
 
+@pytest.mark.parametrize("wrong", [True, False])
+@pytest.mark.parametrize(
+    ("name", "argument"),
+    [("read_memory", "from_line"), ("search_memory", "max_results"), ("capture_memory", "confidence")],
+)
+def test_a_truth_value_is_no_number(name: str, argument: str, wrong: bool, memory: Memory) -> None:
+    given = {"read_memory": {}, "search_memory": {"query": "leeks"}, "capture_memory": {"content": "leeks"}}[name]
+    told_back = refused(memory, name, {**given, argument: wrong}).text
+    assert f"{argument}: Input should be a number, not {str(wrong).lower()}" in told_back
+
+
 @pytest.mark.parametrize("trick", TRICKS)
 @pytest.mark.parametrize(
     "name", ["read_memory", "write_memory", "split_memory", "delete_memory", "get_memory_graph", "memory_history"]
