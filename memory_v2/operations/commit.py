@@ -139,9 +139,17 @@ def _check_meanwhile(draft: Draft, pages: dict[str, Page | None], may_be_out_of_
     if (
         any(path in others for path in created)
         or (not may_be_out_of_reach and kept.intersection(draft.unreachable()))
-        or any(source not in pages for path in gone for source in stored.sources.get(path, ()))
+        or any(
+            _is_linked_unseen(draft, pages, source, path) for path in gone for source in stored.sources.get(path, ())
+        )
     ):
         raise StorageConflict("the tree was changed by somebody else meanwhile")
+
+
+def _is_linked_unseen(draft: Draft, pages: dict[str, Page | None], source: str, gone: str) -> bool:
+    """Whether a page that does not change links to one that is removed, and the draft has not staged it like that."""
+    staged = draft.staged.get(source)
+    return source not in pages and (staged is None or fold(gone) not in staged.link_keys)
 
 
 def _changed(draft: Draft) -> dict[str, Page | None]:
@@ -224,13 +232,12 @@ def _lost_targets(draft: Draft, path: str, page: Page | None) -> dict[str, str]:
     before = draft.before(path)
     if before is None:
         return {}
-    kept = {link.key for link, _ in page.found_links} if page else set()
-    lost = {link.key for link, _ in before.found_links} - kept - {None}
+    lost = before.link_keys - (page.link_keys if page else frozenset())
     if not lost:
         return {}
     known = {fold(known): known for known in draft.paths()}
     descriptions = {fold(child.target): child.description for child in before.children}
-    return {known[key]: descriptions.get(key, "") for key in sorted(k for k in lost if k in known)}
+    return {known[key]: descriptions.get(key, "") for key in sorted(lost & known.keys())}
 
 
 def _nearest_kept(draft: Draft, before: Graph, loser: str, target: str) -> str:

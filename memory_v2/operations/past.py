@@ -163,7 +163,7 @@ def undo(context: Context, revision: str | None = None) -> Result:
         try:
             made = commit(draft, exact=True, may_be_large=is_split)
         except StorageConflict:
-            if not _was_so_before(draft, recorded, operation):
+            if not _is_as_before(draft, recorded, operation):
                 raise
             made = commit(draft, exact=True, may_be_large=is_split, may_be_out_of_reach=True)
     except StorageConflict as error:
@@ -220,15 +220,20 @@ def put_back(context: Context, pages: Mapping[str, bytes], entries: Iterable[Pag
     return _settled(context, Result(ROOT, (made,) if made else ()))
 
 
-def _was_so_before(draft: Draft, recorded: History, operation: PastOperation) -> bool:
+def _is_as_before(draft: Draft, recorded: History, operation: PastOperation) -> bool:
     """Whether every page that the undo would leave out of reach is so now, or was so before the operation: then the
-    undo takes nothing away. It reads the pages themselves, since they may link to pages that do not exist now."""
+    undo takes nothing away. Pages that linked before the operation to what it made are staged as they are, for they may
+    do so again. It reads the pages themselves, since they may link to pages that do not exist now."""
     stored = {path: read_page(path, data) for path, data in _now(draft.context, {}).items()}
-    staged = {path: page for path, page in (stored | draft.staged).items() if page is not None}
-    lost = set(build_graph(staged.values()).unreachable) - set(build_graph(stored.values()).unreachable)
     old = recorded.before(operation.first.id)
-    then = recorded.pages(old) if old else {}
-    return lost <= set(build_graph(read_page(path, data) for path, data in then.items()).unreachable)
+    then = {path: read_page(path, data) for path, data in recorded.pages(old).items()} if old else {}
+    gone = {fold(path) for path, page in draft.staged.items() if page is None}
+    for path in stored.keys() & then.keys() - draft.staged.keys():
+        if (led := gone & stored[path].link_keys) and led <= then[path].link_keys:
+            draft.staged[path] = draft.before(path)
+    staged = [page for page in (stored | draft.staged).values() if page is not None]
+    lost = set(build_graph(staged).unreachable) - set(build_graph(stored.values()).unreachable)
+    return lost <= set(build_graph(then.values()).unreachable)
 
 
 def _settled(context: Context, result: Result) -> Result:

@@ -223,6 +223,11 @@ class Page:
             for link in find_links(block)
         )
 
+    @cached_property
+    def link_keys(self) -> frozenset[str]:
+        """The folded paths of the pages that it links to, whether they exist or not."""
+        return frozenset(link.key for link, _ in self.found_links if link.key is not None)
+
     @property
     def _child_starts(self) -> frozenset[int]:
         """The positions in `text` of the links that list a child."""

@@ -78,3 +78,14 @@ def test_the_parts_of_a_large_block_say_where_they_are_from() -> None:
     for path, page in below.items():
         assert page.properties["split_from"] == path.rpartition("/")[0]
         assert page.properties["source"] == "days/2026-02-11.md"
+
+
+def test_text_that_somebody_has_put_around_a_part_of_a_large_block_is_divided() -> None:
+    memory = written("# Log\n\n```\n" + "".join(f"line {n} of the log of the pump\n" for n in range(200)) + "```\n")
+    part = next(path for path in memory.storage.list_files() if path.endswith("part-2"))
+    beds = (f"The {name} grows in bed {n} beside the wall.\n\n" for n in range(16) for name in ("leek", "kale", "bean"))
+    above, metadata, below = memory.storage.read(part).data.partition(b"## Metadata")
+    memory.storage.write(part, b"Before it.\n\n" + above + "".join(beds).encode() + metadata + below)
+    result = memory.split(part)
+    assert (result.decided_by, result.degraded) == ("offline", "")
+    assert result.new_files

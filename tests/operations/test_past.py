@@ -51,6 +51,37 @@ def test_a_page_that_nothing_linked_to_may_be_as_it_was() -> None:
     assert tree(storage) == before
 
 
+def test_a_link_that_led_nowhere_before_a_page_was_made_may_do_so_again() -> None:
+    storage = VolatileStorage(clock)
+    memory = offline(storage=storage)
+    memory.write("Lisbon is on the Tagus, unlike [[porto]].", "lisbon")
+    memory.checkpoints.create_checkpoint("before")
+    before, moment = tree(storage), memory.history()[0].id
+    for make in (memory.create, lambda path, text: memory.write(text, path)):
+        make("porto", "Porto is on the Douro.")
+        memory.undo()
+        assert tree(storage) == before
+        make("porto", "Porto is on the Douro.")
+        memory.restore(moment)
+        assert tree(storage) == before
+        make("porto", "Porto is on the Douro.")
+        memory.checkpoints.restore_checkpoint("before")
+        assert tree(storage) == before
+
+
+def test_a_page_to_which_others_have_linked_since_is_not_taken_away() -> None:
+    storage = VolatileStorage(clock)
+    memory = offline(storage=storage)
+    memory.write("Lisbon is on the Tagus, unlike [[porto]].", "lisbon")
+    memory.write("Faro is on the sea.", "faro")
+    made = memory.create("porto", "Porto is on the Douro.").revision
+    memory.replace_text("faro", "sea.", "sea, unlike [[porto]].")
+    before = tree(storage)
+    with pytest.raises(NotAllowed, match="other pages link"):
+        memory.undo(made)
+    assert tree(storage) == before
+
+
 def test_a_page_that_others_hang_on_by_now_is_not_taken_away() -> None:
     storage = VolatileStorage(clock)
     memory = offline(storage=storage)

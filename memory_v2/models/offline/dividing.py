@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from calendar import monthrange
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -450,8 +451,7 @@ def _from_to(headings: Sequence[str]) -> str:
 
 
 def _child(page: _Page, group: Group, names: Names) -> dict[str, Any]:
-    first = page.body[0]
-    telling = page.terms.telling(number - first for number in group.numbers)
+    telling = page.terms.telling(bisect_left(page.body, number) for number in group.numbers)
     terms = [term for term in telling if not page.above.issuperset(map(stem, words(term)))]
     fallback = shorten(page.blocks[group.numbers[0] - 1].content, 40)
     if not group.title:
