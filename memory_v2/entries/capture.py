@@ -23,7 +23,7 @@ from memory_v2.entries.file import RELATED, day_or_moment, entry_data, one_of, r
 from memory_v2.entries.places import check_agent
 from memory_v2.errors import EntryNotFound, InvalidSetting, InvalidText, StorageError, UsageError
 from memory_v2.index.known import KnownEntry
-from memory_v2.operations.texts import check_text
+from memory_v2.operations.texts import check_text, check_year
 from memory_v2.text.secrets import Secret, find_secrets, opening
 
 BATCH = 500
@@ -214,6 +214,7 @@ def _observed(area: Area, told: object) -> date | datetime:
         return area.calendar.today
     observed = _checked("date", told, _day_or_moment, "a day such as 2026-02-03, or a moment with its time zone")
     assert observed is not None
+    check_year(observed.date() if isinstance(observed, datetime) else observed)
     return observed
 
 

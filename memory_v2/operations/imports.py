@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from memory_v2.errors import InvalidText, SilicaError, StorageError, UsageError
-from memory_v2.models.offline.describing import describe_page
+from memory_v2.models.offline.describing import describe_page, listed_title
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans
@@ -20,7 +20,7 @@ from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.operations.write import write
 from memory_v2.text.amounts import counted
-from memory_v2.text.plain import capitalized, shorten
+from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import slug
 from memory_v2.tree.block import Block, line_end
 from memory_v2.tree.edit import appended, new_blocks
@@ -277,8 +277,8 @@ def listing_line(document: Incoming) -> str:
     title = own_title(blocks) or document.title or _title_of(document.path)
     if not document.description:
         return describe_page(title, blocks)
-    told = " ".join(document.description.split())
-    return shorten(told if told.startswith(title) else f"{shorten(title, 110)}: {told}", MAX_DESCRIPTION)
+    told, line = plain(document.description), listed_title(title)
+    return shorten(told if told.startswith(line) else f"{line}: {told}", MAX_DESCRIPTION)
 
 
 def folder_line(title: str, below: Sequence[str]) -> str:

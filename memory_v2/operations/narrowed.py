@@ -10,7 +10,6 @@ from memory_v2.errors import InvalidPath, InvalidSetting, PageNotFound
 from memory_v2.operations.search_request import SearchRequest
 from memory_v2.operations.texts import checked_day
 from memory_v2.settings import is_count
-from memory_v2.text.calendar import Calendar
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.path import page_path
 
@@ -39,12 +38,10 @@ class Part:
         return (self.since is None or day >= self.since) and (self.until is None or day <= self.until)
 
 
-def checked_part(asked: SearchRequest, graph: Graph, calendar: Calendar) -> Part:
+def checked_part(asked: SearchRequest, graph: Graph) -> Part:
     """The part that is asked for: the page `under` and those below it, those at most `steps` links from the page
     `near`. Raises `PageNotFound`, `InvalidPath`, `InvalidSetting`."""
     first, last = checked_day("since", asked.since), checked_day("until", asked.until)
-    if first and first > (today := calendar.today):
-        raise InvalidSetting(f"since must not be a day to come: {first} is after today, {today} ({calendar.zone})")
     if first and last and first > last:
         raise InvalidSetting(f"since must not be after until: {first} is after {last}")
     if not is_count(asked.steps, 1):

@@ -48,7 +48,7 @@ def search(context: Context, asked: SearchRequest, beside: Beside | None = None)
     _check(asked)
     limit = min(max(asked.max_results, (asked.max_tokens or 0) // SMALLEST), MAX_RESULTS)
     refresh(context)
-    part = checked_part(asked, context.index.graph(), context.calendar)
+    part = checked_part(asked, context.index.graph())
     if beside and beside.alone:
         part = replace(part, pages=frozenset())
     draft = Draft(context)

@@ -46,8 +46,7 @@ def checked_source(source: object, day: object, calendar: Calendar) -> Source:
 
 def _checked_day(day: object, calendar: Calendar) -> date | None:
     said = checked_day("date", day)
-    if said and not iso_day(str(said)):  # it could not be read on a page
-        raise InvalidSetting(f"date must be a day of the years 1900 to 2999, such as 2026-02-03, not {said}")
+    check_year(said)
     if said and said > (today := calendar.today):
         told = f"{said} is after today, {today} ({calendar.zone})"
         raise InvalidSetting(f"date must be the day on which the text was said; {told}")
@@ -66,6 +65,12 @@ def checked_day(name: str, day: object) -> date | None:
     if not isinstance(said, date):
         raise InvalidSetting(f"{name} must be a day of the calendar, such as 2026-02-03, not {day!r}")
     return said
+
+
+def check_year(said: date | None) -> None:
+    """Raises `InvalidSetting` if the day of a text could not be read again where it stands on a page."""
+    if said and not iso_day(said.isoformat()):
+        raise InvalidSetting(f"date must be a day of the years 1900 to 2999, such as 2026-02-03, not {said}")
 
 
 def check_question(query: str) -> None:

@@ -139,6 +139,7 @@ def test_check_tells_its_findings_and_what_it_mended(grown: Program) -> None:
     assert (mended["findings"], mended["mended"]) == ([], [finding])
     assert mended["result"].keys() == RESULT
     assert mended["result"]["changed_pages"] == ["memory"]
+    assert grown.quick("history", "--json").json["operations"][0]["summary"] == "memory"
 
 
 def test_a_deletion_tells_where_the_children_went(grown: Program) -> None:

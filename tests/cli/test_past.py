@@ -68,7 +68,7 @@ def test_in_a_pipe_each_operation_is_a_line_the_newest_first(grown: Program) -> 
     assert all(ID.fullmatch(row[0]) for row in listed)
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row[1]) for row in listed)
     assert [row[2:] for row in listed] == [
-        ["rename", "people", "", "memory, people, persons", ""],
+        ["rename", "people → persons", "", "memory, people, persons", ""],
         ["write", "Grace writes compilers and naval history", "offline", "people", ""],
         [
             "outside",

@@ -91,6 +91,13 @@ def test_a_day_stays_a_day_and_today_is_that_of_the_time_zone(tmp_path: Path) ->
     assert memory.entries.capture("Earlier.", date=date(2026, 2, 3)).id == "default/obs-2026-02-03-001"
 
 
+@pytest.mark.parametrize("day", ["0001-01-01", "1899-12-31", "9999-12-31T00:00:00Z", date(3000, 1, 1)])
+def test_an_entry_may_be_of_the_years_that_a_page_may_name(any_memory: Memory, day: date | str) -> None:
+    with pytest.raises(InvalidSetting, match="a day of the years 1900 to 2999"):
+        any_memory.entries.capture("Long ago.", date=day)
+    assert any_memory.entries.capture("In 1900.", date="1900-01-01").id == "default/obs-1900-01-01-001"
+
+
 def test_the_same_text_of_the_same_day_is_said_to_be_there(any_memory: Memory) -> None:
     first = any_memory.entries.capture("Backup failed.", "hawk")
     again = any_memory.entries.capture("Backup failed.\n\n", "hawk", tags=["x"])

@@ -233,6 +233,23 @@ def test_an_exported_memory_is_imported_again_page_by_page(tmp_path: Path) -> No
     assert verify(other, scan, Ledger(other.storage, source).read()).is_complete
 
 
+@pytest.mark.parametrize(
+    "title", ["**Kilns** of [[memory|ours]]", "`kiln.py`: how it fires", "A kiln that " + "burns and " * 20 + "glows"]
+)
+def test_a_line_that_lists_a_page_is_the_same_after_an_export_and_an_import(title: str, tmp_path: Path) -> None:
+    (tmp_path / "0").mkdir()
+    (tmp_path / "0" / "kiln.md").write_text(f"# {title}\n\nIt is fired on Mondays, with oak.\n")
+    told = set()
+    for number in range(3):
+        memory = offline()
+        ((source, scan),) = scan_paths([tmp_path / str(number)])
+        assert run(memory, scan, make_plan(memory, scan, source)).error is None
+        (leaf,) = (leaf for leaf in leaves(memory)[0] if leaf.page.path != "memory")
+        told.add(leaf.description)
+        export(memory, tmp_path / str(number + 1))
+    assert len(told) == 1
+
+
 def test_a_root_without_a_text_is_left_out_of_an_import(tmp_path: Path) -> None:
     export(a_memory(), tmp_path)
     ((_, scan),) = scan_paths([tmp_path])

@@ -87,6 +87,12 @@ def test_a_part_that_cannot_be_meant_is_refused(memory: Memory, part: dict[str, 
         memory.search("kiln", **part)
 
 
+def test_what_is_dated_after_today_is_found_from_a_day_to_come(memory: Memory) -> None:
+    memory.entries.capture("The kiln is to be fired again.", date="2999-01-02")
+    assert [one.path.rpartition("/")[2] for one in memory.search("kiln", since="2999-01-01")] == ["obs-2999-01-02-001"]
+    assert memory.search("kiln", since="2999-01-01", only="pages") == []
+
+
 def test_lines_that_match_come_in_the_order_of_pages(memory: Memory) -> None:
     found = memory.search(r"^- 2026-02-1[0-2]|root\b", 10, regex=True)
     assert [(one.path, one.lines) for one in found] == [

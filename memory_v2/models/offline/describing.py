@@ -71,7 +71,7 @@ def describe_page(
     paragraphs the first and as many of the largest as fit, in their order; and then what is on the pages `below`, given
     by their titles and lines. A conversation, and a text without any of these, is told by single words: by `telling`,
     or the most frequent ones."""
-    line = cut(plain(title).rstrip(":： "), MAX_LISTED_TITLE)
+    line = listed_title(title)
     spoken = [block for block in blocks if block.kind in _SPOKEN]
     if given := _given(blocks):
         return _followed(line, [given], "; ", MAX_DESCRIPTION)
@@ -91,6 +91,11 @@ def describe_page(
         if (said := _followed(line, parts, "; ", max(usual, len(line) + len("; ".join(parts)) + 2))) != line:
             return said
     return _followed(line, (telling or telling_words(line, blocks)) if spoken else (), ", ", USUAL)
+
+
+def listed_title(title: str) -> str:
+    """The title of a page as a line that lists the page begins with it."""
+    return cut(plain(title).rstrip(":： "), MAX_LISTED_TITLE)
 
 
 def _topics(blocks: Sequence[Block], line: str, keep_values: bool) -> list[Topic]:
