@@ -40,11 +40,11 @@ def edit(memory: Memory, page: str, as_json: bool) -> None:
     file = Path(tempfile.mkdtemp(prefix="silica-edit-")) / f"{path.rsplit('/', 1)[-1]}.md"
     file.write_bytes(before)
     try:
-        click.edit(filename=str(file))
+        _open(file)
         text = _edited(file)
         with working("storing"):
             result = memory.edit(path, decode(text), decode(before))
-    except (SilicaError, click.ClickException, OSError):
+    except (SilicaError, OSError):
         if file.exists() and file.read_bytes() != before:
             tell(f"what you have written is kept in {file}")
         else:
@@ -54,6 +54,19 @@ def edit(memory: Memory, page: str, as_json: bool) -> None:
     shown = style(plain(path), fg="cyan")
     told = f"{shown} · {size(memory.storage.get_size(path))}" if result.revisions else f"{shown} not changed"
     report(rows.EDIT, result, [told], as_json)
+
+
+def _open(file: Path) -> None:
+    """Waits until the editor has been closed. Raises `UsageError` if it cannot be started, or says that it failed."""
+    try:
+        click.edit(filename=str(file))
+    except (click.ClickException, ValueError) as error:  # the latter for quotes that are not closed
+        why = "ended with an error"
+        if isinstance(cause := error.__cause__, OSError):
+            why = f"{cause.filename!r} cannot be started: {cause.strerror}"
+        elif isinstance(error, ValueError):
+            why = f"cannot be started: its command has {str(error).lower()}"
+        raise UsageError(f"the editor {why}; the page is as it was; VISUAL or EDITOR names another one") from error
 
 
 def _edited(file: Path) -> bytes:

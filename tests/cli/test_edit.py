@@ -52,11 +52,24 @@ def test_what_cannot_be_stored_is_kept(script: str, code: int, program: Program,
     assert kept and Path(kept[1]).read_bytes() == b"mine"
 
 
-def test_an_editor_that_is_not_there_is_a_clear_error(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("/no/such/editor", "the editor '/no/such/editor' cannot be started: No such file or directory; "),
+        ("false", "the editor ended with an error; "),
+        ("vi 'page", "the editor cannot be started: its command has no closing quotation; "),
+    ],
+)
+def test_an_editor_that_fails_is_a_clear_error(
+    command: str, told: str, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program.quick("write", "One is here.", "--to", "garden")
-    monkeypatch.setenv("VISUAL", "/no/such/editor")
+    before = program.done("read", "garden")
+    monkeypatch.setenv("VISUAL", command)
     ended = program.quick("edit", "garden")
-    assert ended.code == 2 and "/no/such/editor" in ended.err and "Traceback" not in ended.err
+    assert ended.code == 2
+    assert ended.err == f"silica: {told}the page is as it was; VISUAL or EDITOR names another one\n"
+    assert program.done("read", "garden") == before
 
 
 def test_an_editor_that_removes_its_file_changes_nothing(program: Program, editor: Path, tmp_path: Path) -> None:
