@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from memory_v2.agent.limits import Cost
 from memory_v2.errors import ModelError, NotAllowed, SilicaError
+from memory_v2.files.listing import without_suffix
 from memory_v2.memory import Memory
 from memory_v2.migrate.cost import asks
 from memory_v2.migrate.ledger import Imported, Ledger
@@ -244,8 +245,9 @@ def _folders(
         if step.action != "create" or step.name not in documents:
             continue
         document = documents[step.name]
+        spelled = _spelled(document)
         for part in document.place.split("/")[:-1]:
-            titles.setdefault(slug(part), title_of_file(part))
+            titles.setdefault(slug(part), title_of_file(spelled.get(part, part)))
         titles_of = {step.page: title_of(step.name)}
         for folder, one in pairwise(prefixes(step.page)):
             title = titles_of.get(one) or titles.get(one.rpartition("/")[2], capitalized(one.rpartition("/")[2]))
@@ -262,7 +264,13 @@ def _title(document: SourceDocument) -> str:
         return plain(readable(own))
     folder, _, name = document.place.rpartition("/")
     name = folder.rpartition("/")[2] if folder and name.casefold() in INDEXES else name
-    return title_of_file(name)
+    return title_of_file(_spelled(document).get(name, name))
+
+
+def _spelled(document: SourceDocument) -> dict[str, str]:
+    """The names of the document's file and folders as the source spells them, by their parts of a path."""
+    *above, file = document.name.split("/")
+    return {slug(part): part for part in (*above, without_suffix(file))}
 
 
 def source_name(name: str) -> str:

@@ -76,6 +76,17 @@ def test_folders_are_pages_that_list_what_is_in_them(folder: Path) -> None:
     assert memory.graph().descriptions["projects"].startswith("Projects: Silica")
 
 
+def test_a_file_and_a_folder_without_a_title_are_called_as_they_are_spelled(tmp_path: Path) -> None:
+    memory, folder = offline(), tmp_path / "notes"
+    write_files(folder, {"NASA_Projekte/Über den Mars.md": "Am Montag.\n", "NASA_Projekte/v1.2.md": "Am Dienstag.\n"})
+    brought(memory, folder)
+    titles = {path: parse_page(path, memory.read(path)).title for path in pages(memory)}
+    assert titles["nasa-projekte"] == "NASA Projekte"
+    assert titles["nasa-projekte/über-den-mars"] == "Über den Mars"
+    assert titles["nasa-projekte/v1-2"] == "V1.2"
+    assert "NASA Projekte: " in memory.read("memory")
+
+
 def test_what_a_document_refers_to_is_linked_and_stays_below_its_folder(folder: Path) -> None:
     memory = offline()
     brought(memory, folder)
