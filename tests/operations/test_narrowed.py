@@ -57,6 +57,16 @@ def test_a_narrowed_search_can_be_replayed(tmp_path: Path) -> None:
             assert memory.replay(found.trace).differences == ()
 
 
+def test_a_trace_has_what_was_asked_and_of_the_parts_only_those_that_are_given(tmp_path: Path) -> None:
+    with Memory(LocalStorage(tmp_path)) as kept:
+        kept.write("The kiln was fired.")
+        always = {"query": "kiln", "max_results": 10, "steps": 1, "regex": False}
+        kept.search("kiln")
+        assert kept.trace().of("begin")[0]["arguments"] == always
+        kept.search("kiln", since=date(2026, 2, 1), tags=(), cross=True)
+        assert kept.trace().of("begin")[0]["arguments"] == always | {"since": "2026-02-01", "cross": True}
+
+
 @pytest.mark.parametrize("regex", [False, True])
 def test_days_are_those_on_which_it_was_said(memory: Memory, regex: bool) -> None:
     found = memory.search("kiln", 50, since=date(2026, 2, 5), until="2026-02-08", regex=regex)
