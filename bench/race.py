@@ -33,7 +33,8 @@ from memory_v2.errors import NotAllowed
 from memory_v2.operations.past import UNDO
 from memory_v2.settings import DEFAULT_THRESHOLD, MIN_THRESHOLD
 from memory_v2.storage.history import EXTERNAL
-from memory_v2.storage.local.storage import METADATA, LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.storage.local.walk import METADATA
 
 WRITERS, WRITES = 8, 50
 MAX_SECONDS = 600.0

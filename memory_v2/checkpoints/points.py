@@ -3,6 +3,8 @@ nothing and has a name, so that it is in every storage's history, and follows wh
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -68,7 +70,7 @@ def show_checkpoint(context: Context, name: str) -> CheckpointContents:
 def export_checkpoint(context: Context, name: str, file: str | Path, force: bool = False) -> ExportedCheckpoint:
     """Writes a checkpoint to a file, whole or not at all; one that is there is only replaced by `force`. Raises
     `NotAllowed`, `UsageError`, `StorageError`."""
-    revision, place = _find(context, name), Path(file)
+    revision, place = _find(context, name), _place(file)
     if place.is_dir() or (place.exists() and not force):
         raise UsageError(f"{file} is there already; name another file" + ("" if place.is_dir() else ", or use --force"))
     files = _files(context, revision)
@@ -81,7 +83,7 @@ def export_checkpoint(context: Context, name: str, file: str | Path, force: bool
 def load_checkpoint(context: Context, file: str | Path) -> Result:
     """Makes all pages and entries those of a checkpoint's file, in one operation; the present ones stay in the history.
     Raises `InvalidText` if the file is not what was exported, and `StorageError`."""
-    place = Path(file)
+    place = _place(file)
     try:
         data = read_bytes(place)
     except OSError as error:
@@ -104,6 +106,17 @@ def _put_back(context: Context, files: Mapping[str, bytes]) -> Result:
     area.remember(changes)
     area.known.close()
     return result
+
+
+def _place(file: str | Path) -> Path:
+    """The file, which need not exist. Raises `UsageError` if no file can have this name."""
+    place = Path(file)
+    try:
+        os.lstat(place)
+    except (OSError, ValueError) as error:  # ValueError: it cannot be encoded, or holds NUL
+        if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
+            raise UsageError(f"no file can have the name {str(file)!r}: {error}") from error
+    return place
 
 
 def _area(context: Context) -> Area:

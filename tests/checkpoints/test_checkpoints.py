@@ -218,3 +218,16 @@ def test_an_export_replaces_nothing_unasked_and_is_whole_or_not_there(file: Path
         memory.checkpoints.export_checkpoint("one", tmp_path, force=True)
     with pytest.raises(StorageError):
         memory.checkpoints.export_checkpoint("one", file / "below")
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\0b", "a" * 5_000])
+def test_a_name_that_no_file_can_have_is_refused(name: str) -> None:
+    memory = Memory(VolatileStorage(clock))
+    memory.write("The heron is back.")
+    memory.checkpoints.create_checkpoint("now")
+    for act in (
+        lambda: memory.checkpoints.export_checkpoint("now", name),
+        lambda: memory.checkpoints.load_checkpoint(name),
+    ):
+        with pytest.raises(UsageError, match="no file can have the name"):
+            act()

@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from memory_v2.errors import NotAllowed, PageExists, PageNotFound, SilicaError
 from memory_v2.memory import Memory
-from memory_v2.storage.local.storage import METADATA
+from memory_v2.storage.local.walk import METADATA
 from tests.crash.holds import SWEPT_LATER, Look, age, heard, leftovers, look
 from tests.crash.scenes import copied, opened
 

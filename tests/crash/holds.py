@@ -19,7 +19,8 @@ from memory_v2.storage.local import git_history
 from memory_v2.storage.local.git_history import FOLDER
 from memory_v2.storage.local.git_repository import MAKING
 from memory_v2.storage.local.notes import LocalNotes
-from memory_v2.storage.local.storage import METADATA, LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.storage.local.walk import METADATA
 from memory_v2.tree.path import ENTRIES
 from tests.crash.scenes import THRESHOLD, Scene, copied, opened
 from tests.properties.whole import faults, pages_of, stands

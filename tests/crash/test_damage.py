@@ -18,7 +18,8 @@ from memory_v2.storage.history import Revision
 from memory_v2.storage.local import git_history
 from memory_v2.storage.local.git_history import FOLDER, GitHistory
 from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT
-from memory_v2.storage.local.storage import METADATA, LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.storage.local.walk import METADATA
 from tests.crash.boundaries import Boundary, watched
 from tests.crash.holds import AFTERWARDS, age, leftovers, tree_of, unhurried
 from tests.crash.scenes import NEW, SCENES, THRESHOLD, copied, opened, prepared

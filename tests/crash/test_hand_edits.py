@@ -9,7 +9,8 @@ import pytest
 
 from memory_v2.memory import Memory
 from memory_v2.storage.local.git_history import FOLDER
-from memory_v2.storage.local.storage import METADATA, LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.storage.local.walk import METADATA
 from tests.crash.boundaries import Boundary, watched
 from tests.crash.holds import AFTERWARDS, age, leftovers, look, unhurried
 from tests.crash.scenes import NEW, SCENES, Scene, copied, opened, prepared

@@ -20,7 +20,8 @@ from memory_v2.errors import InvalidPath, PageNotFound, StorageConflict, Storage
 from memory_v2.memory import Memory
 from memory_v2.storage.base import ABSENT, ANY, Expected
 from memory_v2.storage.local import storage as local
-from memory_v2.storage.local.storage import METADATA, LocalStorage
+from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.storage.local.walk import METADATA
 
 
 @pytest.fixture

@@ -690,3 +690,32 @@ def test_whatever_the_program_names_can_be_named_so_on_windows(vault: Program, m
     assert len({name.casefold() for name in made}) == len(made)
     with pytest.raises(PageExists):
         Memory(LocalStorage(vault.folder)).rename("people", "MILL")
+
+
+def test_a_memory_inside_another_one_is_left_alone_by_it(tmp_path: Path) -> None:
+    outer, inner = Memory.open(tmp_path), Memory.open(tmp_path / "mill" / "own")
+    outer.write("Ada keeps the books", "mill")
+    inner.write("The boat is new", "boat")
+    inner.entries.capture("Saw a heron")
+    before = {file: file.read_bytes() for file in (tmp_path / "mill").rglob("*.md")}
+    assert [page.path for page in outer.list_files()] == ["memory", "mill"]
+    assert [(finding.kind, finding.path) for finding in outer.checkup(apply=True).findings] == [
+        ("stray-file", "mill/own")
+    ]
+    for path in ("mill/own/boat", "mill/own/new"):
+        with pytest.raises(StorageError, match="another memory"):
+            outer.write("Bob sweeps the mill", path)
+    assert {file: file.read_bytes() for file in (tmp_path / "mill").rglob("*.md")} == before
+    assert inner.check() == []
+
+
+def test_a_memory_that_is_begun_in_a_folder_of_another_one_takes_the_folder_over(tmp_path: Path) -> None:
+    outer = Memory.open(tmp_path)
+    outer.write("Ada keeps the books", "mill/books")
+    inner = Memory.open(tmp_path / "mill")
+    inner.write("The boat is new", "boat")
+    assert "mill/books" not in [page.path for page in Memory.open(tmp_path).list_files()]
+    assert "Ada" in inner.read("books")
+    assert [finding.severity for finding in outer.check()] == ["notice"]
+    outer.write("Bob sweeps the mill")
+    assert "Bob" in outer.read()

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from memory_v2.storage.local.disk import from_system, is_file, is_link, is_temporary, lstat, read_bytes, sync_folder
-from memory_v2.storage.local.storage import METADATA
+from memory_v2.storage.local.walk import METADATA
 from memory_v2.storage.names import SUFFIX
 
 SET_ASIDE = ("history-damaged-*", "history-making-*")

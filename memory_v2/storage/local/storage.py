@@ -36,7 +36,7 @@ from memory_v2.storage.local.disk import (
 )
 from memory_v2.storage.local.marks import FolderMarks, mark_of
 from memory_v2.storage.local.notes import LocalNotes
-from memory_v2.storage.local.walk import LINK, walk
+from memory_v2.storage.local.walk import INNER, LINK, METADATA, is_memory, walk
 from memory_v2.storage.names import SUFFIX, name_problem
 from memory_v2.storage.queue import FairLock
 from memory_v2.tree.path import ENTRIES, TakenPaths, page_path, prefixes
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 LOCK_SECONDS = 30.0
 """How long to wait for the lock, in seconds. A change holds it for milliseconds, and never during a model request."""
-METADATA = ".metadata"
 
 GITIGNORE = b"""# The program's own data, not for the git repository around it; the pages may well be.
 *
@@ -140,7 +139,7 @@ class LocalStorage(HistoryFirst):
     def exists(self, path: str) -> bool:
         try:
             return is_file(self._look(path)[1])
-        except _Link:
+        except _Outside:
             return False
 
     def list_files(self) -> list[str]:
@@ -271,9 +270,9 @@ class LocalStorage(HistoryFirst):
         return found
 
     def _look(self, path: str, to_write: bool = False) -> tuple[Path, os.stat_result | None]:
-        """The page's file and its status, or `None` if it does not exist. Raises `_Link` if the file or a folder above
-        it is a symbolic link. On a disk that ignores case, a page is found under one spelling only, and another
-        spelling of an existing page cannot be written."""
+        """The page's file and its status, or `None` if it does not exist. Raises `_Outside` if the file or a folder
+        above it is a symbolic link, or that folder is of another memory. On a disk that ignores case, a page is found
+        under one spelling only, and another spelling of an existing page cannot be written."""
         path = page_path(path)  # the last check before the disk: callers are not trusted
         file = self._file(path)
         is_spelled_so = path in self._listed or path in self._listed_entries
@@ -285,7 +284,9 @@ class LocalStorage(HistoryFirst):
             if found is None:
                 break
             if is_link(found):
-                raise _Link(f"{place} {LINK}")
+                raise _Outside(f"{place} {LINK}")
+            if place is not file and is_memory(place):
+                raise _Outside(f"{place} {INNER}")
             if other != place.name:
                 if to_write:
                     raise StorageError(f"cannot write {place}: to this disk that is {other!r}, which is there already")
@@ -339,7 +340,7 @@ class LocalStorage(HistoryFirst):
         folder = self._folder / METADATA
         found = lstat(folder)
         if found is not None and is_link(found):
-            raise _Link(f"{folder} {LINK}")
+            raise _Outside(f"{folder} {LINK}")
         if found is None:
             self._expect_folder()
         make_folder(folder)
@@ -363,8 +364,8 @@ class LocalStorage(HistoryFirst):
         )
 
 
-class _Link(StorageError):
-    """A symbolic link is where a page or a folder should be."""
+class _Outside(StorageError):
+    """A symbolic link, or the folder of another memory, is where a page or a folder should be."""
 
 
 _: type[MemoryStorage] = LocalStorage

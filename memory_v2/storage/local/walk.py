@@ -8,11 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from memory_v2.storage.format import NOTE
 from memory_v2.storage.local.disk import advice, explained, from_system, is_link, lstat, to_system
 from memory_v2.storage.names import SUFFIX, file_problem, is_markdown, name_problem, part_clashes
 from memory_v2.tree.path import ENTRIES, prefixes
 
+METADATA = ".metadata"
+"""The folder of the program's own data in the folder of a memory."""
 LINK = "is a symbolic link; a memory keeps its pages inside its own folder"
+INNER = "is the folder of another memory; open that one to work with its pages"
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,11 @@ def walk(root: Path, below: str = "") -> Walked:
     return found
 
 
+def is_memory(folder: str | Path) -> bool:
+    """Whether a memory has been written in this folder."""
+    return os.path.lexists(os.path.join(folder, METADATA, f"{NOTE}.json"))  # noqa: PTH118 - asked of each folder
+
+
 def _link_above(root: Path, below: str) -> str:
     """The first of these folders that is a symbolic link; empty if none is."""
     for name in prefixes(below):
@@ -66,7 +75,10 @@ def _look_into(root: Path, above: str, found: Walked) -> list[str]:
         elif problem := _problem(name, entry, rule):
             found.ignored.append((name, problem))
         elif entry.is_dir(follow_symlinks=False) and name != ENTRIES:
-            folders.append(f"{name}/")
+            if is_memory(entry.path):
+                found.ignored.append((name, INNER))
+            else:
+                folders.append(f"{name}/")
     return folders
 
 
