@@ -4,6 +4,7 @@ is carried out is what was shown."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -284,6 +285,13 @@ def test_what_has_changed_is_told_once_with_what_was_before(memory: Memory) -> N
         "entries/hawk/obs-2026-02-15-001, entries/hawk/obs-2026-02-20-001"
     )
     assert all(entry.consolidated_into == ("technical",) for entry in memory.entries.list_entries())
+
+
+def test_what_is_so_again_is_worked_in_again(memory: Memory) -> None:
+    for day, on in ((15, "Tuesdays"), (20, "Thursdays"), (25, "Tuesdays"), (26, "Tuesdays")):
+        memory.entries.capture(f"Deploys run on {on}.", "hawk", home="technical", date=f"2026-02-{day}")
+        memory.entries.consolidate(apply=True)
+    assert re.findall("Deploys run on (.*)\\.", memory.read("technical")) == ["Tuesdays", "Thursdays", "Tuesdays"]
 
 
 def test_an_entry_that_repeats_another_one_is_named_and_both_are_the_source(memory: Memory) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import date
 
 import pytest
 
@@ -125,6 +126,41 @@ def test_a_document_that_comes_again_is_nothing_new() -> None:
         result = memory.write(text)
         assert result.outcome == "nothing new"
         assert result.revisions == ()
+
+
+PORT, OTHER_PORT = "The API runs on port 8080.", "Port of the API is 8443 now."
+
+
+def test_a_statement_that_is_so_again_is_stored_again_and_found_first() -> None:
+    memory = offline()
+    for day, text in ((16, PORT), (17, OTHER_PORT), (20, PORT), (22, OTHER_PORT), (23, PORT)):
+        assert memory.write(text, date=date(2026, 2, day)).outcome == "written"
+        assert memory.write(text, date=date(2026, 2, day)).outcome == "nothing new"
+    assert memory.write(PORT, date=date(2026, 2, 24)).outcome == "nothing new"
+    first = memory.search("which port does the API run on")[0]
+    assert (first.excerpt.strip(), first.date) == (PORT, date(2026, 2, 23))
+
+
+@pytest.mark.parametrize(
+    "since",
+    [
+        "The API runs on port 8080 since the move.",  # says it too
+        "The API is written in Go, by the harbour's team.",  # is about something else
+    ],
+)
+def test_a_statement_that_is_still_so_is_nothing_new(since: str) -> None:
+    memory = offline()
+    memory.write(PORT, date=date(2026, 2, 16))
+    memory.write(since, date=date(2026, 2, 17))
+    assert memory.write(PORT, date=date(2026, 2, 20)).outcome == "nothing new"
+
+
+def test_what_was_told_before_or_will_be_told_later_takes_no_place() -> None:
+    memory = offline()
+    memory.write(PORT, date=date(2026, 2, 16))
+    memory.write(OTHER_PORT, date=date(2026, 2, 12))
+    memory.write(OTHER_PORT.replace("8443", "8444"), date=date(2026, 2, 25))
+    assert memory.write(PORT, date=date(2026, 2, 20)).outcome == "nothing new"
 
 
 def test_a_document_is_listed_where_its_kin_is() -> None:

@@ -26,7 +26,7 @@ from memory_v2.text.dates import Span, named_span
 from memory_v2.text.lists import fillers
 from memory_v2.text.own_day import heading_day
 from memory_v2.text.speakers import speaker
-from memory_v2.text.words import content_words, words
+from memory_v2.text.words import content_words, normal, stem, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.headings import Outline
 from memory_v2.tree.page import Page
@@ -52,6 +52,7 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
         _in_order(known)
         and any(brief.blocks[number - 1].kind != "heading" for number in known)
         and all(number in known or _says_nothing(block) for number, block in enumerate(brief.blocks, 1))
+        and not came_back(brief, everything, brief.source.day)
     ):
         return tuple(nothing_new([number], *known[number]) for number in sorted(known))
     if (below := _below_its_title(brief)) is not None:
@@ -125,6 +126,23 @@ def _says_the_same(old: Block, new: Block) -> bool:
 
 def _bare(block: Block) -> str:
     return " ".join(_ITEM.sub("", block.words).split()).removesuffix(".")
+
+
+def came_back(brief: WriteBrief, numbers: Sequence[int], said_on: date | None) -> bool:
+    """Whether a known statement, one block, is so again: on a later day than it was told last, but not later than this
+    one, something else was told in its place."""
+    new, day = brief.blocks[numbers[0] - 1], said_on or brief.today
+    told = [(hit.date, hit.text) for hit in brief.places if hit.date and hit.date <= day]
+    last = max((on for on, text in told if normal(text) == normal(new.content)), default=None)
+    if last is None or len(numbers) > 1:
+        return False
+    return any(on > last and _are_versions(new.content, text) for on, text in told)
+
+
+def _are_versions(one: str, other: str) -> bool:
+    """Whether two texts share half of their words, and each has a word of its own."""
+    said, also = ({stem(word) for word in content_words(readable(text))} - fillers() for text in (one, other))
+    return 2 * len(said & also) >= max(len(said), len(also)) and not (said <= also or also <= said)
 
 
 def _in_order(known: Mapping[int, tuple[str, int]]) -> bool:

@@ -10,7 +10,7 @@ from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import ConsolidateBrief, GradeBrief, Observed, RouteBrief
 from memory_v2.models.offline.calls import nothing_new, place
 from memory_v2.models.offline.catalogue import Catalogue
-from memory_v2.models.offline.filing import known_blocks
+from memory_v2.models.offline.filing import came_back, known_blocks
 from memory_v2.models.offline.looks import Look
 from memory_v2.models.offline.subjects import Subject
 from memory_v2.text.words import normal
@@ -54,7 +54,7 @@ def _filed(brief: ConsolidateBrief) -> Iterator[ToolCall]:
     on: dict[str, list[int]] = {}
     for one in brief.observed:
         numbers = one.numbers
-        if all(number in known for number in numbers):
+        if all(number in known for number in numbers) and not came_back(brief, numbers, one.source.day):
             yield from (nothing_new([number], *known[number]) for number in numbers)
             continue
         said = one.source.day, tuple(normal(brief.blocks[number - 1].content) for number in numbers)
