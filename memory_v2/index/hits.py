@@ -14,7 +14,7 @@ from memory_v2.index.rows import check_sum
 from memory_v2.index.said import speaks_of
 from memory_v2.index.tables import HEADINGS_OF, PAGE_OF
 
-_COLUMNS = ("passages.id", "path", "block", "last_line", "section", "text", "check_sum")
+_COLUMNS = ("passages.id", "path", "block", "last_line", "section", "check_sum")
 
 
 def read_hits(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Hit]:
@@ -28,7 +28,8 @@ def read_hits(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Hit]
     hits = []
     for one in ranked:
         place = one.place
-        path, block, last_line, section, text, noted = stored[place.id]
+        path, block, last_line, section, noted = stored[place.id]
+        text = place.text
         if noted != check_sum(text, section, place.first_line, last_line):
             raise sqlite3.DatabaseError("a text in the index is not the one that was stored")
         day, headings = date.fromordinal(one.said.day), tuple(json.loads(section))

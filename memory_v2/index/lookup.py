@@ -14,6 +14,7 @@ from memory_v2.index.question import Question
 from memory_v2.index.said import Said, read_said
 from memory_v2.index.tables import HEADINGS_OF, PAGE_OF
 from memory_v2.index.terms import terms
+from memory_v2.index.texts import read_texts
 from memory_v2.index.vocabulary import Term, Vocabulary
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import Block
@@ -46,17 +47,17 @@ class Place(NamedTuple):
     run: int
     kind: str
     first_line: int
-    text: str
     speaker: str | None
     since: int | None
     until: int | None
     temporal: int
     question: int
     length: int
-    own: str
     context: str
     section: str
     """The headings above, as JSON."""
+    text: str
+    own: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +297,11 @@ def _best(tables: sqlite3.Connection, where: str, given: Mapping[str, object]) -
 
 
 _COLUMNS = (
-    *("passages.id", PAGE_OF, "run", "kind", "first_line", "text", "speaker", "since", "until"),
-    *("temporal", "question", "length", "own", "context", "section"),
+    *("passages.id", PAGE_OF, "run", "kind", "first_line", "speaker", "since", "until"),
+    *("temporal", "question", "length", "context", "section"),
 )
-"""The columns of a `Place`, but its terms have one blank between them, not those of `marks.stored`."""
-_OWN, _CONTEXT = _COLUMNS.index("own"), _COLUMNS.index("context")
+"""The columns of a `Place` but its text and its terms."""
+_CONTEXT = _COLUMNS.index("context")
 
 
 def _is_talk(place: Place | None) -> bool:
@@ -319,12 +320,13 @@ def _with_surroundings(
         f"FROM passages CROSS JOIN headings ON {HEADINGS_OF} WHERE passages.id IN (SELECT value FROM json_each(:near))"
     )
     instead = [(f" {form} ", f" {verb} ") for verb, others in forms.items() for form in others]
-    read = {}
+    stored, read = read_texts(tables, near), {}
     for row in packed_rows(tables, _COLUMNS, source, {"near": packed(near)}):
-        row[_OWN] = f" {row[_OWN].replace(' ', '  ')} "
+        text, own = stored[row[0]]
+        own = f" {own.replace(' ', '  ')} "  # as `marks.stored` has them
         for form, verb in instead:
-            row[_OWN], row[_CONTEXT] = row[_OWN].replace(form, verb), row[_CONTEXT].replace(form, verb)
-        read[row[0]] = Place(*row)
+            own, row[_CONTEXT] = own.replace(form, verb), row[_CONTEXT].replace(form, verb)
+        read[row[0]] = Place._make([*row, text, own])
     return {  # without neighbouring ids of other pages
         step: read[step]
         for place, far in reach.items()

@@ -24,6 +24,7 @@ from memory_v2.index.rows import (
     prepare_page,
 )
 from memory_v2.index.terms import terms, terms_of
+from memory_v2.index.texts import Stored, pack_texts
 from memory_v2.storage.base import Stamp
 from memory_v2.text.dates import Span
 from memory_v2.tree.block import encode, readable
@@ -84,13 +85,13 @@ def prepare(stamp: Stamp, data: bytes, found: Observed) -> ObservedRows:
     """The rows of an entry; this is the slow part of indexing, and needs no connection."""
     known = Known(stamp.size, stamp.mark, page_digest(data))
     passages, headings = _passages(found) if found.day and found.text.strip() else ((), ())
-    length = sum(row.length for row in passages)
+    length, texts = sum(row.length for row in passages), pack_texts([row.stored for row in passages])
     head = (stamp.path, *known, "", found.day.isoformat() if found.day else _LONG_AGO, "", length)
     day = found.day.toordinal() if found.day else None
     tags = f"\n{chr(10).join(found.tags)}\n"
     who = (found.id.casefold(), found.name.casefold(), found.space.casefold(), found.home.casefold(), tags)
     own = (*who, found.source, found.confidence, day, found.archived, data)
-    return ObservedRows(Prepared(stamp.path, known, head, length, passages, headings, (), ()), own, found.names)
+    return ObservedRows(Prepared(stamp.path, known, head, length, passages, texts, headings, (), ()), own, found.names)
 
 
 def _passages(found: Observed) -> _Rows:
@@ -114,7 +115,6 @@ def _passages(found: Observed) -> _Rows:
             block=1,
             first_line=first,
             last_line=last,
-            text=body,
             check_sum=check_sum(body, "[]", first, last),
             speaker=None,
             since=days.start.toordinal(),
@@ -122,10 +122,10 @@ def _passages(found: Observed) -> _Rows:
             temporal=is_temporal,
             question="?" in body or "？" in body,
             length=len(spelled),
-            own=" ".join(spelled),
             lines=b"",
             named=None,
             digest=None,
+            stored=Stored(body, " ".join(spelled)),
         ),
     ), (HeadingsRow("[]", f" {above} ", named),)
 
@@ -146,7 +146,7 @@ def _moved(row: PassageRow, section: str, found: Observed) -> PassageRow:
         kind="text" if row.kind == "child link" else row.kind,
         first_line=first,
         last_line=last,
-        check_sum=check_sum(row.text, section, first, last),
+        check_sum=check_sum(row.stored.text, section, first, last),
         speaker=None,
         since=since if row.since is None else row.since,
         until=since if row.until is None else row.until,

@@ -16,6 +16,7 @@ from zlib import crc32
 from memory_v2.index.named import Named
 from memory_v2.index.passages import Passage, passages
 from memory_v2.index.terms import terms, terms_of
+from memory_v2.index.texts import Stored, pack_texts
 from memory_v2.text.words import normal
 from memory_v2.tree.block import readable
 from memory_v2.tree.page import Page
@@ -62,6 +63,7 @@ class Prepared:
     length: int
     """The number of terms of the passages."""
     passages: tuple[PassageRow, ...]
+    texts: tuple[bytes, ...]
     headings: tuple[HeadingsRow, ...]
     voices: tuple[Row, ...]
     links: tuple[Row, ...]
@@ -117,6 +119,7 @@ def _prepared(
         (page.path, *incoming.known, page.title, moment, readable(problem), length),
         length,
         tuple(rows),
+        pack_texts([row.stored for row in rows]),
         tuple(headings),
         tuple((name,) for name in sorted({passage.speaker for passage in found if passage.speaker})),
         tuple(_link_rows(page)),
@@ -147,7 +150,7 @@ class Headings:
 
 
 class PassageRow(NamedTuple):
-    """The columns of the table of passages, without the id."""
+    """The columns of the table of passages, without the id, and what is stored of a passage in the table of texts."""
 
     headings: int
     run: int
@@ -155,7 +158,6 @@ class PassageRow(NamedTuple):
     block: int
     first_line: int
     last_line: int
-    text: str
     check_sum: int
     speaker: str | None
     since: int | None
@@ -163,11 +165,15 @@ class PassageRow(NamedTuple):
     temporal: bool
     question: bool
     length: int
-    own: str
     lines: bytes
     named: str | None
     digest: bytes | None
     """The digest of its block, if it is the first passage of it."""
+    stored: Stored
+
+
+STORED = PassageRow._fields.index("stored")
+"""The number of columns of the table of passages, without the id."""
 
 
 def _passage_row(
@@ -184,7 +190,6 @@ def _passage_row(
         block=passage.block,
         first_line=passage.first_line,
         last_line=passage.last_line,
-        text=passage.text,
         check_sum=check_sum(passage.text, section, passage.first_line, passage.last_line),
         speaker=passage.speaker,
         since=passage.date.start.toordinal() if passage.date else None,
@@ -192,10 +197,10 @@ def _passage_row(
         temporal=passage.temporal,
         question=passage.question,
         length=len(spelled),
-        own=" ".join(spelled),
         lines=pack(f"<{len(passage.lines)}q", *passage.lines),
         named=named,
         digest=digest,
+        stored=Stored(passage.text, " ".join(spelled)),
     )
 
 

@@ -18,6 +18,7 @@ from memory_v2.index.named import Named
 from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.rows import unpacked_lines
 from memory_v2.index.tables import HEADINGS_OF, PAGE_OF, PASSAGES_BITS
+from memory_v2.index.texts import read_texts
 from memory_v2.index.written import Line, read_lines
 from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import Span, find_dates
@@ -78,12 +79,14 @@ def said_in(
         "WHERE path = :path AND block IN (SELECT value FROM json_each(:blocks)) ORDER BY first_line"
     )
     given = {"path": path, "blocks": packed(blocks)}
-    rows = packed_rows(tables, ("passages.id", "text"), source, given)
-    said = read_said(tables, [place for place, _ in rows], calendar)
+    places = [place for (place,) in packed_rows(tables, ("passages.id",), source, given)]
+    said, stored = read_said(tables, places, calendar), read_texts(tables, places)
     if not said:
         return None, ""
     newest = date.fromordinal(max(one.day for one in said.values()))
-    return newest, next((about for place, text in rows if (about := speaks_of(text, said[place], newest))), "")
+    return newest, next(
+        (about for place in places if (about := speaks_of(stored[place].text, said[place], newest))), ""
+    )
 
 
 def speaks_of(text: str, said: Said, day: date) -> str:

@@ -9,6 +9,7 @@ from memory_v2.index.lookup import Facts
 from memory_v2.index.question import Question
 from memory_v2.index.tables import HEADINGS_OF
 from memory_v2.index.terms import terms
+from memory_v2.index.texts import read_texts
 from memory_v2.text.words import has_cjk, words
 
 SHORTEST = 5
@@ -96,6 +97,8 @@ def _spelled(tables: sqlite3.Connection, term: str) -> set[str]:
         "FROM words JOIN passages ON passages.id = words.rowid "
         f"JOIN headings ON {HEADINGS_OF} WHERE words MATCH ? ORDER BY words.rowid"
     )
-    places = tables.execute(f"SELECT text, section {having} LIMIT ?", (f'"{term}"', _LOOKED_THROUGH))
-    said = (word for text, section in places for word in words(f"{text} {section}"))
+    asked = f"SELECT passages.id, section {having} LIMIT ?"
+    sections = dict(tables.execute(asked, (f'"{term}"', _LOOKED_THROUGH)))
+    stored = read_texts(tables, sections)
+    said = (word for place, section in sections.items() for word in words(f"{stored[place].text} {section}"))
     return {word for word in said if terms(word)[:1] == [term]} or {term}

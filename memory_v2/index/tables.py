@@ -10,10 +10,11 @@ from itertools import count, repeat
 from typing import NamedTuple
 
 from memory_v2.index.packed import packed
-from memory_v2.index.rows import Known, Prepared, Row
+from memory_v2.index.rows import STORED, Known, Prepared, Row
 from memory_v2.index.terms import EVERYTHING
+from memory_v2.index.texts import TOGETHER_BITS, read_texts
 
-VERSION = 8
+VERSION = 9
 """The version of the tables. Raise it when the same pages would give other tables: older files are then rebuilt."""
 
 PASSAGES_BITS = 20
@@ -32,18 +33,18 @@ CREATE TABLE pages (
     title TEXT NOT NULL, last_updated TEXT NOT NULL, problem TEXT NOT NULL, terms INTEGER NOT NULL);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, headings INTEGER NOT NULL, run INTEGER NOT NULL, kind TEXT NOT NULL,
-    block INTEGER NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, text TEXT NOT NULL,
-    check_sum INTEGER NOT NULL, speaker TEXT, since INTEGER, until INTEGER, temporal INTEGER NOT NULL,
-    question INTEGER NOT NULL, length INTEGER NOT NULL, own TEXT NOT NULL, lines BLOB NOT NULL, named TEXT,
-    digest BLOB);
+    block INTEGER NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, check_sum INTEGER NOT NULL,
+    speaker TEXT, since INTEGER, until INTEGER, temporal INTEGER NOT NULL,
+    question INTEGER NOT NULL, length INTEGER NOT NULL, lines BLOB NOT NULL, named TEXT, digest BLOB);
+CREATE TABLE texts (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE headings (
     id INTEGER PRIMARY KEY, section TEXT NOT NULL, context TEXT NOT NULL, named TEXT NOT NULL);
 CREATE INDEX passages_of_day ON passages (since, until) WHERE since IS NOT NULL;
 CREATE INDEX passages_that_say ON passages (substr(digest, 1, 6)) WHERE digest IS NOT NULL;
 CREATE TABLE totals (
-    pages INTEGER NOT NULL, passages INTEGER NOT NULL, headings INTEGER NOT NULL, voices INTEGER NOT NULL,
-    links INTEGER NOT NULL, words_idx INTEGER NOT NULL, terms INTEGER NOT NULL);
-INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0, 0);
+    pages INTEGER NOT NULL, passages INTEGER NOT NULL, texts INTEGER NOT NULL, headings INTEGER NOT NULL,
+    voices INTEGER NOT NULL, links INTEGER NOT NULL, words_idx INTEGER NOT NULL, terms INTEGER NOT NULL);
+INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0, 0, 0);
 CREATE TABLE state (tables BLOB NOT NULL, changes INTEGER NOT NULL);
 INSERT INTO state VALUES (randomblob(16), 0);
 CREATE TABLE voices (page INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, name)) WITHOUT ROWID;
@@ -62,7 +63,7 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'col');
 PRAGMA user_version = {VERSION};
 """
 
-COUNTED = ("pages", "passages", "headings", "voices", "links")
+COUNTED = ("pages", "passages", "texts", "headings", "voices", "links")
 """The tables whose rows are counted in `totals` as they are inserted and removed."""
 
 
@@ -137,15 +138,20 @@ def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
     for path in paths:
         for page, length in tables.execute("SELECT id, terms FROM pages WHERE path = ?", (path,)).fetchall():
             of_page = (page << PASSAGES_BITS, (page + 1) << PASSAGES_BITS)
-            tables.execute(
-                "INSERT INTO words (words, rowid, own, context) SELECT 'delete', passages.id, own, context "
-                f"FROM passages JOIN headings ON {HEADINGS_OF} WHERE passages.id >= ? AND passages.id < ? "
-                "ORDER BY passages.id",
-                of_page,
+            asked = (
+                f"SELECT passages.id, context FROM passages JOIN headings ON {HEADINGS_OF} "
+                "WHERE passages.id >= ? AND passages.id < ? ORDER BY passages.id"
             )
+            contexts = dict(tables.execute(asked, of_page))
+            stored = read_texts(tables, contexts)
+            tables.executemany(
+                "INSERT INTO words (words, rowid, own, context) VALUES ('delete', ?, ?, ?)",
+                [(place, stored[place].own, context) for place, context in contexts.items()],
+            )
+            of_texts = (of_page[0] >> TOGETHER_BITS, of_page[1] >> TOGETHER_BITS)
             removed = {
-                table: -tables.execute(f"DELETE FROM {table} WHERE id >= ? AND id < ?", of_page).rowcount
-                for table in ("passages", "headings")
+                table: -tables.execute(f"DELETE FROM {table} WHERE id >= ? AND id < ?", ids).rowcount
+                for table, ids in (("passages", of_page), ("headings", of_page), ("texts", of_texts))
             }
             removed |= {
                 table: -tables.execute(f"DELETE FROM {table} WHERE page = ?", (page,)).rowcount
@@ -162,20 +168,22 @@ def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
     first = number << PASSAGES_BITS
     tables.execute(f"INSERT INTO pages VALUES (?,{_marks(page.head)})", (number, *page.head))
     for table, ids, rows in (
-        ("passages", count(first), page.passages),
+        ("passages", count(first), [row[:STORED] for row in page.passages]),
+        ("texts", count(first >> TOGETHER_BITS), [(data,) for data in page.texts]),
         ("headings", count(first), page.headings),
         ("voices", repeat(number), page.voices),
         ("links", repeat(number), page.links),
     ):
         if rows:
             tables.executemany(f"INSERT INTO {table} VALUES (?,{_marks(rows[0])})", map(_with_id, ids, rows))
-    words = ((row.own, page.headings[row.headings].context) for row in page.passages)
+    words = ((row.stored.own, page.headings[row.headings].context) for row in page.passages)
     tables.executemany("INSERT INTO words (rowid, own, context) VALUES (?, ?, ?)", map(_with_id, count(first), words))
     _count(
         tables,
         {
             "pages": 1,
             "passages": len(page.passages),
+            "texts": len(page.texts),
             "headings": len(page.headings),
             "voices": len(page.voices),
             "links": len(page.links),

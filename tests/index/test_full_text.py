@@ -22,6 +22,7 @@ from memory_v2.index.dense.vectors import KnownVectors
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.store import Store
 from memory_v2.index.tables import VERSION
+from memory_v2.index.texts import TOGETHER_BITS, Stored, pack_texts, read_texts
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
@@ -142,7 +143,18 @@ def test_an_index_with_garbage_in_its_file_answers_as_before(
     assert index.search("silica tea") == before
 
 
-TABLES = ["pages", "passages", "totals", "state", "links", "headings", "words_docsize", "words_data", "words_idx"]
+TABLES = [
+    "pages",
+    "passages",
+    "texts",
+    "totals",
+    "state",
+    "links",
+    "headings",
+    "words_docsize",
+    "words_data",
+    "words_idx",
+]
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -169,7 +181,7 @@ def test_some_rows_that_are_missing_are_noticed_too(storage: LocalStorage, cache
     before = index.search("likes", 50)
     index.close()
     with sqlite3.connect(cache / FILE) as file:
-        file.execute("DELETE FROM passages WHERE text LIKE '%Bob%'")
+        file.execute("DELETE FROM passages WHERE id = (SELECT max(id) FROM passages)")
     file.close()
     assert FullTextIndex(storage, cache).search("likes", 50) == before
 
@@ -184,9 +196,35 @@ def test_a_file_that_is_no_index_is_replaced(storage: LocalStorage, cache: Path,
 
 def test_a_text_that_was_altered_in_the_file_is_not_shown(storage: LocalStorage, cache: Path) -> None:
     FullTextIndex(storage, cache).refresh()
-    data = (cache / FILE).read_bytes()
-    assert b"- Silica uses pytest" in data
-    (cache / FILE).write_bytes(data.replace(b"- Silica uses pytest", b"- Silica uses nobody"))
+    with sqlite3.connect(cache / FILE) as file:
+        [place] = [number for (number,) in file.execute("SELECT rowid FROM words WHERE words MATCH 'pytest'")]
+        together = [
+            number
+            for (number,) in file.execute("SELECT id FROM passages ORDER BY id")
+            if number >> TOGETHER_BITS == place >> TOGETHER_BITS
+        ]
+        stored = read_texts(file, together)
+        altered = [Stored(stored[one].text.replace("pytest", "nobody"), stored[one].own) for one in together]
+        assert altered != [stored[one] for one in together]
+        file.execute("UPDATE texts SET data = ? WHERE id = ?", (*pack_texts(altered), place >> TOGETHER_BITS))
+    file.close()
+    assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
+
+
+@pytest.mark.parametrize("data", ["zeroblob(50)", "x'00'", "substr(data, 5)", "''"])
+def test_texts_that_cannot_be_expanded_are_made_anew(storage: LocalStorage, cache: Path, data: str) -> None:
+    FullTextIndex(storage, cache).refresh()
+    with sqlite3.connect(cache / FILE) as file:
+        file.execute(f"UPDATE texts SET data = {data}")
+    file.close()
+    assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
+
+
+def test_texts_that_belong_to_other_places_are_made_anew(storage: LocalStorage, cache: Path) -> None:
+    FullTextIndex(storage, cache).refresh()
+    with sqlite3.connect(cache / FILE) as file:
+        file.execute("UPDATE texts SET id = -id")
+    file.close()
     assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
 
 
@@ -333,6 +371,7 @@ from pathlib import Path
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.store import Store
 from memory_v2.index.tables import VERSION
+from memory_v2.index.texts import TOGETHER_BITS, Stored, pack_texts, read_texts
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.page import parse_page
 
