@@ -18,6 +18,9 @@ BUSY_SECONDS = 5.0
 well under a second, so a process that holds the lock for longer has stopped."""
 MAX_IDLE = 4
 """Connections that are kept open while nobody uses them; opening one takes 0.3 ms. Each may keep `CACHE_KIB`."""
+PAGE_BYTES = 1024
+"""The size, in bytes, of a page of a new file. Each table and each index takes one at least; at SQLite's usual 4096,
+that is more than the text of a small memory."""
 CACHE_KIB = 32_000
 """How much of the file, in KiB, a connection keeps in memory: the whole index of about 4 MB of Markdown."""
 
@@ -127,6 +130,7 @@ def _closed_on_error(tables: sqlite3.Connection) -> Iterator[None]:
 def _connect(name: str, besides: str) -> sqlite3.Connection:
     tables = sqlite3.connect(name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     with _closed_on_error(tables):
+        tables.execute(f"PRAGMA page_size = {PAGE_BYTES}")
         tables.execute("PRAGMA synchronous = OFF")
         tables.execute("PRAGMA temp_store = MEMORY")
         tables.execute("PRAGMA cell_size_check = ON")

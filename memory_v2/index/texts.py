@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from memory_v2.index.packed import packed
@@ -28,11 +28,17 @@ class Stored(NamedTuple):
     own: str
 
 
-class Texts(dict[int, Stored]):
-    """The texts and terms of places."""
+class Texts:
+    """The texts and terms of places, by their ids."""
 
-    def __missing__(self, place: int) -> Stored:
-        raise sqlite3.DatabaseError("the index has a passage without a text")
+    def __init__(self, together: Mapping[int, Sequence[Sequence[str]]]) -> None:
+        self._together = together
+
+    def __getitem__(self, place: int) -> Stored:
+        try:
+            return Stored(*self._together[place >> TOGETHER_BITS][place & (1 << TOGETHER_BITS) - 1])
+        except (LookupError, TypeError) as error:
+            raise sqlite3.DatabaseError("the index has a passage without a text") from error
 
 
 def pack_texts(rows: Sequence[Stored]) -> tuple[bytes, ...]:
@@ -48,12 +54,8 @@ def read_texts(tables: sqlite3.Connection, places: Iterable[int]) -> Texts:
     row = tables.execute(f"{stored} WHERE id IN (SELECT value FROM json_each(?))", (wanted,)).fetchone()
     try:
         found = zlib.decompressobj(_RAW).decompress(bytes.fromhex(row[1] or "")).decode()
-        return Texts(
-            ((number << TOGETHER_BITS) + place, Stored(*one))
-            for number, together in zip(json.loads(row[0]), json.loads(f"[{found[:-1]}]"), strict=True)
-            for place, one in enumerate(together)
-        )
-    except (ValueError, TypeError, zlib.error) as error:
+        return Texts(dict(zip(json.loads(row[0]), json.loads(f"[{found[:-1]}]"), strict=True)))
+    except (ValueError, zlib.error) as error:
         raise sqlite3.DatabaseError("a text in the index is not the one that was stored") from error
 
 
