@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from dulwich.repo import Repo
@@ -50,7 +51,15 @@ def _holds(file: Path, secret: str) -> bool:
     data = file.read_bytes()
     with suppress(zlib.error):
         data += zlib.decompress(data)
-    return secret.encode() in data
+    return secret.encode() in data + b"".join(_texts_of_index(file))
+
+
+def _texts_of_index(file: Path) -> Iterator[bytes]:
+    """The texts that an index holds, which are compressed."""
+    if file.suffix == ".sqlite":
+        with suppress(sqlite3.OperationalError), closing(sqlite3.connect(file)) as tables:  # no such table
+            for (data,) in tables.execute("SELECT data FROM texts"):
+                yield zlib.decompressobj(-15).decompress(data)
 
 
 def objects(bucket: str) -> Iterator[tuple[str, bytes]]:
