@@ -230,6 +230,11 @@ _WEEKDAY_CJK = r"(?:星期|礼拜|周)[一二三四五六日天]|[月火水木�
 _TIME = r"\d{1,2}[:h]\d{2}(?::\d{2})?(?:\s?[ap]\.?m\.?)?(?![\w:])(?:\s(?:on|el|le|am|em|del)(?!\w))?"
 _MARKS = rf"(?:\[x\]|[\W_]|{_WEEKDAY}|(?:mon|tues?|wed|thu(?:rs)?|fri|sat|sun)(?!\w)|{_WEEKDAY_CJK}|{_TIME})*+"
 _LABEL = r"(?:[^\W\d_]{2,12}\s?\#?\d{1,4}|date|fecha|data|datum|timestamp|日期|时间|時間|日付)(?=[^\w\s]|\s[^\w\s])"
+_SAYS = (
+    r"(?:[Oo]n\s|[^\W\d_][\w.'’ -]{0,40}\s?[\[(])(?=[^:\n]{0,12}:?[^:\n]{4,60}:\s)"
+    r"|[^\W\d_][\w.'’ *-]{0,40}\s?[\[(（](?=[^\])）\n]{4,50}?\d:\d\d[^\])）\n]{0,12}[\])）]\*{0,3}\s?[:：])"
+)
+"""What may stand before the date of what is said: `On 8 May 2023, Ana said: …`, `**Ana** [2023-05-08 10:01]: …`."""
 
 _UNITS = (
     r"(?:year|month|week|day|hour|minute|decade|weekend|night|evening|morning|afternoon|summer|winter|spring|autumn"
@@ -401,8 +406,8 @@ def _openings(line: str) -> Iterator[str]:
     if label := _pattern(_LABEL).match(rest):
         yield bare(rest[label.end() :])
         return
-    # In a dialogue the date may follow the name: "Ana (8 May 2023): …"; "On 8 May 2023, Ana said: …".
-    if said := _pattern(r"(?:[Oo]n\s|[^\W\d_][\w.'’ -]{0,40}\s?[\[(])(?=[^:\n]{0,12}:?[^:\n]{4,60}:\s)").match(rest):
+    # In a dialogue the date may follow the name.
+    if said := _pattern(_SAYS).match(rest):
         yield bare(rest[said.end() :])
     # Only a heading may name its subject in words before the date.
     sign = _pattern(r"\s[-–—|]\s|[:：(（\[—–|]").search(rest)
