@@ -36,6 +36,13 @@ def children(memory: Memory, path: str = "memory") -> dict[str, str]:
     [
         ("# Garden plan\n\nTomatoes in bed 1.\n\n## Tools\n\nThe mower.\n", "garden-plan", "Garden plan"),
         ("Garden plan\n===========\n\nTomatoes in bed 1.\n", "garden-plan", "Garden plan"),
+        (
+            "From: Ana <ana@example.org>\nDate: Tue, 3 Feb 2026\nSubject: Re: Fwd: Garden plan\n\nTomatoes.\n",
+            "garden-plan",
+            "Garden plan",
+        ),
+        ("Betreff: AW: Wartung der Pumpe\nVon: Ben\n\nAm Montag.\n", "wartung-der-pumpe", "Wartung der Pumpe"),
+        ("差出人：田中\n件名：ポンプの点検\n\n来週の月曜日に点検します。\n", "ポンプの点検", "ポンプの点検"),
         ("---\ntitle: Garden plan\ntags: [home]\n---\n\nTomatoes in bed 1.\n", "garden-plan", "Garden plan"),
         ("# Ausflüge & Reisen\n\nMit Öl und Straße.\n", "ausflüge-reisen", "Ausflüge & Reisen"),
         ("# 上海出差\n\n三月十日到十四日，住在静安酒店。\n", "上海出差", "上海出差"),
@@ -126,6 +133,15 @@ def test_a_document_that_comes_again_is_nothing_new() -> None:
         result = memory.write(text)
         assert result.outcome == "nothing new"
         assert result.revisions == ()
+
+
+@pytest.mark.parametrize(
+    "note", ["Subject: tomatoes.\n\nThey are in bed 1.\n", "From: Monday\nTo: Friday\n\nThe kiln is cold.\n"]
+)
+def test_a_note_that_is_no_e_mail_makes_no_page(note: str) -> None:
+    memory = offline()
+    assert memory.write(note).path == "memory"
+    assert children(memory) == {}
 
 
 PORT, OTHER_PORT = "The API runs on port 8080.", "Port of the API is 8443 now."

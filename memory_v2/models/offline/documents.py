@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.offline.describing import describe_page
@@ -49,6 +50,13 @@ _PLACEHOLDER = re.compile(r"\{\{[^}]*\}\}|\{[%#].*?[%#]\}")
 _A_FILE = re.compile(r"(?<!\S)([\w-]+)\.(?:md|markdown|rst|txt)(?!\w)", re.I)
 _CLOCK = re.compile(r"\W{0,3}(\d{1,2}:\d{2}(?::\d{2})?)")
 _NUMBERED = re.compile(r"\D-\d{1,2}$")
+_FIELD = re.compile(
+    r"(?P<subject>subject|betreff|asunto|assunto|objet|oggetto|主题|主題|件名)\s?[:：](?P<words>.*)"
+    r"|(?:from|to|cc|date|sent|von|an|datum|gesendet|de|para|enviado|à|envoyé|da|inviato|发件人|寄件者|收件人|差出人|宛先)\s?[:：]",
+    re.I,
+)
+"""A line at the head of an e-mail."""
+_REPLY = re.compile(r"(?:(?:re|fwd?|aw|wg|tr|rv|res|enc|antw|回复|转发)\s?[:：]\s*)+", re.I)
 _MARKS = re.compile(r"[-_\s]+")
 _APART = re.compile(r"(?<!\d)[-_\s]+|[-_\s]+(?!\d)")
 """What stands between the words of a file's name, and not between the numbers of a date."""
@@ -125,6 +133,15 @@ def label_of(blocks: Sequence[Block]) -> str:
     return words.rstrip(":： ")
 
 
+def subject_of(blocks: Sequence[Block]) -> str:
+    """The subject of an e-mail without the signs of a reply, if a text begins with it and another line of its head; or
+    nothing."""
+    lines = readable(blocks[0].content).splitlines() if blocks[0].kind == "paragraph" else []
+    head = list(takewhile(bool, map(_FIELD.match, lines)))
+    subject = next((field["words"] for field in head if field and field["subject"]), "")
+    return plain(_REPLY.sub("", subject.strip(), count=1)) if len(head) > 1 else ""
+
+
 def _is_document(brief: WriteBrief) -> bool:
     blocks, size = brief.blocks, brief.size
     if any(block.kind == "front matter" for block in blocks):
@@ -133,6 +150,8 @@ def _is_document(brief: WriteBrief) -> bool:
         return size > SHORT_NOTE or bool(telling_terms(title.words)) or bool(brief.source)
     if name := brief.source.name:
         return _is_file(name) or size > SHORT_NOTE
+    if subject_of(blocks):
+        return True
     if date_of(blocks) is not None or is_conversation(blocks):
         return False
     if label_of(blocks):
@@ -183,7 +202,7 @@ def _title(brief: WriteBrief, file_name: str) -> str:
         return plain(readable(own.words))
     if given := plain(read_front_matter(brief.text).title):
         return _shortened(given)
-    if label := label_of(brief.blocks):
+    if label := subject_of(brief.blocks) or label_of(brief.blocks):
         return _shortened(capitalized(label))
     if slug(file_name) and is_meaningful(slug(file_name)):
         return _shortened(title_of_file(file_name))
