@@ -24,6 +24,7 @@ from memory_v2.index.terms import terms
 from memory_v2.index.versions import Versions
 from memory_v2.index.windows import Standing, Windows
 from memory_v2.text.dates import Span, covers
+from memory_v2.text.retelling import are_versions
 from memory_v2.text.speakers import is_asked
 from memory_v2.text.words import words
 from memory_v2.tree.path import ROOT
@@ -402,7 +403,7 @@ def _newest_first(
         if first in placed or sign.is_talk or not sign.words.matched:  # in conversations, similar words mean nothing
             continue
         others = [rank for rank in range(first + 1, len(signs)) if rank not in placed and alike[rank] == alike[first]]
-        ranks = [first, *(rank for rank in others if _are_versions(said[first], said[rank]))]
+        ranks = [first, *(rank for rank in others if are_versions(said[first], said[rank]))]
         newest = sorted(
             (signs[rank] for rank in ranks), key=lambda s: _age(found, s.place, when[s.place.id]), reverse=True
         )
@@ -445,12 +446,6 @@ def _newest_version_first(
     newest = Versions(question, found, windows, first).newest(newer, age)
     signs = sorted((sign for _, sign in ranked), key=lambda sign: sign.place is not newest)
     return [(score, sign) for (score, _), sign in zip(ranked, signs, strict=True)]
-
-
-def _are_versions(one: _Said, other: _Said) -> bool:
-    """Whether two notes that match the same words and days are versions of one: they share half of their words, and
-    each has a word of its own."""
-    return 2 * len(one & other) >= max(len(one), len(other)) and not (one <= other or other <= one)
 
 
 def _substance(place: Place) -> _Said:

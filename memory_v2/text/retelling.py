@@ -1,16 +1,17 @@
-"""Which words of a text are lost when it is told again in other words."""
+"""A text that is told again: which words are lost in other words, and whether another one tells it anew."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from memory_v2.text.lists import general, opposites
 from memory_v2.text.words import content_words, matcher, words
 
+T = TypeVar("T")
 Said: TypeAlias = tuple[frozenset[str], Mapping[str, tuple[str, ...]]]
 """The words of a text and their stems, all together and by how they begin."""
 
@@ -51,6 +52,12 @@ def lost_words(text: str, told: str) -> list[str]:
     if not text.isascii():
         lost += [one for one in matcher(_HAN).findall(text) if one not in _EMPTY_HAN and one not in told]
     return list(dict.fromkeys(lost))
+
+
+def are_versions(one: Set[T], other: Set[T]) -> bool:
+    """Whether two notes, by their words, are versions of one: they share half of them, and each has a word of its
+    own."""
+    return 2 * len(one & other) >= max(len(one), len(other)) and not (one <= other or other <= one)
 
 
 def _is_told(word: str, said: Said) -> bool:

@@ -371,7 +371,6 @@ from pathlib import Path
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.store import Store
 from memory_v2.index.tables import VERSION
-from memory_v2.index.texts import TOGETHER_BITS, Stored, pack_texts, read_texts
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.page import parse_page
 

@@ -25,6 +25,7 @@ from memory_v2.models.offline.subjects import Subject
 from memory_v2.text.dates import Span, named_span
 from memory_v2.text.lists import fillers
 from memory_v2.text.own_day import heading_day
+from memory_v2.text.retelling import are_versions
 from memory_v2.text.speakers import speaker
 from memory_v2.text.words import content_words, normal, stem, words
 from memory_v2.tree.block import Block, readable
@@ -136,13 +137,11 @@ def came_back(brief: WriteBrief, numbers: Sequence[int], said_on: date | None) -
     last = max((on for on, text in told if normal(text) == normal(new.content)), default=None)
     if last is None or len(numbers) > 1:
         return False
-    return any(on > last and _are_versions(new.content, text) for on, text in told)
+    return any(on > last and are_versions(_substance(new.content), _substance(text)) for on, text in told)
 
 
-def _are_versions(one: str, other: str) -> bool:
-    """Whether two texts share half of their words, and each has a word of its own."""
-    said, also = ({stem(word) for word in content_words(readable(text))} - fillers() for text in (one, other))
-    return 2 * len(said & also) >= max(len(said), len(also)) and not (said <= also or also <= said)
+def _substance(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in content_words(readable(text))) - fillers()
 
 
 def _in_order(known: Mapping[int, tuple[str, int]]) -> bool:
