@@ -1,10 +1,10 @@
-"""Where in a text the words of a question stand, in any of their forms."""
+"""Where in a text the words of a question stand, in any of their forms, or related ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memory_v2.index.terms import terms, terms_of, verb_forms, verbs
+from memory_v2.index.terms import related, terms, terms_of, verb_forms, verbs
 from memory_v2.text.lists import stopwords
 from memory_v2.text.words import has_cjk, matcher, words
 
@@ -14,7 +14,7 @@ def places_of_words(text: str, question: str) -> Iterator[tuple[int, int]]:
     say nothing count only if the question has no others."""
     asked = [word for word in words(question) if word not in stopwords()] or words(question)
     wanted = {verbs().get(term, term) for word in asked for term in terms(word)}
-    wanted.update(form for verb in wanted & verb_forms().keys() for form in verb_forms()[verb])
+    wanted.update(*(verb_forms().get(term, ()) for term in wanted), *(related().get(term, ()) for term in wanted))
     tokens = list(matcher(r"[^\W_]+").finditer(text))
     found = [False] * len(text)
     for token, spelled in zip(tokens, terms_of([token[0] for token in tokens]), strict=True):

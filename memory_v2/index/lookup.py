@@ -29,6 +29,8 @@ REACH = 2
 """How many passages before and after a passage are read as its surroundings."""
 LINKED = 30
 """How many places are proposed besides of the pages to which the best places link."""
+RELATED = 60
+"""How many places are proposed besides for words that are related to those of the question."""
 HEADED = 60
 """How many places are proposed besides because a heading above them has all words of the question."""
 POSTINGS = 10_000
@@ -108,6 +110,8 @@ class Found:
     """Reads when places were said."""
     links: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """The other pages to which each of the best places links."""
+    related: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """See `Question`."""
 
 
 def read_facts(tables: sqlite3.Connection) -> Facts:
@@ -139,7 +143,10 @@ def look_up(
     looked_up = sorted(known, key=lambda term: (term.frequency, term.term))[:MAX_TERMS]
     # On a few pages even common words distinguish the places.
     rarer = looked_up if pages is not None or only.few else _rarer(looked_up)
-    proposed = _proposed(tables, _match(question, rarer), days, pages, max(limit, CANDIDATES), only)
+    match = _match(question, rarer)
+    proposed = _proposed(tables, match, days, pages, max(limit, CANDIDATES), only)
+    if related := _related(tables, facts, question, rarer):
+        proposed += _proposed(tables, f"{match} OR {_any_of(related)}", Days(()), pages, RELATED, only)
     # In a conversation a name is on every line; in a note it is an ordinary word.
     telling = (term for term in question.name_terms if facts.vocabulary.frequency(tables, term) < POSTINGS)
     if names := _any_of(islice(telling, MAX_TERMS)):
@@ -179,6 +186,7 @@ def look_up(
         _paths(tables, {places[place].page for place in candidates}),
         lambda some: read_said(tables, some, calendar),
         links,
+        question.related,
     )
 
 
@@ -229,12 +237,23 @@ def _rarer(looked_up: Sequence[Term]) -> Sequence[Term]:
     ]
 
 
+def _related(tables: sqlite3.Connection, facts: Facts, question: Question, asked: Sequence[Term]) -> Sequence[str]:
+    """What places have instead of these terms."""
+    found = {
+        other: Term(other, term.word, count)
+        for term in asked
+        for other in question.related.get(term.term, ())
+        if (count := facts.vocabulary.frequency(tables, other))
+    }
+    return [term.term for term in _rarer(sorted(found.values(), key=lambda term: (term.frequency, term.term)))]
+
+
 def _match(question: Question, wanted: Sequence[Term]) -> str:
     """The FTS5 query for any of the terms and quoted phrases. Each is quoted, so that it contains no operators."""
     strings = [form for term in wanted for form in _forms(question, term)] + [
         " ".join(terms(phrase)) for phrase in question.quoted
     ]
-    return _any_of(strings)
+    return _any_of(dict.fromkeys(strings))
 
 
 def _forms(question: Question, term: Term) -> Sequence[str]:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import islice
+from itertools import chain, islice
 
 from memory_v2.index.marks import says_one_of, stored
-from memory_v2.index.terms import terms, verb_forms, verbs
+from memory_v2.index.terms import related, terms, verb_forms, verbs
 from memory_v2.text.dates import PartialDate, Span, asks_when, question_dates
 from memory_v2.text.lists import asking, interrogatives, past, stopwords
 from memory_v2.text.words import has_cjk, proper_words, words
@@ -63,6 +63,14 @@ class Question:
         """What else counts as a term that is looked up: `bought` as `buy`."""
         known = verb_forms() if self.inflected else {}
         return {whole: known[whole] for whole, *_ in self.terms.values() if whole in known}
+
+    @cached_property
+    def related(self) -> dict[str, Sequence[str]]:
+        """What a place may have instead of a term that is looked up: `dog` instead of `pet`."""
+        known = related() if self.inflected else {}
+        asked = [whole for whole, *_ in self.terms.values()]
+        apart = {*asked, *chain.from_iterable(self.forms.values())}
+        return {whole: [term for term in known[whole] if term not in apart] for whole in asked if whole in known}
 
 
 def parse_question(query: str, speakers: Collection[str], *, inflected: bool = True) -> Question:

@@ -165,7 +165,7 @@ class _Signs:
     def answers(self) -> bool:
         """Whether a place answers at all: by its own words or those above it, by its day, or by the words around it."""
         near = self.words
-        return bool(near.matched or near.context or self.day or self.named or (self.is_talk and near.wide))
+        return bool(near.own or near.context or self.day or self.named or (self.is_talk and near.wide))
 
 
 def rank(
@@ -374,6 +374,8 @@ def _why(found: Found, sign: _Signs) -> str:
     standing, reasons = sign.words, []
     if standing.matched:
         reasons.append(_words(found, standing.matched))
+    elif standing.related:
+        reasons.append("in other words: " + _words(found, standing.related))
     elif standing.context:
         reasons.append("above it: " + _words(found, [t for t in found.frequency if f" {t} " in sign.place.context]))
     elif standing.around:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache, lru_cache
 
-from memory_v2.text.lists import irregular
+from memory_v2.text.lists import irregular, kinds, synonyms
 from memory_v2.text.words import has_cjk, words
 
 EVERYTHING = "categories 'L* N* M* P* S* C*'"
@@ -53,6 +53,20 @@ def verb_forms() -> Mapping[str, Sequence[str]]:
     for form, verb in verbs().items():
         found.setdefault(verb, []).append(form)
     return found
+
+
+@cache
+def related() -> Mapping[str, Sequence[str]]:
+    """The terms of what a text may say instead, by that of a word: of its synonyms, and of what it is a kind of, in
+    all forms."""
+    pairs = [(one, other) for group in synonyms() for one in group for other in group if one != other]
+    pairs += [(name, member) for names, members in kinds() for name in names for member in members]
+    stems = dict(zip(said := sorted({word for pair in pairs for word in pair}), terms_of(said), strict=True))
+    found: dict[str, set[str]] = {}
+    for word, instead in pairs:
+        (term, *_), (other, *_) = stems[word], stems[instead]
+        found.setdefault(term, set()).update({other, *verb_forms().get(other, ())} - {term})
+    return {term: sorted(instead) for term, instead in found.items()}
 
 
 def _spelled(text: str) -> list[str]:

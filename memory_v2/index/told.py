@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Final, NamedTuple
@@ -20,7 +20,7 @@ from memory_v2.index.lookup import Facts
 from memory_v2.index.question import Question
 from memory_v2.index.terms import terms_of
 from memory_v2.index.vocabulary import Term
-from memory_v2.index.windows import rarity
+from memory_v2.index.windows import RELATED, rarity
 from memory_v2.text.words import has_cjk
 
 FLOOR = 0.21
@@ -57,9 +57,16 @@ NO_TERMS: Final = Terms()
 
 class _Telling(NamedTuple):
     terms: frozenset[str]
+    related: Sequence[str]
     weight: float
     known: float
     """How rare the word is in the memory; 0 if it does not have it."""
+
+    def share(self, found: Collection[str]) -> float:
+        """How much of the word a text with these terms has."""
+        if not self.terms.isdisjoint(found):
+            return 1.0
+        return 0.0 if set(self.related).isdisjoint(found) else RELATED
 
 
 def told(
@@ -80,11 +87,12 @@ def told(
     of_day = rarity(0.5, facts.count) if days.spans else 0.0
     shares = []
     for (_, day), found in zip(texts, terms_of(text for text, _ in texts), strict=True):
-        here = [word for word in telling if not word.terms.isdisjoint(found)]
+        here = [(word, share) for word in telling if (share := word.share(found))]
         on_day = day is not None and days.include(day.toordinal(), day.toordinal())
-        weight = math.fsum(word.weight for word in here) + of_day * on_day
-        share = weight / (most + of_day) if most + of_day else NO_WORDS
-        shares.append(max(share, FLOOR) if _is_no_chance(here, telling, facts) else share)
+        weight = math.fsum(share * word.weight for word, share in here) + of_day * on_day
+        of_all = weight / (most + of_day) if most + of_day else NO_WORDS
+        whole = [word for word, share in here if share == 1]
+        shares.append(max(of_all, FLOOR) if _is_no_chance(whole, telling, facts) else of_all)
     return shares
 
 
@@ -107,9 +115,10 @@ def _telling(known: Sequence[Term], facts: Facts, question: Question) -> Iterato
         # A pair of characters is another word than each of the two.
         forms = [one for one in known if one.word == word and (one.term == whole or not has_cjk(word))]
         here = frozenset({whole, *question.forms.get(whole, ()), *(one.term for one in forms)})
+        related = question.related.get(whole, ())
         if not forms:
-            yield _Telling(here, rarity(0.5, facts.count) * UNKNOWN * large, 0.0)
+            yield _Telling(here, related, rarity(0.5, facts.count) * UNKNOWN * large, 0.0)
             continue
         weight = rarity(max(counts[one.term] for one in forms), facts.count)
         is_name = whole in question.proper and not any(map(str.isdigit, whole))
-        yield _Telling(here, weight * (1 - (1 - NAME) * large if is_name else 1), weight)
+        yield _Telling(here, related, weight * (1 - (1 - NAME) * large if is_name else 1), weight)

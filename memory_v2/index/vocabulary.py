@@ -32,10 +32,11 @@ class Vocabulary:
     _common: dict[str, int] = field(default_factory=dict)
 
     def known_terms(self, tables: sqlite3.Connection, question: Question) -> Iterator[Term]:
-        """The terms of a question that some place has. For a word that none has, its parts stand in, or else a longer
-        or shorter form: `citizen` for `citizenship`."""
+        """The terms of a question that some place has, or has related ones of. For another word its parts stand in, or
+        else a longer or shorter form: `citizen` for `citizenship`."""
         for word, (whole, *parts) in question.terms.items():
-            if count := sum(self.frequency(tables, form) for form in (whole, *question.forms.get(whole, ()))):
+            count = sum(self.frequency(tables, form) for form in (whole, *question.forms.get(whole, ())))
+            if count := count or sum(self.frequency(tables, form) for form in question.related.get(whole, ())):
                 yield Term(whole, word, count)
                 continue
             for term in parts or self._forms(tables, whole):

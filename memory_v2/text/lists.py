@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -140,8 +140,24 @@ def weekdays() -> frozenset[str]:
 
 
 @cache
+def synonyms() -> Sequence[Sequence[str]]:
+    """Groups of everyday English words for the same thing: `photo`, `picture`."""
+    return [line.split() for line in _lines("synonyms.txt")]
+
+
+@cache
+def kinds() -> Sequence[tuple[Sequence[str], Sequence[str]]]:
+    """English words for a kind of thing, each with words for things of that kind: `pet` with `dog` and `cat`."""
+    split = (line.split(":") for line in _lines("kinds.txt"))
+    return [(names.split(), members.split()) for names, members in split]
+
+
+@cache
 def irregular() -> Mapping[str, str]:
     """The English verb of each irregular form of one: `buy` of `bought`."""
-    lines = (_DATA / "irregular.txt").read_text("utf-8").splitlines()
-    verbs = (line.split() for line in lines if not line.startswith("#"))
+    verbs = (line.split() for line in _lines("irregular.txt"))
     return {form: verb for verb, *forms in verbs for form in forms}
+
+
+def _lines(name: str) -> Iterator[str]:
+    return (line for line in (_DATA / name).read_text("utf-8").splitlines() if not line.startswith("#"))

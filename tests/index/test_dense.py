@@ -35,7 +35,7 @@ PAGES = {
     "people": "# People\n\n- Boris signs each release with his key.\n",
 }
 SENSES = (
-    {"cats", "parrot", "pets", "animals"},
+    {"cats", "parrot", "pets", "felines"},
     {"deploy", "ship", "production"},
     {"leeks", "vegetables", "sow"},
     {"boris", "signs", "signature"},
@@ -90,7 +90,7 @@ def first(index: FullTextIndex, question: str) -> str:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("Which pets does she have?", "- Anna keeps two cats and a parrot."),
+        ("Which felines does she have?", "- Anna keeps two cats and a parrot."),
         ("When does it ship to production?", "- The deploy runs on Fridays."),
         ("Whose signature is it?", "- Boris signs each release with his key."),
     ],

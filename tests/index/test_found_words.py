@@ -14,6 +14,7 @@ from memory_v2.index.found_words import places_of_words
         ("语音识别 - 使用Google在线API", "语音识别依赖哪个在线API？", ["语音识别", "在线"]),
         ("A café, foo_bar", "cafe foo_bar", ["café", "foo", "bar"]),
         ("to be or not", "to be", ["to", "be"]),
+        ("Ana has a dog, and bought a picture", "pets, photos, purchases", ["dog", "bought", "picture"]),
         ("nothing", "else", []),
     ],
 )

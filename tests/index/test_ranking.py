@@ -91,6 +91,11 @@ def test_why_a_place_was_found_is_said(notes: FullTextIndex) -> None:
     assert first(notes, "silica").found_by == "above it: silica"
 
 
+def test_that_a_place_was_found_by_a_related_word_is_said() -> None:
+    index = index_of(memory="- Ana has a dog\n- The pet shop is closed\n")
+    assert [hit.found_by for hit in index.search("pets")] == ["pets", "in other words: pets"]
+
+
 def test_scores_fall_from_one_to_zero(notes: FullTextIndex) -> None:
     scores = [hit.score for hit in notes.search("testing release pytest uses hand")]
     assert len(scores) > 2

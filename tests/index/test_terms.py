@@ -15,8 +15,10 @@ from memory_v2.index import terms as module
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.rows import IncomingPage, prepare_page
 from memory_v2.index.terms import _stems, terms, verbs
+from memory_v2.index.windows import RELATED
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.text.lists import irregular
+from memory_v2.text.lists import irregular, kinds, stopwords, synonyms
+from memory_v2.text.words import words
 from memory_v2.tree.page import parse_page
 from tests.properties.whole import clock
 from tests.tree.texts import STEADY
@@ -93,6 +95,47 @@ def test_an_irregular_form_is_found_by_its_verb_and_the_other_way_round(query: s
     assert index.search(query)[0].text == line
     [tells, less] = index.told("bought", [(line, None), ("Ana painted a boat.", None)])
     assert tells > less
+
+
+@pytest.mark.parametrize(
+    ("query", "line"),
+    [
+        ("Where are the photos?", "The pictures are upstairs."),
+        ("When did we purchase it?", "We bought it in May."),
+        ("Which pets does Ana have?", "Ana has a dog."),
+        ("What instruments does Ana play?", "Ana has a violin."),
+    ],
+)
+def test_a_word_finds_another_for_the_same_and_a_kind_finds_what_is_of_it(query: str, line: str) -> None:
+    storage = VolatileStorage()
+    storage.write("page", f"# Harbour\n\n{line}\n\nAna painted a boat.\n".encode())
+    index = FullTextIndex(storage, None)
+    assert index.search(query)[0].text == line
+    [tells, less] = index.told(query, [(line, None), ("It is painted.", None)])
+    assert tells > less
+
+
+def test_the_word_itself_comes_before_a_related_one_and_tells_more() -> None:
+    storage = VolatileStorage()
+    storage.write("page", b"# Harbour\n\nThe dog is here.\n\nThe pet is here.\n\nThe boat is here.\n")
+    index = FullTextIndex(storage, None)
+    assert [hit.text for hit in index.search("pets")] == ["The pet is here.", "The dog is here."]
+    assert index.told("pets", [("a pet", None), ("a dog", None), ("a boat", None)]) == pytest.approx([1, RELATED, 0])
+
+
+def test_what_only_has_a_common_related_word_does_not_keep_away_what_has_the_word() -> None:
+    storage = VolatileStorage()
+    storage.write("page", "".join(f"- Club {number} plays tennis\n" for number in range(1000)).encode())
+    storage.write("other", b"- The sport of Ana is secret\n")
+    assert FullTextIndex(storage, None).search("Which sport is Ana's?")[0].text == "- The sport of Ana is secret"
+
+
+def test_each_related_word_is_a_word_that_says_something() -> None:
+    groups = [*synonyms(), *(named for kind in kinds() for named in kind)]
+    assert [word for group in groups for word in group if words(word) != [word] or word in stopwords()] == []
+    assert [group for group in groups if len({*group}) < len(group)] == []
+    assert [group for group in synonyms() if len(group) < 2] == []
+    assert len(names := [name for named, _ in kinds() for name in named]) == len({*names})
 
 
 def test_no_irregular_form_has_the_stem_of_another_verb_or_of_a_function_word() -> None:
