@@ -23,6 +23,12 @@ from memory_v2.text.words import proper_words, words
 
 ENOUGH = 0.9
 """The sum of signs from which on a newer place is taken for a version of the first one."""
+LEAST = 1 / 3
+"""Which part of what the first place has of the question a version has at least: `We moved, the door code is 4417` says
+nothing newer about the confirmation code of a flight, whatever else speaks for it."""
+AS_LONG = 3
+"""How many times as long as the first place a version is at most if it does not say that something has changed: a table
+or a block of code has many words, and some number."""
 REPLACES, PRESENT = 0.55, 0.3
 """It says that something takes the place of something else; that it speaks of the present."""
 KIND, OTHER_KIND = 0.2, -0.5
@@ -47,6 +53,7 @@ class Versions:
         self._about = self._asked_in(first)
         self._weight = self._weigh(self._about)
         self._first = _Value(first, self._asked)
+        self._longest = AS_LONG * first.length
 
     def newest(self, newer: Sequence[Place], age: Callable[[Place], tuple[object, ...]]) -> Place | None:
         """The newest of the places that tell newer what the first one tells, if there is one."""
@@ -59,9 +66,12 @@ class Versions:
         about = self._asked_in(place) & self._about
         if not about or not self._weight or not about >= self._about & self._proper:
             return 0.0
-        share, change, likeness = self._weigh(about) / self._weight, self._change(place), self._likeness(place)
-        is_as_much = len(about) > 1 and about == self._about and self._first.kinds and likeness > 0
-        return share + change + likeness if change or is_as_much else 0.0
+        if (share := self._weigh(about) / self._weight) < LEAST:
+            return 0.0
+        change, likeness = self._change(place), self._likeness(place)
+        is_as_much = len(about) > 1 and about == self._about and place.length <= self._longest
+        is_version = change or (is_as_much and self._first.kinds and likeness > 0)
+        return share + change + likeness if is_version else 0.0
 
     def _change(self, place: Place) -> float:
         """How much a place says that something has changed."""

@@ -70,6 +70,14 @@ def test_a_question_for_what_was_so_before_is_answered_by_its_words(query: str) 
             "When is lunch in the Berlin office?",
         ),
         (["Pelican takes uploads of 20 MB.", "Pelican uploads have a new look."], "Which uploads does Pelican take?"),
+        (
+            ["Flights to Oslo are booked, confirmation code QX7PLM.", "Moved to 8 Carmo Street. Door code 4417."],
+            "flight confirmation code",
+        ),
+        (
+            ["Tern listens on port 5433.", f"Port list of the Tern boxes: {' '.join(map(str, range(7400, 7420)))}"],
+            "Which port does Tern have?",
+        ),
     ],
 )
 def test_news_about_something_else_comes_after_the_answer(lines: list[str], query: str) -> None:
