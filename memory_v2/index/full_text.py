@@ -18,8 +18,8 @@ from memory_v2.index.edits import Edits, OnChange, is_stale, last_updated, read_
 from memory_v2.index.hits import read_hits
 from memory_v2.index.kept import Kept
 from memory_v2.index.links import digested, read_change, read_graph, read_graph_again
-from memory_v2.index.lookup import look_up, read_facts
-from memory_v2.index.question import parse_question
+from memory_v2.index.lookup import Facts, look_up, read_facts
+from memory_v2.index.question import Question, parse_question
 from memory_v2.index.ranking import CONSIDERED, MEANING, QUESTION, TEXT, Ranked, Weighing, rank
 from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
 from memory_v2.index.said import said_in
@@ -43,6 +43,7 @@ from memory_v2.progress import tell_progress
 from memory_v2.storage.base import Stamp
 from memory_v2.storage.history import NO_CHANGE, Change
 from memory_v2.text.calendar import UTC_DAYS, Calendar
+from memory_v2.text.relative import relative_days
 from memory_v2.text.words import is_latin
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.page import Page
@@ -171,7 +172,9 @@ class FullTextIndex:
 
         def work(tables: sqlite3.Connection) -> list[Hit]:
             facts = self._facts.of(tables)
-            question = parse_question(query, facts.names, inflected=by is QUESTION)
+            question = (
+                self._asked(query, facts) if by is QUESTION else parse_question(query, facts.names, inflected=False)
+            )
             found = look_up(
                 tables,
                 facts,
@@ -201,7 +204,7 @@ class FullTextIndex:
 
         def work(tables: sqlite3.Connection) -> tuple[list[Hit], list[str]]:
             facts = self._facts.of(tables)
-            question = parse_question(query, facts.names)
+            question = self._asked(query, facts)
             many, everything = max(limit, PROPOSED), facts.count <= CONSIDERED
             found = look_up(tables, facts, question, many, within, calendar=self._calendar, everything=everything)
             if beside:
@@ -220,6 +223,12 @@ class FullTextIndex:
             meaning.encode(lacking)  # with no table held, as it takes a while
         return hits
 
+    def _asked(self, query: str, facts: Facts) -> Question:
+        """What a question asks for, on today's date."""
+        question = parse_question(query, facts.names)
+        relative = relative_days(query, self._calendar.today)
+        return replace(question, dates=(*question.dates, *relative)) if relative else question
+
     @property
     def is_dense(self) -> bool:
         """See `PageIndex`."""
@@ -235,7 +244,7 @@ class FullTextIndex:
 
         def work(tables: sqlite3.Connection) -> list[float]:
             facts = self._facts.of(tables)
-            question = parse_question(query, facts.names)
+            question = self._asked(query, facts)
             return told(tables, facts, question, texts, beside.terms(question) if beside else NO_TERMS)
 
         return self._ask(work, lambda: [1.0] * len(texts))

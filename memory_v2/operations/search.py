@@ -17,6 +17,7 @@ from memory_v2.operations.draft import Draft
 from memory_v2.operations.excerpts import statements
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.narrowed import Part, checked_part
+from memory_v2.operations.on_days import POOL, days_asked, lifted
 from memory_v2.operations.quoted import SMALLEST, check_tokens, fitting
 from memory_v2.operations.results import EntryResult, Factors, SearchResult, SearchResults
 from memory_v2.operations.search_request import SearchRequest
@@ -111,14 +112,15 @@ def _decided(
 
 def _places(draft: Draft, query: str, count: int, part: Part, beside: Beside | None) -> list[Hit]:
     """The best places in a part of the memory, and beside it."""
-    index = draft.context.index
-    if part.is_of_whole_pages:
-        return index.recall(query, count, within=part.pages, beside=beside)
+    index, days = draft.context.index, days_asked(query, draft.context.calendar.today)
     # Days and sources are not in the full-text table: what is found is looked through.
-    found = index.recall(query, MAX_RESULTS, within=part.pages, beside=beside)
-    return [
-        hit for hit in found if hit.entry or part.has(hit.path, hit.date, _source(draft, hit.path, hit.first_line))
-    ][:count]
+    many = MAX_RESULTS if not part.is_of_whole_pages else max(count, POOL) if days else count
+    found = index.recall(query, many, within=part.pages, beside=beside)
+    if not part.is_of_whole_pages:
+        found = [
+            hit for hit in found if hit.entry or part.has(hit.path, hit.date, _source(draft, hit.path, hit.first_line))
+        ]
+    return (lifted(found, days) if days else found)[:count]
 
 
 def _source(draft: Draft, path: str, line: int) -> str:

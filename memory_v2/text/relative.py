@@ -1,0 +1,124 @@
+"""The days that a question names by how far they are from today: `yesterday`, `last week`, `letzten Dienstag`.
+
+What may be another word names no day: German `morgen` and `hier`, and `today`, which mostly means `now`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import date, timedelta
+from functools import cache
+
+from memory_v2.text.dates import Span
+from memory_v2.text.words import unaccented
+
+_DAYS = {
+    -2: "(?:the )?day before yesterday|vorgestern|anteayer|avant-hier|anteontem|前天",
+    -1: "yesterday|gestern|ayer|ontem|昨[天日]",
+    1: "tomorrow|demain|amanha|明[天日]",
+}
+_DAY, _WEEKEND, _WEEK, _MONTH, _YEAR = range(7, 12)
+_UNITS = {
+    0: "monday|montag|lunes|segunda(?:-feira)?|lundi|(?:星期|周|礼拜)一",
+    1: "tuesday|dienstag|martes|terca(?:-feira)?|mardi|(?:星期|周|礼拜)二",
+    2: "wednesday|mittwoch|miercoles|quarta(?:-feira)?|mercredi|(?:星期|周|礼拜)三",
+    3: "thursday|donnerstag|jueves|quinta(?:-feira)?|jeudi|(?:星期|周|礼拜)四",
+    4: "friday|freitag|viernes|sexta(?:-feira)?|vendredi|(?:星期|周|礼拜)五",
+    5: "saturday|samstag|sonnabend|sabado|samedi|(?:星期|周|礼拜)六",
+    6: "sunday|sonntag|domingo|dimanche|(?:星期|周|礼拜)[日天]",
+    _WEEKEND: "weekends?|wochenende|fin de semana|week-end|周末",
+    _WEEK: "weeks?|wochen?|semanas?|semaines?|周|星期|礼拜",
+    _MONTH: "months?|monat(?:en?|s)?|mes(?:es)?|mois|月",
+    _YEAR: "years?|jahr(?:en?|es)?|anos?|ans?|annees?|年",
+}
+"""The days of the week by their numbers, and units of time that one can be in."""
+_COUNTED = {_DAY: "days?|tag(?:en?)?|dias?|jours?|天", **{unit: _UNITS[unit] for unit in (_WEEK, _MONTH, _YEAR)}}
+"""The units in which one counts back from today."""
+_BEFORE = {
+    -1: "last|past|previous|(?:letzt|vorig|vergangen)e[nrsm]?|ultim[oa]|[上去]个?",
+    0: "this|diese[nrsm]?|n?est[ea]|cette|[这本今]个?",
+    1: "next|(?:nachst|kommend)e[nrsm]?|proxim[oa]|[下明]个?",
+}
+"""What says, in front of one of them, which one is meant."""
+_AFTER = {-1: "pasad[oa]|passad[oa]|derni(?:er|ere)", 1: "prochaine?|que vi?ene"}
+"""The same behind it."""
+_COUNTS = {
+    1: "an?|one|eine[rmn]?|un[ao]?|une|um|一",
+    2: "two|zwei|dos|deux|dois|duas|两",
+    3: "three|drei|tres|trois|三",
+    4: "four|vier|cuatro|quatre|quatro|四",
+    5: "five|funf|cinco|cinq|五",
+    6: "six|sechs|seis|六",
+}
+_LONGEST = 4000
+"""How many characters of a question are looked through."""
+
+
+def relative_days(query: str, today: date) -> list[Span]:
+    """The days that `query` names relative to today: in English, German, Spanish, French, Portuguese and Chinese.
+    Weeks begin on Monday; `last Tuesday` is the newest one before today, and `two weeks ago` all of that week."""
+    plain, found = unaccented(query[:_LONGEST]), list[Span]()
+    for match in _pattern().finditer(plain):
+        with suppress(OverflowError, ValueError):  # at either end of time
+            found.append(_span(match, today))
+    return found
+
+
+def _span(match: re.Match[str], today: date) -> Span:
+    if match["day"]:
+        return _moved(_DAY, _meant(_DAYS, match["day"]), today)
+    named = next(filter(None, match.group("unit", "unit_first", "unit_ago", "unit_back")))
+    unit = _meant(_UNITS | _COUNTED, named)
+    if count := match["ago"] or match["back"]:
+        return _moved(unit, -(int(count) if count.isdecimal() else _meant(_COUNTS, count)), today)
+    steps = _meant(_BEFORE, match["before"]) if match["before"] else _meant(_AFTER, match["after"])
+    if unit >= _DAY:
+        return _moved(unit, steps, today)
+    if named.isascii():  # the newest one before today, or the next one from today on
+        days = (unit - today.weekday()) % 7
+        return _days(today + timedelta(days=days - 7 if steps < 0 else days))
+    return _days(_moved(_WEEK, steps, today).start + timedelta(days=unit))  # 上周二: of the week before
+
+
+def _moved(unit: int, steps: int, today: date) -> Span:
+    """The day, week, month or year so many steps from that of today."""
+    monday = today - timedelta(days=today.weekday())
+    if unit == _DAY:
+        return _days(today + timedelta(days=steps))
+    if unit in (_WEEK, _WEEKEND):
+        first = monday + timedelta(weeks=steps)
+        return _days(first + timedelta(days=5), 2) if unit == _WEEKEND else _days(first, 7)
+    if unit == _YEAR:
+        return Span(date(today.year + steps, 1, 1), date(today.year + steps, 12, 31))
+    months = today.year * 12 + today.month - 1 + steps
+    first, following = (date(month // 12, month % 12 + 1, 1) for month in (months, months + 1))
+    return Span(first, following - timedelta(days=1))
+
+
+def _days(first: date, count: int = 1) -> Span:
+    return Span(first, first + timedelta(days=count - 1))
+
+
+def _meant(names: Mapping[int, str], word: str) -> int:
+    return next(key for key, pattern in names.items() if re.fullmatch(pattern, word))
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    days, units, counted, before, after, counts = map(_any_of, (_DAYS, _UNITS, _COUNTED, _BEFORE, _AFTER, _COUNTS))
+    count = rf"\d{{1,3}}|{counts}"
+    # Chinese has no blanks between words.
+    start, end = r"(?:(?<![a-z\d])(?=[a-z\d])|(?=[^\x00-\x7f]))", r"(?:(?<=[a-z\d])(?![\w-])|(?<=[^\x00-\x7f]))"
+    return re.compile(
+        rf"{start}(?:(?P<day>{days})"
+        rf"|(?:vor|hace|il y a|ha) (?P<ago>{count}) (?P<unit_ago>{counted})"
+        rf"|(?P<back>{count}) ?个?(?P<unit_back>{counted})(?: ago|前)"
+        rf"|(?P<before>{before}) ?(?P<unit>{units})(?! (?:of|in|before|after)\b)"
+        rf"|(?P<unit_first>{units}) (?P<after>{after})){end}"
+    )
+
+
+def _any_of(names: Mapping[int, str]) -> str:
+    return "|".join(names.values())
