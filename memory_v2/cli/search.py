@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -83,14 +84,17 @@ def search(
         out(plain_lines(results.text), newline=bool(results))
     else:
         shown = results if results.answered or show_all else results[:NEAREST]
+        bold = "" if narrowed["regex"] else " ".join((query, *results.respelled.values()))
         for number, result in enumerate(shown):
-            out(("\n" if number else "") + _hit(result, "" if narrowed["regex"] else query))
+            out(("\n" if number else "") + _hit(result, bold))
             if explain:
                 out("\n".join(_signs(result)))
     if not as_json and (paid := price(results.cost)):
         tell(paid)
     if results.archived_left_out:
         tell(f"{counted_entries(results.archived_left_out)} of the archive left out (--archived shows them)")
+    for typed, meant in results.respelled.items():
+        tell(f"the memory does not have {typed!r}; {meant!r} was searched for")
     if not results and not tell_how_to_begin(memory):
         tell("nothing found")
     elif results and not results.answered:
@@ -99,25 +103,31 @@ def search(
     admit(results)
 
 
-def _hit(result: SearchResult, query: str) -> str:
+def _hit(result: SearchResult, bold: str) -> str:
     if isinstance(result, EntryResult):
         place = style(f"entry {plain(result.entry)}", fg="cyan")
-        way = "; ".join(_about(result))
+        above = "; ".join(_about(result))
     else:
         place = style(f"{plain(result.path)}:{result.lines[0]}-{result.lines[1]}", fg="cyan")
-        way = " › ".join(map(plain, (*result.breadcrumb, *result.headings)))
+        above = " › ".join(map(plain, (*_way(result.breadcrumb), *result.headings)))
     head = [
         place,
         f"{result.date:%Y-%m-%d}" if result.date else "",
         f"about {result.speaks_of}" if result.speaks_of else "",
         f"{result.relevance_score:.2f}",
-        style(way, dim=True),
+        style(above, dim=True),
         f"from {plain(result.source)}" if result.source else "",
     ]
     lines = plain_lines(result.excerpt).splitlines()
     if has_colours():
-        lines = [set_off(line, query) for line in lines]
+        lines = [set_off(line, bold) for line in lines]
     return "\n".join(["  ".join(filter(None, head)), *(f"    {line}".rstrip() for line in lines)])
+
+
+def _way(breadcrumb: Sequence[str]) -> Iterator[str]:
+    """The pages above a place, each by what its path has more than the one before it: the place tells all of it."""
+    for above, path in pairwise(["", *breadcrumb]):
+        yield path.removeprefix(f"{above}/")
 
 
 def _about(result: EntryResult) -> Iterator[str]:

@@ -141,6 +141,10 @@ class PageIndex(Protocol):
         """How much of what a question asks for each text, said on that day, tells, from 0 to 1; see `index.told`. 1 for
         each if that cannot be found out."""
 
+    def respelled(self, query: str, beside: Beside | None = None) -> dict[str, str]:
+        """The words of a query that neither a page nor an entry `beside` them has, in any form, each with the word most
+        like it; see `index.spelling`."""
+
     def said(self, path: str, blocks: Collection[int]) -> tuple[date | None, str]:
         """The day on which the newest of these blocks of a page was said, and other days that they speak of."""
 

@@ -249,12 +249,13 @@ class FullTextIndex:
 
         return self._ask(work, lambda: [1.0] * len(texts))
 
-    def respelled(self, query: str) -> dict[str, str]:
+    def respelled(self, query: str, beside: Beside | None = None) -> dict[str, str]:
         """The words of a query that no page has, in any form, each with the word most like it; see `index.spelling`."""
 
         def work(tables: sqlite3.Connection) -> dict[str, str]:
             facts = self._facts.of(tables)
-            return respelled(tables, facts, parse_question(query, facts.names))
+            question = parse_question(query, facts.names)
+            return respelled(tables, facts, question, beside.terms(question).known if beside else ())
 
         return self._ask(work, dict)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from memory_v2.index.lookup import Facts
 from memory_v2.index.question import Question
 from memory_v2.index.tables import HEADINGS_OF
 from memory_v2.index.terms import terms
 from memory_v2.index.texts import read_texts
+from memory_v2.index.vocabulary import Term
 from memory_v2.text.words import has_cjk, words
+from memory_v2.text.words import stem as singular
 
 SHORTEST = 5
 """The shortest word, in letters, that is taken for another: any four are like some word."""
@@ -21,19 +24,32 @@ LONGEST = 40
 """The longest word that is taken for another. A longer one is a key or a hash."""
 MOST = 5
 """How many words of a question are looked up like this: a text that has more is in another language."""
+SCANNED = 20_000
+"""In a memory of up to how many places a word may begin with any letter. In a larger one it begins with one of the
+first two that were typed, as a look at all words takes 5 µs for each place."""
 _LOOKED_THROUGH = 20
 """In how many places the words are looked for that a term stands for."""
 _COMPARED = 10
 """How many terms are compared with a word, letter by letter."""
 
 
-def respelled(tables: sqlite3.Connection, facts: Facts, question: Question) -> dict[str, str]:
-    """The words of a question that no place has, in any form, each with the one that was meant: `moltbok` →
-    `moltbook`. Words that may be meant as they are, are not in it."""
-    known = {term.word for term in facts.vocabulary.known_terms(tables, question)}
+def respelled(
+    tables: sqlite3.Connection, facts: Facts, question: Question, beside: Iterable[Term] = ()
+) -> dict[str, str]:
+    """The words of a question that no place has, in any form, nor those `beside` the pages, each with the one that was
+    meant: `moltbok` → `moltbook`. Words that may be meant as they are, are not in it."""
+    known = {term.word for term in (*facts.vocabulary.known_terms(tables, question), *beside)}
     unknown = [word for word in question.words if word not in known and _may_be_wrong(word)]
-    found = {word: _nearest(tables, word) for word in unknown[:MOST]}
+    found = {word: _nearest(tables, word, facts.count <= SCANNED) for word in unknown[:MOST]}
     return {word: meant for word, meant in found.items() if meant}
+
+
+def corrected(query: str, typed: Mapping[str, str]) -> str:
+    """The query with the words that are meant in place of those that were typed."""
+    for wrong, meant in typed.items():
+        found = re.compile(rf"(?<!\w){re.escape(wrong)}(?!\w)", re.I)
+        query = found.sub(meant, query) if found.search(query) else f"{query} {meant}"
+    return query
 
 
 def distance(one: str, other: str, most: int) -> int:
@@ -54,25 +70,43 @@ def distance(one: str, other: str, most: int) -> int:
 
 
 def _may_be_wrong(word: str) -> bool:
-    return SHORTEST <= len(word) <= LONGEST and word.isalpha() and not has_cjk(word)
+    return SHORTEST <= len(word) <= LONGEST and _is_of_letters(word) and not has_cjk(word)
 
 
-def _nearest(tables: sqlite3.Connection, word: str) -> str:
-    """The word that was meant; of several, the most like it, then the most frequent one."""
-    most = 2 if len(word) >= VERY_LONG else 1
+def _is_of_letters(word: str) -> bool:
+    return _joined(word).isalpha()
+
+
+def _joined(word: str) -> str:
+    """An identifier without its underscores: `parse_invoice` may be asked for as `parseInvoice`."""
+    return word.replace("_", "")
+
+
+def _nearest(tables: sqlite3.Connection, word: str, anywhere: bool) -> str:
+    """The word that was meant; of several, one that begins as it does, the most like it, then the most frequent one."""
     stem = terms(word)[0]
+    begins = (*dict.fromkeys(stem[:2]), *([""] if anywhere else []))
+    return next(filter(None, (_nearest_of(tables, word, stem, begin) for begin in begins)), "")
+
+
+def _nearest_of(tables: sqlite3.Connection, word: str, stem: str, begin: str) -> str:
+    most = 2 if len(word) >= VERY_LONG else 1
     near = [
-        (far, -count, term) for term, count in _like(tables, stem, most) if (far := distance(stem, term, most)) <= most
+        (far, -count, term)
+        for term, count in _like(tables, stem, most, begin)
+        if (far := min(distance(stem, term, most), distance(word, _ended(term), most))) <= most
     ]
     for _, _, term in sorted(near)[:_COMPARED]:
-        if meant := [spelled for spelled in _spelled(tables, term) if is_slip(word, spelled)]:
+        if meant := [one for one in _spelled(tables, term) if is_slip(word, one) or is_slip(word, singular(one))]:
             return min(meant, key=lambda spelled: (distance(word, spelled, most), spelled))
     return ""
 
 
 def is_slip(typed: str, word: str) -> bool:
     """Whether a word may have been meant by what was typed: a letter left out, added or swapped with the next one,
-    but not only another ending; in a long word, another letter too."""
+    but not only another ending; in a long word, another letter too. An identifier is meant by its own letters only."""
+    if "_" in typed or "_" in word:
+        return _joined(typed) == _joined(word)
     most = 2 if len(typed) >= VERY_LONG else 1
     if distance(typed, word, most) > most:
         return False
@@ -82,13 +116,20 @@ def is_slip(typed: str, word: str) -> bool:
     return typed[0] == word[0] and not is_form and (len(typed) != len(word) or sorted(typed) == sorted(word))
 
 
-def _like(tables: sqlite3.Connection, stem: str, most: int) -> Iterable[tuple[str, int]]:
-    """The terms of about that length, and most of its letters, each with how many places have it."""
-    sql = "SELECT term, sum(doc) FROM vocabulary WHERE length(term) BETWEEN ? AND ? GROUP BY term"
+def _like(tables: sqlite3.Connection, stem: str, most: int, begin: str) -> Iterable[tuple[str, int]]:
+    """The terms that begin so, of about that length and most of its letters, each with how many places have it."""
+    within = "term >= :begin AND term < :end AND" if begin else ""  # the vocabulary is in order
+    sql = f"SELECT term, sum(doc) FROM vocabulary WHERE {within} length(term) BETWEEN :least AND :most GROUP BY term"
+    given = {"begin": begin, "end": begin and chr(ord(begin) + 1), "least": len(stem) - most, "most": len(stem) + most}
     letters = set(stem)
-    for term, count in tables.execute(sql, (len(stem) - most, len(stem) + most)):
-        if len(letters.symmetric_difference(term)) <= 2 * most and term.isalpha():
+    for term, count in tables.execute(sql, given):
+        if len(letters.symmetric_difference(term)) <= 2 * most and _is_of_letters(term):
             yield term, count
+
+
+def _ended(term: str) -> str:
+    """The stem as the word is spelled, mostly: `deploi` is that of `deploy`."""
+    return f"{term[:-1]}y" if term.endswith("i") else term
 
 
 def _spelled(tables: sqlite3.Connection, term: str) -> set[str]:

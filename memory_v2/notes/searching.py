@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from memory_v2.index.base import Hit
 from memory_v2.index.ranking import raised
+from memory_v2.index.spelling import corrected
 from memory_v2.notes.found import NoteHits, Part
 from memory_v2.notes.pages import page_of
 from memory_v2.notes.places import Folder, Place
@@ -28,7 +28,7 @@ def found_in(folder: Folder, query: str, limit: int, part: Part, around: int) ->
     check_question(query)
     names = folder.names(part)
     typed = folder.index.respelled(query)
-    meant = _respelled(query, typed)
+    meant = corrected(query, typed)
     within = {page_of(name) for name in names} if part.file else None
     pool = min(max(POOL, 2 * limit), MOST)
     count = pool if part.is_of_whole_notes else MOST
@@ -103,11 +103,3 @@ def _told(folder: Folder, shown: Sequence[SearchResult], around: int) -> NoteHit
 
 def _line(name: str, number: int, text: str) -> Hit:
     return Hit(page_of(name), 0, number, number, text, 1.0, None, (), "")
-
-
-def _respelled(query: str, typed: Mapping[str, str]) -> str:
-    """The query with the words that are meant in place of those that were typed."""
-    for wrong, meant in typed.items():
-        found = re.compile(rf"(?<!\w){re.escape(wrong)}(?!\w)", re.I)
-        query = found.sub(meant, query) if found.search(query) else f"{query} {meant}"
-    return query

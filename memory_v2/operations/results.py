@@ -192,10 +192,12 @@ class SearchResults(list[SearchResult]):
 
     `answered` is false if the memory does not answer the question: if the model says so or, without one, no place tells
     enough of what is asked for. What is in the list then are the nearest places. `archived_left_out` is how many
-    entries in the archive would be among them.
+    entries in the archive would be among them. `respelled` are the words of a question without an answer that the
+    memory does not have, each with the one that was searched for in its place.
     """
 
     answered: bool = False
+    respelled: dict[str, str] = {}  # noqa: RUF012 - replaced, never changed
     archived_left_out: int = 0
     decided_by: str = ""
     degraded: str = ""
@@ -216,7 +218,8 @@ class SearchResults(list[SearchResult]):
         """As JSON documents have it: the answers, who decided, and the cost."""
         names = ("answered", "decided_by", "degraded", "cost", "trace")
         left_out = {"archived_left_out": self.archived_left_out} if self.archived_left_out else {}
-        return {"results": list(self), **{name: getattr(self, name) for name in names}, **left_out}
+        respelled = {"respelled": self.respelled} if self.respelled else {}
+        return {"results": list(self), **{name: getattr(self, name) for name in names}, **left_out, **respelled}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from memory_v2.agent.loop import Decision, decide
 from memory_v2.errors import InvalidSetting, Unreadable
 from memory_v2.index.base import EntryHit, Hit, PageIndex
+from memory_v2.index.spelling import corrected
 from memory_v2.models.briefs import SearchBrief
 from memory_v2.operations.confidence import is_answered, with_confidence
 from memory_v2.operations.context import Context
@@ -42,7 +43,8 @@ MAX_RESULTS = 1_000
 
 def search(context: Context, asked: SearchRequest, beside: Beside | None = None) -> SearchResults:
     """The best answers to a question, best first, each verbatim with its page and lines; empty only if the memory has
-    none. With `max_tokens`, as many as fit instead of `max_results`; the best is there, cut if it must be. With
+    none. If the memory does not answer, and has words most like some that it does not have, those are searched for in
+    their place. With `max_tokens`, as many as fit instead of `max_results`; the best is there, cut if it must be. With
     `regex`, the lines that match. What stands `beside` the pages is found too. Raises `InvalidText` for an empty
     question, `InvalidSetting` for fewer than one result, `InvalidPattern`, `PageNotFound`, `InvalidPath`, and
     `StorageError`."""
@@ -62,6 +64,12 @@ def search(context: Context, asked: SearchRequest, beside: Beside | None = None)
         results.answered, results.decided_by = bool(chosen), "program"
     else:
         results, chosen = _decided(draft, asked, limit, part, beside)
+        if not results.answered and context.model is context.planner:  # any other model asks in other words itself
+            typed = context.index.respelled(asked.query, beside)
+            meant = replace(asked, query=corrected(asked.query, typed))
+            if typed and (again := _decided(draft, meant, limit, part, beside))[0].answered:
+                results, chosen = again
+                results.respelled = typed
     for path in dict.fromkeys(result.path for result in results):
         draft.note_read(path)
     context.operation.trace.add("found", places=[f"{r.path}:{r.lines[0]}-{r.lines[1]}" for r in chosen])

@@ -145,6 +145,8 @@ def search(memory: Memory, asked: arguments.Search) -> Answer:
     notes = []
     if fitting < len(hits):
         notes.append(f"[{counted(len(hits) - fitting, 'more answer')} did not fit; ask more precisely to see them]")
+    for typed, word in results.respelled.items():
+        notes.append(f"[the memory does not have {typed!r}; {word!r} was searched for]")
     if hits and not results.answered:
         notes.append("[the memory does not seem to answer this; these are the nearest places]")
     if results.degraded:

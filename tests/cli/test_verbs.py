@@ -152,7 +152,7 @@ def test_a_hit_is_told_with_place_date_score_way_and_verbatim_words(grown: Progr
     told = grown.done("search", "-n", "1", "How", "is", "Silica", "tested?")
     head, *lines = told.splitlines()
     assert head.startswith("projects/silica:3-3  2026-02-03  ")
-    assert head.endswith("  memory › projects › projects/silica")
+    assert head.endswith("  memory › projects › silica")
     assert 0 < float(head.split()[2]) <= 1
     assert lines == ["    - Silica uses pytest for testing (2026-02-03)"]
 
@@ -164,6 +164,13 @@ def test_hits_are_apart_by_an_empty_line_and_no_more_than_asked_for(grown: Progr
 def test_finding_nothing_is_no_failure(grown: Program) -> None:
     found = grown.quick("search", "xylophone")
     assert (found.code, found.out, found.err) == (0, b"", "silica: nothing found\n")
+
+
+def test_a_typing_error_is_told_and_what_was_meant_is_found(grown: Program) -> None:
+    found = grown.quick("search", "-n", "1", "pyetst")
+    assert found.out.decode().endswith("    - Silica uses pytest for testing (2026-02-03)\n")
+    assert found.err == "silica: the memory does not have 'pyetst'; 'pytest' was searched for\n"
+    assert grown.quick("search", "pyetst", "--json").json["respelled"] == {"pyetst": "pytest"}
 
 
 def test_ls_in_a_pipe_is_one_page_to_a_line_for_other_programs(grown: Program) -> None:

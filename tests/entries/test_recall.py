@@ -58,6 +58,15 @@ def test_an_exact_entry_comes_before_a_vague_page_and_the_other_way_round(memory
     assert ids(memory.search("When was the lighthouse repainted white?")) == ["hawk/obs-2026-02-15-002"]
 
 
+def test_a_word_that_only_an_expired_entry_has_is_no_typing_error(memory: Memory) -> None:
+    memory.write("The lighthouse was repainted in white.", "lighthouse")
+    day = (NOW - timedelta(days=90)).date()
+    memory.entries.capture("lightnouse is the new login.", "a", decay="linear-30d", date=day)
+    results = memory.search("lightnouse")
+    assert not results.answered and not results.respelled
+    assert memory.search("ligthhouse").respelled == {"ligthhouse": "lighthouse"}
+
+
 def test_the_score_of_an_entry_is_how_it_answers_times_its_confidence_times_its_weight(memory: Memory) -> None:
     day = (NOW - timedelta(days=15)).date()
     memory.entries.capture("The pump leaks at the valve.", "a", confidence=0.5, decay="linear-30d", date=day)

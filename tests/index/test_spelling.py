@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_v2.index import spelling
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.spelling import distance
 from memory_v2.storage.volatile import VolatileStorage
@@ -15,6 +16,7 @@ TEXT = """# Moltbook
 - The posts were published in March
 - Arguments win, mice do not
 - a key: deadbeef
+- we deploy at noon with parse_invoice and readOrders
 - 番
 """
 
@@ -30,10 +32,16 @@ def index() -> FullTextIndex:
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("publihsed", "published"), ("argumnets", "arguments"), ("moltbok", "moltbook")],
+    [
+        ("publihsed", "published"),
+        ("argumnets", "arguments"),
+        ("moltbok", "moltbook"),
+        ("argumnet", "arguments"),
+        ("deplyo", "deploy"),
+    ],
 )
 def test_a_typing_error_is_recognised(index: FullTextIndex, typed: str, meant: str) -> None:
-    assert index.respelled(f"{typed} and a zeppelin") == {typed: meant}
+    assert index.respelled(f"{typed} and a zeppelin") == {typed.lower(): meant}
 
 
 @pytest.mark.parametrize(
@@ -50,11 +58,21 @@ def test_a_typing_error_is_recognised(index: FullTextIndex, typed: str, meant: s
         "deadbeaf1",
         "番茄",
         "zeppelin",
+        "parse_invoicee",
         "",
     ],
 )
 def test_what_is_there_or_like_nothing_stays_as_it_is(index: FullTextIndex, query: str) -> None:
     assert index.respelled(query) == {}
+
+
+def test_in_a_large_memory_a_word_begins_with_one_of_the_first_letters_that_were_typed(
+    index: FullTextIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert index.respelled("rguments") == {"rguments": "arguments"}
+    monkeypatch.setattr(spelling, "SCANNED", 0)
+    assert index.respelled("rguments") == {}
+    assert index.respelled("raguments or moltbok") == {"raguments": "arguments", "moltbok": "moltbook"}
 
 
 @given(st.text("abc", max_size=6), st.text("abc", max_size=6), st.integers(0, 3))

@@ -74,6 +74,21 @@ def test_a_search_says_whether_the_memory_answers(query: str, is_answered: bool)
         assert all(0 <= found.confidence <= 1 for found in results)
 
 
+def test_words_that_the_memory_lacks_are_taken_for_the_most_like_ones_if_it_does_not_answer() -> None:
+    memory = tree()
+    results = memory.search("When are the tmoatoes due?")
+    assert (results[0].path, results.answered) == ("garden", True)
+    assert results.respelled == results.to_dict()["respelled"] == {"tmoatoes": "tomatoes"}
+    answered, absent = memory.search("Which pytset checks Silica?"), memory.search("plumbing quantum")
+    assert answered.answered and not absent.answered
+    assert not answered.respelled and "respelled" not in absent.to_dict()
+
+
+def test_a_model_is_asked_what_was_typed() -> None:
+    results = ask("tmoatoes", calls(call("no_answer", reason="nothing says it")))[1]
+    assert (results.decided_by, results.answered, results.respelled) == ("scripted", False, {})
+
+
 def test_the_nearest_places_are_kept_where_nothing_answers() -> None:
     results = tree().search("Which mortgage did the bank offer for the tomatoes?")
     assert [found.path for found in results] == ["garden"]

@@ -478,6 +478,13 @@ def test_a_search_says_if_the_memory_does_not_answer(memory: Memory) -> None:
     assert "does not seem to answer" in found
 
 
+def test_a_search_says_what_was_searched_for_in_place_of_a_typing_error(memory: Memory) -> None:
+    memory.write("The kiln was fired in February.")
+    answer = dispatch(memory, "search_memory", {"query": "febuary"})
+    assert "The kiln" in answer.text and "'february' was searched for" in answer.text
+    assert answer.document["respelled"] == {"febuary": "february"}
+
+
 def test_a_write_says_whether_what_stood_there_stays(memory: Memory) -> None:
     told(memory, "write_memory", content="Silica deploys on Tuesdays.", path="silica")
     assert "replace_in_memory" in told(memory, "write_memory", content="Silica deploys on Fridays.", path="silica")
