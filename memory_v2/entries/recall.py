@@ -18,7 +18,7 @@ from memory_v2.entries.places import place_of
 from memory_v2.entries.references import references_of
 from memory_v2.entries.stored import EntryFiles
 from memory_v2.index.base import EntryHit, Hit
-from memory_v2.index.beside import PAGE_SHIFT, PLACE_SHIFT, shifted
+from memory_v2.index.beside import PAGE_SHIFT, shifted
 from memory_v2.index.entry_index import EntryIndex, File
 from memory_v2.index.lookup import POSTINGS, Found, Only
 from memory_v2.index.question import Question
@@ -100,6 +100,7 @@ class Recall:
     left_out: int | None = None
     """How many archived entries would be among the answers and were left out; `None` before anything was found."""
     _files: dict[int, File] = field(default_factory=dict)
+    _pages: dict[int, int] = field(default_factory=dict)
     _entries: dict[int, Entry] = field(default_factory=dict)
 
     def look_up(self, question: Question, limit: int) -> Found:
@@ -126,7 +127,9 @@ class Recall:
             only = Only(sql, condition.given, few=self.index.count(condition, POSTINGS) < POSTINGS)
         proposed = self.index.look_up(question, limit, only, self.calendar)
         self._files |= {page + PAGE_SHIFT: file for page, file in proposed.files.items()}
-        return replace(shifted(proposed.found), read_said=self._said)
+        found = replace(shifted(proposed.found), read_said=self._said)
+        self._pages |= {place: one.page for place, one in found.places.items()}
+        return found
 
     def _said(self, places: Collection[int]) -> dict[int, Said]:
         return {place: Said(self._day(place).toordinal(), 0, ()) for place in places}
@@ -135,7 +138,7 @@ class Recall:
         return _day_of(self._entry(place), self.calendar)
 
     def _entry(self, place: int) -> Entry:
-        if (page := _page_of(place)) not in self._entries:
+        if (page := self._pages[place]) not in self._entries:
             self._entries[page] = _entry_in(self._files[page])
         return self._entries[page]
 
@@ -256,10 +259,6 @@ def _entry_in(file: File) -> Entry:
 def _day_of(entry: Entry, calendar: Calendar) -> date:
     observed = entry.observed_at
     return calendar.day(observed) if isinstance(observed, datetime) else observed
-
-
-def _page_of(place: int) -> int:
-    return place // (PLACE_SHIFT // PAGE_SHIFT)
 
 
 def _is_told_by(pages: Mapping[str, float], hit: Hit) -> bool:

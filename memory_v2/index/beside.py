@@ -16,12 +16,12 @@ from memory_v2.index.lookup import Facts, Found
 from memory_v2.index.question import Question
 from memory_v2.index.ranking import Ranked
 from memory_v2.index.said import Said
-from memory_v2.index.tables import PAGE_BITS, PASSAGES_BITS
+from memory_v2.index.tables import SLOT_BITS
 from memory_v2.index.told import Terms
 
-PAGE_SHIFT = 1 << PAGE_BITS + 1
+PAGE_SHIFT = 1 << 40
 """What is added to the ids of pages that stand beside, so that they are no page's of the tree."""
-PLACE_SHIFT = PAGE_SHIFT << PASSAGES_BITS
+PLACE_SHIFT = PAGE_SHIFT << SLOT_BITS
 """The same for the ids of places."""
 WIDER = 3
 """How many more places are ranked than are asked for: some are left out, or weigh less than they say."""

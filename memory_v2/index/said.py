@@ -17,7 +17,7 @@ from typing import NamedTuple
 from memory_v2.index.named import Named
 from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.rows import unpacked_lines
-from memory_v2.index.tables import HEADINGS_OF, PAGE_OF, PASSAGES_BITS
+from memory_v2.index.tables import HEADINGS_OF, ON_PAGE, PAGE_OF
 from memory_v2.index.texts import read_texts
 from memory_v2.index.written import Line, read_lines
 from memory_v2.text.calendar import Calendar
@@ -74,8 +74,7 @@ def said_in(
     """The day on which the newest of these blocks of a page was said, and other days that they speak of; `None` if the
     page has no such blocks."""
     source = (
-        "FROM pages JOIN passages "
-        f"ON passages.id >= pages.id << {PASSAGES_BITS} AND passages.id < pages.id + 1 << {PASSAGES_BITS} "
+        f"FROM pages JOIN passages ON {ON_PAGE} "
         "WHERE path = :path AND block IN (SELECT value FROM json_each(:blocks)) ORDER BY first_line"
     )
     given = {"path": path, "blocks": packed(blocks)}

@@ -14,16 +14,23 @@ from memory_v2.index.rows import STORED, Known, Prepared, Row
 from memory_v2.index.terms import EVERYTHING
 from memory_v2.index.texts import TOGETHER_BITS, read_texts
 
-VERSION = 9
+VERSION = 10
 """The version of the tables. Raise it when the same pages would give other tables: older files are then rebuilt."""
 
-PASSAGES_BITS = 20
-"""How many bits of a passage's id number it within its page; the bits above them are the page's id."""
-PAGE_BITS = 28
-"""How many bits a page's id has. Each seven bits less save a byte wherever a passage is named: mostly in `words`."""
-PAGE_OF = f"passages.id >> {PASSAGES_BITS}"
+SLOT_BITS = TOGETHER_BITS
+"""How many bits of a passage's id number it within its slot; the bits above them are the slot's number. A page has as
+many slots as it needs, one after the other, and the number of the first is its id."""
+PAGE_BITS = 24
+"""How many bits the digest of a path has that says at which slot a page begins. Each seven bits less save a byte
+wherever a passage is named: mostly in `words`."""
+PAGE_OF = f"((passages.id >> {SLOT_BITS}) - passages.slot)"
 """The id of a passage's page, in SQL."""
-HEADINGS_OF = f"headings.id = ({PAGE_OF} << {PASSAGES_BITS} | passages.headings)"
+ON_PAGE = (
+    f"passages.id >= pages.id << {SLOT_BITS} AND passages.id < "
+    f"coalesce((SELECT min(later.id) FROM pages AS later WHERE later.id > pages.id), {1 << 58}) << {SLOT_BITS}"
+)
+"""The condition, in SQL, that passages are those of a page."""
+HEADINGS_OF = f"headings.id = ({PAGE_OF} << {SLOT_BITS}) + passages.headings"
 """The condition, in SQL, that headings are those above a passage."""
 # Neighbours are read as a passage's surroundings, so the passages of a page have ids that follow each other. What is
 # the same for all below a heading is stored once, and so are its terms, which the full-text table has but cannot tell.
@@ -32,7 +39,7 @@ CREATE TABLE pages (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mark TEXT NOT NULL, digest BLOB NOT NULL,
     title TEXT NOT NULL, last_updated TEXT NOT NULL, problem TEXT NOT NULL, terms INTEGER NOT NULL);
 CREATE TABLE passages (
-    id INTEGER PRIMARY KEY, headings INTEGER NOT NULL, run INTEGER NOT NULL, kind TEXT NOT NULL,
+    id INTEGER PRIMARY KEY, slot INTEGER NOT NULL, headings INTEGER NOT NULL, run INTEGER NOT NULL, kind TEXT NOT NULL,
     block INTEGER NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, check_sum INTEGER NOT NULL,
     speaker TEXT, since INTEGER, until INTEGER, temporal INTEGER NOT NULL,
     question INTEGER NOT NULL, length INTEGER NOT NULL, lines BLOB NOT NULL, named TEXT, digest BLOB);
@@ -137,21 +144,24 @@ def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
     """Removes pages; paths that are not indexed are ignored."""
     for path in paths:
         for page, length in tables.execute("SELECT id, terms FROM pages WHERE path = ?", (path,)).fetchall():
-            of_page = (page << PASSAGES_BITS, (page + 1) << PASSAGES_BITS)
             asked = (
-                f"SELECT passages.id, context FROM passages JOIN headings ON {HEADINGS_OF} "
-                "WHERE passages.id >= ? AND passages.id < ? ORDER BY passages.id"
+                f"SELECT passages.id, context FROM pages JOIN passages ON {ON_PAGE} JOIN headings ON {HEADINGS_OF} "
+                "WHERE pages.id = ? ORDER BY passages.id"
             )
-            contexts = dict(tables.execute(asked, of_page))
+            contexts = dict(tables.execute(asked, (page,)))
             stored = read_texts(tables, contexts)
             tables.executemany(
                 "INSERT INTO words (words, rowid, own, context) VALUES ('delete', ?, ?, ?)",
                 [(place, stored[place].own, context) for place, context in contexts.items()],
             )
-            of_texts = (of_page[0] >> TOGETHER_BITS, of_page[1] >> TOGETHER_BITS)
+            first, last = page << SLOT_BITS, max(contexts, default=0)
             removed = {
-                table: -tables.execute(f"DELETE FROM {table} WHERE id >= ? AND id < ?", ids).rowcount
-                for table, ids in (("passages", of_page), ("headings", of_page), ("texts", of_texts))
+                table: -tables.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", ids).rowcount
+                for table, ids in (
+                    ("passages", (first, last)),
+                    ("headings", (first, last)),
+                    ("texts", (page, last >> TOGETHER_BITS)),
+                )
             }
             removed |= {
                 table: -tables.execute(f"DELETE FROM {table} WHERE page = ?", (page,)).rowcount
@@ -164,12 +174,12 @@ def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
 def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
     """Inserts or replaces a page."""
     drop_pages(tables, [page.path])
-    number = _page_number(tables, page.path)
-    first = number << PASSAGES_BITS
+    number = _page_number(tables, page.path, max(len(page.texts), 1))
+    first = number << SLOT_BITS
     tables.execute(f"INSERT INTO pages VALUES (?,{_marks(page.head)})", (number, *page.head))
     for table, ids, rows in (
-        ("passages", count(first), [row[:STORED] for row in page.passages]),
-        ("texts", count(first >> TOGETHER_BITS), [(data,) for data in page.texts]),
+        ("passages", count(first), [(n >> SLOT_BITS, *row[:STORED]) for n, row in enumerate(page.passages)]),
+        ("texts", count(number), [(data,) for data in page.texts]),
         ("headings", count(first), page.headings),
         ("voices", repeat(number), page.voices),
         ("links", repeat(number), page.links),
@@ -212,18 +222,26 @@ def check_rows(tables: sqlite3.Connection) -> None:
 
 
 def page_number(path: str) -> int:
-    """The number from which on the first free one is the id of a page."""
+    """The slot from which on the first free ones are those of a page."""
     digest = blake2b(path.encode("utf-8", "surrogatepass"), digest_size=5).digest()
     return int.from_bytes(digest) >> 8 * len(digest) - PAGE_BITS
 
 
-def _page_number(tables: sqlite3.Connection, path: str) -> int:
-    """An id made from the path, so that the order of indexing does not matter: equal scores are ordered by id. Passages
-    of two pages never have neighbouring ids."""
+def _page_number(tables: sqlite3.Connection, path: str, slots: int) -> int:
+    """The first of so many free slots. It is made from the path, so that the order of indexing does not matter: equal
+    scores are ordered by id."""
     number = page_number(path)
-    while tables.execute("SELECT 1 FROM pages WHERE id = ?", (number,)).fetchone():
-        number += 1
+    while (taken := _last_slot(tables, number + slots)) >= number:
+        number = taken + 1
     return number
+
+
+def _last_slot(tables: sqlite3.Connection, before: int) -> int:
+    """The last slot before this one that is taken."""
+    first = "SELECT max(id) FROM pages WHERE id < :slot"  # a page without passages has a slot, too
+    last = f"SELECT max(id) >> {SLOT_BITS} FROM passages WHERE id < :slot << {SLOT_BITS}"
+    taken = tables.execute(f"SELECT max(ifnull(({first}), -1), ifnull(({last}), -1))", {"slot": before})
+    return int(taken.fetchone()[0])
 
 
 def _marks(row: Row) -> str:
