@@ -6,15 +6,15 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from memory_v2.index.days import ON_A_DAY, Days, known_days
 from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.question import Question
 from memory_v2.index.said import Said, read_said
-from memory_v2.index.tables import HEADINGS_OF, PAGE_OF
+from memory_v2.index.tables import PAGE_OF
 from memory_v2.index.terms import terms
-from memory_v2.index.texts import read_texts
+from memory_v2.index.texts import Place, read_places
 from memory_v2.index.vocabulary import Term, Vocabulary
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import Block
@@ -39,27 +39,6 @@ MAX_TERMS = 32
 """How many terms of a question are looked up, the rarest ones; and how many of the names that it names."""
 CONTEXT_WEIGHT = 0.3
 """The BM25 weight of a term in a heading, relative to one in the text."""
-
-
-class Place(NamedTuple):
-    """One passage as the tables have it, for ranking: its terms as `own`, those of the headings above as `context`."""
-
-    id: int
-    page: int
-    run: int
-    kind: str
-    first_line: int
-    speaker: str | None
-    since: int | None
-    until: int | None
-    temporal: int
-    question: int
-    length: int
-    context: str
-    section: str
-    """The headings above, as JSON."""
-    text: str
-    own: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +163,7 @@ def look_up(
         days,
         frozenset(question.name_terms),
         _paths(tables, {places[place].page for place in candidates}),
-        lambda some: read_said(tables, some, calendar),
+        lambda some: read_said(tables, [places[place] for place in some], calendar),
         links,
         question.related,
     )
@@ -315,14 +294,6 @@ def _best(tables: sqlite3.Connection, where: str, given: Mapping[str, object]) -
     return [number for (number,) in packed_rows(tables, ("place",), f"FROM ({in_order})", given)]
 
 
-_COLUMNS = (
-    *("passages.id", PAGE_OF, "run", "kind", "first_line", "speaker", "since", "until"),
-    *("temporal", "question", "length", "context", "section"),
-)
-"""The columns of a `Place` but its text and its terms."""
-_CONTEXT = _COLUMNS.index("context")
-
-
 def _is_talk(place: Place | None) -> bool:
     """Whether a place is part of a conversation: it may then answer by what was said around it."""
     return place is not None and place.speaker is not None
@@ -335,20 +306,18 @@ def _with_surroundings(
     # The places beside the best are candidates too, and need surroundings of their own.
     reach = {place: REACH if rank >= TALKED_ABOUT else 2 * REACH for rank, place in enumerate(proposed)}
     near = {step for place, far in reach.items() for step in range(place - far, place + far + 1)}
-    source = (
-        f"FROM passages CROSS JOIN headings ON {HEADINGS_OF} WHERE passages.id IN (SELECT value FROM json_each(:near))"
-    )
     instead = [(f" {form} ", f" {verb} ") for verb, others in forms.items() for form in others]
-    stored, read = read_texts(tables, near), {}
-    for row in packed_rows(tables, _COLUMNS, source, {"near": packed(near)}):
-        text, own = stored[row[0]]
-        own = f" {own.replace(' ', '  ')} "  # as `marks.stored` has them
+    read = read_places(tables, near)
+    if not read.keys() >= set(proposed):
+        raise sqlite3.DatabaseError("the index has a passage without a text")
+    for place, one in read.items():
+        own, context = f" {one.own.replace(' ', '  ')} ", one.context  # as `marks.stored` has them
         for form, verb in instead:
-            own, row[_CONTEXT] = own.replace(form, verb), row[_CONTEXT].replace(form, verb)
-        read[row[0]] = Place._make([*row, text, own])
+            own, context = own.replace(form, verb), context.replace(form, verb)
+        read[place] = one._replace(own=own, context=context)
     return {  # without neighbouring ids of other pages
         step: read[step]
         for place, far in reach.items()
         for step in range(place - far, place + far + 1)
-        if place in read and step in read and read[step].page == read[place].page
+        if step in read and read[step].page == read[place].page
     }

@@ -8,23 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import TypeAlias
 
 from memory_v2.index.named import named_by
 from memory_v2.index.passages import LINE_BYTES, days_in
 from memory_v2.index.rows import (
-    HeadingsRow,
     IncomingPage,
     Known,
     PassageRow,
     Prepared,
-    check_sum,
     named_as_json,
     page_digest,
+    passage_row,
     prepare_page,
 )
 from memory_v2.index.terms import terms, terms_of
-from memory_v2.index.texts import Stored, pack_texts
+from memory_v2.index.texts import Place, pack_texts
 from memory_v2.storage.base import Stamp
 from memory_v2.text.dates import Span
 from memory_v2.tree.block import encode, readable
@@ -45,7 +43,6 @@ CREATE TABLE folders (name TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID;
 """The tables of entries, besides those of every index."""
 
 _LONG_AGO = datetime.fromtimestamp(0, UTC).isoformat()
-_Rows: TypeAlias = tuple[tuple[PassageRow, ...], tuple[HeadingsRow, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +81,17 @@ class ObservedRows:
 def prepare(stamp: Stamp, data: bytes, found: Observed) -> ObservedRows:
     """The rows of an entry; this is the slow part of indexing, and needs no connection."""
     known = Known(stamp.size, stamp.mark, page_digest(data))
-    passages, headings = _passages(found) if found.day and found.text.strip() else ((), ())
-    length, texts = sum(row.length for row in passages), pack_texts([row.stored for row in passages])
+    passages = _passages(found) if found.day and found.text.strip() else ()
+    length, texts = sum(row.stored.length for row in passages), pack_texts([row.stored for row in passages])
     head = (stamp.path, *known, "", found.day.isoformat() if found.day else _LONG_AGO, "", length)
     day = found.day.toordinal() if found.day else None
     tags = f"\n{chr(10).join(found.tags)}\n"
     who = (found.id.casefold(), found.name.casefold(), found.space.casefold(), found.home.casefold(), tags)
     own = (*who, found.source, found.confidence, day, found.archived, data)
-    return ObservedRows(Prepared(stamp.path, known, head, length, passages, texts, headings, (), ()), own, found.names)
+    return ObservedRows(Prepared(stamp.path, known, head, length, passages, texts, (), ()), own, found.names)
 
 
-def _passages(found: Observed) -> _Rows:
+def _passages(found: Observed) -> tuple[PassageRow, ...]:
     assert found.day is not None
     text = readable(found.text)
     lead = len(text) - len(text.lstrip("\r\n"))
@@ -106,51 +103,48 @@ def _passages(found: Observed) -> _Rows:
     [spelled] = terms_of([body])
     own_day, spoken_of, is_temporal = days_in(body, False)
     days = spoken_of or own_day or Span(found.day, found.day)
-    last = first + body.count("\n")
-    return (
-        PassageRow(
-            headings=0,
-            run=1,
-            kind="text",
-            block=1,
-            first_line=first,
-            last_line=last,
-            check_sum=check_sum(body, "[]", first, last),
-            speaker=None,
-            since=days.start.toordinal(),
-            until=days.end.toordinal(),
-            temporal=is_temporal,
-            question="?" in body or "？" in body,
-            length=len(spelled),
-            lines=b"",
-            named=None,
-            digest=None,
-            stored=Stored(body, " ".join(spelled)),
-        ),
-    ), (HeadingsRow("[]", f" {above} ", named),)
+    place = Place(
+        id=0,
+        page=0,
+        run=1,
+        kind="text",
+        first_line=first,
+        last_line=first + body.count("\n"),
+        speaker=None,
+        since=days.start.toordinal(),
+        until=days.end.toordinal(),
+        temporal=int(is_temporal),
+        question=int("?" in body or "？" in body),
+        length=len(spelled),
+        text=body,
+        own=" ".join(spelled),
+        section="[]",
+        context=f" {above} ",
+        named=named,
+    )
+    return (passage_row(1, place),)
 
 
-def _cut(found: Observed, above: str, named: str) -> _Rows:
+def _cut(found: Observed, above: str, named: str) -> tuple[PassageRow, ...]:
     page = read_page("memory", encode(found.text))
     cut = prepare_page(IncomingPage(page, page.size, "", datetime.fromtimestamp(0, UTC)))
-    headings = [HeadingsRow(one.section, f"{one.context.rstrip()} {above} ", named) for one in cut.headings]
-    return tuple(_moved(row, headings[row.headings].section, found) for row in cut.passages), tuple(headings)
+    return tuple(_moved(row, above, named, found) for row in cut.passages)
 
 
-def _moved(row: PassageRow, section: str, found: Observed) -> PassageRow:
+def _moved(row: PassageRow, above: str, named: str, found: Observed) -> PassageRow:
     """A passage of a long text, as one of the file of an entry."""
     assert found.day is not None
-    first, last = row.first_line + found.first_line - 1, row.last_line + found.first_line - 1
-    since = found.day.toordinal()
-    return row._replace(
-        kind="text" if row.kind == "child link" else row.kind,
-        first_line=first,
-        last_line=last,
-        check_sum=check_sum(row.stored.text, section, first, last),
-        speaker=None,
-        since=since if row.since is None else row.since,
-        until=since if row.until is None else row.until,
-        lines=b"",
-        named=None,
-        digest=None,
+    place, since = row.stored, found.day.toordinal()
+    return passage_row(
+        row.block,
+        place._replace(
+            kind="text" if place.kind == "child link" else place.kind,
+            first_line=place.first_line + found.first_line - 1,
+            last_line=place.last_line + found.first_line - 1,
+            speaker=None,
+            since=since if place.since is None else place.since,
+            until=since if place.until is None else place.until,
+            context=f"{place.context.rstrip()} {above} ",
+            named=named,
+        ),
     )

@@ -16,11 +16,12 @@ from functools import lru_cache, partial
 from heapq import heapify, heappop, heappushpop
 from typing import TypeAlias
 
-from memory_v2.index.lookup import Found, Place
+from memory_v2.index.lookup import Found
 from memory_v2.index.marks import is_empty
 from memory_v2.index.question import Question, flattened
 from memory_v2.index.said import Said
 from memory_v2.index.terms import terms
+from memory_v2.index.texts import Place
 from memory_v2.index.versions import Versions
 from memory_v2.index.windows import Standing, Windows
 from memory_v2.text.dates import Span, covers

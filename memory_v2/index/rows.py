@@ -11,12 +11,11 @@ from functools import lru_cache
 from hashlib import blake2b
 from struct import pack, unpack
 from typing import NamedTuple, TypeAlias
-from zlib import crc32
 
 from memory_v2.index.named import Named
 from memory_v2.index.passages import Passage, passages
 from memory_v2.index.terms import terms, terms_of
-from memory_v2.index.texts import Stored, pack_texts
+from memory_v2.index.texts import Place, pack_texts
 from memory_v2.text.words import normal
 from memory_v2.tree.block import readable
 from memory_v2.tree.page import Page
@@ -64,7 +63,6 @@ class Prepared:
     """The number of terms of the passages."""
     passages: tuple[PassageRow, ...]
     texts: tuple[bytes, ...]
-    headings: tuple[HeadingsRow, ...]
     voices: tuple[Row, ...]
     links: tuple[Row, ...]
 
@@ -72,11 +70,6 @@ class Prepared:
 def page_digest(data: bytes) -> bytes:
     """The digest of a page's bytes."""
     return blake2b(data, digest_size=16).digest()
-
-
-def check_sum(*shown: str | int) -> int:
-    """A checksum to detect overwritten bytes in the file, which SQLite does not notice."""
-    return crc32(repr(shown).encode())
 
 
 def block_digest(text: str) -> bytes | None:
@@ -91,27 +84,25 @@ def prepare_page(incoming: IncomingPage) -> Prepared:
     A page with a text that fails has its links, but no passages: it keeps nobody from itself or from other pages."""
     try:
         found = passages(incoming.page)
-        headings = Headings()
         spelled = terms_of(passage.text for passage in found)
         digests = _Digests(incoming.page)
         rows = [
-            _passage_row(incoming.page, passage, said, headings, digests.of(passage.block))
+            _passage_row(incoming.page, passage, said, digests.of(passage.block))
             for passage, said in zip(found, spelled, strict=True)
         ]
-        return _prepared(incoming, found, rows, headings.rows)
+        return _prepared(incoming, found, rows)
     except Exception as error:
         logger.exception("the page %s could not be indexed, so searches do not find it", incoming.page.path)
-        return _prepared(incoming, [], [], [], f"{type(error).__name__}: {error}")
+        return _prepared(incoming, [], [], f"{type(error).__name__}: {error}")
 
 
 def _prepared(
     incoming: IncomingPage,
     found: Sequence[Passage],
     rows: Sequence[PassageRow],
-    headings: Sequence[HeadingsRow],
     problem: str = "",
 ) -> Prepared:
-    page, length = incoming.page, sum(row.length for row in rows)
+    page, length = incoming.page, sum(row.stored.length for row in rows)
     moment = incoming.last_updated.isoformat()
     return Prepared(
         page.path,
@@ -120,88 +111,59 @@ def _prepared(
         length,
         tuple(rows),
         pack_texts([row.stored for row in rows]),
-        tuple(headings),
         tuple((name,) for name in sorted({passage.speaker for passage in found if passage.speaker})),
         tuple(_link_rows(page)),
     )
 
 
-class HeadingsRow(NamedTuple):
-    """What passages have in common: the headings above them, as JSON, their terms, and the days that they name."""
-
-    section: str
-    context: str
-    named: str
-
-
-class Headings:
-    """The headings of one page, each once. Most passages name the days of the first one below the same headings."""
-
-    def __init__(self) -> None:
-        self.rows: list[HeadingsRow] = []
-        self._numbers: dict[tuple[str, str], int] = {}
-
-    def number(self, section: str, context: str, named: str) -> tuple[int, str | None]:
-        """Their number, and the days that a passage below them names if these are others."""
-        number = self._numbers.setdefault((section, context), len(self.rows))
-        if number == len(self.rows):
-            self.rows.append(HeadingsRow(section, context, named))
-        return number, None if self.rows[number].named == named else named
-
-
 class PassageRow(NamedTuple):
-    """The columns of the table of passages, without the id, and what is stored of a passage in the table of texts."""
+    """The columns of the table of passages, without the id and the slot, and what is stored in the table of texts."""
 
-    headings: int
-    run: int
-    kind: str
     block: int
     first_line: int
-    last_line: int
-    check_sum: int
     speaker: str | None
     since: int | None
     until: int | None
-    temporal: bool
-    question: bool
-    length: int
     lines: bytes
-    named: str | None
     digest: bytes | None
     """The digest of its block, if it is the first passage of it."""
-    stored: Stored
+    stored: Place
 
 
 STORED = PassageRow._fields.index("stored")
-"""The number of columns of the table of passages, without the id."""
+"""The number of columns of the table of passages, without the id and the slot."""
 
 
-def _passage_row(
-    page: Page, passage: Passage, spelled: Sequence[str], headings: Headings, digest: bytes | None
-) -> PassageRow:
-    context, section = _context(page.path, page.title, (*passage.section, passage.source)), _as_json(passage.section)
+def passage_row(block: int, stored: Place, lines: Sequence[int] = (), digest: bytes | None = None) -> PassageRow:
+    """The row of a place."""
+    told = stored.first_line, stored.speaker, stored.since, stored.until
+    return PassageRow(block, *told, pack(f"<{len(lines)}q", *lines), digest, stored)
+
+
+def _passage_row(page: Page, passage: Passage, spelled: Sequence[str], digest: bytes | None) -> PassageRow:
+    context = _context(page.path, page.title, (*passage.section, passage.source))
     if passage.kind == "child link":  # the description of a child weighs no more than a heading
         context, spelled = " ".join([context, *spelled]), []
-    number, named = headings.number(section, f" {context} ", named_as_json(passage.named))
-    return PassageRow(
-        headings=number,
+    place = Place(
+        id=0,
+        page=0,
         run=passage.run,
         kind=passage.kind,
-        block=passage.block,
         first_line=passage.first_line,
         last_line=passage.last_line,
-        check_sum=check_sum(passage.text, section, passage.first_line, passage.last_line),
         speaker=passage.speaker,
         since=passage.date.start.toordinal() if passage.date else None,
         until=passage.date.end.toordinal() if passage.date else None,
-        temporal=passage.temporal,
-        question=passage.question,
+        temporal=int(passage.temporal),
+        question=int(passage.question),
         length=len(spelled),
-        lines=pack(f"<{len(passage.lines)}q", *passage.lines),
-        named=named,
-        digest=digest,
-        stored=Stored(passage.text, " ".join(spelled)),
+        text=passage.text,
+        own=" ".join(spelled),
+        section=_as_json(passage.section),
+        context=f" {context} ",
+        named=named_as_json(passage.named),
     )
+    return passage_row(passage.block, place, passage.lines, digest)
 
 
 @lru_cache(maxsize=1000)

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from memory_v2.index.named import Named
 from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.rows import unpacked_lines
-from memory_v2.index.tables import HEADINGS_OF, ON_PAGE, PAGE_OF
-from memory_v2.index.texts import read_texts
+from memory_v2.index.tables import ON_PAGE, PAGE_OF
+from memory_v2.index.texts import Place, read_places
 from memory_v2.index.written import Line, read_lines
 from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import Span, find_dates
@@ -46,17 +46,15 @@ class _Written:
     turn: int
 
 
-def read_said(tables: sqlite3.Connection, places: Collection[int], calendar: Calendar) -> dict[int, Said]:
+def read_said(tables: sqlite3.Connection, places: Iterable[Place], calendar: Calendar) -> dict[int, Said]:
     """When each of these passages was said, on today's date by this calendar or before."""
+    named_by = {place.id: [Named(*one) for one in json.loads(place.named)] for place in places}
     source = (
-        f"FROM passages JOIN pages ON pages.id = {PAGE_OF} JOIN headings ON {HEADINGS_OF} "
-        "WHERE passages.id IN (SELECT value FROM json_each(:places))"
+        f"FROM passages JOIN pages ON pages.id = {PAGE_OF} WHERE passages.id IN (SELECT value FROM json_each(:places))"
     )
-    columns = ("passages.id", "last_updated", "hex(lines)", "coalesce(passages.named, headings.named)")
-    rows = packed_rows(tables, columns, source, {"places": packed(places)})
+    rows = packed_rows(tables, ("passages.id", "last_updated", "hex(lines)"), source, {"places": packed(named_by)})
     stored = [
-        (place, datetime.fromisoformat(moment), unpacked_lines(lines), [Named(*one) for one in json.loads(named)])
-        for place, moment, lines, named in rows
+        (place, datetime.fromisoformat(moment), unpacked_lines(lines), named_by[place]) for place, moment, lines in rows
     ]
     wanted = {line for _, _, lines, _ in stored for line in lines}
     wanted |= {one.line for _, _, _, named in stored for one in named if one.line is not None}
@@ -79,7 +77,8 @@ def said_in(
     )
     given = {"path": path, "blocks": packed(blocks)}
     places = [place for (place,) in packed_rows(tables, ("passages.id",), source, given)]
-    said, stored = read_said(tables, places, calendar), read_texts(tables, places)
+    stored = read_places(tables, places)
+    said = read_said(tables, stored.values(), calendar)
     if not said:
         return None, ""
     newest = date.fromordinal(max(one.day for one in said.values()))

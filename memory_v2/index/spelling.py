@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from memory_v2.index.lookup import Facts
 from memory_v2.index.question import Question
-from memory_v2.index.tables import HEADINGS_OF
 from memory_v2.index.terms import terms
-from memory_v2.index.texts import read_texts
+from memory_v2.index.texts import read_places
 from memory_v2.index.vocabulary import Term
 from memory_v2.text.words import has_cjk, words
 from memory_v2.text.words import stem as singular
@@ -134,12 +133,7 @@ def _ended(term: str) -> str:
 
 def _spelled(tables: sqlite3.Connection, term: str) -> set[str]:
     """The words that a term stands for, in the pages and their headings; the term itself, if it is in their names."""
-    having = (
-        "FROM words JOIN passages ON passages.id = words.rowid "
-        f"JOIN headings ON {HEADINGS_OF} WHERE words MATCH ? ORDER BY words.rowid"
-    )
-    asked = f"SELECT passages.id, section {having} LIMIT ?"
-    sections = dict(tables.execute(asked, (f'"{term}"', _LOOKED_THROUGH)))
-    stored = read_texts(tables, sections)
-    said = (word for place, section in sections.items() for word in words(f"{stored[place].text} {section}"))
+    having = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ?"
+    found = (place for (place,) in tables.execute(having, (f'"{term}"', _LOOKED_THROUGH)))
+    said = (word for place in read_places(tables, found).values() for word in words(f"{place.text} {place.section}"))
     return {word for word in said if terms(word)[:1] == [term]} or {term}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from memory_v2.index.packed import packed
 from memory_v2.index.rows import STORED, Known, Prepared, Row
 from memory_v2.index.terms import EVERYTHING
-from memory_v2.index.texts import TOGETHER_BITS, read_texts
+from memory_v2.index.texts import TOGETHER_BITS, read_places, text_sum
 
 VERSION = 10
 """The version of the tables. Raise it when the same pages would give other tables: older files are then rebuilt."""
@@ -30,28 +30,22 @@ ON_PAGE = (
     f"coalesce((SELECT min(later.id) FROM pages AS later WHERE later.id > pages.id), {1 << 58}) << {SLOT_BITS}"
 )
 """The condition, in SQL, that passages are those of a page."""
-HEADINGS_OF = f"headings.id = ({PAGE_OF} << {SLOT_BITS}) + passages.headings"
-"""The condition, in SQL, that headings are those above a passage."""
-# Neighbours are read as a passage's surroundings, so the passages of a page have ids that follow each other. What is
-# the same for all below a heading is stored once, and so are its terms, which the full-text table has but cannot tell.
+# Neighbours are read as a passage's surroundings, so the passages of a page have ids that follow each other. `texts`
+# has what is shown and ranked, the terms too, which the full-text table cannot tell; `passages` has what is looked up.
 SCHEMA = f"""
 CREATE TABLE pages (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mark TEXT NOT NULL, digest BLOB NOT NULL,
     title TEXT NOT NULL, last_updated TEXT NOT NULL, problem TEXT NOT NULL, terms INTEGER NOT NULL);
 CREATE TABLE passages (
-    id INTEGER PRIMARY KEY, slot INTEGER NOT NULL, headings INTEGER NOT NULL, run INTEGER NOT NULL, kind TEXT NOT NULL,
-    block INTEGER NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, check_sum INTEGER NOT NULL,
-    speaker TEXT, since INTEGER, until INTEGER, temporal INTEGER NOT NULL,
-    question INTEGER NOT NULL, length INTEGER NOT NULL, lines BLOB NOT NULL, named TEXT, digest BLOB);
-CREATE TABLE texts (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
-CREATE TABLE headings (
-    id INTEGER PRIMARY KEY, section TEXT NOT NULL, context TEXT NOT NULL, named TEXT NOT NULL);
+    id INTEGER PRIMARY KEY, slot INTEGER NOT NULL, block INTEGER NOT NULL, first_line INTEGER NOT NULL, speaker TEXT,
+    since INTEGER, until INTEGER, lines BLOB NOT NULL, digest BLOB);
+CREATE TABLE texts (id INTEGER PRIMARY KEY, check_sum INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE INDEX passages_of_day ON passages (since, until) WHERE since IS NOT NULL;
 CREATE INDEX passages_that_say ON passages (substr(digest, 1, 6)) WHERE digest IS NOT NULL;
 CREATE TABLE totals (
-    pages INTEGER NOT NULL, passages INTEGER NOT NULL, texts INTEGER NOT NULL, headings INTEGER NOT NULL,
-    voices INTEGER NOT NULL, links INTEGER NOT NULL, words_idx INTEGER NOT NULL, terms INTEGER NOT NULL);
-INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0, 0, 0);
+    pages INTEGER NOT NULL, passages INTEGER NOT NULL, texts INTEGER NOT NULL, voices INTEGER NOT NULL,
+    links INTEGER NOT NULL, words_idx INTEGER NOT NULL, terms INTEGER NOT NULL);
+INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0, 0);
 CREATE TABLE state (tables BLOB NOT NULL, changes INTEGER NOT NULL);
 INSERT INTO state VALUES (randomblob(16), 0);
 CREATE TABLE voices (page INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, name)) WITHOUT ROWID;
@@ -70,7 +64,7 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'col');
 PRAGMA user_version = {VERSION};
 """
 
-COUNTED = ("pages", "passages", "texts", "headings", "voices", "links")
+COUNTED = ("pages", "passages", "texts", "voices", "links")
 """The tables whose rows are counted in `totals` as they are inserted and removed."""
 
 
@@ -144,22 +138,18 @@ def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
     """Removes pages; paths that are not indexed are ignored."""
     for path in paths:
         for page, length in tables.execute("SELECT id, terms FROM pages WHERE path = ?", (path,)).fetchall():
-            asked = (
-                f"SELECT passages.id, context FROM pages JOIN passages ON {ON_PAGE} JOIN headings ON {HEADINGS_OF} "
-                "WHERE pages.id = ? ORDER BY passages.id"
-            )
-            contexts = dict(tables.execute(asked, (page,)))
-            stored = read_texts(tables, contexts)
+            asked = f"SELECT passages.id FROM pages JOIN passages ON {ON_PAGE} WHERE pages.id = ? ORDER BY passages.id"
+            places = [place for (place,) in tables.execute(asked, (page,))]
+            stored = read_places(tables, places)
             tables.executemany(
                 "INSERT INTO words (words, rowid, own, context) VALUES ('delete', ?, ?, ?)",
-                [(place, stored[place].own, context) for place, context in contexts.items()],
+                [(place, stored[place].own, stored[place].context) for place in places],
             )
-            first, last = page << SLOT_BITS, max(contexts, default=0)
+            first, last = page << SLOT_BITS, max(places, default=0)
             removed = {
                 table: -tables.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", ids).rowcount
                 for table, ids in (
                     ("passages", (first, last)),
-                    ("headings", (first, last)),
                     ("texts", (page, last >> TOGETHER_BITS)),
                 )
             }
@@ -179,14 +169,13 @@ def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
     tables.execute(f"INSERT INTO pages VALUES (?,{_marks(page.head)})", (number, *page.head))
     for table, ids, rows in (
         ("passages", count(first), [(n >> SLOT_BITS, *row[:STORED]) for n, row in enumerate(page.passages)]),
-        ("texts", count(number), [(data,) for data in page.texts]),
-        ("headings", count(first), page.headings),
+        ("texts", count(number), [(text_sum(n, data), data) for n, data in enumerate(page.texts, number)]),
         ("voices", repeat(number), page.voices),
         ("links", repeat(number), page.links),
     ):
         if rows:
             tables.executemany(f"INSERT INTO {table} VALUES (?,{_marks(rows[0])})", map(_with_id, ids, rows))
-    words = ((row.stored.own, page.headings[row.headings].context) for row in page.passages)
+    words = ((row.stored.own, row.stored.context) for row in page.passages)
     tables.executemany("INSERT INTO words (rowid, own, context) VALUES (?, ?, ?)", map(_with_id, count(first), words))
     _count(
         tables,
@@ -194,7 +183,6 @@ def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
             "pages": 1,
             "passages": len(page.passages),
             "texts": len(page.texts),
-            "headings": len(page.headings),
             "voices": len(page.voices),
             "links": len(page.links),
             "terms": page.length,

@@ -1,4 +1,5 @@
-"""The texts of the places and their terms, as they are stored: compressed, some neighbours together.
+"""The places as they are stored: their texts, their terms and what stands above them, compressed, some neighbours
+together.
 
 A search reads a place with those around it, and hundreds of places at a time. What is compressed can be joined and
 expanded in one step: each single step would give up Python's interpreter lock, as `packed_rows` says of rows.
@@ -9,58 +10,88 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from memory_v2.index.packed import packed
 
 TOGETHER_BITS = 4
-"""How many bits of a passage's id number it among those that are stored together. More of them take less room, but a
+"""How many bits of a place's id number it among those that are stored together. More of them take less room, but a
 search reads more that it does not need."""
 _RAW = -15
 """The parameter of zlib for a stream without a header and a check sum."""
 
 
-class Stored(NamedTuple):
-    """The text of a place, and its terms with a blank between them."""
+class Place(NamedTuple):
+    """One passage as it is stored. Its id and that of its page are told from where it is stored; 0 before."""
 
+    id: int
+    page: int
+    run: int
+    kind: str
+    first_line: int
+    last_line: int
+    speaker: str | None
+    since: int | None
+    until: int | None
+    temporal: int
+    question: int
+    length: int
+    """The number of its own terms."""
     text: str
     own: str
+    """Its terms, with a blank between them; for ranking with blanks around each, as `marks.stored` has them."""
+    section: str
+    """The headings above, as JSON."""
+    context: str
+    """The terms of the headings, with blanks around each."""
+    named: str
+    """The days that it names as those on which it was said, as JSON."""
 
 
-class Texts:
-    """The texts and terms of places, by their ids."""
-
-    def __init__(self, together: Mapping[int, Sequence[Sequence[str]]]) -> None:
-        self._together = together
-
-    def __getitem__(self, place: int) -> Stored:
-        try:
-            return Stored(*self._together[place >> TOGETHER_BITS][place & (1 << TOGETHER_BITS) - 1])
-        except (LookupError, TypeError) as error:
-            raise sqlite3.DatabaseError("the index has a passage without a text") from error
+_IDS = Place._fields.index("run")
+_ABOVE = Place._fields.index("section")
+"""From this column on, neighbours mostly have the same."""
 
 
-def pack_texts(rows: Sequence[Stored]) -> tuple[bytes, ...]:
-    """The texts and terms of a page's passages, in order."""
+def pack_texts(places: Sequence[Place]) -> tuple[bytes, ...]:
+    """The places of a page, in order."""
     together = 1 << TOGETHER_BITS
-    return tuple(_pack(rows[first : first + together]) for first in range(0, len(rows), together))
+    return tuple(
+        _pack(slot, places[first : first + together]) for slot, first in enumerate(range(0, len(places), together))
+    )
 
 
-def read_texts(tables: sqlite3.Connection, places: Iterable[int]) -> Texts:
-    """The texts and terms of at least these places. Raises `sqlite3.DatabaseError` if they were altered in the file."""
-    stored = "SELECT json_group_array(id), group_concat(hex(data), '') FROM texts"
-    wanted = packed({place >> TOGETHER_BITS for place in places})
-    row = tables.execute(f"{stored} WHERE id IN (SELECT value FROM json_each(?))", (wanted,)).fetchone()
-    try:
-        found = zlib.decompressobj(_RAW).decompress(bytes.fromhex(row[1] or "")).decode()
-        return Texts(dict(zip(json.loads(row[0]), json.loads(f"[{found[:-1]}]"), strict=True)))
-    except (ValueError, zlib.error) as error:
-        raise sqlite3.DatabaseError("a text in the index is not the one that was stored") from error
+def text_sum(number: int, data: bytes) -> int:
+    """A checksum to detect bytes that were overwritten in the file or belong to other places: SQLite does not."""
+    return zlib.crc32(data, number)
 
 
-def _pack(rows: Sequence[Stored]) -> bytes:
-    """A stream without an end, so that another one may follow it."""
+def read_places(tables: sqlite3.Connection, wanted: Iterable[int]) -> dict[int, Place]:
+    """These places, as far as there are any. Raises `sqlite3.DatabaseError` if they were altered in the file."""
+    wanted = frozenset(wanted)
+    stored = "SELECT json_group_array(json_array(id, check_sum, length(data))), group_concat(hex(data), '') FROM texts"
+    numbers = packed({place >> TOGETHER_BITS for place in wanted})
+    row = tables.execute(f"{stored} WHERE id IN (SELECT value FROM json_each(?))", (numbers,)).fetchone()
+    data, end, ids = bytes.fromhex(row[1] or ""), 0, []
+    for number, check_sum, length in json.loads(row[0]):
+        start, end = end, end + length
+        if text_sum(number, data[start:end]) != check_sum:
+            raise sqlite3.DatabaseError("a text in the index is not the one that was stored")
+        ids.append(number)
+    expanded = zlib.decompressobj(_RAW).decompress(data).decode()
+    found = {}
+    for number, (slot, above, *columns) in zip(ids, json.loads(f"[{expanded[:-1]}]"), strict=True):
+        for place, (*told, which) in enumerate(zip(*columns, strict=True), number << TOGETHER_BITS):
+            if place in wanted:
+                found[place] = Place._make((place, number - slot, *told, *above[which]))
+    return found
+
+
+def _pack(slot: int, places: Sequence[Place]) -> bytes:
+    """A stream without an end, so that another one may follow it: columns compress better than rows."""
+    above: dict[tuple[object, ...], int] = {}
+    rows = [(*place[_IDS:_ABOVE], above.setdefault(place[_ABOVE:], len(above))) for place in places]
+    text = json.dumps([slot, [*above], *zip(*rows, strict=True)], ensure_ascii=False, separators=(",", ":"))
     stream = zlib.compressobj(wbits=_RAW)
-    text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
     return stream.compress(f"{text},".encode()) + stream.flush(zlib.Z_FULL_FLUSH)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
-from memory_v2.index.lookup import REACH, Found, Place
+from memory_v2.index.lookup import REACH, Found
+from memory_v2.index.texts import Place
 
 K1, B = 1.2, 0.75
 RELATED = 0.5

@@ -22,7 +22,7 @@ from memory_v2.index.dense.vectors import KnownVectors
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.store import Store
 from memory_v2.index.tables import VERSION
-from memory_v2.index.texts import TOGETHER_BITS, Stored, pack_texts, read_texts
+from memory_v2.index.texts import TOGETHER_BITS, pack_texts, read_places
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
@@ -150,7 +150,6 @@ TABLES = [
     "totals",
     "state",
     "links",
-    "headings",
     "words_docsize",
     "words_data",
     "words_idx",
@@ -203,8 +202,8 @@ def test_a_text_that_was_altered_in_the_file_is_not_shown(storage: LocalStorage,
             for (number,) in file.execute("SELECT id FROM passages ORDER BY id")
             if number >> TOGETHER_BITS == place >> TOGETHER_BITS
         ]
-        stored = read_texts(file, together)
-        altered = [Stored(stored[one].text.replace("pytest", "nobody"), stored[one].own) for one in together]
+        stored = read_places(file, together)
+        altered = [stored[one]._replace(text=stored[one].text.replace("pytest", "nobody")) for one in together]
         assert altered != [stored[one] for one in together]
         file.execute("UPDATE texts SET data = ? WHERE id = ?", (*pack_texts(altered), place >> TOGETHER_BITS))
     file.close()
@@ -241,7 +240,7 @@ def test_the_index_of_the_version_before_is_made_anew(storage: LocalStorage, cac
     FullTextIndex(storage, cache).refresh()
     with sqlite3.connect(cache / FILE) as old:
         old.execute(f"PRAGMA user_version = {VERSION - 1}")
-        old.execute("DROP TABLE headings")
+        old.execute("ALTER TABLE texts DROP COLUMN check_sum")
     old.close()
     assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from memory_v2.index import tables
+from memory_v2.index.base import Hit
+from memory_v2.index.connections import FILE
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.index.hits import Hit
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.page import parse_page
 
@@ -49,3 +52,18 @@ def test_pages_that_begin_at_the_same_slot_are_found_as_others_are(
         assert found == answers(FullTextIndex(storage, None))
         assert sum(map(len, found)) > 0
     assert not caplog.records  # else the tables have failed and were made anew
+
+
+def test_texts_that_were_swapped_in_the_file_are_not_shown(tmp_path: Path) -> None:
+    storage = VolatileStorage()
+    for path in ("memory", "harbor"):
+        storage.write(path, f"- item {path}\n- lantern".encode())
+    index = FullTextIndex(storage, tmp_path)
+    before = answers(index)
+    index.close()
+    with sqlite3.connect(tmp_path / FILE) as file:
+        [(first, *one), (second, *other)] = file.execute("SELECT id, check_sum, data FROM texts ORDER BY id")
+        for number, row in ((first, other), (second, one)):
+            file.execute("UPDATE texts SET check_sum = ?, data = ? WHERE id = ?", (*row, number))
+    file.close()
+    assert answers(FullTextIndex(storage, tmp_path)) == before

@@ -10,8 +10,9 @@ import numpy as np
 from memory_v2.index.dense.encoder import Encoder, Vectors
 from memory_v2.index.dense.nearness import nearness
 from memory_v2.index.dense.vectors import KnownVectors, key_of
-from memory_v2.index.lookup import REACH, Found, Place
+from memory_v2.index.lookup import REACH, Found
 from memory_v2.index.question import Question
+from memory_v2.index.texts import Place
 from memory_v2.progress import with_progress
 from memory_v2.text.words import words
 

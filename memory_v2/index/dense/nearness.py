@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_v2.index.dense.encoder import Vectors
-from memory_v2.index.lookup import REACH, Place
+from memory_v2.index.lookup import REACH
+from memory_v2.index.texts import Place
 
 _ROWS = 256
 """How many vectors are compared in one step: so few that it stays in one thread. Several would wait for each other."""
