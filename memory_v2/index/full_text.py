@@ -278,8 +278,7 @@ class FullTextIndex:
             for text, digest in digests.items():
                 place: tuple[str, int] | None = tables.execute(
                     f"SELECT path, block FROM passages JOIN pages ON pages.id = {PAGE_OF} "
-                    "WHERE substr(passages.digest, 1, 6) = substr(:digest, 1, 6) AND passages.digest = :digest "
-                    "ORDER BY path, block LIMIT 1",
+                    "WHERE passages.digest = :digest ORDER BY path, block LIMIT 1",
                     {"digest": digest},
                 ).fetchone()
                 if place:

@@ -310,11 +310,10 @@ def _with_surroundings(
     read = read_places(tables, near)
     if not read.keys() >= set(proposed):
         raise sqlite3.DatabaseError("the index has a passage without a text")
-    for place, one in read.items():
-        own, context = f" {one.own.replace(' ', '  ')} ", one.context  # as `marks.stored` has them
-        for form, verb in instead:
-            own, context = own.replace(form, verb), context.replace(form, verb)
-        read[place] = one._replace(own=own, context=context)
+    for form, verb in instead:
+        for place, one in read.items():
+            if form in one.own or form in one.context:
+                read[place] = one._replace(own=one.own.replace(form, verb), context=one.context.replace(form, verb))
     return {  # without neighbouring ids of other pages
         step: read[step]
         for place, far in reach.items()

@@ -75,7 +75,7 @@ def page_digest(data: bytes) -> bytes:
 def block_digest(text: str) -> bytes | None:
     """The digest of a block's words, without markup and spacing; `None` if it has none."""
     plain = normal(readable(text))
-    return blake2b(plain.encode(), digest_size=16).digest() if plain else None
+    return blake2b(plain.encode(), digest_size=8).digest() if plain else None
 
 
 def prepare_page(incoming: IncomingPage) -> Prepared:

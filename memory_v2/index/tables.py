@@ -41,7 +41,7 @@ CREATE TABLE passages (
     since INTEGER, until INTEGER, lines BLOB NOT NULL, digest BLOB);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, check_sum INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE INDEX passages_of_day ON passages (since, until) WHERE since IS NOT NULL;
-CREATE INDEX passages_that_say ON passages (substr(digest, 1, 6)) WHERE digest IS NOT NULL;
+CREATE INDEX passages_that_say ON passages (digest) WHERE digest IS NOT NULL;
 CREATE TABLE totals (
     pages INTEGER NOT NULL, passages INTEGER NOT NULL, texts INTEGER NOT NULL, voices INTEGER NOT NULL,
     links INTEGER NOT NULL, words_idx INTEGER NOT NULL, terms INTEGER NOT NULL);

@@ -40,7 +40,7 @@ class Place(NamedTuple):
     """The number of its own terms."""
     text: str
     own: str
-    """Its terms, with a blank between them; for ranking with blanks around each, as `marks.stored` has them."""
+    """Its terms, with blanks around each, as `marks.stored` has them; before it is stored, with one between them."""
     section: str
     """The headings above, as JSON."""
     context: str
@@ -82,9 +82,10 @@ def read_places(tables: sqlite3.Connection, wanted: Iterable[int]) -> dict[int, 
     expanded = zlib.decompressobj(_RAW).decompress(data).decode()
     found = {}
     for number, (slot, above, *columns) in zip(ids, json.loads(f"[{expanded[:-1]}]"), strict=True):
-        for place, (*told, which) in enumerate(zip(*columns, strict=True), number << TOGETHER_BITS):
+        for place, (*told, own, which) in enumerate(zip(*columns, strict=True), number << TOGETHER_BITS):
             if place in wanted:
-                found[place] = Place._make((place, number - slot, *told, *above[which]))
+                spelled = f" {own.replace(' ', '  ')} "
+                found[place] = Place._make((place, number - slot, *told, spelled, *above[which]))
     return found
 
 
