@@ -18,9 +18,9 @@ BUSY_SECONDS = 5.0
 well under a second, so a process that holds the lock for longer has stopped."""
 MAX_IDLE = 4
 """Connections that are kept open while nobody uses them; opening one takes 0.3 ms. Each may keep `CACHE_KIB`."""
-PAGE_BYTES = 1024
+PAGE_BYTES = 512
 """The size, in bytes, of a page of a new file. Each table and each index takes one at least; at SQLite's usual 4096,
-that is more than the text of a small memory."""
+that is more than the text of a small memory. Of 1024 a row of compressed texts would leave half unused."""
 CACHE_KIB = 32_000
 """How much of the file, in KiB, a connection keeps in memory: the whole index of about 4 MB of Markdown."""
 

@@ -73,7 +73,8 @@ def page_digest(data: bytes) -> bytes:
 
 
 def block_digest(text: str) -> bytes | None:
-    """The digest of a block's words, without markup and spacing; `None` if it has none."""
+    """The digest of a block's words, without markup and spacing; `None` if it has none. With its eight bytes, two of a
+    million blocks are taken for the same once in thirty million memories."""
     plain = normal(readable(text))
     return blake2b(plain.encode(), digest_size=8).digest() if plain else None
 
