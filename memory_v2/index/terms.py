@@ -34,8 +34,8 @@ def terms_of(texts: Iterable[str]) -> list[list[str]]:
     """The terms of each of these texts. Their new words are stemmed together, which takes hardly longer than for one of
     them."""
     spelled = [_spelled(text) for text in texts]
-    stems = _stems().of({word for found in spelled for word in found})
-    return [[stems[word] for word in found] for found in spelled]
+    stem_of = _stems().of(set().union(*spelled)).__getitem__
+    return [list(map(stem_of, found)) for found in spelled]
 
 
 @cache
@@ -72,17 +72,15 @@ def related() -> Mapping[str, Sequence[str]]:
 def _spelled(text: str) -> list[str]:
     """The words that a text is found under."""
     tokens = words(text)
-    if text.isascii() and all(map(str.isalpha, tokens)):
-        return tokens
+    together = "".join(tokens)
+    if together.isascii():
+        return tokens if together.isalpha() else [part for token in tokens for part in _with_parts(token)]
     found: list[str] = []
     for token, after in zip(tokens, [*tokens[1:], ""], strict=False):
-        found.append(token)
-        if token.isascii() and token.isalpha():
-            continue
-        if _is_pair(token):
-            found += token[0] if after[:1] == token[1] else token
+        if not token.isascii() and _is_pair(token):
+            found += (token, token[0]) if after[:1] == token[1] else (token, *token)
         else:
-            found += _parts_of(token)
+            found += _with_parts(token)
     return found
 
 
@@ -92,10 +90,15 @@ def _is_pair(token: str) -> bool:
     return len(token) == 2 and has_cjk(token)
 
 
+def _with_parts(token: str) -> Sequence[str]:
+    """A word, and the parts under which it is found too."""
+    return (token,) if token.isascii() and token.isalpha() else _split(token)
+
+
 @lru_cache(KEPT)
-def _parts_of(token: str) -> Sequence[str]:
-    """The parts under which a word is found too."""
-    return parts if not has_cjk(token) and len(parts := _PARTS.findall(token)) > 1 else ()
+def _split(token: str) -> Sequence[str]:
+    parts = () if has_cjk(token) else _PARTS.findall(token)
+    return (token, *parts) if len(parts) > 1 else (token,)
 
 
 class _Stems:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
+from typing import Literal
 
 from memory_v2.text.lists import stopwords
 
@@ -22,10 +23,11 @@ _MARKS = (
 _UNSPACED_RUN = f"[{_UNSPACED}]++"
 _SPACED_WORD = rf"(?:[^\W_{_UNSPACED}]++|[{_MARKS}]++)++"
 _LATIN_WORD = r"[^\W_]++"
+_ASCII_WORD = "[0-9A-Za-z]++"
 # All of the above is among these. The large classes take 12 ms to compile, which a text without them should not pay.
 _BEYOND_LATIN = re.compile("[^\0-\u02ff\u1800-\u2e7f]")
 _APOSTROPHES = "'’‘ʼ＇"
-_A_CJK, _AN_APOSTROPHE = f"[{_CJK}]", f"[{_APOSTROPHES}]"
+_A_CJK, _AN_APOSTROPHE, _A_MARK = f"[{_CJK}]", f"[{_APOSTROPHES}]", f"[,{_APOSTROPHES}]"
 
 
 _CLITICS = frozenset(["s", "ll", "re", "ve", "d", "m"])
@@ -34,13 +36,17 @@ _SINGULAR = frozenset(["alias", "atlas", "bias", "canvas", "christmas", "gas", "
 
 
 @cache
-def _token(in_latin: bool) -> re.Pattern[str]:
-    """A word; in a text that is not `in_latin` letters, or as group 1 a run of characters without spaces."""
-    unspaced, word = ("", _LATIN_WORD) if in_latin else (f"({_UNSPACED_RUN})|", _SPACED_WORD)
+def _token(script: Literal["ascii", "latin", "any"]) -> re.Pattern[str]:
+    """A word; in a text of `any` script letters, or as group 1 a run of characters without spaces."""
+    before, word = {
+        "ascii": (r"[A-Za-z][A-Za-z]*+(?![0-9'_.+\#])|", _ASCII_WORD),  # most words are no more, and found so at once
+        "latin": ("", _LATIN_WORD),
+        "any": (f"({_UNSPACED_RUN})|", _SPACED_WORD),
+    }[script]
     # A dot joins `node.js` and `v0.1.0`, but not two sentences: "the end.Next".
     dot = r"\.(?:(?=[^A-ZÀ-Þ])|(?<=[A-ZÀ-Þ]\.))"
     return re.compile(
-        rf"{unspaced}"
+        rf"{before}"
         r"\d{1,3}(?:,\d{3})++(?![\d,])(?:\.\d++)?"
         rf"|{word}(?:(?:[{_APOSTROPHES}]|_++|{dot}){word})*+(?:(?<=[A-Za-z])\+\+\d*+|(?<=\b[A-Za-z])\#(?!\w))?"
     )
@@ -83,24 +89,21 @@ def words(text: str) -> list[str]:
     apostrophes disappear (`don't` becomes `dont`). Scripts without spaces give overlapping pairs of characters.
     """
     plain = unicodedata.normalize("NFC", text)
-    found: list[str] = []
     if plain.isascii():
-        tokens = [token.lower() for token in _token(True).findall(plain)]
-        if all(map(str.isalpha, tokens)):
-            return tokens
-        for token in tokens:
-            found += [token] if token.isalpha() else _without_marks(token)
+        found = [token.lower() for token in _token("ascii").findall(plain)]
     elif is_latin(plain):
-        for token in _token(True).findall(plain):
-            found += _without_marks(folded(token))
+        found = [folded(token) for token in _token("latin").findall(plain)]
     else:
-        for match in _token(False).finditer(plain):
+        found = []
+        for match in _token("any").finditer(plain):
             token = folded(match[0])
-            if match[1]:
-                found += [token[i : i + 2] for i in range(len(token) - 1)] or [token]
-            else:
-                found += _without_marks(token)
-    return list(filter(None, found))  # an apostrophe that counts as a letter, alone, leaves nothing
+            pairs = [token[i : i + 2] for i in range(len(token) - 1)] if match[1] else []
+            found += pairs or [token]
+    if matcher(_A_MARK).search("".join(found)):
+        marked = [place for place, word in enumerate(found) if not (word.isascii() and word.isalnum())]
+        for place in reversed(marked):
+            found[place : place + 1] = filter(None, _without_marks(found[place]))
+    return found
 
 
 def unbroken_words(text: str) -> list[str]:
@@ -165,6 +168,9 @@ def content_words(text: str) -> list[str]:
 
 
 _LINE_MARKS = r"\s*(?:(?:>|\#{1,6}|[-*+•‣]|\d{1,3}[.)])(?=\s|$)\s*|>\s*)*"
+# A run of stars, underscores or backticks is text inside a word (`snake_case`) and alone (`2 * 3`). So it goes if it
+# stands behind a word and not before one, behind a blank and not before one, or behind any other sign.
+_NO_TEXT = r"[*_`](?<![*_`]{2})(?:(?<=[^\W_].)[*_`]*+(?![^\W_])|(?<!\S.)[*_`]*+(?=\S)|(?<=[^\w\s].)[*_`]*+)"
 _ENDS = " \t.,;:!…。，、；：！"
 
 
@@ -175,10 +181,10 @@ def normal(text: str) -> str:
     Markers of lists, headings, quotes, emphasis and code are removed, white space and case are folded, and final
     punctuation is dropped. Question marks and ticked boxes stay, because they change what the text says.
     """
-    blank = matcher(r"[*_`]+")
     plain = folded(text)
     while True:
-        bare = blank.sub(lambda run: run[0] if _is_text(run) else "", plain).rstrip().rstrip(_ENDS)
+        bare = matcher(_NO_TEXT).sub("", plain) if _is_emphasised(plain) else plain
+        bare = bare.rstrip().rstrip(_ENDS)
         lines = [line[_line_marks(line) :] for line in bare.splitlines()]
         # Compose again: removing a mark may leave a letter before an accent.
         shorter = unicodedata.normalize("NFC", " ".join(" ".join(lines).split()))
@@ -190,17 +196,15 @@ def normal(text: str) -> str:
 
 def _has_marks(line: str) -> bool:
     """Whether `normal` may make a line shorter that it has shortened already."""
-    return line.endswith(tuple(_ENDS)) or matcher(r"[*_`]").search(line) is not None or bool(_line_marks(line))
+    return line.rstrip(_ENDS) != line or _is_emphasised(line) or _line_marks(line) > 0
+
+
+def _is_emphasised(text: str) -> bool:
+    """Whether a text has a sign of emphasis or code; a pattern takes ten times as long to tell."""
+    return "*" in text or "_" in text or "`" in text
 
 
 def _line_marks(line: str) -> int:
     """The length of the marks of lists, headings and quotes at the start of a line."""
     found = matcher(_LINE_MARKS).match(line)
     return found.end() if found else 0
-
-
-def _is_text(run: re.Match[str]) -> bool:
-    """Whether stars, underscores or backticks are text: inside a word (`snake_case`) or alone (`2 * 3`)."""
-    before = run.string[run.start() - 1 : run.start()] if run.start() else ""
-    after = run.string[run.end() : run.end() + 1]
-    return (before.isalnum() and after.isalnum()) or not (before.strip() or after.strip())

@@ -114,7 +114,7 @@ def decode(data: bytes) -> str:
 
 def readable(text: str) -> str:
     """The text with U+FFFD for each byte that is not UTF-8: for people, models and indexes; never store it."""
-    return encode(text).decode("utf-8", "replace")
+    return text if text.isascii() else encode(text).decode("utf-8", "replace")
 
 
 def split_lines(text: str) -> list[str]:
