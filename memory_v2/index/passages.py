@@ -236,7 +236,7 @@ def _described(part: Passage) -> Passage:
 def days_in(text: str, is_said: bool) -> tuple[Span | None, Span | None, bool]:
     """The day of a text, the days that it speaks of, and whether it looks as if it were about a time."""
     is_temporal = looks_temporal(text)
-    if not may_have_year(newest_part(text)):
+    if not may_have_year(text):
         return None, None, is_temporal
     return own_day(text, is_said), _own_date(text, is_said), is_temporal
 

@@ -10,7 +10,8 @@ from datetime import date, timedelta
 from functools import cache, lru_cache
 from typing import Literal, TypeVar
 
-from memory_v2.text.words import matcher
+from memory_v2.text.lists import times
+from memory_v2.text.words import is_latin, matcher
 
 T = TypeVar("T")
 
@@ -76,7 +77,11 @@ def find_dates(text: str) -> list[tuple[Span, int, int]]:
 
 def leading_date(text: str) -> Span | None:
     """The date at the start of a line or heading, after any marks, weekday, time or short label."""
-    line = text[:4000].lstrip().partition("\n")[0][:200]
+    return _leading(text[:4000].lstrip().partition("\n")[0][:200])
+
+
+@lru_cache(100)  # each text of an index is asked for its own day, and for the day that it speaks of
+def _leading(line: str) -> Span | None:
     if not may_have_year(line):
         return None
     for rest in _openings(line):
@@ -119,9 +124,14 @@ def question_dates(query: str) -> list[Span | PartialDate]:
 
 def looks_temporal(text: str) -> bool:
     """Whether `text` could answer a "when" question: it has a date, a weekday, "last week", "ago", "昨天"."""
-    # A pattern that heeds case takes less than half the time.
-    is_plain = _OTHER_CASES.isdisjoint(text)
-    found = matcher(_TEMPORAL).search(text.lower()) if is_plain else _pattern(_TEMPORAL).search(text)
+    if not text.isascii() and not _OTHER_CASES.isdisjoint(text):
+        found = _pattern(_TEMPORAL).search(text)
+    elif not is_latin(text):
+        found = matcher(_TEMPORAL).search(text.lower())
+    elif _is_timeless(text):
+        return False
+    else:
+        found = matcher(_TEMPORAL_IN_LATIN).search(text.lower())
     return found is not None or bool(find_dates(text)) or any(_apart(_partial(text)))
 
 
@@ -241,8 +251,9 @@ _UNITS = (
     r"|fall)s?"
 )
 _OTHER_CASES = frozenset("ſıİ")
-"""Letters that are some other letter regardless of case, but not as small letters."""
-_TEMPORAL = (
+"""Letters that are some other letter regardless of case, but not as small letters. Without them, the small letters of a
+text are looked through: a pattern that heeds case takes less than half the time."""
+_TEMPORAL_IN_LATIN = (
     rf"(?<!\w)(?:{_WEEKDAY}|yesterday|today|tonight|tomorrow|ago|nowadays|recently|lately|the\sother\sday|o['’]clock"
     rf"|(?:last|next|this|that|previous|following|past|coming|each|every|same"
     r"|(?:\d{1,4}|two|three|four|five|six|seven|eight"
@@ -254,10 +265,15 @@ _TEMPORAL = (
     r"|il\sy\sa\s\w{1,12}\s(?:ans?|mois|semaines?|jours?|heures?)|(?:semaine|mois|année)\s(?:derni|proch)\w+"
     r"|gestern|vorgestern|heute|morgen|übermorgen|vor\s\w{1,12}\s(?:tag|woche|monat|jahr|stunde)\w*"
     r"|(?:letzt|nächst|dies|vorig|vergangen|kommend)\w{1,2}\s(?:woche|monat|jahr|wochenende|sommer|winter))(?!\w)"
-    rf"|{_WEEKDAY_CJK}|昨[天日晚]|今[天日晚早]|明[天日晚早]|前天|后天|後天|去年|今年|明年|前年|[上下本这這](?:个|個)?(?:周|週|月|星期)"
-    r"|[先今来來]週|[先今来]月|昨年|来年|\d{1,4}\s?(?:年|个月|個月|天|周|小时|日間|週間)[前后後]|刚才|最近|어제|오늘|내일|지난|작년|올해|내년"
     rf"|(?<![\w.,:/#$€£-]){_YEAR}(?![\w%]|[.,:]\d|[-/])"
 )
+_TEMPORAL = (
+    rf"{_TEMPORAL_IN_LATIN}"
+    rf"|{_WEEKDAY_CJK}|昨[天日晚]|今[天日晚早]|明[天日晚早]|前天|后天|後天|去年|今年|明年|前年|[上下本这這](?:个|個)?(?:周|週|月|星期)"
+    r"|[先今来來]週|[先今来]月|昨年|来年|\d{1,4}\s?(?:年|个月|個月|天|周|小时|日間|週間)[前后後]|刚才|最近|어제|오늘|내일|지난|작년|올해|내년"
+)
+_CLOCK = r"\d(?:\s?[ap]\.?m|\d{3})"
+"""What each text in Latin letters has that speaks of a time in digits; in words, it has one of `times`, or a month."""
 _PERIOD = r"(?:date|day|month|year|week|weekday|time|season|century|decade)"
 _WHEN = (
     # "When I deploy, what breaks?" asks what; "When did …", "… when?" and "tell me when …" ask when.
@@ -303,9 +319,20 @@ def _forms_in(text: str) -> Iterator[str]:
 
 def _has_month(text: str) -> bool:
     """Whether a word of `text` is the name of a month."""
+    return not _MONTHS.keys().isdisjoint(_letters(text))
+
+
+def _is_timeless(text: str) -> bool:
+    """Whether `text`, in Latin letters, has nothing that every text has that speaks of a time."""
+    letters = frozenset(_letters(text))
+    return letters.isdisjoint(times()) and letters.isdisjoint(_MONTHS) and not _pattern(_CLOCK).search(text)
+
+
+def _letters(text: str) -> Iterable[str]:
+    """The runs of letters in `text`, in lower case and without accents."""
     if text.isascii():
-        return not _MONTHS.keys().isdisjoint(matcher("[a-z]+").findall(text.lower()))
-    return any(_plain(word) in _MONTHS for word in _pattern(_MONTH).findall(text))
+        return matcher("[a-z]+").findall(text.lower())
+    return map(_plain, matcher(r"[^\W\d_]+").findall(text))
 
 
 def _span(year: int, month: int | None = None, day: int | None = None) -> Span | None:
@@ -355,7 +382,7 @@ def _is_english(match: re.Match[str]) -> bool:
 
 
 def _partial(text: str) -> Iterator[tuple[int, int, PartialDate | None]]:
-    if not (_has_month(text) or _pattern("[月월]").search(text)):
+    if not (_has_month(text) or "月" in text or "월" in text):
         return
     for form in (_DAY_MONTH, _MONTH_DAY, r"(?<!\d)(?P<month>\d{1,2})\s?[月월]\s?(?P<day>\d{1,2})\s?[日号號일]"):
         for match in _pattern(form).finditer(text):

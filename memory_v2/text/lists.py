@@ -140,6 +140,12 @@ def weekdays() -> frozenset[str]:
 
 
 @cache
+def times() -> frozenset[str]:
+    """Words that speak of a time, as `yesterday` does, or that are part of it, as `week` is of `last week`."""
+    return read_words(_DATA / "times.txt")
+
+
+@cache
 def synonyms() -> Sequence[Sequence[str]]:
     """Groups of everyday English words for the same thing: `photo`, `picture`."""
     return [line.split() for line in _lines("synonyms.txt")]

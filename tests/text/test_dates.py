@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_v2.text.dates import (
+    _TEMPORAL,
     PartialDate,
     Span,
     asks_when,
@@ -183,6 +185,13 @@ def test_a_partial_date_matches_spans_that_have_such_a_day() -> None:
 )  # fmt: skip
 def test_words_that_answer_a_when_question_are_seen(text: str) -> None:
     assert looks_temporal(text)
+
+
+@settings(max_examples=1_000)
+@given(st.from_regex(re.compile(_TEMPORAL), fullmatch=True))
+def test_words_for_a_time_are_seen_in_any_form(text: str) -> None:
+    assert looks_temporal(text)
+    assert looks_temporal(f"So I said: {text.upper()}!")
 
 
 @pytest.mark.parametrize(
