@@ -24,7 +24,7 @@ from memory_v2.index.packed import packed
 from memory_v2.index.question import Question
 from memory_v2.index.rows import Known, page_digest
 from memory_v2.index.store import Store
-from memory_v2.index.tables import digest_of, drop_pages, put_page, raise_state, read_state
+from memory_v2.index.tables import digest_of, drop_pages, put_pages, raise_state, read_state
 from memory_v2.index.told import Terms
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import MemoryStorage, Stamp
@@ -339,7 +339,7 @@ def _put(tables: sqlite3.Connection, rows: ObservedRows) -> None:
     path = rows.page.path
     if digest_of(tables, path) is not None:
         _drop(tables, [path])
-    put_page(tables, rows.page)
+    put_pages(tables, [rows.page])
     [number] = tables.execute("SELECT id FROM pages WHERE path = ?", (path,)).fetchone()
     marks = ",".join("?" * len(rows.own))
     tables.execute(f"INSERT INTO observed VALUES (?,{marks})", (number, *rows.own))

@@ -30,7 +30,7 @@ from memory_v2.index.tables import (
     State,
     digest_of,
     drop_pages,
-    put_page,
+    put_pages,
     raise_state,
     read_known,
     read_known_of,
@@ -432,8 +432,7 @@ class FullTextIndex:
             stood = digested(tables, changed) if self._graph.is_of(before) else None
             touched = [(path, known) for path, known in edits.touched if is_seen(path)]
             drop_pages(tables, removed)
-            for page in prepared:
-                put_page(tables, page)
+            put_pages(tables, prepared)
             tables.executemany(
                 "UPDATE pages SET size = ?, mark = ? WHERE path = ?",
                 [(known.size, known.mark, path) for path, known in touched],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import count, repeat
@@ -136,6 +137,7 @@ def digest_of(tables: sqlite3.Connection, path: str) -> bytes | None:
 
 def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
     """Removes pages; paths that are not indexed are ignored."""
+    removed = Counter[str]()
     for path in paths:
         for page, length in tables.execute("SELECT id, terms FROM pages WHERE path = ?", (path,)).fetchall():
             asked = f"SELECT passages.id FROM pages JOIN passages ON {ON_PAGE} WHERE pages.id = ? ORDER BY passages.id"
@@ -146,48 +148,38 @@ def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
                 [(place, stored[place].own, stored[place].context) for place in places],
             )
             first, last = page << SLOT_BITS, max(places, default=0)
-            removed = {
-                table: -tables.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", ids).rowcount
-                for table, ids in (
-                    ("passages", (first, last)),
-                    ("texts", (page, last >> TOGETHER_BITS)),
-                )
-            }
-            removed |= {
-                table: -tables.execute(f"DELETE FROM {table} WHERE page = ?", (page,)).rowcount
-                for table in ("voices", "links")
-            }
+            for table, ids in (("passages", (first, last)), ("texts", (page, last >> TOGETHER_BITS))):
+                removed[table] -= tables.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", ids).rowcount
+            for table in ("voices", "links"):
+                removed[table] -= tables.execute(f"DELETE FROM {table} WHERE page = ?", (page,)).rowcount
             tables.execute("DELETE FROM pages WHERE id = ?", (page,))
-            _count(tables, {**removed, "pages": -1, "terms": -length})
+            removed.update(pages=-1, terms=-length)
+    _count(tables, removed)
 
 
-def put_page(tables: sqlite3.Connection, page: Prepared) -> None:
-    """Inserts or replaces a page."""
-    drop_pages(tables, [page.path])
-    number = _page_number(tables, page.path, max(len(page.texts), 1))
-    first = number << SLOT_BITS
-    tables.execute(f"INSERT INTO pages VALUES (?,{_marks(page.head)})", (number, *page.head))
-    for table, ids, rows in (
-        ("passages", count(first), [(n >> SLOT_BITS, *row[:STORED]) for n, row in enumerate(page.passages)]),
-        ("texts", count(number), [(text_sum(n, data), data) for n, data in enumerate(page.texts, number)]),
-        ("voices", repeat(number), page.voices),
-        ("links", repeat(number), page.links),
-    ):
-        if rows:
-            tables.executemany(f"INSERT INTO {table} VALUES (?,{_marks(rows[0])})", map(_with_id, ids, rows))
-    words = ((row.stored.own, row.stored.context) for row in page.passages)
-    tables.executemany("INSERT INTO words (rowid, own, context) VALUES (?, ?, ?)", map(_with_id, count(first), words))
-    _count(
-        tables,
-        {
-            "pages": 1,
-            "passages": len(page.passages),
-            "texts": len(page.texts),
-            "voices": len(page.voices),
-            "links": len(page.links),
-            "terms": page.length,
-        },
-    )
+def put_pages(tables: sqlite3.Connection, pages: Collection[Prepared]) -> None:
+    """Inserts or replaces pages."""
+    drop_pages(tables, [page.path for page in pages])
+    inserted = Counter[str]()
+    for page in pages:
+        number = _page_number(tables, page.path, max(len(page.texts), 1))
+        first = number << SLOT_BITS
+        tables.execute(f"INSERT INTO pages VALUES (?,{_marks(page.head)})", (number, *page.head))
+        for table, ids, rows in (
+            ("passages", count(first), [(n >> SLOT_BITS, *row[:STORED]) for n, row in enumerate(page.passages)]),
+            ("texts", count(number), [(text_sum(n, data), data) for n, data in enumerate(page.texts, number)]),
+            ("voices", repeat(number), page.voices),
+            ("links", repeat(number), page.links),
+        ):
+            if rows:
+                tables.executemany(f"INSERT INTO {table} VALUES (?,{_marks(rows[0])})", map(_with_id, ids, rows))
+                inserted[table] += len(rows)
+        words = ((row.stored.own, row.stored.context) for row in page.passages)
+        tables.executemany(
+            "INSERT INTO words (rowid, own, context) VALUES (?, ?, ?)", map(_with_id, count(first), words)
+        )
+        inserted.update(pages=1, terms=page.length)
+    _count(tables, inserted)
 
 
 def _with_id(number: int, row: Row) -> Row:
@@ -195,8 +187,10 @@ def _with_id(number: int, row: Row) -> Row:
 
 
 def _count(tables: sqlite3.Connection, changes: Mapping[str, int]) -> None:
-    changed = ", ".join(f"{what} = {what} + :{what}" for what in changes)
-    tables.execute(f"UPDATE totals SET {changed}", changes)
+    """Adds to the totals. FTS5 then writes the terms that it has gathered, so count those of many pages together."""
+    if changes:
+        changed = ", ".join(f"{what} = {what} + :{what}" for what in changes)
+        tables.execute(f"UPDATE totals SET {changed}", changes)
 
 
 def check_rows(tables: sqlite3.Connection) -> None:

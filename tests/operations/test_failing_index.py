@@ -36,7 +36,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 FAILURES: dict[str, tuple[str, Exception]] = {
     "a text": ("rows.passages", TypeError("no text")),
-    "a row": ("full_text.put_page", ValueError("no row")),
+    "a row": ("full_text.put_pages", ValueError("no row")),
     "the pages that are known": ("full_text.read_state", KeyError("state")),
     "a question": ("full_text.look_up", RecursionError("too deep")),
     "the ranking": ("full_text.rank", ZeroDivisionError()),
