@@ -7,7 +7,7 @@ exact words of the page. Its context (headings, speaker, day) is stored with it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, pairwise
@@ -18,7 +18,7 @@ from memory_v2.index.named import Named, day_of_source, days_of_page, named_by
 from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal, may_have_year
 from memory_v2.text.own_day import heading_day, last_date, newest_part, own_day, unmarked
 from memory_v2.text.speakers import speaker, speakers
-from memory_v2.tree.block import Block, encode, is_blank, readable, split_lines
+from memory_v2.tree.block import Block, is_blank, readable, size_of, split_lines
 from memory_v2.tree.page import Page
 from memory_v2.tree.sections import CHILD_LINK, OURS, PROPERTY
 from memory_v2.tree.source import DATE, SOURCE, is_source_line, page_source, told_sources
@@ -36,7 +36,8 @@ KEPT = 20_000
 _SENTENCE = re.compile(r".+?(?:[.!?…]+[\"'”’)\]]*[ \t]+|[。！？]+[」』”’）]*|\Z)", re.S)
 
 
-class Passage(NamedTuple):
+@dataclass(slots=True)
+class Passage:
     """Lines `first_line` to `last_line` (from 1) of a page, in block number `block` (0 for `## Links`).
 
     Passages of one `run` are under the same heading; only they are read as each other's surroundings.
@@ -62,6 +63,18 @@ class Passage(NamedTuple):
     question: bool = False
 
 
+class _Place(NamedTuple):
+    """Where text stands: what the passages of a block, or of a part of it, have in common. `line` is its first."""
+
+    kind: Kind
+    block: int
+    line: int
+    section: tuple[str, ...]
+    source: str
+    run: int
+    named: tuple[Named, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class _Heading:
     number: int
@@ -83,6 +96,7 @@ def passages(page: Page) -> list[Passage]:
     sourced = {number: day_of_source(source) for number, source in told.items()}
     apart = _program_lines(page)
     page_date = inherited = _date_in(page.path.rsplit("/", 1)[-1]) or _date_in(page.title)
+    section, of_section = tuple[str, ...](), page_days
     for number, (block, lines) in enumerate(zip(page.blocks, readable_lines, strict=True), 1):
         source = readable(told.get(number, of_page).name)
         if line in apart and block.kind == "heading":
@@ -92,17 +106,16 @@ def passages(page: Page) -> list[Passage]:
             run, runs = [], runs + 1
             above = _below(above, number, block)
             inherited = next((heading.date for heading in reversed(above) if heading.date), page_date)
-            named = (*_named(above, number, sourced), *page_days)
-            start = Passage(
-                "heading", number, line, line, "", _section(above[:-1]), source, runs, date=inherited, named=named
-            )
+            section, of_section = _section(above), (*_named(above, number, {}), *page_days)
             if above[-1].words and _is_bare(page.blocks, number):
-                found += _cut(start, lines, LINE_BYTES)
-        elif block.kind != "rule" and not is_source_line(block):
-            for first, kept in _without(lines, line, apart):
                 named = (*_named(above, number, sourced), *page_days)
-                start = Passage("text", number, first, first, "", _section(above), source, runs, named=named)
-                run += [_described(part) for part in _parts(start, kept, voices)]
+                place = _Place("heading", number, line, _section(above[:-1]), source, runs, named)
+                found += _dated([*_cut(place, 0, lines, LINE_BYTES)], inherited)
+        elif block.kind != "rule" and not (number in told and is_source_line(block)):
+            named = (*_named(above, number, sourced), *page_days) if number in told else of_section
+            for first, kept in _without(lines, line, apart):
+                place = _Place("text", number, first, section, source, runs, named)
+                run += map(_described, _parts(place, kept, voices))
         line += len(lines)
     return [*found, *_dated(run, inherited), *_listed(page, apart, runs + 1)]
 
@@ -166,31 +179,33 @@ def _is_bare(blocks: Sequence[Block], number: int) -> bool:
     return True
 
 
-def _parts(start: Passage, lines: Sequence[str], voices: Collection[str]) -> Iterator[Passage]:
+def _parts(place: _Place, lines: Sequence[str], voices: Collection[str]) -> Iterable[Passage]:
     """The passages of one block: the turns of a conversation, or runs of lines; the whole block if it is short."""
-    said_by = [speaker(line) if voices else None for line in lines]
-    turns = [place for place, name in enumerate(said_by) if name in voices]
-    for first, last in pairwise([*([] if turns[:1] == [0] else [0]), *turns, len(lines)]):
-        name = said_by[first] if said_by[first] in voices else None
-        moved = start._replace(first_line=start.first_line + first, speaker=name) if first or name else start
-        yield from _cut(moved, lines[first:last], PASSAGE_BYTES)
+    if not voices:
+        return _cut(place, 0, lines, PASSAGE_BYTES)
+    names = [name if (name := speaker(line)) in voices else None for line in lines]
+    turns = [number for number, name in enumerate(names) if name]
+    bounds = pairwise([*([] if turns[:1] == [0] else [0]), *turns, len(lines)])
+    return [
+        part for first, last in bounds for part in _cut(place, first, lines[first:last], PASSAGE_BYTES, names[first])
+    ]
 
 
-def _cut(start: Passage, lines: Sequence[str], limit: int) -> Iterator[Passage]:
-    """The lines as passages of at most about `limit` bytes, without the blank lines around them."""
-    first, size, sizes = 0, 0, [len(encode(line)) for line in lines]
-    if sum(sizes) <= limit:
-        yield from _passage(start, 0, lines)
-        return
-    for place, line in enumerate(lines):
-        if size and size + sizes[place] > limit and not is_blank(line):
-            yield from _passage(start, first, lines[first:place])
-            first, size = place, 0
-        size += sizes[place] if size or not is_blank(line) else 0
-    yield from _passage(start, first, lines[first:])
+def _cut(place: _Place, first: int, lines: Sequence[str], limit: int, said_by: str | None = None) -> Iterator[Passage]:
+    """The lines from the one `first` of their place as passages of at most about `limit` bytes, without the blank lines
+    around them."""
+    sizes = list(map(size_of, lines))
+    start, size = 0, 0
+    if sum(sizes) > limit:
+        for number, line in enumerate(lines):
+            if size and size + sizes[number] > limit and not is_blank(line):
+                yield from _passage(place, first + start, lines[start:number], said_by)
+                start, size = number, 0
+            size += sizes[number] if size or not is_blank(line) else 0
+    yield from _passage(place, first + start, lines[start:], said_by)
 
 
-def _passage(start: Passage, first: int, lines: Sequence[str]) -> Iterator[Passage]:
+def _passage(place: _Place, first: int, lines: Sequence[str], said_by: str | None) -> Iterator[Passage]:
     while lines and is_blank(lines[-1]):
         lines = lines[:-1]
     while lines and is_blank(lines[0]):
@@ -198,23 +213,25 @@ def _passage(start: Passage, first: int, lines: Sequence[str]) -> Iterator[Passa
     text = "".join(lines).rstrip("\r\n")
     if not text.strip():
         return
-    at = start.first_line + first
-    whole = start._replace(first_line=at, last_line=at + len(lines) - 1, text=text, lines=line_ids(lines))
-    if len(lines) > 1 or len(encode(text)) <= LINE_BYTES:
-        yield whole
-    else:
-        yield from (whole._replace(text=piece) for piece in _sentences(text))
+    at, ids = place.line + first, line_ids(lines)
+    pieces = [text] if len(lines) > 1 or size_of(text) <= LINE_BYTES else _sentences(text)
+    for piece in pieces:
+        yield Passage(
+            *(place.kind, place.block, at, at + len(lines) - 1, piece, place.section, place.source, place.run, said_by),
+            named=place.named,
+            lines=ids,
+        )
 
 
 def _sentences(line: str) -> Iterator[str]:
     """A long line in pieces of about `PASSAGE_BYTES`: cut at the ends of sentences, else at spaces, else anywhere."""
     piece = ""
     for sentence in _SENTENCE.findall(line):
-        if piece and len(encode(piece + sentence)) > PASSAGE_BYTES:
+        if piece and size_of(piece + sentence) > PASSAGE_BYTES:
             yield piece.rstrip(" \t")
             piece = ""
         piece += sentence
-        while len(encode(piece)) > LINE_BYTES:
+        while size_of(piece) > LINE_BYTES:
             end = piece.rfind(" ", PASSAGE_BYTES // 2, PASSAGE_BYTES) + 1 or PASSAGE_BYTES
             yield piece[:end].rstrip(" \t")
             piece = piece[end:]
@@ -223,13 +240,12 @@ def _sentences(line: str) -> Iterator[str]:
 
 
 def _described(part: Passage) -> Passage:
-    own, spoken_of, is_temporal = days_in(part.text, part.speaker is not None)
-    return part._replace(
-        date=spoken_of,
-        named=(named_by(own), *part.named) if own else part.named,
-        temporal=is_temporal,
-        question="?" in part.text or "？" in part.text,
-    )
+    """The passage with the days that it names, and whether it asks."""
+    own, part.date, part.temporal = days_in(part.text, part.speaker is not None)
+    if own:
+        part.named = (named_by(own), *part.named)
+    part.question = "?" in part.text or "？" in part.text
+    return part
 
 
 @lru_cache(KEPT)
@@ -255,7 +271,7 @@ def _date_in(words: str) -> Span | None:
     return next((span for span, _, _ in find_dates(words)), None)
 
 
-def _dated(run: Sequence[Passage], inherited: Span | None) -> Iterator[Passage]:
+def _dated(run: Sequence[Passage], inherited: Span | None) -> Sequence[Passage]:
     """The passages under one heading, each with its own date or an inherited one. If most have their own, as in a log,
     a passage without one inherits that of the passage before it."""
     own = {passage.date for passage in run if passage.date}
@@ -263,7 +279,8 @@ def _dated(run: Sequence[Passage], inherited: Span | None) -> Iterator[Passage]:
     for passage in run:
         if is_log:
             inherited = passage.date or inherited
-        yield passage if passage.date else passage._replace(date=inherited)
+        passage.date = passage.date or inherited
+    return run
 
 
 def _listed(page: Page, apart: Collection[int], run: int) -> Iterator[Passage]:

@@ -143,8 +143,8 @@ def passage_row(block: int, stored: Place, lines: Sequence[int] = (), digest: by
 
 def _passage_row(page: Page, passage: Passage, spelled: Sequence[str], digest: bytes | None) -> PassageRow:
     context = _context(page.path, page.title, (*passage.section, passage.source))
-    if passage.kind == "child link":  # the description of a child weighs no more than a heading
-        context, spelled = " ".join([context, *spelled]), []
+    if passage.kind == "child link" and spelled:  # the description of a child weighs no more than a heading
+        context, spelled = f"{context}{' '.join(spelled)} ", []
     place = Place(
         id=0,
         page=0,
@@ -161,7 +161,7 @@ def _passage_row(page: Page, passage: Passage, spelled: Sequence[str], digest: b
         text=passage.text,
         own=" ".join(spelled),
         section=_as_json(passage.section),
-        context=f" {context} ",
+        context=context,
         named=named_as_json(passage.named),
     )
     return passage_row(passage.block, place, passage.lines, digest)
@@ -199,9 +199,10 @@ class _Digests:
 
 @lru_cache(maxsize=1000)
 def _context(path: str, title: str, section: tuple[str, ...]) -> str:
-    """The terms above a passage, each once: those of its page's title and path, and of its headings."""
+    """The terms above a passage, each once, between blanks: those of its page's title and path, and of its headings."""
     place = "" if path == ROOT else path.replace("/", " ").replace("-", " ").replace("_", " ")
-    return " ".join(dict.fromkeys(terms(" \n ".join([title, place, *section]))))
+    above = " ".join(dict.fromkeys(terms(" \n ".join([title, place, *section]))))
+    return f" {above} "
 
 
 def _link_rows(page: Page) -> Iterator[tuple[int, str, str, bool]]:

@@ -55,11 +55,13 @@ def _personal() -> re.Pattern[str]:
     )
 
 
-@lru_cache(KEPT)
 def _said(text: str) -> tuple[str, str, bool] | None:
     """The name, what was said, and whether the name is emphasised; `None` if `text` does not look like a turn."""
-    if ":" not in text and "：" not in text:
-        return None
+    return _said_behind_colon(text) if ":" in text or "：" in text else None
+
+
+@lru_cache(KEPT)
+def _said_behind_colon(text: str) -> tuple[str, str, bool] | None:
     match = _turn().match(text)
     if match is None:
         return None
@@ -69,6 +71,7 @@ def _said(text: str) -> tuple[str, str, bool] | None:
     return name, match["said"], bool(match["a"] or match["b"])
 
 
+@lru_cache(KEPT)
 def _role(name: str) -> str | None:
     """The role or party that `name` is, without the number or letter after it: "Speaker 2"."""
     role = matcher(r"\s?(?:\d{1,3}|\b\w)$").sub("", folded(name))
@@ -127,7 +130,7 @@ def speakers(lines: Sequence[str]) -> dict[str, int]:
     said: dict[str, list[bool]] = {}
     total = 0
     for line in lines:
-        if not line.strip() or line.lstrip().startswith("#"):
+        if line.lstrip()[:1] in ("", "#"):
             continue
         total += 1
         if turn := _said(line):

@@ -94,7 +94,7 @@ class Block:
     @property
     def size(self) -> int:
         """The size of the text in UTF-8, in bytes."""
-        return len(encode(self.text))
+        return size_of(self.text)
 
 
 def _in_one_line(text: str) -> str:
@@ -104,6 +104,11 @@ def _in_one_line(text: str) -> str:
 def encode(text: str) -> bytes:
     """The text in UTF-8. Placeholders for bytes that were not UTF-8 become those bytes again."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def size_of(text: str) -> int:
+    """The size of a text in UTF-8, in bytes."""
+    return len(text) if text.isascii() else len(encode(text))
 
 
 def decode(data: bytes) -> str:

@@ -212,6 +212,8 @@ class Page:
     @cached_property
     def found_links(self) -> tuple[tuple[Link, bool], ...]:
         """Every link with its position in `text`, and whether it lists a child under `## Links`."""
+        if "[[" not in self.text:
+            return ()
         places = list(self.placed_blocks())
         start, listing = len(self.body), self._child_starts
         for line in split_lines(self.links):
