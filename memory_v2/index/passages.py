@@ -194,14 +194,14 @@ def _parts(place: _Place, lines: Sequence[str], voices: Collection[str]) -> Iter
 def _cut(place: _Place, first: int, lines: Sequence[str], limit: int, said_by: str | None = None) -> Iterator[Passage]:
     """The lines from the one `first` of their place as passages of at most about `limit` bytes, without the blank lines
     around them."""
-    sizes = list(map(size_of, lines))
-    start, size = 0, 0
-    if sum(sizes) > limit:
+    start = size = 0
+    if size_of("".join(lines)) > limit:
         for number, line in enumerate(lines):
-            if size and size + sizes[number] > limit and not is_blank(line):
+            length = size_of(line)
+            if size and size + length > limit and not is_blank(line):
                 yield from _passage(place, first + start, lines[start:number], said_by)
                 start, size = number, 0
-            size += sizes[number] if size or not is_blank(line) else 0
+            size += length if size or not is_blank(line) else 0
     yield from _passage(place, first + start, lines[start:], said_by)
 
 

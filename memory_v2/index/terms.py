@@ -73,8 +73,10 @@ def _spelled(text: str) -> list[str]:
     """The words that a text is found under."""
     tokens = words(text)
     together = "".join(tokens)
+    if together.isascii() and together.isalpha():
+        return tokens
     if together.isascii():
-        return tokens if together.isalpha() else [part for token in tokens for part in _with_parts(token)]
+        return [part for token in tokens for part in ((token,) if token.isalpha() else _with_parts(token))]
     found: list[str] = []
     for token, after in zip(tokens, [*tokens[1:], ""], strict=False):
         if not token.isascii() and _is_pair(token):
@@ -90,13 +92,9 @@ def _is_pair(token: str) -> bool:
     return len(token) == 2 and has_cjk(token)
 
 
+@lru_cache(KEPT)
 def _with_parts(token: str) -> Sequence[str]:
     """A word, and the parts under which it is found too."""
-    return (token,) if token.isascii() and token.isalpha() else _split(token)
-
-
-@lru_cache(KEPT)
-def _split(token: str) -> Sequence[str]:
     parts = () if has_cjk(token) else _PARTS.findall(token)
     return (token, *parts) if len(parts) > 1 else (token,)
 

@@ -128,15 +128,11 @@ def speakers(lines: Sequence[str]) -> dict[str, int]:
     A speaker appears more than once, and at least a fifth of the lines under the name read like speech; this tells
     names from the keys of a list. Together the speakers have most of the lines that are neither blank nor headings."""
     said: dict[str, list[bool]] = {}
-    total = 0
-    for line in lines:
-        if line.lstrip()[:1] in ("", "#"):
-            continue
-        total += 1
-        if turn := _said(line):
-            said.setdefault(turn[0], []).append(_is_speech(turn[0], turn[1]))
+    text = [line for line in lines if line.lstrip()[:1] not in ("", "#")]
+    for name, words_said, _ in filter(None, map(_said, text)):
+        said.setdefault(name, []).append(_is_speech(name, words_said))
     found = {name: len(turns) for name, turns in said.items() if len(turns) > 1 and sum(turns) * 5 >= len(turns)}
-    return found if sum(found.values()) * 2 > total else {}
+    return found if sum(found.values()) * 2 > len(text) else {}
 
 
 def is_asked(text: str) -> bool:

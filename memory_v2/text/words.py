@@ -167,7 +167,7 @@ def content_words(text: str) -> list[str]:
     return [stem(word) for word in words(text) if word not in ignored]
 
 
-_LINE_MARKS = r"\s*(?:(?:>|\#{1,6}|[-*+•‣]|\d{1,3}[.)])(?=\s|$)\s*|>\s*)*"
+_LINE_MARKS = r"(?m)^\s*(?:(?:>|\#{1,6}|[-*+•‣]|\d{1,3}[.)])(?=\s|$)\s*|>\s*)*"
 # A run of stars, underscores or backticks is text inside a word (`snake_case`) and alone (`2 * 3`). So it goes if it
 # stands behind a word and not before one, behind a blank and not before one, or behind any other sign.
 _NO_TEXT = r"[*_`](?<![*_`]{2})(?:(?<=[^\W_].)[*_`]*+(?![^\W_])|(?<!\S.)[*_`]*+(?=\S)|(?<=[^\w\s].)[*_`]*+)"
@@ -184,10 +184,9 @@ def normal(text: str) -> str:
     plain = folded(text)
     while True:
         bare = matcher(_NO_TEXT).sub("", plain) if _is_emphasised(plain) else plain
-        bare = bare.rstrip().rstrip(_ENDS)
-        lines = [line[_line_marks(line) :] for line in bare.splitlines()]
+        lines = "\n".join(bare.rstrip().rstrip(_ENDS).splitlines())
         # Compose again: removing a mark may leave a letter before an accent.
-        shorter = unicodedata.normalize("NFC", " ".join(" ".join(lines).split()))
+        shorter = unicodedata.normalize("NFC", " ".join(matcher(_LINE_MARKS).sub("", lines).split()))
         # Removing one mark may expose another ("#." becomes "#"); after the first round one line is left.
         if shorter == plain or not _has_marks(shorter):
             return shorter
@@ -196,15 +195,10 @@ def normal(text: str) -> str:
 
 def _has_marks(line: str) -> bool:
     """Whether `normal` may make a line shorter that it has shortened already."""
-    return line.rstrip(_ENDS) != line or _is_emphasised(line) or _line_marks(line) > 0
+    is_marked = (found := matcher(_LINE_MARKS).match(line)) is not None and found.end() > 0
+    return is_marked or line.rstrip(_ENDS) != line or _is_emphasised(line)
 
 
 def _is_emphasised(text: str) -> bool:
     """Whether a text has a sign of emphasis or code; a pattern takes ten times as long to tell."""
     return "*" in text or "_" in text or "`" in text
-
-
-def _line_marks(line: str) -> int:
-    """The length of the marks of lists, headings and quotes at the start of a line."""
-    found = matcher(_LINE_MARKS).match(line)
-    return found.end() if found else 0
