@@ -96,4 +96,5 @@ def joined(found: Found, beside: Found) -> Found:
         name_terms=found.name_terms,
         paths=found.paths | beside.paths,
         read_said=read_said,
+        related={term: sorted({*found.related.get(term, ()), *beside.related.get(term, ())}) for term in terms},
     )

@@ -90,7 +90,7 @@ class Found:
     links: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """The other pages to which each of the best places links."""
     related: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """See `Question`."""
+    """What places have instead of each term."""
 
 
 def read_facts(tables: sqlite3.Connection) -> Facts:
@@ -124,8 +124,12 @@ def look_up(
     rarer = looked_up if pages is not None or only.few else _rarer(looked_up)
     match = _match(question, rarer)
     proposed = _proposed(tables, match, days, pages, max(limit, CANDIDATES), only)
-    if related := _related(tables, facts, question, rarer):
-        proposed += _proposed(tables, f"{match} OR {_any_of(related)}", Days(()), pages, RELATED, only)
+    related = {term.term: _related(tables, facts, question, term) for term in looked_up}
+    instead = {other.term: other for term in rarer for other in related[term.term]}
+    if instead:
+        others = _rarer(sorted(instead.values(), key=lambda term: (term.frequency, term.term)))
+        either = f"{match} OR {_any_of(other.term for other in others)}"
+        proposed += _proposed(tables, either, Days(()), pages, RELATED, only)
     # In a conversation a name is on every line; in a note it is an ordinary word.
     telling = (term for term in question.name_terms if facts.vocabulary.frequency(tables, term) < POSTINGS)
     if names := _any_of(islice(telling, MAX_TERMS)):
@@ -165,7 +169,7 @@ def look_up(
         _paths(tables, {places[place].page for place in candidates}),
         lambda some: read_said(tables, [places[place] for place in some], calendar),
         links,
-        question.related,
+        {term: [other.term for other in others] for term, others in related.items() if others},
     )
 
 
@@ -216,15 +220,11 @@ def _rarer(looked_up: Sequence[Term]) -> Sequence[Term]:
     ]
 
 
-def _related(tables: sqlite3.Connection, facts: Facts, question: Question, asked: Sequence[Term]) -> Sequence[str]:
-    """What places have instead of these terms."""
-    found = {
-        other: Term(other, term.word, count)
-        for term in asked
-        for other in question.related.get(term.term, ())
-        if (count := facts.vocabulary.frequency(tables, other))
-    }
-    return [term.term for term in _rarer(sorted(found.values(), key=lambda term: (term.frequency, term.term)))]
+def _related(tables: sqlite3.Connection, facts: Facts, question: Question, asked: Term) -> list[Term]:
+    """What places have instead of a term."""
+    others = question.related.get(asked.term, ())
+    counted = ((other, facts.vocabulary.frequency(tables, other)) for other in others)
+    return [Term(other, asked.word, count) for other, count in counted if count]
 
 
 def _match(question: Question, wanted: Sequence[Term]) -> str:

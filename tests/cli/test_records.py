@@ -98,14 +98,14 @@ def test_traces_can_be_turned_off(grown: Program) -> None:
 
 
 def test_in_a_pipe_each_trace_is_a_line_the_newest_last(grown: Program) -> None:
-    grown.done("write", "--to", "people", "Grace writes\tcompilers\nand naval history")
+    grown.done("write", "--to", "people", "Grace writes\tcompilers\nand naval charts")
     grown.done("search", "Who keeps the books?")
     grown.done("rename", "people", "persons")
     grown.quick("merge", "nowhere")
     assert [row[0] for row in rows(grown)] == [file.stem for file in traces(grown)]
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row[1]) for row in rows(grown))
     assert [[row[2], row[3], row[4], row[9]] for row in rows(grown)] == [
-        ["write", "people: Grace writes compilers and naval history", "offline", "1 page"],
+        ["write", "people: Grace writes compilers and naval charts", "offline", "1 page"],
         ["search", "Who keeps the books?", "offline", "1 found"],
         ["rename", "people → persons", "", "3 pages"],
         ["merge", "nowhere", "", "PageNotFound"],
