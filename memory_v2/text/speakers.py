@@ -101,7 +101,7 @@ def _is_speech(name: str, said: str) -> bool:
 
 def _has_words(text: str, least: int) -> bool:
     """Whether a text has as many words; mostly letters between blanks tell, as no word goes on behind a blank."""
-    return matcher(rf"(?:[A-Za-z]+,? ){{{least}}}").search(text) is not None or len(words(text)) >= least
+    return matcher(rf"(?<![A-Za-z])(?:[A-Za-z]++,? ){{{least}}}").search(text) is not None or len(words(text)) >= least
 
 
 def speaker(text: str) -> str | None:

@@ -240,3 +240,7 @@ def test_latin_text_waits_for_no_class_of_characters_of_other_scripts(monkeypatc
 @given(ANY_TEXT)
 def test_a_word_of_another_script_changes_none_of_the_words_before_it(text: str) -> None:
     assert words(f"{text}\n日") == [*words(text), "日"]
+
+
+def test_a_line_of_nothing_but_letters_is_looked_through_once() -> None:
+    assert speaker(f"Sequence: {'ACGT' * 250_000}") is None  # if each letter were begun at anew: hours
