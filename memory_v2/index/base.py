@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from memory_v2.errors import Unreadable
 from memory_v2.storage.base import Stamp, Stored
 from memory_v2.storage.history import Change
+from memory_v2.text.dates import Span
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
 
@@ -147,6 +148,9 @@ class PageIndex(Protocol):
 
     def said(self, path: str, blocks: Collection[int]) -> tuple[date | None, str]:
         """The day on which the newest of these blocks of a page was said, and other days that they speak of."""
+
+    def said_then(self, days: Sequence[Span], limit: int, within: Collection[str] | None = None) -> list[Hit]:
+        """What was said on these days, whatever its words, the newest first; nothing if that cannot be found out."""
 
     def same(self, texts: Iterable[str]) -> dict[str, tuple[str, int]]:
         """The page and block of each of these texts that is in the tree already, regardless of markup and spacing."""

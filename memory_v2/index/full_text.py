@@ -23,6 +23,7 @@ from memory_v2.index.question import Question, parse_question
 from memory_v2.index.ranking import CONSIDERED, MEANING, QUESTION, TEXT, Ranked, Weighing, rank
 from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
 from memory_v2.index.said import said_in
+from memory_v2.index.said_then import said_then
 from memory_v2.index.spelling import respelled
 from memory_v2.index.store import Store
 from memory_v2.index.tables import (
@@ -43,6 +44,7 @@ from memory_v2.progress import tell_progress
 from memory_v2.storage.base import Stamp
 from memory_v2.storage.history import NO_CHANGE, Change
 from memory_v2.text.calendar import UTC_DAYS, Calendar
+from memory_v2.text.dates import Span
 from memory_v2.text.relative import relative_days
 from memory_v2.text.words import is_latin
 from memory_v2.tree.graph import Graph, build_graph
@@ -267,6 +269,15 @@ class FullTextIndex:
 
         self._or(lambda: self._store.run(self._written.follow), lambda: None)
         return self._ask(work, lambda: (page_day(self._all_pages(), path, self._calendar), ""))
+
+    def said_then(self, days: Sequence[Span], limit: int, within: Collection[str] | None = None) -> list[Hit]:
+        """See `PageIndex`."""
+
+        def work(tables: sqlite3.Connection) -> list[Hit]:
+            return read_hits(tables, said_then(tables, days, limit, within, self._calendar))
+
+        self._or(lambda: self._store.run(self._written.follow), lambda: None)
+        return self._ask(work, list)
 
     def same(self, texts: Iterable[str]) -> dict[str, tuple[str, int]]:
         """The page and block of each of these texts that is in the tree already, regardless of markup and spacing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,8 @@ from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.texts import check_question
 from memory_v2.operations.views import found_on, view_of
 from memory_v2.settings import is_count
+from memory_v2.text.dates import Span
+from memory_v2.text.relative import relative_days
 from memory_v2.tree.block import readable
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.numbers import number_runs
@@ -119,16 +122,26 @@ def _decided(
 
 
 def _places(draft: Draft, query: str, count: int, part: Part, beside: Beside | None) -> list[Hit]:
-    """The best places in a part of the memory, and beside it."""
-    index, days = draft.context.index, days_asked(query, draft.context.calendar.today)
+    """The best places in a part of the memory, and beside it. What was said on days that are named relative to today is
+    among them, whatever its words, and so is what was said on the days of a part that has none of the words."""
+    index, today = draft.context.index, draft.context.calendar.today
+    days, then = days_asked(query, today), relative_days(query, today)
     # Days and sources are not in the full-text table: what is found is looked through.
     many = MAX_RESULTS if not part.is_of_whole_pages else max(count, POOL) if days else count
-    found = index.recall(query, many, within=part.pages, beside=beside)
-    if not part.is_of_whole_pages:
-        found = [
-            hit for hit in found if hit.entry or part.has(hit.path, hit.date, _source(draft, hit.path, hit.first_line))
-        ]
+    found = _in_part(draft, part, index.recall(query, many, within=part.pages, beside=beside))
+    if (part.since or part.until) and not found:
+        then = [Span(part.since or date.min, part.until or today)]
+    if then:
+        known = {(hit.path, hit.first_line) for hit in found}
+        said = _in_part(draft, part, index.said_then(then, many, part.pages))
+        found += [hit for hit in said if (hit.path, hit.first_line) not in known]
     return (lifted(found, days) if days else found)[:count]
+
+
+def _in_part(draft: Draft, part: Part, found: list[Hit]) -> list[Hit]:
+    if part.is_of_whole_pages:
+        return found
+    return [hit for hit in found if hit.entry or part.has(hit.path, hit.date, _source(draft, hit.path, hit.first_line))]
 
 
 def _source(draft: Draft, path: str, line: int) -> str:

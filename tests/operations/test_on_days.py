@@ -47,3 +47,48 @@ def test_a_day_that_a_place_names_counts_once() -> None:
     memory.write("# Log\n\n- 2026-02-03: The kiln smokes.\n- 2026-02-10: The saw is blunt.\n", "log")
     best = memory.search("What about the saw on 10 February 2026?")[0]
     assert [name for name, _ in best.signs].count(SIGN) == 1
+
+
+def days_of(memory: Memory) -> None:
+    """Two days of one page, and a newer one of another."""
+    memory.write("The kiln smokes.", "log", "append", date="2026-03-16")
+    memory.write("Ada left for Porto.", "log", "append", date="2026-03-17")
+    memory.write("The saw is blunt.", "tools", date="2026-03-24")
+
+
+def at_noon() -> datetime:
+    return datetime(2026, 3, 25, 12, tzinfo=UTC)
+
+
+def test_what_was_said_on_a_day_relative_to_today_is_found_whatever_its_words() -> None:
+    memory = Memory(VolatileStorage(at_noon), now=at_noon)
+    days_of(memory)
+    found = memory.search("What happened last week?")
+    assert found.answered
+    assert [(result.path, result.excerpt) for result in found] == [
+        ("log", "Ada left for Porto."),
+        ("log", "The kiln smokes."),
+    ]
+    assert [result.excerpt for result in memory.search("What did I write yesterday?", under="tools")] == [
+        "The saw is blunt."
+    ]
+    assert memory.search("What did I write yesterday?", under="log") == []
+
+
+def test_a_line_written_on_a_day_without_saying_so_is_found_by_it() -> None:
+    now = datetime(2026, 3, 24, 12, tzinfo=UTC)
+    memory = Memory(VolatileStorage(lambda: now), now=lambda: now)
+    memory.write("The saw is blunt.")
+    now = at_noon()
+    memory.write("The kiln smokes.")
+    assert [result.excerpt for result in memory.search("What did I note yesterday?")] == ["The saw is blunt."]
+
+
+def test_a_search_of_some_days_shows_what_was_said_then_if_nothing_has_its_words() -> None:
+    memory = Memory(VolatileStorage(at_noon), now=at_noon)
+    days_of(memory)
+    found = memory.search("zebra", since="2026-03-17", until="2026-03-20")
+    assert [result.excerpt for result in found] == ["Ada left for Porto."]
+    assert not found.answered
+    assert memory.search("zebra", until="2025-03-20") == []
+    assert [result.excerpt for result in memory.search("kiln", since="2026-03-16")] == ["The kiln smokes."]
