@@ -14,7 +14,7 @@ def places_of_words(text: str, question: str) -> Iterator[tuple[int, int]]:
     say nothing count only if the question has no others."""
     asked = [word for word in words(question) if word not in stopwords()] or words(question)
     wanted = {verbs().get(term, term) for word in asked for term in terms(word)}
-    wanted.update(*(verb_forms().get(term, ()) for term in wanted), *(related().get(term, ()) for term in wanted))
+    wanted.update(*(verb_forms().get(term, ()) for term in wanted), *map(related, wanted))
     tokens = list(matcher(r"[^\W_]+").finditer(text))
     found = [False] * len(text)
     for token, spelled in zip(tokens, terms_of([token[0] for token in tokens]), strict=True):

@@ -67,10 +67,9 @@ class Question:
     @cached_property
     def related(self) -> dict[str, Sequence[str]]:
         """What a place may have instead of a term that is looked up: `dog` instead of `pet`."""
-        known = related() if self.inflected else {}
-        asked = [whole for whole, *_ in self.terms.values()]
+        asked = [whole for whole, *_ in self.terms.values()] if self.inflected else []
         apart = {*asked, *chain.from_iterable(self.forms.values())}
-        return {whole: [term for term in known[whole] if term not in apart] for whole in asked if whole in known}
+        return {whole: others for whole in asked if (others := [one for one in related(whole) if one not in apart])}
 
 
 def parse_question(query: str, speakers: Collection[str], *, inflected: bool = True) -> Question:

@@ -15,8 +15,8 @@ from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import Span
 
 LOOKED_THROUGH = 1_000
-"""How many places are looked through at most, those of the pages that changed last. If all of 10,000 pages have changed,
-a search for last week takes twice as long as another."""
+"""How many places are looked through at most, those of the pages that changed last. If all of 10,000 pages have
+changed, a search for last week takes twice as long as another."""
 
 
 def said_then(
