@@ -99,11 +99,15 @@ def words(text: str) -> list[str]:
             token = folded(match[0])
             pairs = [token[i : i + 2] for i in range(len(token) - 1)] if match[1] else []
             found += pairs or [token]
-    if matcher(_A_MARK).search("".join(found)):
-        marked = [place for place, word in enumerate(found) if not (word.isascii() and word.isalnum())]
-        for place in reversed(marked):
-            found[place : place + 1] = filter(None, _without_marks(found[place]))
-    return found
+    if not matcher(_A_MARK).search("".join(found)):
+        return found
+    unmarked: list[str] = []
+    done = 0
+    for place in [place for place, word in enumerate(found) if not (word.isascii() and word.isalnum())]:
+        unmarked += found[done:place]
+        unmarked += filter(None, _without_marks(found[place]))  # an apostrophe that is a letter, alone, leaves nothing
+        done = place + 1
+    return unmarked + found[done:]
 
 
 def unbroken_words(text: str) -> list[str]:
