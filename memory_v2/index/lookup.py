@@ -144,7 +144,7 @@ def look_up(
     if links:
         linked = frozenset[int]().union(*links.values())
         inside = linked if pages is None else linked & pages
-        proposed += _proposed(tables, _match(question, rarer), Days(()), inside, LINKED, only)
+        proposed += _proposed(tables, match, Days(()), inside, LINKED, only)
         places = _with_surroundings(tables, proposed, question.forms)
     beside = {
         near

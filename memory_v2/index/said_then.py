@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Collection, Sequence
 from datetime import date
 
+from memory_v2.index.days import known_days
 from memory_v2.index.packed import packed
 from memory_v2.index.ranking import Ranked
 from memory_v2.index.said import read_said
@@ -23,7 +24,8 @@ def said_then(
     tables: sqlite3.Connection, days: Sequence[Span], limit: int, within: Collection[str] | None, calendar: Calendar
 ) -> list[Ranked]:
     """The texts that were said on these days, the newest first. They stand on pages that have changed since."""
-    first = max(min(span.start.toordinal() for span in days) - 1, 1)  # whatever the time zone
+    asked_for = known_days(tables, days)
+    first = max(asked_for.merged[0][0] - 1, 1)  # whatever the time zone
     inside = "" if within is None else "AND path IN (SELECT value FROM json_each(:within))"
     asked = (
         f"SELECT passages.id FROM pages JOIN passages ON {ON_PAGE} WHERE last_updated >= :first {inside} "
@@ -33,10 +35,6 @@ def said_then(
     rows = tables.execute(asked, given | ({} if within is None else {"within": packed(within)}))
     places = [place for place in read_places(tables, [number for (number,) in rows]).values() if place.kind == "text"]
     said = read_said(tables, places, calendar)
-    then = [
-        one
-        for one in places
-        if any(span.start.toordinal() <= said[one.id].day <= span.end.toordinal() for span in days)
-    ]
+    then = [one for one in places if asked_for.include(said[one.id].day, said[one.id].day)]
     then.sort(key=lambda one: (-said[one.id].day, -said[one.id].turn, one.page, one.first_line))
     return [Ranked(one, 0.0, f"date {date.fromordinal(said[one.id].day)}", said[one.id]) for one in then[:limit]]

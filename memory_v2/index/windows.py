@@ -103,7 +103,8 @@ class Windows:
         start = max(position - REACH, 0)
         above = {term for term, blank in zip(self.rarity, self._blank, strict=True) if blank in place.context}
         matched = self._matched(alone, position, position + 1)
-        related = tuple(term for term in self._matched(sums, position, position + 1) if term not in matched)
+        either = self._matched(sums, position, position + 1) if self._related else matched
+        related = tuple(term for term in either if term not in matched)
         return Standing(
             own=self._score(sums, position, position + 1),
             near=self._score(sums, max(position - 1, 0), position + 1),

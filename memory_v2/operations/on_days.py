@@ -13,18 +13,12 @@ from datetime import date
 from memory_v2.index.base import Hit
 from memory_v2.index.lookup import CANDIDATES
 from memory_v2.index.ranking import QUESTION, raised
-from memory_v2.text.dates import PartialDate, Span, question_dates
-from memory_v2.text.relative import relative_days
+from memory_v2.text.dates import PartialDate, Span
 
 POOL = CANDIDATES
 """Among how many of the best places those of the days asked for are looked for. The index proposes as many anyway."""
 SIGN = "the day asked for"
 """How a ranking calls it that a place names the day asked for."""
-
-
-def days_asked(query: str, today: date) -> Sequence[Span | PartialDate]:
-    """The days that a question names, by the calendar or relative to today."""
-    return [*question_dates(query), *relative_days(query, today)]
 
 
 def lifted(hits: Sequence[Hit], days: Sequence[Span | PartialDate]) -> list[Hit]:

@@ -19,7 +19,7 @@ from memory_v2.operations.draft import Draft
 from memory_v2.operations.excerpts import statements
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.narrowed import Part, checked_part
-from memory_v2.operations.on_days import POOL, days_asked, lifted
+from memory_v2.operations.on_days import POOL, lifted
 from memory_v2.operations.quoted import SMALLEST, check_tokens, fitting
 from memory_v2.operations.results import EntryResult, Factors, SearchResult, SearchResults
 from memory_v2.operations.search_request import SearchRequest
@@ -27,7 +27,7 @@ from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.texts import check_question
 from memory_v2.operations.views import found_on, view_of
 from memory_v2.settings import is_count
-from memory_v2.text.dates import Span
+from memory_v2.text.dates import Span, question_dates
 from memory_v2.text.relative import relative_days
 from memory_v2.tree.block import readable
 from memory_v2.tree.graph import Graph
@@ -125,7 +125,8 @@ def _places(draft: Draft, query: str, count: int, part: Part, beside: Beside | N
     """The best places in a part of the memory, and beside it. What was said on days that are named relative to today is
     among them, whatever its words, and so is what was said on the days of a part that has none of the words."""
     index, today = draft.context.index, draft.context.calendar.today
-    days, then = days_asked(query, today), relative_days(query, today)
+    then = relative_days(query, today)
+    days = [*question_dates(query), *then]
     # Days and sources are not in the full-text table: what is found is looked through.
     many = MAX_RESULTS if not part.is_of_whole_pages else max(count, POOL) if days else count
     found = _in_part(draft, part, index.recall(query, many, within=part.pages, beside=beside))
