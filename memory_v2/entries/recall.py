@@ -20,7 +20,8 @@ from memory_v2.entries.stored import EntryFiles
 from memory_v2.index.base import EntryHit, Hit
 from memory_v2.index.beside import PAGE_SHIFT, shifted
 from memory_v2.index.entry_index import EntryIndex, File
-from memory_v2.index.lookup import POSTINGS, Found, Only
+from memory_v2.index.lookup import POSTINGS, Found
+from memory_v2.index.postings import Only
 from memory_v2.index.question import Question
 from memory_v2.index.ranking import Ranked
 from memory_v2.index.said import Said, speaks_of

@@ -18,9 +18,10 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.index.kept import Kept
-from memory_v2.index.lookup import Found, Only, look_up, read_facts
+from memory_v2.index.lookup import Found, look_up, read_facts
 from memory_v2.index.observed import TABLES, Observed, ObservedRows, prepare
 from memory_v2.index.packed import packed
+from memory_v2.index.postings import Only
 from memory_v2.index.question import Question
 from memory_v2.index.rows import Known, page_digest
 from memory_v2.index.store import Store

@@ -6,12 +6,13 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
-from typing import Final
 
 from memory_v2.index.days import ON_A_DAY, Days, known_days
 from memory_v2.index.packed import packed, packed_rows
+from memory_v2.index.postings import ANYWHERE, Only, any_of, places_above
 from memory_v2.index.question import Question
 from memory_v2.index.said import Said, read_said
+from memory_v2.index.scores import Scores
 from memory_v2.index.tables import PAGE_OF
 from memory_v2.index.terms import terms
 from memory_v2.index.texts import Place, read_places
@@ -37,8 +38,6 @@ POSTINGS = 10_000
 """How many places may be looked at for the words of a question. Words that occur in too many places are skipped."""
 MAX_TERMS = 32
 """How many terms of a question are looked up, the rarest ones; and how many of the names that it names."""
-CONTEXT_WEIGHT = 0.3
-"""The BM25 weight of a term in a heading, relative to one in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +49,6 @@ class Facts:
     count: int
     length: float
     vocabulary: Vocabulary
-
-
-@dataclass(frozen=True, slots=True)
-class Only:
-    """Which pages are looked through: a condition of SQL on passages, with its values. If there are only `few` of them,
-    even common words tell them apart."""
-
-    sql: str = ""
-    given: Mapping[str, object] = field(default_factory=dict)
-    few: bool = False
-
-
-ANYWHERE: Final = Only()
-"""All pages are looked through."""
 
 
 @dataclass(frozen=True)
@@ -117,34 +102,41 @@ def look_up(
     those under a heading that has all its words, too; with `everything`, all others. `only` narrows it where to list
     the pages `within` would be long."""
     pages = None if within is None else _page_ids(tables, within)
+    only = (
+        only if pages is None else only.also(f"{PAGE_OF} IN (SELECT value FROM json_each(:pages))", pages=packed(pages))
+    )
     days = known_days(tables, question.dates)
     known = facts.vocabulary.known_terms(tables, question)
     looked_up = sorted(known, key=lambda term: (term.frequency, term.term))[:MAX_TERMS]
     # On a few pages even common words distinguish the places.
     rarer = looked_up if pages is not None or only.few else _rarer(looked_up)
-    match = _match(question, rarer)
-    proposed = _proposed(tables, match, days, pages, max(limit, CANDIDATES), only)
-    related = {term.term: _related(tables, facts, question, term) for term in looked_up}
-    instead = {other.term: other for term in rarer for other in related[term.term]}
-    if instead:
-        others = _rarer(sorted(instead.values(), key=lambda term: (term.frequency, term.term)))
-        either = f"{match} OR {_any_of(other.term for other in others)}"
-        proposed += _proposed(tables, either, Days(()), pages, RELATED, only)
-    # In a conversation a name is on every line; in a note it is an ordinary word.
-    telling = (term for term in question.name_terms if facts.vocabulary.frequency(tables, term) < POSTINGS)
-    if names := _any_of(islice(telling, MAX_TERMS)):
-        proposed += _proposed(tables, names, Days(()), pages, CANDIDATES // 4, only, "AND speaker IS NULL")
+    scores = _scores(tables, facts, question, rarer, only)
+    proposed = scores.best(max(limit, CANDIDATES))
+    if days.spans:
+        proposed += _on_days(tables, facts, question, rarer, days, max(limit, CANDIDATES), only)
     if headed and looked_up and question.words and {term.word for term in looked_up}.issuperset(question.words):
-        above = " AND ".join(f"({_any_of(_forms(question, term))})" for term in looked_up)
-        proposed += _proposed(tables, f"context : ({above})", Days(()), pages, HEADED, only)
+        above = " AND ".join(f"({any_of(question.all_forms(term.term))})" for term in looked_up)
+        proposed += scores.best(HEADED, places_above(tables, above, only))
+    related = {term.term: _related(tables, facts, question, term) for term in looked_up}
+    if instead := {other.term: other for term in rarer for other in related[term.term]}:
+        for other in _rarer(sorted(instead.values(), key=lambda term: (term.frequency, term.term))):
+            scores.add([other.term], other.frequency)
+        proposed += scores.best(RELATED)
+    # In a conversation a name is on every line; in a note it is an ordinary word.
+    names = Scores(tables, facts.count, facts.length, only.also("speaker IS NULL"))
+    counted = ((term, facts.vocabulary.frequency(tables, term)) for term in question.name_terms)
+    for term, count in islice((one for one in counted if 0 < one[1] < POSTINGS), MAX_TERMS):
+        names.add([term], count)
+    proposed += names.best(CANDIDATES // 4)
     if everything:
         proposed += [number for (number,) in tables.execute("SELECT id FROM passages ORDER BY id")]
+    proposed = list(dict.fromkeys(proposed))
     places = _with_surroundings(tables, proposed, question.forms)
     links = _links(tables, [places[place] for place in proposed[:TALKED_ABOUT]]) if headed else {}
     if links:
         linked = frozenset[int]().union(*links.values())
-        inside = linked if pages is None else linked & pages
-        proposed += _proposed(tables, match, Days(()), inside, LINKED, only)
+        on_linked = only.also(f"{PAGE_OF} IN (SELECT value FROM json_each(:linked))", linked=packed(linked))
+        proposed += _scores(tables, facts, question, rarer, on_linked).best(LINKED)
         places = _with_surroundings(tables, proposed, question.forms)
     beside = {
         near
@@ -227,71 +219,37 @@ def _related(tables: sqlite3.Connection, facts: Facts, question: Question, asked
     return [Term(other, asked.word, count) for other, count in counted if count]
 
 
-def _match(question: Question, wanted: Sequence[Term]) -> str:
-    """The FTS5 query for any of the terms and quoted phrases. Each is quoted, so that it contains no operators."""
-    strings = [form for term in wanted for form in _forms(question, term)] + [
-        " ".join(terms(phrase)) for phrase in question.quoted
-    ]
-    return _any_of(dict.fromkeys(strings))
+def _scores(tables: sqlite3.Connection, facts: Facts, question: Question, wanted: Iterable[Term], only: Only) -> Scores:
+    """What places have of some terms of a question, and of its quotations."""
+    scores = Scores(tables, facts.count, facts.length, only)
+    for forms, count in {question.all_forms(term.term): term.frequency for term in wanted}.items():
+        scores.add(forms, count)
+    for phrase in filter(None, map(terms, question.quoted)):
+        scores.add_phrase(phrase)
+    return scores
 
 
-def _forms(question: Question, term: Term) -> Sequence[str]:
-    return term.term, *question.forms.get(term.term, ())
-
-
-def _any_of(strings: Iterable[str]) -> str:
-    return " OR ".join(map(_string, filter(None, strings)))
-
-
-def _string(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
-
-
-def _proposed(
+def _on_days(
     tables: sqlite3.Connection,
-    match: str,
+    facts: Facts,
+    question: Question,
+    wanted: Iterable[Term],
     days: Days,
-    pages: Collection[int] | None,
     limit: int,
     only: Only,
-    where: str = "",
 ) -> list[int]:
-    """The best places by BM25, best first, then places of the days asked for, whatever their words."""
-    where = f"{where} {only.sql}".strip()
-    inside = where if pages is None else f"{where} AND {PAGE_OF} IN (SELECT value FROM json_each(:pages))"
-    given: dict[str, object] = {**only.given, "match": match, "limit": limit}
-    given["pages"] = None if pages is None else packed(pages)
-    found = _best(tables, inside, given) if match else []
-    if days.spans:
-        days.ask(tables)
-        on_day = f"AND {ON_A_DAY} {inside}"
-        given |= {"limit": limit // 2, "last": days.merged[-1][1]}
-        then = _best(tables, on_day, given) if match else []
-        if len(then) < limit // 4:
-            newest = (
-                f"SELECT passages.id FROM passages JOIN pages ON pages.id = {PAGE_OF} "
-                f"WHERE since <= :last {on_day} ORDER BY since DESC, path, first_line LIMIT :limit"
-            )
-            then += [number for (number,) in tables.execute(newest, given)]
-        found += then
-    return list(dict.fromkeys(found))
-
-
-def _best(tables: sqlite3.Connection, where: str, given: Mapping[str, object]) -> list[int]:
-    """The places that match best, best first. Ties are ordered by page and line, so the order of indexing does not
-    matter."""
-    # CROSS JOIN keeps the full-text table first: looked up place by place it would take a thousand times as long.
-    joined = "CROSS JOIN passages ON passages.id = words.rowid" if where else ""
-    # The score is asked for by name, as FTS5 sorts all matches for `ORDER BY rank`, and SQLite only the best here.
-    best = (
-        f"SELECT words.rowid AS place, bm25(words, 1.0, {CONTEXT_WEIGHT}) AS score FROM words {joined} "
-        f"WHERE words MATCH :match {where} ORDER BY score, place LIMIT :limit"
-    )
-    in_order = (
-        f"SELECT place FROM ({best}) CROSS JOIN passages ON passages.id = place "
-        f"CROSS JOIN pages ON pages.id = {PAGE_OF} ORDER BY score, path, first_line, place"
-    )
-    return [number for (number,) in packed_rows(tables, ("place",), f"FROM ({in_order})", given)]
+    """The best places of the days asked for, then the newest ones, whatever their words."""
+    days.ask(tables)
+    on_day = only.also(ON_A_DAY)
+    then = _scores(tables, facts, question, wanted, on_day).best(limit // 2)
+    if len(then) < limit // 4:
+        newest = (
+            f"SELECT passages.id FROM passages JOIN pages ON pages.id = {PAGE_OF} "
+            f"WHERE since <= :last {on_day.sql} ORDER BY since DESC, path, first_line LIMIT :limit"
+        )
+        given = {**on_day.given, "last": days.merged[-1][1], "limit": limit // 2}
+        then += [number for (number,) in tables.execute(newest, given)]
+    return then
 
 
 def _is_talk(place: Place | None) -> bool:

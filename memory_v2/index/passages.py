@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
-from memory_v2.index.lines import line_ids
+from memory_v2.index.lines import line_id
 from memory_v2.index.named import Named, day_of_source, days_of_page, named_by
 from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal, may_have_year
 from memory_v2.text.own_day import heading_day, last_date, newest_part, own_day, unmarked
@@ -57,8 +57,8 @@ class Passage:
     """The days that it speaks of: its own date, or an inherited one."""
     named: tuple[Named, ...] = ()
     """The days that it names as those on which it was said: its own, those of its headings, that of its source."""
-    lines: tuple[int, ...] = ()
-    """The ids of its lines, by which the history knows when they were written."""
+    line: int | None = None
+    """The id of its line, if it is a part of one: the history knows by ids when lines were written."""
     temporal: bool = False
     question: bool = False
 
@@ -213,13 +213,13 @@ def _passage(place: _Place, first: int, lines: Sequence[str], said_by: str | Non
     text = "".join(lines).rstrip("\r\n")
     if not text.strip():
         return
-    at, ids = place.line + first, line_ids(lines)
-    pieces = [text] if len(lines) > 1 or size_of(text) <= LINE_BYTES else _sentences(text)
-    for piece in pieces:
+    at = place.line + first
+    is_whole = len(lines) > 1 or size_of(text) <= LINE_BYTES
+    for piece in [text] if is_whole else _sentences(text):
         yield Passage(
             *(place.kind, place.block, at, at + len(lines) - 1, piece, place.section, place.source, place.run, said_by),
             named=place.named,
-            lines=ids,
+            line=None if is_whole else line_id(text),
         )
 
 
@@ -290,9 +290,9 @@ def _listed(page: Page, apart: Collection[int], run: int) -> Iterator[Passage]:
     for number in page.sections.links:
         if CHILD_LINK.match(lines[number]):
             text = readable(lines[number]).rstrip("\r\n")
-            yield Passage("child link", 0, number + 1, number + 1, text, run=run, lines=line_ids([text]))
+            yield Passage("child link", 0, number + 1, number + 1, text, run=run)
     for number in page.sections.metadata if page.metadata else ():
         if number + 1 not in apart and not is_blank(lines[number]):
             text = readable(lines[number]).rstrip("\r\n")
-            below = Passage("text", 0, number + 1, number + 1, text, run=run + 1, lines=line_ids([text]))
+            below = Passage("text", 0, number + 1, number + 1, text, run=run + 1)
             yield _described(below)

@@ -64,6 +64,10 @@ class Question:
         known = verb_forms() if self.inflected else {}
         return {whole: known[whole] for whole, *_ in self.terms.values() if whole in known}
 
+    def all_forms(self, term: str) -> tuple[str, ...]:
+        """A term that is looked up, and what else counts as it."""
+        return term, *self.forms.get(term, ())
+
     @cached_property
     def related(self) -> dict[str, Sequence[str]]:
         """What a place may have instead of a term that is looked up: `dog` instead of `pet`."""

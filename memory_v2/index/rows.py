@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
-from struct import pack, unpack
 from typing import NamedTuple, TypeAlias
 
 from memory_v2.index.named import Named
@@ -125,7 +124,8 @@ class PassageRow(NamedTuple):
     speaker: str | None
     since: int | None
     until: int | None
-    lines: bytes
+    line: int | None
+    """The id of the line that it is a part of, if it is not all of it."""
     digest: bytes | None
     """The digest of its block, if it is the first passage of it."""
     stored: Place
@@ -135,10 +135,10 @@ STORED = PassageRow._fields.index("stored")
 """The number of columns of the table of passages, without the id and the slot."""
 
 
-def passage_row(block: int, stored: Place, lines: Sequence[int] = (), digest: bytes | None = None) -> PassageRow:
+def passage_row(block: int, stored: Place, line: int | None = None, digest: bytes | None = None) -> PassageRow:
     """The row of a place."""
     told = stored.first_line, stored.speaker, stored.since, stored.until
-    return PassageRow(block, *told, pack(f"<{len(lines)}q", *lines), digest, stored)
+    return PassageRow(block, *told, line, digest, stored)
 
 
 def _passage_row(page: Page, passage: Passage, spelled: Sequence[str], digest: bytes | None) -> PassageRow:
@@ -164,7 +164,7 @@ def _passage_row(page: Page, passage: Passage, spelled: Sequence[str], digest: b
         context=context,
         named=named_as_json(passage.named),
     )
-    return passage_row(passage.block, place, passage.lines, digest)
+    return passage_row(passage.block, place, passage.line, digest)
 
 
 @lru_cache(maxsize=1000)
@@ -176,11 +176,6 @@ def _as_json(section: tuple[str, ...]) -> str:
 def named_as_json(named: tuple[Named, ...]) -> str:
     """The days that a passage names."""
     return json.dumps([one[: 2 if one.line is None else 3] for one in named], separators=(",", ":"))
-
-
-def unpacked_lines(lines: str) -> tuple[int, ...]:
-    """The ids of the lines of a passage, of which the blob is given in hexadecimal digits."""
-    return unpack(f"<{len(lines) // 16}q", bytes.fromhex(lines))
 
 
 class _Digests:

@@ -14,15 +14,16 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import NamedTuple
 
+from memory_v2.index.lines import line_ids
 from memory_v2.index.named import Named
 from memory_v2.index.packed import packed, packed_rows
-from memory_v2.index.rows import unpacked_lines
 from memory_v2.index.tables import ON_PAGE, PAGE_OF
-from memory_v2.index.texts import Place, read_places
+from memory_v2.index.texts import Place, read_each
 from memory_v2.index.written import Line, read_lines
 from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import Span, find_dates
 from memory_v2.text.own_day import newest_part, spoken_of
+from memory_v2.tree.block import split_lines
 
 UNRECORDED = 2**62
 """The turn of a line that is not in the history: it is newer than all that are."""
@@ -48,21 +49,23 @@ class _Written:
 
 def read_said(tables: sqlite3.Connection, places: Iterable[Place], calendar: Calendar) -> dict[int, Said]:
     """When each of these passages was said, on today's date by this calendar or before."""
-    named_by = {place.id: [Named(*one) for one in json.loads(place.named)] for place in places}
+    stored = {place.id: place for place in places}
     source = (
         f"FROM passages JOIN pages ON pages.id = {PAGE_OF} WHERE passages.id IN (SELECT value FROM json_each(:places))"
     )
-    rows = packed_rows(tables, ("passages.id", "last_updated", "hex(lines)"), source, {"places": packed(named_by)})
-    stored = [
-        (place, datetime.fromisoformat(moment), unpacked_lines(lines), named_by[place]) for place, moment, lines in rows
+    rows = [
+        (place, datetime.fromisoformat(moment), _lines(stored[place].text, line), _named(stored[place]))
+        for place, moment, line in packed_rows(
+            tables, ("passages.id", "last_updated", "line"), source, {"places": packed(stored)}
+        )
     ]
-    wanted = {line for _, _, lines, _ in stored for line in lines}
-    wanted |= {one.line for _, _, _, named in stored for one in named if one.line is not None}
+    wanted = {line for _, _, lines, _ in rows for line in lines}
+    wanted |= {one.line for _, _, _, named in rows for one in named if one.line is not None}
     known, today = read_lines(tables, wanted), calendar.today.toordinal()
     said = {}
-    for place, moment, lines, named in stored:
+    for place, moment, lines, named in rows:
         written = _written(lines, known, min(calendar.day(moment).toordinal(), today), today, calendar)
-        said[place] = Said(_day(named, known, written), written.turn, tuple(named))
+        said[place] = Said(_day(named, known, written), written.turn, named)
     return said
 
 
@@ -77,7 +80,7 @@ def said_in(
     )
     given = {"path": path, "blocks": packed(blocks)}
     places = [place for (place,) in packed_rows(tables, ("passages.id",), source, given)]
-    stored = read_places(tables, places)
+    stored = read_each(tables, places)
     said = read_said(tables, stored.values(), calendar)
     if not said:
         return None, ""
@@ -94,6 +97,15 @@ def speaks_of(text: str, said: Said, day: date) -> str:
     named = (one for one in said.named if one.line is None)  # not the day of the whole page
     spans += [Span(date.fromordinal(one.since), date.fromordinal(one.until)) for one in named]
     return next((spoken_of(span) for span in spans if span != Span(day, day)), "")
+
+
+def _lines(text: str, line: int | None) -> tuple[int, ...]:
+    """The ids of the lines of a text, which may be a part of one."""
+    return line_ids(split_lines(text)) if line is None else (line,)
+
+
+def _named(place: Place) -> tuple[Named, ...]:
+    return tuple(Named(*one) for one in json.loads(place.named))
 
 
 def _written(lines: Iterable[int], known: Mapping[int, Line], page: int, today: int, calendar: Calendar) -> _Written:

@@ -7,10 +7,11 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from memory_v2.index.lookup import Facts
+from memory_v2.index.postings import ROW_BITS, any_of, places_above, rows_of_words
 from memory_v2.index.question import Question
 from memory_v2.index.terms import terms
 from memory_v2.index.texts import read_places
-from memory_v2.index.vocabulary import Term
+from memory_v2.index.vocabulary import VOCABULARIES, Term
 from memory_v2.text.words import has_cjk, words
 from memory_v2.text.words import stem as singular
 
@@ -117,8 +118,11 @@ def is_slip(typed: str, word: str) -> bool:
 
 def _like(tables: sqlite3.Connection, stem: str, most: int, begin: str) -> Iterable[tuple[str, int]]:
     """The terms that begin so, of about that length and most of its letters, each with how many places have it."""
-    within = "term >= :begin AND term < :end AND" if begin else ""  # the vocabulary is in order
-    sql = f"SELECT term, sum(doc) FROM vocabulary WHERE {within} length(term) BETWEEN :least AND :most GROUP BY term"
+    within = "term >= :begin AND term < :end AND" if begin else ""  # the vocabularies are in order
+    either = " UNION ALL ".join(
+        f"SELECT term, doc FROM {table} WHERE {within} length(term) BETWEEN :least AND :most" for table in VOCABULARIES
+    )
+    sql = f"SELECT term, sum(doc) FROM ({either}) GROUP BY term"
     given = {"begin": begin, "end": begin and chr(ord(begin) + 1), "least": len(stem) - most, "most": len(stem) + most}
     letters = set(stem)
     for term, count in tables.execute(sql, given):
@@ -133,7 +137,8 @@ def _ended(term: str) -> str:
 
 def _spelled(tables: sqlite3.Connection, term: str) -> set[str]:
     """The words that a term stands for, in the pages and their headings; the term itself, if it is in their names."""
-    having = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ?"
-    found = (place for (place,) in tables.execute(having, (f'"{term}"', _LOOKED_THROUGH)))
+    match = any_of([term])
+    found = [row >> ROW_BITS for row in rows_of_words(tables, match, most=_LOOKED_THROUGH)]
+    found += places_above(tables, match, most=_LOOKED_THROUGH)
     said = (word for place in read_places(tables, found).values() for word in words(f"{place.text} {place.section}"))
     return {word for word in said if terms(word)[:1] == [term]} or {term}

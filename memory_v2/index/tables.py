@@ -11,19 +11,22 @@ from itertools import count, repeat
 from typing import NamedTuple
 
 from memory_v2.index.packed import packed
+from memory_v2.index.postings import ROW_BITS, term_rows
 from memory_v2.index.rows import STORED, Known, Prepared, Row
 from memory_v2.index.terms import EVERYTHING
-from memory_v2.index.texts import TOGETHER_BITS, read_places, text_sum
+from memory_v2.index.texts import TOGETHER_BITS, read_each, text_sum
 
-VERSION = 10
+VERSION = 11
 """The version of the tables. Raise it when the same pages would give other tables: older files are then rebuilt."""
 
 SLOT_BITS = TOGETHER_BITS
 """How many bits of a passage's id number it within its slot; the bits above them are the slot's number. A page has as
 many slots as it needs, one after the other, and the number of the first is its id."""
-PAGE_BITS = 24
-"""How many bits the digest of a path has that says at which slot a page begins. Each seven bits less save a byte
-wherever a passage is named: mostly in `words`."""
+PAGE_BITS = 28 - SLOT_BITS - ROW_BITS
+"""How many bits the digest of a path has that says at which slot a page begins. A row of `words` then has an id of four
+bytes, of seven bits each, where a term begins with it."""
+_NO_MORE = f"content='', columnsize=0, detail=none, tokenize=\"unicode61 remove_diacritics 0 {EVERYTHING}\""
+"""The options of the full-text tables, as `index.postings` tells."""
 PAGE_OF = f"((passages.id >> {SLOT_BITS}) - passages.slot)"
 """The id of a passage's page, in SQL."""
 ON_PAGE = (
@@ -39,14 +42,14 @@ CREATE TABLE pages (
     title TEXT NOT NULL, last_updated TEXT NOT NULL, problem TEXT NOT NULL, terms INTEGER NOT NULL);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, slot INTEGER NOT NULL, block INTEGER NOT NULL, first_line INTEGER NOT NULL, speaker TEXT,
-    since INTEGER, until INTEGER, lines BLOB NOT NULL, digest BLOB);
+    since INTEGER, until INTEGER, line INTEGER, digest BLOB);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, check_sum INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE INDEX passages_of_day ON passages (since, until) WHERE since IS NOT NULL;
 CREATE INDEX passages_that_say ON passages (digest) WHERE digest IS NOT NULL;
 CREATE TABLE totals (
     pages INTEGER NOT NULL, passages INTEGER NOT NULL, texts INTEGER NOT NULL, voices INTEGER NOT NULL,
-    links INTEGER NOT NULL, words_idx INTEGER NOT NULL, terms INTEGER NOT NULL);
-INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0, 0);
+    links INTEGER NOT NULL, words_idx INTEGER NOT NULL, above_idx INTEGER NOT NULL, terms INTEGER NOT NULL);
+INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0, 0, 0);
 CREATE TABLE state (tables BLOB NOT NULL, changes INTEGER NOT NULL);
 INSERT INTO state VALUES (randomblob(16), 0);
 CREATE TABLE voices (page INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, name)) WITHOUT ROWID;
@@ -59,14 +62,17 @@ CREATE TABLE written (
     times INTEGER NOT NULL);
 CREATE TABLE past (read_until TEXT NOT NULL, turn INTEGER NOT NULL);
 INSERT INTO past VALUES ('', 0);
-CREATE VIRTUAL TABLE words USING fts5(
-    own, context, content='', tokenize="unicode61 remove_diacritics 0 {EVERYTHING}");
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'col');
+CREATE VIRTUAL TABLE words USING fts5(terms, {_NO_MORE});
+CREATE VIRTUAL TABLE above USING fts5(terms, {_NO_MORE});
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
+CREATE VIRTUAL TABLE vocabulary_above USING fts5vocab(above, 'row');
 PRAGMA user_version = {VERSION};
 """
 
 COUNTED = ("pages", "passages", "texts", "voices", "links")
 """The tables whose rows are counted in `totals` as they are inserted and removed."""
+_FULL_TEXT = ("words_idx", "above_idx")
+"""Of the full-text tables those whose rows are counted when all others have been written."""
 
 
 class State(NamedTuple):
@@ -113,7 +119,8 @@ def raise_state(tables: sqlite3.Connection) -> State:
     """Advances the state and returns the new one. Call it last in every transaction that changes something."""
     tables.execute("SAVEPOINT counting")  # FTS5 writes all its terms now, as it may have to go back to this point
     tables.execute("RELEASE counting")
-    tables.execute("UPDATE totals SET words_idx = (SELECT count(*) FROM words_idx)")
+    counted = (f"{table} = (SELECT count(*) FROM {table})" for table in _FULL_TEXT)
+    tables.execute(f"UPDATE totals SET {', '.join(counted)}")
     tables.execute("UPDATE state SET changes = changes + 1")
     return read_state(tables)
 
@@ -142,11 +149,9 @@ def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
         for page, length in tables.execute("SELECT id, terms FROM pages WHERE path = ?", (path,)).fetchall():
             asked = f"SELECT passages.id FROM pages JOIN passages ON {ON_PAGE} WHERE pages.id = ? ORDER BY passages.id"
             places = [place for (place,) in tables.execute(asked, (page,))]
-            stored = read_places(tables, places)
-            tables.executemany(
-                "INSERT INTO words (words, rowid, own, context) VALUES ('delete', ?, ?, ?)",
-                [(place, stored[place].own, stored[place].context) for place in places],
-            )
+            stored = read_each(tables, places)
+            for table, rows in term_rows([(place, stored[place]) for place in places]).items():
+                tables.executemany(f"INSERT INTO {table} ({table}, rowid, terms) VALUES ('delete', ?, ?)", rows)
             first, last = page << SLOT_BITS, max(places, default=0)
             for table, ids in (("passages", (first, last)), ("texts", (page, last >> TOGETHER_BITS))):
                 removed[table] -= tables.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", ids).rowcount
@@ -174,10 +179,8 @@ def put_pages(tables: sqlite3.Connection, pages: Collection[Prepared]) -> None:
             if rows:
                 tables.executemany(f"INSERT INTO {table} VALUES (?,{_marks(rows[0])})", map(_with_id, ids, rows))
                 inserted[table] += len(rows)
-        words = ((row.stored.own, row.stored.context) for row in page.passages)
-        tables.executemany(
-            "INSERT INTO words (rowid, own, context) VALUES (?, ?, ?)", map(_with_id, count(first), words)
-        )
+        for table, of_terms in term_rows([*enumerate((row.stored for row in page.passages), first)]).items():
+            tables.executemany(f"INSERT INTO {table} (rowid, terms) VALUES (?, ?)", of_terms)
         inserted.update(pages=1, terms=page.length)
     _count(tables, inserted)
 
@@ -197,8 +200,8 @@ def check_rows(tables: sqlite3.Connection) -> None:
     """Raises `sqlite3.DatabaseError` if rows are missing: without them, searches would find less, or nothing.
 
     FTS5 itself notices if others of its tables lack any. Takes 0.05 µs a row, which is 10 ms for 10,000 pages."""
-    counts = ", ".join(f"(SELECT count(*) FROM {table})" for table in (*COUNTED, "words_docsize", "words_idx"))
-    noted = tables.execute(f"SELECT {', '.join(COUNTED)}, passages, words_idx FROM totals").fetchone()
+    counts = ", ".join(f"(SELECT count(*) FROM {table})" for table in (*COUNTED, *_FULL_TEXT))
+    noted = tables.execute(f"SELECT {', '.join((*COUNTED, *_FULL_TEXT))} FROM totals").fetchone()
     if noted != tables.execute(f"SELECT {counts}").fetchone():
         raise sqlite3.DatabaseError("the index has lost rows")
 

@@ -89,6 +89,14 @@ def read_places(tables: sqlite3.Connection, wanted: Iterable[int]) -> dict[int, 
     return found
 
 
+def read_each(tables: sqlite3.Connection, places: Sequence[int]) -> dict[int, Place]:
+    """The same if there must be all of them."""
+    found = read_places(tables, places)
+    if len(found) < len(places):
+        raise sqlite3.DatabaseError("the index has a passage without a text")
+    return found
+
+
 def _pack(slot: int, places: Sequence[Place]) -> bytes:
     """A stream without an end, so that another one may follow it: columns compress better than rows."""
     above: dict[tuple[object, ...], int] = {}

@@ -18,9 +18,10 @@ from typing import Final, NamedTuple
 from memory_v2.index.days import known_days
 from memory_v2.index.lookup import Facts
 from memory_v2.index.question import Question
+from memory_v2.index.scores import rarity
 from memory_v2.index.terms import terms_of
 from memory_v2.index.vocabulary import Term
-from memory_v2.index.windows import RELATED, rarity
+from memory_v2.index.windows import RELATED
 from memory_v2.text.words import has_cjk
 
 FLOOR = 0.21

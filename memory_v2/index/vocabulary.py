@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from memory_v2.index.postings import count_above
 from memory_v2.index.question import Question
 
+VOCABULARIES = ("vocabulary", "vocabulary_above")
+"""The tables of all terms, each with the number of its rows that have it."""
 _SHORTEST = 5
 _LONGEST = 100
 """How long a word may be, in characters, to be looked up in other forms. A longer one is a key or a hash."""
@@ -47,8 +50,8 @@ class Vocabulary:
         """How many places have a term, in their text or above it."""
         if (kept := self._common.get(term)) is not None:
             return kept
-        row = tables.execute("SELECT coalesce(max(doc), 0) FROM vocabulary WHERE term = ?", (term,)).fetchone()
-        count = int(row[0])
+        row = tables.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
+        count = max(row[0] if row else 0, count_above(tables, term))
         if count >= _COMMON:
             self._common[term] = count
         return count
@@ -58,8 +61,9 @@ class Vocabulary:
             return []
         shorter = [term[:length] for length in range(len(term) - 1, max(_SHORTEST, len(term) * 3 // 5) - 1, -1)]
         known = next((form for form in shorter if self.frequency(tables, form)), None)
-        longer = tables.execute(
-            "SELECT term FROM vocabulary WHERE term > ? AND term < ? ORDER BY doc DESC, term LIMIT 1",
-            (term, term + chr(sys.maxunicode)),
-        ).fetchall()
-        return [form for (form,) in longer] or ([known] if known else [])
+        longer = " UNION ALL ".join(
+            f"SELECT term, doc FROM {table} WHERE term > :term AND term < :end" for table in VOCABULARIES
+        )
+        best = f"SELECT term FROM ({longer}) ORDER BY doc DESC, term LIMIT 1"
+        found = tables.execute(best, {"term": term, "end": term + chr(sys.maxunicode)}).fetchall()
+        return [form for (form,) in found] or ([known] if known else [])

@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
 from memory_v2.index.lookup import REACH, Found
+from memory_v2.index.scores import K1, B, rarity
 from memory_v2.index.texts import Place
 
-K1, B = 1.2, 0.75
 RELATED = 0.5
 """What a word counts that says the same as a word of the question, or names a thing of that kind, relative to it."""
 
@@ -136,8 +136,3 @@ def _summed(counts: Sequence[Sequence[float]]) -> _Sums:
     for row in counts:
         sums.append([before + here for before, here in zip(sums[-1], row, strict=True)])
     return sums
-
-
-def rarity(count: float, total: int) -> float:
-    """How much it says that a place has what `count` of `total` places have."""
-    return math.log(1 + (total - count + 0.5) / (count + 0.5))

@@ -20,6 +20,7 @@ from memory_v2.index.connections import FILE
 from memory_v2.index.dense.vectors import FILE as VECTORS
 from memory_v2.index.dense.vectors import KnownVectors
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.postings import ROW_BITS, rows_of_words
 from memory_v2.index.store import Store
 from memory_v2.index.tables import VERSION
 from memory_v2.index.texts import TOGETHER_BITS, pack_texts, read_places
@@ -150,9 +151,10 @@ TABLES = [
     "totals",
     "state",
     "links",
-    "words_docsize",
     "words_data",
     "words_idx",
+    "above_data",
+    "above_idx",
 ]
 
 
@@ -196,7 +198,7 @@ def test_a_file_that_is_no_index_is_replaced(storage: LocalStorage, cache: Path,
 def test_a_text_that_was_altered_in_the_file_is_not_shown(storage: LocalStorage, cache: Path) -> None:
     FullTextIndex(storage, cache).refresh()
     with sqlite3.connect(cache / FILE) as file:
-        [place] = [number for (number,) in file.execute("SELECT rowid FROM words WHERE words MATCH 'pytest'")]
+        [place] = [row >> ROW_BITS for row in rows_of_words(file, "pytest")]
         together = [
             number
             for (number,) in file.execute("SELECT id FROM passages ORDER BY id")
