@@ -8,13 +8,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from memory_v2.index.packed import packed
+from memory_v2.index.tables import LINK_BITS, LINKS_OF
 from memory_v2.tree.graph import Edge, Graph, Node
 from memory_v2.tree.path import fold
 
 MANY = 4
 """If more than one of so many pages have changed, the graph is read anew."""
 
-_LINKS = "SELECT path, target, label, child FROM pages JOIN links ON page = id"
+_LINKS = f"SELECT path, target, label, child FROM pages JOIN links ON {LINKS_OF}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def read_graph(tables: sqlite3.Connection) -> KeptGraph:
     """The pages and their links, as `tree.graph.build_graph` makes them of the pages themselves."""
     rows = tables.execute("SELECT path, size, title FROM pages ORDER BY path")
     nodes = Graph({path: Node(path, size, title) for path, size, title in rows}, {})
-    links = _edges(_read_links(tables, f"{_LINKS} ORDER BY page, place"), nodes)
+    links = _edges(_read_links(tables, f"{_LINKS} ORDER BY links.id"), nodes)
     return KeptGraph(Graph(nodes.pages, links), digested(tables))
 
 
@@ -91,9 +92,9 @@ def read_change(tables: sqlite3.Connection, before: frozenset[str], now: frozens
     linking = {path for path, node in pages.items() if node}
     if keys := [fold(path) for path in had ^ has]:
         target_in = "target IN (SELECT value FROM json_each(?))"
-        asked = f"SELECT DISTINCT path FROM links JOIN pages ON id = page WHERE {target_in}"
+        asked = f"SELECT DISTINCT path FROM links JOIN pages ON pages.id = links.id >> {LINK_BITS} WHERE {target_in}"
         linking |= {path for (path,) in tables.execute(asked, (packed(keys),))}
-    asked = f"{_LINKS} WHERE path IN (SELECT value FROM json_each(?)) ORDER BY page, place"
+    asked = f"{_LINKS} WHERE path IN (SELECT value FROM json_each(?)) ORDER BY links.id"
     return GraphChange(pages, linking, _read_links(tables, asked, packed(linking)), before, now)
 
 

@@ -200,9 +200,8 @@ def _context(path: str, title: str, section: tuple[str, ...]) -> str:
     return f" {above} "
 
 
-def _link_rows(page: Page) -> Iterator[tuple[int, str, str, bool]]:
+def _link_rows(page: Page) -> Iterator[tuple[str, str, bool]]:
     labels = {child.target: child.description for child in page.children}
-    ordered = sorted(page.found_links, key=lambda pair: not pair[1])
-    for place, (link, child) in enumerate(ordered):
+    for link, child in sorted(page.found_links, key=lambda pair: not pair[1]):
         if link.key:
-            yield place, link.key, readable(labels.get(link.target.strip(), "")) if child else "", child
+            yield link.key, readable(labels.get(link.target.strip(), "")) if child else "", child

@@ -34,6 +34,10 @@ ON_PAGE = (
     f"coalesce((SELECT min(later.id) FROM pages AS later WHERE later.id > pages.id), {1 << 58}) << {SLOT_BITS}"
 )
 """The condition, in SQL, that passages are those of a page."""
+LINK_BITS = 32
+"""How many bits of a link's id number it within its page; the bits above them are the page's id."""
+LINKS_OF = f"links.id BETWEEN pages.id << {LINK_BITS} AND (pages.id + 1 << {LINK_BITS}) - 1"
+"""The condition, in SQL, that links are those of a page."""
 # Neighbours are read as a passage's surroundings, so the passages of a page have ids that follow each other. `texts`
 # has what is shown and ranked, the terms too, which the full-text table cannot tell; `passages` has what is looked up.
 SCHEMA = f"""
@@ -54,9 +58,7 @@ CREATE TABLE state (tables BLOB NOT NULL, changes INTEGER NOT NULL);
 INSERT INTO state VALUES (randomblob(16), 0);
 CREATE TABLE voices (page INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, name)) WITHOUT ROWID;
 CREATE INDEX voices_by_name ON voices (name);
-CREATE TABLE links (
-    page INTEGER NOT NULL, place INTEGER NOT NULL, target TEXT NOT NULL, label TEXT NOT NULL, child INTEGER NOT NULL,
-    PRIMARY KEY (page, place)) WITHOUT ROWID;
+CREATE TABLE links (id INTEGER PRIMARY KEY, target TEXT NOT NULL, label TEXT NOT NULL, child INTEGER NOT NULL);
 CREATE TABLE written (
     line INTEGER PRIMARY KEY, written INTEGER NOT NULL, turn INTEGER NOT NULL, was_there INTEGER NOT NULL,
     times INTEGER NOT NULL);
@@ -153,10 +155,13 @@ def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
             for table, rows in term_rows([(place, stored[place]) for place in places]).items():
                 tables.executemany(f"INSERT INTO {table} ({table}, rowid, terms) VALUES ('delete', ?, ?)", rows)
             first, last = page << SLOT_BITS, max(places, default=0)
-            for table, ids in (("passages", (first, last)), ("texts", (page, last >> TOGETHER_BITS))):
+            for table, ids in (
+                ("passages", (first, last)),
+                ("texts", (page, last >> TOGETHER_BITS)),
+                ("links", (page << LINK_BITS, (page + 1 << LINK_BITS) - 1)),
+            ):
                 removed[table] -= tables.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", ids).rowcount
-            for table in ("voices", "links"):
-                removed[table] -= tables.execute(f"DELETE FROM {table} WHERE page = ?", (page,)).rowcount
+            removed["voices"] -= tables.execute("DELETE FROM voices WHERE page = ?", (page,)).rowcount
             tables.execute("DELETE FROM pages WHERE id = ?", (page,))
             removed.update(pages=-1, terms=-length)
     _count(tables, removed)
@@ -174,7 +179,7 @@ def put_pages(tables: sqlite3.Connection, pages: Collection[Prepared]) -> None:
             ("passages", count(first), [(n >> SLOT_BITS, *row[:STORED]) for n, row in enumerate(page.passages)]),
             ("texts", count(number), [(text_sum(n, data), data) for n, data in enumerate(page.texts, number)]),
             ("voices", repeat(number), page.voices),
-            ("links", repeat(number), page.links),
+            ("links", count(number << LINK_BITS), page.links),
         ):
             if rows:
                 tables.executemany(f"INSERT INTO {table} VALUES (?,{_marks(rows[0])})", map(_with_id, ids, rows))
