@@ -53,10 +53,13 @@ class Scores:
         """The best places, best first, or those `among` some. Ties are ordered by page and line, so the order of
         indexing does not matter."""
         scores = self._scores if among is None else {place: self._scores.get(place, 0.0) for place in among}
-        if len(scores) > limit:
-            least = sorted(scores.values(), reverse=True)[limit - 1] if limit else math.inf
-            scores = {place: score for place, score in scores.items() if score >= least}
-        best = sorted(scores, key=lambda place: (-scores[place], place))[:limit]
+        best = list(scores)
+        if len(best) > limit:
+            least = sorted(scores.values(), reverse=True)[limit - 1]
+            best = [place for place, score in scores.items() if score > least]
+            best += sorted(place for place, score in scores.items() if score == least)[: limit - len(best)]
+        if not best:
+            return []
         listed = "passages.id IN (SELECT value FROM json_each(:best))"
         source = f"FROM passages JOIN pages ON pages.id = {PAGE_OF} WHERE {listed}"
         rows = packed_rows(self._tables, ("passages.id", "path", "first_line"), source, {"best": packed(best)})
