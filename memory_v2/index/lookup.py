@@ -14,7 +14,6 @@ from memory_v2.index.question import Question
 from memory_v2.index.said import Said, read_said
 from memory_v2.index.scores import Scores
 from memory_v2.index.tables import PAGE_OF
-from memory_v2.index.terms import terms
 from memory_v2.index.texts import Place, read_places
 from memory_v2.index.vocabulary import Term, Vocabulary
 from memory_v2.text.calendar import Calendar
@@ -224,7 +223,7 @@ def _scores(tables: sqlite3.Connection, facts: Facts, question: Question, wanted
     scores = Scores(tables, facts.count, facts.length, only)
     for forms, count in {question.all_forms(term.term): term.frequency for term in wanted}.items():
         scores.add(forms, count)
-    for phrase in filter(None, map(terms, question.quoted)):
+    for phrase in question.quoted:
         scores.add_phrase(phrase)
     return scores
 

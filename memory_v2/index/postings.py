@@ -18,6 +18,8 @@ from itertools import groupby
 from typing import Final
 
 from memory_v2.index.marks import stored
+from memory_v2.index.question import flattened
+from memory_v2.index.terms import terms
 from memory_v2.index.texts import Place, read_each
 
 ROW_BITS = 2
@@ -100,11 +102,18 @@ def places_above(tables: sqlite3.Connection, match: str, only: Only = ANYWHERE, 
     ]
 
 
-def rows_of_phrase(tables: sqlite3.Connection, phrase: Sequence[str], only: Only) -> list[int]:
-    """The rows of the texts with these terms, one after the other."""
-    rows = rows_of_words(tables, " AND ".join(map(_quoted, dict.fromkeys(phrase))), only, COMPARED)
-    texts, together = read_each(tables, [row >> ROW_BITS for row in rows]), stored(phrase)
-    return [row for row in rows if together in texts[row >> ROW_BITS].own]
+def rows_of_phrase(tables: sqlite3.Connection, phrase: str, only: Only = ANYWHERE) -> list[int]:
+    """The rows of the texts that have a phrase, in whatever forms of its words."""
+    if not (spelled := terms(phrase)):
+        return []
+    rows = rows_of_words(tables, " AND ".join(map(_quoted, dict.fromkeys(spelled))), only, COMPARED)
+    texts = read_each(tables, [row >> ROW_BITS for row in rows])
+
+    def has_phrase(place: Place) -> bool:
+        # In a script without spaces, what stands beside a phrase makes other terms of it.
+        return stored(spelled) in place.own or flattened(phrase) in flattened(place.text)
+
+    return [row for row in rows if has_phrase(texts[row >> ROW_BITS])]
 
 
 def count_above(tables: sqlite3.Connection, term: str) -> int:

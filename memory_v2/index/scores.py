@@ -44,8 +44,8 @@ class Scores:
         for place in places_above(self._tables, match, self._only):
             scores[place] = scores.get(place, 0.0) + above
 
-    def add_phrase(self, phrase: Sequence[str]) -> None:
-        """Adds what places have of terms that stand one after the other."""
+    def add_phrase(self, phrase: str) -> None:
+        """Adds what places have of a phrase."""
         rows = rows_of_phrase(self._tables, phrase, self._only)
         self._add_rows(rows, rarity(len(rows), self._count))
 
