@@ -294,8 +294,7 @@ class EntryIndex:
         with self._store.writing() as tables:
             _drop(tables, [path for path in gone if digest_of(tables, path) is not None])
             tables.executemany("UPDATE pages SET size = ?, mark = ? WHERE path = ?", touched)
-            for rows in prepared:
-                _put(tables, rows)
+            _put(tables, prepared)
             raise_state(tables)
 
 
@@ -336,15 +335,14 @@ def _drop(tables: sqlite3.Connection, paths: Sequence[str]) -> None:
     drop_pages(tables, paths)
 
 
-def _put(tables: sqlite3.Connection, rows: ObservedRows) -> None:
-    path = rows.page.path
-    if digest_of(tables, path) is not None:
-        _drop(tables, [path])
-    put_pages(tables, [rows.page])
-    [number] = tables.execute("SELECT id FROM pages WHERE path = ?", (path,)).fetchone()
-    marks = ",".join("?" * len(rows.own))
-    tables.execute(f"INSERT INTO observed VALUES (?,{marks})", (number, *rows.own))
-    tables.executemany("INSERT INTO named VALUES (?, ?)", [(name, number) for name in dict.fromkeys(rows.names)])
+def _put(tables: sqlite3.Connection, prepared: Sequence[ObservedRows]) -> None:
+    _drop(tables, [rows.page.path for rows in prepared])
+    put_pages(tables, [rows.page for rows in prepared])
+    for rows in prepared:
+        [number] = tables.execute("SELECT id FROM pages WHERE path = ?", (rows.page.path,)).fetchone()
+        marks = ",".join("?" * len(rows.own))
+        tables.execute(f"INSERT INTO observed VALUES (?,{marks})", (number, *rows.own))
+        tables.executemany("INSERT INTO named VALUES (?, ?)", [(name, number) for name in dict.fromkeys(rows.names)])
 
 
 def erase(folder: Path | None) -> None:
