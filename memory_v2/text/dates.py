@@ -128,11 +128,18 @@ def looks_temporal(text: str) -> bool:
         found = _pattern(_TEMPORAL).search(text)
     elif not is_latin(text):
         found = matcher(_TEMPORAL).search(text.lower())
-    elif _is_timeless(text):
-        return False
     else:
-        found = matcher(_TEMPORAL_IN_LATIN).search(text.lower())
+        return _looks_temporal_in_latin(text)
     return found is not None or bool(find_dates(text)) or any(_apart(_partial(text)))
+
+
+def _looks_temporal_in_latin(text: str) -> bool:
+    letters = frozenset(_letters(text))
+    if not letters.isdisjoint(times()) and matcher(_TEMPORAL_IN_WORDS).search(text.lower()):
+        return True
+    if _pattern(_CLOCK).search(text) and (matcher(_TEMPORAL_IN_DIGITS).search(text.lower()) or find_dates(text)):
+        return True
+    return not letters.isdisjoint(_MONTHS) and any(_apart(_partial(text)))
 
 
 def asks_when(query: str) -> bool:
@@ -253,11 +260,11 @@ _UNITS = (
 _OTHER_CASES = frozenset("ſıİ")
 """Letters that are some other letter regardless of case, but not as small letters. Without them, the small letters of a
 text are looked through: a pattern that heeds case takes less than half the time."""
-_TEMPORAL_IN_LATIN = (
+_TEMPORAL_IN_WORDS = (
     rf"(?<!\w)(?:{_WEEKDAY}|yesterday|today|tonight|tomorrow|ago|nowadays|recently|lately|the\sother\sday|o['’]clock"
     rf"|(?:last|next|this|that|previous|following|past|coming|each|every|same"
     r"|(?:\d{1,4}|two|three|four|five|six|seven|eight"
-    rf"|nine|ten|few|several|couple\sof|many|some))\s{_UNITS}|\d{{1,2}}(?::\d{{2}})?\s?[ap]\.?m"
+    rf"|nine|ten|few|several|couple\sof|many|some))\s{_UNITS}"
     r"|ayer|anteayer|anoche|hoy|mañana|hace\s\w{1,12}\s(?:años?|mes(?:es)?|semanas?|días?|horas?)"
     r"|(?:semana|mes|año|ano|mês|fin\sde\ssemana)\s(?:pasad|próxim|passad|que\sv)\w*"
     r"|(?:est[ea]|próxim[oa]|últim[oa])\s(?:semana|mes|mês|año|ano)|ontem|anteontem|hoje|amanhã"
@@ -265,10 +272,12 @@ _TEMPORAL_IN_LATIN = (
     r"|il\sy\sa\s\w{1,12}\s(?:ans?|mois|semaines?|jours?|heures?)|(?:semaine|mois|année)\s(?:derni|proch)\w+"
     r"|gestern|vorgestern|heute|morgen|übermorgen|vor\s\w{1,12}\s(?:tag|woche|monat|jahr|stunde)\w*"
     r"|(?:letzt|nächst|dies|vorig|vergangen|kommend)\w{1,2}\s(?:woche|monat|jahr|wochenende|sommer|winter))(?!\w)"
-    rf"|(?<![\w.,:/#$€£-]){_YEAR}(?![\w%]|[.,:]\d|[-/])"
+)
+_TEMPORAL_IN_DIGITS = (
+    rf"(?<!\w)\d{{1,2}}(?::\d{{2}})?\s?[ap]\.?m(?!\w)|(?<![\w.,:/#$€£-]){_YEAR}(?![\w%]|[.,:]\d|[-/])"
 )
 _TEMPORAL = (
-    rf"{_TEMPORAL_IN_LATIN}"
+    rf"{_TEMPORAL_IN_WORDS}|{_TEMPORAL_IN_DIGITS}"
     rf"|{_WEEKDAY_CJK}|昨[天日晚]|今[天日晚早]|明[天日晚早]|前天|后天|後天|去年|今年|明年|前年|[上下本这這](?:个|個)?(?:周|週|月|星期)"
     r"|[先今来來]週|[先今来]月|昨年|来年|\d{1,4}\s?(?:年|个月|個月|天|周|小时|日間|週間)[前后後]|刚才|最近|어제|오늘|내일|지난|작년|올해|내년"
 )
@@ -320,12 +329,6 @@ def _forms_in(text: str) -> Iterator[str]:
 def _has_month(text: str) -> bool:
     """Whether a word of `text` is the name of a month."""
     return not _MONTHS.keys().isdisjoint(_letters(text))
-
-
-def _is_timeless(text: str) -> bool:
-    """Whether `text`, in Latin letters, has nothing that every text has that speaks of a time."""
-    letters = frozenset(_letters(text))
-    return letters.isdisjoint(times()) and letters.isdisjoint(_MONTHS) and not _pattern(_CLOCK).search(text)
 
 
 def _letters(text: str) -> Iterable[str]:

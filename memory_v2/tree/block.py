@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from memory_v2.tree.front_matter import front_matter_length
@@ -202,7 +203,7 @@ def _starts(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:
 
 def _is_too_deep(tokens: Iterable[Token]) -> bool:
     """Whether the parser has ignored the rest of a text, as it is nested too deep."""
-    return any(token.level >= MAX_NESTING - 2 for token in tokens)
+    return max(map(attrgetter("level"), tokens), default=0) >= MAX_NESTING - 2
 
 
 def _starts_part_by_part(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:
