@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from memory_v2.index.named import Named
 from memory_v2.index.passages import Passage, passages
-from memory_v2.index.terms import terms, terms_of
+from memory_v2.index.terms import terms_of
 from memory_v2.index.texts import Place, pack_texts
 from memory_v2.text.words import normal
 from memory_v2.tree.block import readable
@@ -83,12 +83,15 @@ def prepare_page(incoming: IncomingPage) -> Prepared:
 
     A page with a text that fails has its links, but no passages: it keeps nobody from itself or from other pages."""
     try:
-        found = passages(incoming.page)
-        spelled = terms_of(passage.text for passage in found)
-        digests = _Digests(incoming.page)
+        page, found = incoming.page, passages(incoming.page)
+        above = [(*passage.section, passage.source) for passage in found]
+        sections = list(dict.fromkeys(above))
+        spelled = terms_of([*(passage.text for passage in found), *(_heading(page, section) for section in sections)])
+        contexts = dict(zip(sections, map(_context, spelled[len(found) :]), strict=True))
+        digests = _Digests(page)
         rows = [
-            _passage_row(incoming.page, passage, said, digests.of(passage.block))
-            for passage, said in zip(found, spelled, strict=True)
+            _passage_row(passage, contexts[section], said, digests.of(passage.block))
+            for passage, section, said in zip(found, above, spelled, strict=False)
         ]
         return _prepared(incoming, found, rows)
     except Exception as error:
@@ -141,8 +144,7 @@ def passage_row(block: int, stored: Place, line: int | None = None, digest: byte
     return PassageRow(block, *told, line, digest, stored)
 
 
-def _passage_row(page: Page, passage: Passage, spelled: Sequence[str], digest: bytes | None) -> PassageRow:
-    context = _context(page.path, page.title, (*passage.section, passage.source))
+def _passage_row(passage: Passage, context: str, spelled: Sequence[str], digest: bytes | None) -> PassageRow:
     if passage.kind == "child link" and spelled:  # the description of a child weighs no more than a heading
         context, spelled = f"{context}{' '.join(spelled)} ", []
     place = Place(
@@ -192,12 +194,15 @@ class _Digests:
         return block_digest(self._page.blocks[block - 1].text)
 
 
-@lru_cache(maxsize=1000)
-def _context(path: str, title: str, section: tuple[str, ...]) -> str:
-    """The terms above a passage, each once, between blanks: those of its page's title and path, and of its headings."""
-    place = "" if path == ROOT else path.replace("/", " ").replace("-", " ").replace("_", " ")
-    above = " ".join(dict.fromkeys(terms(" \n ".join([title, place, *section]))))
-    return f" {above} "
+def _heading(page: Page, section: tuple[str, ...]) -> str:
+    """What stands above a passage: its page's title and path, and its headings."""
+    place = "" if page.path == ROOT else page.path.replace("/", " ").replace("-", " ").replace("_", " ")
+    return " \n ".join([page.title, place, *section])
+
+
+def _context(above: Sequence[str]) -> str:
+    """The terms of what stands above a passage, each once, between blanks."""
+    return f" {' '.join(dict.fromkeys(above))} "
 
 
 def _link_rows(page: Page) -> Iterator[tuple[str, str, bool]]:

@@ -124,8 +124,9 @@ class _Stems:
                 known = self._known = {}
             new = sorted(word for word in found if word not in known)  # to subtract them would walk over all known
             self._tables.execute("BEGIN")
-            self._tables.executemany("INSERT INTO new(rowid, word) VALUES (?, ?)", enumerate(new))
-            stems: dict[int, str | None] = dict(self._tables.execute("SELECT doc, term FROM stems"))
+            # As one text, of which each word is a token, they take two thirds of the time that they take as rows.
+            self._tables.execute("INSERT INTO new(rowid, word) VALUES (0, ?)", (" ".join(new),))
+            stems: dict[int, str | None] = dict(self._tables.execute("SELECT offset, term FROM stems"))
             self._tables.execute("INSERT INTO new(new) VALUES ('delete-all')")
             self._tables.execute("COMMIT")
             # A word of nothing but accents has no stem: folding leaves nothing of it, and SQLite says NULL.

@@ -54,7 +54,14 @@ def test_the_new_words_of_a_page_are_stemmed_together() -> None:
     _stems()._tables.set_trace_callback(asked.append)
     prepare_page(IncomingPage(page, page.size, "", clock()))
     _stems()._tables.set_trace_callback(None)
-    assert sum(statement.startswith("SELECT") for statement in asked) <= 2  # the text, and what stands above it
+    assert sum(statement.startswith("SELECT") for statement in asked) == 1
+
+
+def test_a_word_has_the_same_stem_whatever_new_words_stand_beside_it() -> None:
+    found = ["\u0301", "boats", "\u0bcd\u0301", "caf\u00e9s", "tests", "\u90e8\u5206", "\U0001d7ce", "c++", "a_b.c"]
+    alone = {word: module._Stems().of({word})[word] for word in found}
+    assert module._Stems().of(set(found)) == alone
+    assert alone["boats"] == "boat"
 
 
 def test_an_accent_on_nothing_is_found() -> None:
