@@ -172,7 +172,8 @@ def content_words(text: str) -> list[str]:
     return [stem(word) for word in words(text) if word not in ignored]
 
 
-_LINE_MARKS = r"(?m)^\s*(?:(?:>|\#{1,6}|[-*+•‣]|\d{1,3}[.)])(?=\s|$)\s*|>\s*)*"
+_LINE_MARKS = r"\s*(?:(?:>|\#{1,6}|[-*+•‣]|\d{1,3}[.)])(?=\s|$)\s*|>\s*)*"
+_BEHIND_MARKS = rf"(?m)^{_LINE_MARKS}(.*)"
 # A run of stars, underscores or backticks is text inside a word (`snake_case`) and alone (`2 * 3`). So it goes if it
 # stands behind a word and not before one, behind a blank and not before one, or behind any other sign.
 _NO_TEXT = r"[*_`](?<![*_`]{2})(?:(?<=[^\W_].)[*_`]*+(?![^\W_])|(?<!\S.)[*_`]*+(?=\S)|(?<=[^\w\s].)[*_`]*+)"
@@ -191,7 +192,7 @@ def normal(text: str) -> str:
         bare = matcher(_NO_TEXT).sub("", plain) if _is_emphasised(plain) else plain
         lines = "\n".join(bare.rstrip().rstrip(_ENDS).splitlines())
         # Compose again: removing a mark may leave a letter before an accent.
-        shorter = unicodedata.normalize("NFC", " ".join(matcher(_LINE_MARKS).sub("", lines).split()))
+        shorter = unicodedata.normalize("NFC", " ".join(" ".join(matcher(_BEHIND_MARKS).findall(lines)).split()))
         # Removing one mark may expose another ("#." becomes "#"); after the first round one line is left.
         if shorter == plain or not _has_marks(shorter):
             return shorter
