@@ -276,9 +276,7 @@ _TEMPORAL_IN_WORDS = (
     r"|gestern|vorgestern|heute|morgen|übermorgen|vor\s\w{1,12}\s(?:tag|woche|monat|jahr|stunde)\w*"
     r"|(?:letzt|nächst|dies|vorig|vergangen|kommend)\w{1,2}\s(?:woche|monat|jahr|wochenende|sommer|winter))(?!\w)"
 )
-_TEMPORAL_IN_DIGITS = (
-    rf"(?<!\w)\d{{1,2}}(?::\d{{2}})?\s?[ap]\.?m(?!\w)|(?<![\w.,:/#$€£-]){_YEAR}(?![\w%]|[.,:]\d|[-/])"
-)
+_TEMPORAL_IN_DIGITS = rf"(?<!\w)\d{{1,2}}(?::\d{{2}})?\s?[ap]\.?m(?!\w)|(?<![\w.,:/#$€£-]){_YEAR}(?![\w%]|[.,:]\d|[-/])"
 _TEMPORAL = (
     rf"{_TEMPORAL_IN_WORDS}|{_TEMPORAL_IN_DIGITS}"
     rf"|{_WEEKDAY_CJK}|昨[天日晚]|今[天日晚早]|明[天日晚早]|前天|后天|後天|去年|今年|明年|前年|[上下本这這](?:个|個)?(?:周|週|月|星期)"

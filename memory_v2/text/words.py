@@ -24,8 +24,8 @@ _UNSPACED_RUN = f"[{_UNSPACED}]++"
 _SPACED_WORD = rf"(?:[^\W_{_UNSPACED}]++|[{_MARKS}]++)++"
 _LATIN_WORD = r"[^\W_]++"
 _ASCII_WORD = "[0-9A-Za-z]++"
-# All of the above is among these, but no emoji, and no sign for bytes that are not UTF-8. The large classes take 12 ms to
-# compile, which a text without them should not pay.
+# All of the above is among these, but no emoji, and no sign for bytes that are not UTF-8. The large classes take 12 ms
+# to compile, which a text without them should not pay.
 _BEYOND_LATIN = re.compile("[^\0-\u02ff\u1800-\u2e7f\ufe00-\ufe0f\ufeff\ufffd\U0001f000-\U0001faff]")
 _APOSTROPHES = "'’‘ʼ＇"
 _A_CJK, _AN_APOSTROPHE, _A_MARK = f"[{_CJK}]", f"[{_APOSTROPHES}]", f"[,{_APOSTROPHES}]"
