@@ -15,11 +15,16 @@ from memory_v2.text import words as module
 from memory_v2.text.lists import fillers, stopwords
 from memory_v2.text.retelling import lost_words
 from memory_v2.text.speakers import speaker, speakers
-from memory_v2.text.words import content_words, has_cjk, normal, proper_words, stem, words
+from memory_v2.text.words import content_words, has_cjk, is_latin, normal, proper_words, stem, words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 # What markup is made of, close together: where taking one mark off bares the next.
 MARKUP = st.text(st.sampled_from("ab1 \n*_`#>-+.),:![]x。\u0301'"), max_size=40)
+
+
+def test_a_text_with_emoji_or_lost_bytes_is_latin_and_one_with_other_letters_is_not() -> None:
+    assert is_latin("Thanks 👍🏽 ❤️, see 🏴 \ufeff\ufffd")
+    assert not any(map(is_latin, "λДא好かก가\u0301"))
 
 
 @given(ANY_TEXT | MARKUP)
