@@ -191,7 +191,8 @@ def test_words_that_answer_a_when_question_are_seen(text: str) -> None:
 @given(st.from_regex(re.compile(_TEMPORAL), fullmatch=True))
 def test_words_for_a_time_are_seen_in_any_form(text: str) -> None:
     assert looks_temporal(text)
-    assert looks_temporal(f"So I said: {text.upper()}!")
+    if len(text.upper()) == len(text):  # `ŉ` becomes two letters, and then a word may be too long for a number
+        assert looks_temporal(f"So I said: {text.upper()}!")
 
 
 @pytest.mark.parametrize(
