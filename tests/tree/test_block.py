@@ -7,7 +7,6 @@ from hypothesis import given
 
 from memory_v2.tree.block import (
     Block,
-    _parser,
     close_block,
     decode,
     encode,
@@ -17,7 +16,6 @@ from memory_v2.tree.block import (
     split_lines,
     take_runs,
 )
-from memory_v2.tree.block import markdown as parse
 from memory_v2.tree.edit import new_blocks
 from tests.tree.texts import EXAMPLES, STEADY, markdown
 
@@ -53,15 +51,6 @@ def test_any_bytes_are_kept() -> None:
     every = bytes(range(256)) * 2
     assert encode(decode(every)) == every
     assert encode("".join(block.text for block in parse_blocks(decode(every)))) == every
-
-
-@STEADY
-@given(markdown)
-def test_prose_has_the_tokens_that_the_parsers_own_rules_give_it(text: str) -> None:
-    own = _parser.__wrapped__()
-    own.disable("prose")
-    told = [(token.type, token.nesting, token.level, token.map, token.hidden) for token in parse(text)]
-    assert told == [(token.type, token.nesting, token.level, token.map, token.hidden) for token in own.parse(text)]
 
 
 def kinds(text: str) -> list[str]:
