@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain, islice
 
 from memory_v2.index.marks import says_one_of, stored
-from memory_v2.index.terms import related, terms, verb_forms, verbs
+from memory_v2.index.terms import camel_words, related, terms, verb_forms, verbs
 from memory_v2.text.dates import PartialDate, Span, asks_when, question_dates
 from memory_v2.text.lists import asking, interrogatives, past, stopwords
 from memory_v2.text.words import has_cjk, proper_words, words
@@ -17,6 +17,8 @@ from memory_v2.text.words import has_cjk, proper_words, words
 _LONGEST = 100_000
 _MOST_WORDS = 300
 _MOST_QUOTED = 32
+_CAPITALS = re.compile(r"(?<![\w'])[A-Z]{2,4}(?![\w'])")
+"""A short word in capitals says something, even if it would not without them: `CI`, `US`."""
 _QUOTED = re.compile(r"\"([^\"\n]{2,200})\"|“([^”\n]{2,200})”|«([^»\n]{2,200})»|「([^」\n]{2,200})」|`([^`\n]{2,200})`")
 
 
@@ -36,6 +38,8 @@ class Question:
     """The terms of names and numbers, as far as their spelling tells."""
     every: tuple[str, ...] = ()
     """All its words, each once, in order."""
+    camel: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The words in camel case, each with the words that it is made of."""
     inflected: bool = True
     """Whether the irregular forms of a verb count as the verb."""
 
@@ -54,7 +58,7 @@ class Question:
     @cached_property
     def terms(self) -> dict[str, list[str]]:
         """The terms of each word: the whole word first, then its parts. A form of a verb is looked up as the verb."""
-        spelled = {word: terms(word) for word in self.words}
+        spelled = {word: [*terms(word), *terms(" ".join(self.camel.get(word, ())))] for word in self.words}
         known = verbs() if self.inflected else {}
         return {word: [known.get(whole, whole), *parts] for word, (whole, *parts) in spelled.items()}
 
@@ -83,18 +87,24 @@ def parse_question(query: str, speakers: Collection[str], *, inflected: bool = T
     found = list(dict.fromkeys(words(query)))
     names = _named(query, found, speakers)
     spoken = {word for name in names for word in words(name)}
-    telling = [word for word in found if word not in stopwords() and not _asks(word)]
+    capitals = (
+        {word for token in _CAPITALS.findall(query) for word in words(token)}
+        if inflected and query != query.upper()
+        else ()
+    )
+    telling = [word for word in found if (word in capitals or word not in stopwords()) and not _asks(word)]
     looked_up = [word for word in telling if word not in spoken] or telling or found
     return Question(
         tuple(looked_up[:_MOST_WORDS]),
         frozenset(names),
         tuple(islice(_quoted(query), _MOST_QUOTED)),
-        flattened(query.strip(" \t\r\n\"'?!.？。！")) if len(looked_up) > 1 else "",
+        flattened(query.strip(" \t\r\n\"'?!.？。！")) if len(found) > 1 else "",
         tuple(dict.fromkeys(question_dates(query))),
         asks_when(query),
         says_one_of(past(), stored(terms(query))),
-        frozenset(term for word in proper_words(query) for term in terms(word)[:1]),
+        frozenset(term for name in proper_words(query) for word in words(name) for term in terms(word)[:1]),
         tuple(found),
+        camel_words(query),
         inflected,
     )
 

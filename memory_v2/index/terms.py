@@ -13,20 +13,22 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache, lru_cache
 
 from memory_v2.text.lists import irregular, kinds, synonyms
-from memory_v2.text.words import has_cjk, words
+from memory_v2.text.words import has_cjk, matcher, words
 
 EVERYTHING = "categories 'L* N* M* P* S* C*'"
 """A tokenizer that ends a token nowhere but at a blank: what the words of a text are has been decided before."""
 
 _PARTS = re.compile(r"[^\W\d_]{2,}")
+_CAMEL = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
+_HUMP = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _MANY = 500_000
 KEPT = 20_000
 """Of how many words with other signs than letters, or in other scripts, the parts are kept."""
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text in order: the stem of each word, the parts of an identifier after the whole, and single
-    characters after each pair of them in scripts without spaces."""
+    """The terms of a text in order: the stem of each word, the parts of an identifier (`order_list`, `orderList`) after
+    the whole, and single characters after each pair of them in scripts without spaces."""
     return terms_of([text])[0]
 
 
@@ -73,8 +75,28 @@ def _instead() -> Mapping[str, Sequence[str]]:
     return found
 
 
+def camel_words(text: str) -> dict[str, tuple[str, ...]]:
+    """The words of a text that are written in camel case, without their capitals, each with the words that it is made
+    of: `order` and `list` by `orderlist`."""
+    found = {}
+    if _CAMEL.search(text):
+        for run in dict.fromkeys(matcher("[A-Za-z]+").findall(text)):
+            parts = tuple(part.lower() for part in _HUMP.findall(run) if len(part) > 1) if _CAMEL.search(run) else ()
+            if len(parts) > 1:
+                found[run.lower()] = parts
+    return found
+
+
 def _spelled(text: str) -> list[str]:
     """The words that a text is found under."""
+    found = _spelled_whole(text)
+    if not (camel := camel_words(text)):
+        return found
+    return [part for word in found for part in (word, *camel.get(word, ()))]
+
+
+def _spelled_whole(text: str) -> list[str]:
+    """The same, where a word in camel case is one word."""
     tokens = words(text)
     together = "".join(tokens)
     if together.isascii() and together.isalpha():

@@ -16,6 +16,7 @@ from memory_v2.index.marks import is_empty, says_new, says_one_of
 from memory_v2.index.question import Question
 from memory_v2.index.terms import terms
 from memory_v2.index.texts import Place
+from memory_v2.index.told import LARGE, SMALL
 from memory_v2.index.windows import Windows
 from memory_v2.text.dates import find_dates
 from memory_v2.text.lists import numbers, present, replacing, weekdays
@@ -24,9 +25,10 @@ from memory_v2.text.words import proper_words, words
 
 ENOUGH = 0.9
 """The sum of signs from which on a newer place is taken for a version of the first one."""
-LEAST = 1 / 3
-"""Which part of what the first place has of the question a version has at least: `We moved, the door code is 4417` says
-nothing newer about the confirmation code of a flight, whatever else speaks for it."""
+LEAST, LEAST_OF_MANY = 1 / 3, 1 / 2
+"""Which part of what the first place has of the question a version has at least, of `SMALL` places and of `LARGE`: of
+many, more share a word by chance. `We moved, the door code is 4417` says nothing newer about the confirmation code of a
+flight, whatever else speaks for it."""
 AS_LONG = 3
 """How many times as long as the first place a version is at most if it does not say that something has changed: a table
 or a block of code has many words, and some number."""
@@ -48,6 +50,7 @@ class Versions:
 
     def __init__(self, question: Question, found: Found, windows: Windows, first: Place) -> None:
         self._windows = windows
+        self._least = LEAST + (LEAST_OF_MANY - LEAST) * min(max(found.facts.count - SMALL, 0) / (LARGE - SMALL), 1)
         self._proper = question.proper
         telling = {term for term in found.frequency if term in question.proper or not is_empty(term)}
         self._asked = telling or set(found.frequency)
@@ -67,7 +70,7 @@ class Versions:
         about = self._asked_in(place) & self._about
         if not about or not self._weight or not about >= self._about & self._proper:
             return 0.0
-        if (share := self._weigh(about) / self._weight) < LEAST:
+        if (share := self._weigh(about) / self._weight) < self._least:
             return 0.0
         change, likeness = self._change(place), self._likeness(place)
         is_as_much = len(about) > 1 and about == self._about and place.length <= self._longest

@@ -35,16 +35,16 @@ class Vocabulary:
     _common: dict[str, int] = field(default_factory=dict)
 
     def known_terms(self, tables: sqlite3.Connection, question: Question) -> Iterator[Term]:
-        """The terms of a question that some place has, or has related ones of. For another word its parts stand in, or
-        else a longer or shorter form: `citizen` for `citizenship`."""
+        """The terms of a question that some place has, or has related ones of. For another word its parts stand in, for
+        one in camel case if all of them are known, or else a longer or shorter form: `citizen` for `citizenship`."""
         for word, (whole, *parts) in question.terms.items():
             count = sum(self.frequency(tables, form) for form in (whole, *question.forms.get(whole, ())))
             if count := count or sum(self.frequency(tables, form) for form in question.related.get(whole, ())):
                 yield Term(whole, word, count)
                 continue
-            for term in parts or self._forms(tables, whole):
-                if count := self.frequency(tables, term):
-                    yield Term(term, word, count)
+            counts = {part: self.frequency(tables, part) for part in parts or self._forms(tables, whole)}
+            if word not in question.camel or all(counts.values()):
+                yield from (Term(part, word, count) for part, count in counts.items() if count)
 
     def frequency(self, tables: sqlite3.Connection, term: str) -> int:
         """How many places have a term, in their text or above it."""
