@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from memory_v2.errors import Unreadable
@@ -158,8 +159,9 @@ class PageIndex(Protocol):
     def problems(self) -> dict[str, str]:
         """What searches do not find, and why, by page: pages that could not be indexed; with the root, all of them."""
 
-    def erase(self) -> None:
-        """Removes all that is in the index, to the last byte; the next use fills it again."""
+    def erase(self, folder: Path | None) -> None:
+        """Removes all that is in the index, to the last byte, and all that another process may have in the index in
+        `folder`; the next use fills it again."""
 
     def close(self) -> None:
         """Closes its files; the next use opens them again."""

@@ -24,7 +24,7 @@ from memory_v2.index.packed import packed
 from memory_v2.index.postings import Only
 from memory_v2.index.question import Question
 from memory_v2.index.rows import Known, page_digest
-from memory_v2.index.store import Store
+from memory_v2.index.store import Store, erase_file
 from memory_v2.index.tables import digest_of, drop_pages, put_pages, raise_state, read_state
 from memory_v2.index.told import Terms
 from memory_v2.progress import tell_progress
@@ -347,7 +347,4 @@ def _put(tables: sqlite3.Connection, prepared: Sequence[ObservedRows]) -> None:
 
 def erase(folder: Path | None) -> None:
     """Removes all that the index in a folder knows, to the last byte."""
-    if folder is not None and (folder / FILE).exists():
-        index = Store(folder, FILE, TABLES)
-        index.erase()
-        index.close()
+    erase_file(folder, FILE, TABLES)

@@ -25,7 +25,7 @@ from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
 from memory_v2.index.said import said_in
 from memory_v2.index.said_then import said_then
 from memory_v2.index.spelling import respelled
-from memory_v2.index.store import Store
+from memory_v2.index.store import Store, erase_file
 from memory_v2.index.tables import (
     PAGE_OF,
     State,
@@ -111,10 +111,13 @@ class FullTextIndex:
         """Closes the file; the next use opens it again."""
         self._store.close()
 
-    def erase(self) -> None:
+    def erase(self, folder: Path | None) -> None:
         """See `PageIndex`."""
         self._store.erase()
-        (self._dense or Dense(self._folder)).erase()  # vectors may be left of a time when meaning was chosen
+        erase_file(folder)  # this process has it in memory if it found no folder, or the file was locked
+        if self._dense:
+            self._dense.erase()
+        Dense(folder).erase()  # vectors may be left of a time when meaning was chosen
 
     @property
     def is_new(self) -> bool:

@@ -30,7 +30,7 @@ UP_TO = (8, 16, 32)
 """Up to how many terms a text has if these bits are 0, 1 or 2 in `words`."""
 LENGTHS = (6, 12, 24, 48)
 """The length in terms that is taken for that of each text with these bits."""
-COMPARED = 1_000
+COMPARED = 10_000
 """How many places that have all words of a phrase are read, at most, to see whether they have the phrase."""
 _SPAN = f"1 << (above.rowid & {LAST_BITS})"
 _JOINED: Final = {

@@ -60,10 +60,13 @@ class Scores:
             best += sorted(place for place, score in scores.items() if score == least)[: limit - len(best)]
         if not best:
             return []
-        listed = "passages.id IN (SELECT value FROM json_each(:best))"
-        source = f"FROM passages JOIN pages ON pages.id = {PAGE_OF} WHERE {listed}"
-        rows = packed_rows(self._tables, ("passages.id", "path", "first_line"), source, {"best": packed(best)})
-        return [place for place, *_ in sorted(rows, key=lambda row: (-scores[row[0]], *row[1:], row[0]))]
+        listed = "SELECT value FROM json_each(:best)"
+        in_order = (
+            f"SELECT passages.id AS place FROM passages JOIN pages ON pages.id = {PAGE_OF} "
+            f"WHERE passages.id IN ({listed}) ORDER BY path, first_line, place"
+        )
+        rows = packed_rows(self._tables, ("place",), f"FROM ({in_order})", {"best": packed(best)})
+        return sorted((place for (place,) in rows), key=lambda place: -scores[place])
 
     def _add_rows(self, rows: Iterable[int], weight: float) -> None:
         scores, of_length = self._scores, [weight * share for share in self._shares]

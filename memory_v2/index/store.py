@@ -135,6 +135,14 @@ class Store:
         self._retire(connections)
 
 
+def erase_file(folder: Path | None, name: str = FILE, besides: str = "") -> None:
+    """Empties the file of this name, if there is one: also if this process uses another one, or tables in memory."""
+    if folder is not None and (folder / name).exists():
+        store = Store(folder, name, besides)
+        store.erase()
+        store.close()
+
+
 def _close_here(process: int, connections: Connections) -> None:
     """Closes the connections, unless this is a fork of the process that opened them."""
     if os.getpid() == process:

@@ -218,8 +218,8 @@ def page_number(path: str) -> int:
 
 
 def _page_number(tables: sqlite3.Connection, path: str, slots: int) -> int:
-    """The first of so many free slots. It is made from the path, so that the order of indexing does not matter: equal
-    scores are ordered by id."""
+    """The first of so many free slots. It is made from the path, so that the order of indexing does not matter where of
+    equal scores the lower ids are taken: only for pages that begin at the same slot, a few in a thousand."""
     number = page_number(path)
     while (taken := _last_slot(tables, number + slots)) >= number:
         number = taken + 1

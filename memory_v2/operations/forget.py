@@ -169,9 +169,10 @@ def erase(context: Context, pending: PendingErasure) -> None:
     if traces := _traces(context.storage):
         traces.remove(pending.traces)
     context.storage.remove_leftovers(pending.leftovers)
-    context.index.erase()
-    known.erase(context.storage.cache_folder)
-    entry_index.erase(context.storage.cache_folder)
+    folder = context.storage.cache_folder
+    context.index.erase(folder)
+    known.erase(folder)
+    entry_index.erase(folder)
     context.freshness.expire()
 
 

@@ -143,7 +143,7 @@ def test_the_same_question_gives_the_same_hits_whatever_was_asked_before(index: 
 def test_erasing_the_index_leaves_no_vector(index: FullTextIndex, senses: Senses, tmp_path: Path) -> None:
     index.recall("pets")
     assert KnownVectors(tmp_path, senses.name).get([key_of("- The deploy runs on Fridays.")])
-    index.erase()
+    index.erase(tmp_path)
     with sqlite3.connect(tmp_path / FILE) as tables:
         assert tables.execute("SELECT count(*) FROM vectors").fetchone() == (0,)
     assert first(index, "pets") == "- Anna keeps two cats and a parrot."

@@ -187,6 +187,18 @@ def test_some_rows_that_are_missing_are_noticed_too(storage: LocalStorage, cache
     assert FullTextIndex(storage, cache).search("likes", 50) == before
 
 
+def test_a_number_that_was_altered_in_the_file_keeps_nobody_from_answers(storage: LocalStorage, cache: Path) -> None:
+    index = FullTextIndex(storage, cache)
+    before = index.search("silica pytest tea", 50)
+    index.close()
+    with sqlite3.connect(cache / FILE) as file:
+        file.execute("UPDATE passages SET first_line = 'x' WHERE id IN (SELECT id FROM passages LIMIT 2)")
+    file.close()
+    again = FullTextIndex(storage, cache)
+    assert {hit.text for hit in again.search("silica pytest tea", 50)} == {hit.text for hit in before}
+    assert again.problems() == {}
+
+
 @pytest.mark.parametrize("data", [b"", b"no database", b"SQLite format 3\0"])
 def test_a_file_that_is_no_index_is_replaced(storage: LocalStorage, cache: Path, data: bytes) -> None:
     cache.mkdir()
@@ -362,8 +374,25 @@ def test_many_threads_may_use_one_index(storage: LocalStorage, cache: Path) -> N
 
 def test_what_is_erased_is_gone_from_vectors_of_a_time_when_meaning_was_chosen(tmp_path: Path) -> None:
     KnownVectors(tmp_path, "a model").put({7: b"what the kiln meant"})
-    FullTextIndex(VolatileStorage(), tmp_path).erase()
+    FullTextIndex(VolatileStorage(), tmp_path).erase(tmp_path)
     assert b"kiln" not in (tmp_path / VECTORS).read_bytes()
+
+
+def test_what_is_erased_is_gone_from_the_file_of_others_where_this_process_has_its_index_in_memory(
+    storage: LocalStorage, cache: Path
+) -> None:
+    FullTextIndex(storage, cache).refresh()
+    here = FullTextIndex(storage, None)
+    here.refresh()
+    pages = storage.list_files()
+    for path in pages:
+        storage.delete(path)
+    here.erase(cache)
+    with sqlite3.connect(cache / FILE) as file:
+        assert file.execute("SELECT count(*) FROM texts").fetchone() == (0,)
+        assert not file.execute("SELECT term FROM vocabulary").fetchall()
+    file.close()
+    assert b"pytest" not in (cache / FILE).read_bytes()
 
 
 _PROCESS = """

@@ -116,6 +116,14 @@ def test_a_phrase_is_found_where_its_words_stand_one_after_the_other(
     assert sorted(found) == sorted(f"- {text}" for text in texts)
 
 
+def test_a_phrase_is_found_among_many_places_that_have_its_words(tables: sqlite3.Connection) -> None:
+    lines = ["deploy to staging"] * 3_000
+    lines[2_500] = "the key for a staging deploy"
+    put(tables, {"memory": "".join(f"- {line}\n\n" for line in lines)})
+    places = all_places(tables)
+    assert [places[row >> ROW_BITS].text for row in rows_of_phrase(tables, "staging deploy")] == [f"- {lines[2_500]}"]
+
+
 def test_only_some_places_are_looked_through(tables: sqlite3.Connection) -> None:
     put(tables, {path: f"# Harbor {path}\n\n" + "- tea\n\n" * 9 for path in ("memory", "lantern")})
     [[page]] = tables.execute("SELECT id FROM pages WHERE path = 'lantern'").fetchall()

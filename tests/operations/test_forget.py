@@ -139,6 +139,18 @@ def test_a_memory_that_is_open_elsewhere_goes_on(tmp_path: Path) -> None:
     assert [past.id for past in other.history()] == [past.id for past in one.history()]
 
 
+def test_a_memory_that_was_opened_before_its_folder_was_there_leaves_nothing_in_the_index_of_others(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "later"
+    one = offline(storage=LocalStorage(folder))
+    filled(one)
+    offline(storage=LocalStorage(folder)).search(SECRET)
+    one.forget(SECRET, apply=True)
+    offline(storage=LocalStorage(folder)).search("frost")
+    assert places(folder) == []
+
+
 def test_a_page_is_forgotten_with_its_past_and_what_stands_elsewhere_stays() -> None:
     memory = offline()
     memory.write("- Ada's phone is 555-1234\n- she likes tea", "memory")
