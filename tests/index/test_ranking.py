@@ -70,6 +70,35 @@ def test_an_identifier_is_found_whole_and_by_its_parts(notes: FullTextIndex) -> 
         assert first(notes, query).text == "- `write_memory` is called on each push"
 
 
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("useOrderList", ["order list", "useOrderList", "useorderlist", "use_order_list", "OrderList"]),
+        ("fetchShipmentEtas", ["fetch_shipment_etas", "shipment etas"]),
+        ("XMLHttpRequest", ["xml http request", "XmlHttpRequest"]),
+        ("validate_iban", ["validateIban", "ValidateIBAN"]),
+        ("HARBOR.featureCacheTtl", ["feature cache", "featureCacheTtl"]),
+    ],
+)
+def test_an_identifier_is_found_in_whatever_style_it_is_spelled(written: str, asked: list[str]) -> None:
+    index = index_of(
+        memory=f"- The retry waits for a minute\n- {written} polls the server\n- The order of tests is fixed\n"
+    )
+    for query in asked:
+        assert found(index, query)[0] == f"- {written} polls the server", query
+
+
+def test_a_name_in_camel_case_is_not_found_by_a_part_of_it_where_another_is_missing() -> None:
+    assert found(index_of(memory="- Post the letter on Monday\n"), "PostgreSQL") == []
+
+
+def test_a_short_word_in_capitals_is_looked_up_though_it_is_a_stopword_without_them() -> None:
+    index = index_of(memory="- CI takes 14 minutes\n- The review takes a day\n- it runs in Spain\n")
+    assert found(index, "what runs in CI")[:2] == ["- it runs in Spain", "- CI takes 14 minutes"]
+    assert found(index, "how long does CI take")[0] == "- CI takes 14 minutes"
+    assert "- it runs in Spain" not in found(index, "what is it about CI")
+
+
 def test_a_form_that_no_page_has_finds_a_shorter_or_longer_one() -> None:
     index = index_of(memory="- Ada is a citizen of France\n- the department buys chairs\n")
     assert found(index, "citizenship") == ["- Ada is a citizen of France"]

@@ -37,6 +37,11 @@ def test_a_name_that_the_memory_does_not_have_is_missing_as_any_word_is() -> Non
     assert told("the kiln of Ottavio", "the kiln") == told("the kiln of mortgage", "the kiln")
 
 
+def test_each_part_of_an_identifier_that_the_memory_does_not_have_is_a_word() -> None:
+    assert told("kiln_smokes", "the kiln", "the kiln smokes") == pytest.approx([0.5, 1])
+    assert told("kiln_url", "the kiln")[0] < 0.5
+
+
 THINGS = ("saw", "ladder", "lathe", "boat", "organ", "press", "loom", "anvil", "crane", "sledge") * 4
 LONG = (
     "ok so I keep coming back to this and honestly I am not sure what the right approach is, since the team had some "

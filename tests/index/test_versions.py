@@ -16,6 +16,20 @@ def found(lines: list[str], query: str) -> list[str]:
     return [hit.text.removeprefix("- ") for hit in FullTextIndex(storage, None).search(query)]
 
 
+def test_a_number_behind_a_dash_is_part_of_what_is_asked_for() -> None:
+    limit = "The rate limit was raised to 250 (PROJ-1140)."
+    assert found([limit, "Python was upgraded from 3.12 to 3.13 (PROJ-1125)."], "PROJ-1140")[0] == limit
+
+
+def test_in_a_large_memory_a_version_has_half_of_what_the_first_line_has() -> None:
+    provider, mail = (
+        "The payment provider of the shop is Adyen.",
+        "Postmark was replaced as the provider of mails by Resend.",
+    )
+    others = [f"Shelf {number} has {word}." for number, word in enumerate(["books", "tools", "paint", "seeds"] * 25)]
+    assert found([provider, mail, *others], "Which payment provider does the shop use?")[0] == provider
+
+
 @pytest.mark.parametrize(
     ("old", "new", "query"),
     [
