@@ -21,7 +21,7 @@ from memory_v2.index.rows import (
     passage_row,
     prepare_page,
 )
-from memory_v2.index.terms import terms, terms_of
+from memory_v2.index.terms import camel_parts, terms, terms_of
 from memory_v2.index.texts import Place, pack_texts
 from memory_v2.storage.base import Stamp
 from memory_v2.text.dates import Span
@@ -115,7 +115,7 @@ def _passages(found: Observed) -> tuple[PassageRow, ...]:
         until=days.end.toordinal(),
         temporal=int(is_temporal),
         question=int("?" in body or "？" in body),
-        length=len(spelled),
+        length=len(spelled) - len(camel_parts(body)),
         text=body,
         own=" ".join(spelled),
         section="[]",

@@ -104,7 +104,7 @@ def parse_question(query: str, speakers: Collection[str], *, inflected: bool = T
         says_one_of(past(), stored(terms(query))),
         frozenset(term for name in proper_words(query) for word in words(name) for term in terms(word)[:1]),
         tuple(found),
-        camel_words(query),
+        {run.lower(): parts for run, parts in camel_words(query).items()},
         inflected,
     )
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from memory_v2.index.named import Named
 from memory_v2.index.passages import Passage, passages
-from memory_v2.index.terms import terms_of
+from memory_v2.index.terms import camel_parts, terms_of
 from memory_v2.index.texts import Place, pack_texts
 from memory_v2.text.words import normal
 from memory_v2.tree.block import readable
@@ -159,7 +159,7 @@ def _passage_row(passage: Passage, context: str, spelled: Sequence[str], digest:
         until=passage.date.end.toordinal() if passage.date else None,
         temporal=int(passage.temporal),
         question=int(passage.question),
-        length=len(spelled),
+        length=max(len(spelled) - len(camel_parts(passage.text)), 0),
         text=passage.text,
         own=" ".join(spelled),
         section=_as_json(passage.section),

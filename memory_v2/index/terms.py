@@ -76,23 +76,25 @@ def _instead() -> Mapping[str, Sequence[str]]:
 
 
 def camel_words(text: str) -> dict[str, tuple[str, ...]]:
-    """The words of a text that are written in camel case, without their capitals, each with the words that it is made
-    of: `order` and `list` by `orderlist`."""
+    """The words in camel case of a text, each with the words that it is made of: `order` and `list` by `OrderList`."""
     found = {}
     if _CAMEL.search(text):
         for run in dict.fromkeys(matcher("[A-Za-z]+").findall(text)):
             parts = tuple(part.lower() for part in _HUMP.findall(run) if len(part) > 1) if _CAMEL.search(run) else ()
             if len(parts) > 1:
-                found[run.lower()] = parts
+                found[run] = parts
     return found
 
 
+def camel_parts(text: str) -> list[str]:
+    """The words that identifiers in camel case are made of. `JavaScript` is a name, and no more than one word."""
+    identifiers = (parts for run, parts in camel_words(text).items() if run[0].islower() or len(parts) > 2)
+    return [part for parts in identifiers for part in parts]
+
+
 def _spelled(text: str) -> list[str]:
-    """The words that a text is found under."""
-    found = _spelled_whole(text)
-    if not (camel := camel_words(text)):
-        return found
-    return [part for word in found for part in (word, *camel.get(word, ()))]
+    """The words that a text is found under. What stands beside a word in camel case stays beside it."""
+    return [*_spelled_whole(text), *camel_parts(text)]
 
 
 def _spelled_whole(text: str) -> list[str]:
