@@ -101,9 +101,8 @@ def look_up(
     those under a heading that has all its words, too; with `everything`, all others. `only` narrows it where to list
     the pages `within` would be long."""
     pages = None if within is None else _page_ids(tables, within)
-    only = (
-        only if pages is None else only.also(f"{PAGE_OF} IN (SELECT value FROM json_each(:pages))", pages=packed(pages))
-    )
+    if pages is not None:
+        only = only.also(f"{PAGE_OF} IN (SELECT value FROM json_each(:pages))", pages=packed(pages))
     days = known_days(tables, question.dates)
     known = facts.vocabulary.known_terms(tables, question)
     looked_up = sorted(known, key=lambda term: (term.frequency, term.term))[:MAX_TERMS]
@@ -223,8 +222,7 @@ def _scores(tables: sqlite3.Connection, facts: Facts, question: Question, wanted
     scores = Scores(tables, facts.count, facts.length, only)
     for forms, count in {question.all_forms(term.term): term.frequency for term in wanted}.items():
         scores.add(forms, count)
-    for phrase in question.quoted:
-        scores.add_phrase(phrase)
+    scores.add_phrases(question.quoted)
     return scores
 
 

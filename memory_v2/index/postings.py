@@ -21,6 +21,7 @@ from memory_v2.index.marks import stored
 from memory_v2.index.question import flattened
 from memory_v2.index.terms import terms
 from memory_v2.index.texts import Place, read_each
+from memory_v2.text.words import is_latin
 
 ROW_BITS = 2
 """How many of the lowest bits of a row's id are not part of the id of its (first) place."""
@@ -31,7 +32,8 @@ UP_TO = (8, 16, 32)
 LENGTHS = (6, 12, 24, 48)
 """The length in terms that is taken for that of each text with these bits."""
 COMPARED = 10_000
-"""How many places that have all words of a phrase are read, at most, to see whether they have the phrase."""
+"""How many places that have all words of the phrases of a question are read, at most, to see whether they have them as
+they are quoted."""
 _SPAN = f"1 << (above.rowid & {LAST_BITS})"
 _JOINED: Final = {
     "words": f"CROSS JOIN passages ON passages.id = words.rowid >> {ROW_BITS}",
@@ -102,18 +104,22 @@ def places_above(tables: sqlite3.Connection, match: str, only: Only = ANYWHERE, 
     ]
 
 
-def rows_of_phrase(tables: sqlite3.Connection, phrase: str, only: Only = ANYWHERE) -> list[int]:
-    """The rows of the texts that have a phrase, in whatever forms of its words."""
+def rows_of_phrase(
+    tables: sqlite3.Connection, phrase: str, only: Only = ANYWHERE, compared: int = COMPARED
+) -> list[int]:
+    """The rows of the texts that have a phrase, in whatever forms of its words, among so many that have its words."""
     if not (spelled := terms(phrase)):
         return []
-    rows = rows_of_words(tables, " AND ".join(map(_quoted, dict.fromkeys(spelled))), only, COMPARED)
+    rows = rows_of_words(tables, " AND ".join(map(_quoted, dict.fromkeys(spelled))), only, compared)
+    if len(spelled) == 1:
+        return rows
     texts = read_each(tables, [row >> ROW_BITS for row in rows])
-
-    def has_phrase(place: Place) -> bool:
-        # In a script without spaces, what stands beside a phrase makes other terms of it.
-        return stored(spelled) in place.own or flattened(phrase) in flattened(place.text)
-
-    return [row for row in rows if has_phrase(texts[row >> ROW_BITS])]
+    if is_latin(phrase):
+        in_terms = stored(spelled)
+        return [row for row in rows if in_terms in texts[row >> ROW_BITS].own]
+    # In a script without spaces, what stands beside a phrase makes other terms of it.
+    in_letters = flattened(phrase)
+    return [row for row in rows if in_letters in flattened(texts[row >> ROW_BITS].text)]
 
 
 def count_above(tables: sqlite3.Connection, term: str) -> int:

@@ -87,11 +87,7 @@ def parse_question(query: str, speakers: Collection[str], *, inflected: bool = T
     found = list(dict.fromkeys(words(query)))
     names = _named(query, found, speakers)
     spoken = {word for name in names for word in words(name)}
-    capitals = (
-        {word for token in _CAPITALS.findall(query) for word in words(token)}
-        if inflected and query != query.upper()
-        else ()
-    )
+    capitals = set(words(" ".join(_CAPITALS.findall(query)))) if inflected and query != query.upper() else set()
     telling = [word for word in found if (word in capitals or word not in stopwords()) and not _asks(word)]
     looked_up = [word for word in telling if word not in spoken] or telling or found
     return Question(

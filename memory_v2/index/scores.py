@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.postings import (
+    COMPARED,
     LAST_BITS,
     LENGTHS,
     ROW_BITS,
@@ -44,10 +45,11 @@ class Scores:
         for place in places_above(self._tables, match, self._only):
             scores[place] = scores.get(place, 0.0) + above
 
-    def add_phrase(self, phrase: str) -> None:
-        """Adds what places have of a phrase."""
-        rows = rows_of_phrase(self._tables, phrase, self._only)
-        self._add_rows(rows, rarity(len(rows), self._count))
+    def add_phrases(self, phrases: Sequence[str]) -> None:
+        """Adds what places have of some phrases."""
+        for phrase in phrases:
+            rows = rows_of_phrase(self._tables, phrase, self._only, COMPARED // len(phrases))
+            self._add_rows(rows, rarity(len(rows), self._count))
 
     def best(self, limit: int, among: Iterable[int] | None = None) -> list[int]:
         """The best places, best first, or those `among` some. Ties are ordered by page and line, so the order of
