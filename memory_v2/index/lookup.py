@@ -13,7 +13,7 @@ from memory_v2.index.postings import ANYWHERE, Only, any_of, places_above
 from memory_v2.index.question import Question
 from memory_v2.index.said import Said, read_said
 from memory_v2.index.scores import Scores
-from memory_v2.index.tables import PAGE_OF
+from memory_v2.index.tables import PAGE_OF, SLOT_BITS
 from memory_v2.index.texts import Place, read_places
 from memory_v2.index.vocabulary import Term, Vocabulary
 from memory_v2.text.calendar import Calendar
@@ -114,7 +114,7 @@ def look_up(
         proposed += _on_days(tables, facts, question, rarer, days, max(limit, CANDIDATES), only)
     if headed and looked_up and question.words and {term.word for term in looked_up}.issuperset(question.words):
         above = " AND ".join(f"({any_of(question.all_forms(term.term))})" for term in looked_up)
-        proposed += scores.best(HEADED, places_above(tables, above, only))
+        proposed += _first_of(tables, places_above(tables, above, only), HEADED)
     related = {term.term: _related(tables, facts, question, term) for term in looked_up}
     if instead := {other.term: other for term in rarer for other in related[term.term]}:
         for other in _rarer(sorted(instead.values(), key=lambda term: (term.frequency, term.term))):
@@ -161,6 +161,18 @@ def look_up(
         links,
         {term: [other.term for other in others] for term, others in related.items() if others},
     )
+
+
+def _first_of(tables: sqlite3.Connection, places: Collection[int], limit: int) -> list[int]:
+    """Of places below a heading those that stand nearest to the beginnings of their pages."""
+    listed = "SELECT value FROM json_each(:places)"
+    first = (
+        f"SELECT id FROM passages WHERE id IN ({listed}) ORDER BY slot, id & {(1 << SLOT_BITS) - 1}, id LIMIT :limit"
+    )
+    return [
+        number
+        for (number,) in packed_rows(tables, ("id",), f"FROM ({first})", {"places": packed(places), "limit": limit})
+    ]
 
 
 def _links(tables: sqlite3.Connection, places: Sequence[Place]) -> dict[int, frozenset[int]]:

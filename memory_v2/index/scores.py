@@ -51,11 +51,9 @@ class Scores:
             rows = rows_of_phrase(self._tables, phrase, self._only, COMPARED // len(phrases))
             self._add_rows(rows, rarity(len(rows), self._count))
 
-    def best(self, limit: int, among: Iterable[int] | None = None) -> list[int]:
-        """The best places, best first, or those `among` some. Ties are ordered by page and line, so the order of
-        indexing does not matter."""
-        scores = self._scores if among is None else {place: self._scores.get(place, 0.0) for place in among}
-        best = list(scores)
+    def best(self, limit: int) -> list[int]:
+        """The best places, best first. Ties are ordered by page and line, so the order of indexing does not matter."""
+        scores, best = self._scores, list(self._scores)
         if len(best) > limit:
             least = sorted(scores.values(), reverse=True)[limit - 1]
             best = [place for place, score in scores.items() if score > least]

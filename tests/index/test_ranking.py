@@ -91,6 +91,14 @@ def test_a_name_in_camel_case_is_not_found_by_a_part_of_it_where_another_is_miss
     assert found(index_of(memory="- Post the letter on Monday\n"), "PostgreSQL") == []
 
 
+@pytest.mark.parametrize("path", ["ours", "kiln", "zeta", "omega", "alpha", "memo"])
+def test_a_title_brings_its_page_however_much_stands_below_others_with_its_words(path: str) -> None:
+    body = "".join(f"The kiln is fired on day {number}.\n\n" for number in range(200))
+    others = {f"memory-{name}": f"# Long-term memory of {name}\n\n{body}" for name in ("ada", "bo", "cleo", "dan")}
+    index = index_of(**others, **{path: f"# Long-term memory\n\nWhat is kept.\n\n{body}"})
+    assert first(index, "Long-term memory").text == "What is kept."
+
+
 def test_a_short_word_in_capitals_is_looked_up_though_it_is_a_stopword_without_them() -> None:
     index = index_of(memory="- CI takes 14 minutes\n- The review takes a day\n- it runs in Spain\n")
     assert found(index, "what runs in CI")[0] == "- CI takes 14 minutes"
