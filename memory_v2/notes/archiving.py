@@ -14,8 +14,8 @@ from memory_v2.notes.extracting import Extracted
 from memory_v2.notes.links import Link, Places, links
 from memory_v2.notes.note import Note
 from memory_v2.text.amounts import counted
+from memory_v2.text.calendar import named_day
 from memory_v2.tree.path import fold
-from memory_v2.tree.source import named_day
 
 ARCHIVE = "archive"
 """The folder beside a log into which it is moved."""

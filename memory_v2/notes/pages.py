@@ -17,8 +17,8 @@ from memory_v2.files.left_out import LeftOut
 from memory_v2.files.listing import SourceFile, has_text_suffix, list_files
 from memory_v2.notes.kept import Kept
 from memory_v2.storage.base import Stamp, Stored, version_of
+from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import encode
-from memory_v2.tree.source import named_day
 
 SUFFIX = ".md"
 LONG_AGO = datetime.fromtimestamp(0, UTC)

@@ -15,11 +15,11 @@ from memory_v2.files.left_out import LeftOut
 from memory_v2.notes.note import DatedBy, Item, Note, Section
 from memory_v2.notes.tagging import described
 from memory_v2.notes.units import Heading, Unit, read_units
+from memory_v2.text.calendar import named_day
 from memory_v2.text.own_day import heading_day, own_day
 from memory_v2.text.words import normal, words
 from memory_v2.tree.block import readable, split_lines
 from memory_v2.tree.front_matter import read_front_matter
-from memory_v2.tree.source import named_day
 
 Dated: TypeAlias = tuple[date | None, DatedBy]
 """A day, and what says so."""

@@ -10,13 +10,15 @@ from memory_v2.notes.note import Item, Section
 from memory_v2.notes.packs import CATEGORIES, LONGEST, bare, cues, mentioned, topics
 from memory_v2.notes.people import handles
 from memory_v2.text.plain import plain, shorten
+from memory_v2.text.sentences import sentences
 
 MAX_SUMMARY = 120
 """The length of a summary, in characters, unless the first sentence is shorter."""
+MIN_SUMMARY = 9
+"""The least length of a sentence that is a summary alone, in characters: `1.` and `E.g.` are none."""
 MAX_ENTITIES = 30
 """How many names of a section are told: more would be the section itself."""
 
-_SENTENCE = re.compile(r".{8,}?[.!?。！？](?=\s|$)")
 _HASHTAG = re.compile(r"(?<![\w#/&])#([^\W\d_][\w-]{1,40})(?![\w#])")
 _ENTITY = re.compile(
     r"\[\[([^\[\]|#\r\n]+)|`([^`\s]{2,60})`|(https?://[^\s<>()\"'`*]+[^\s<>()\"'`*.,;:!?])"
@@ -37,9 +39,9 @@ def described(section: Section, items: Sequence[Item]) -> Section:
 
 
 def _summary(text: str) -> str:
-    words = plain(text)
-    sentence = _SENTENCE.match(words)
-    return sentence[0] if sentence and len(sentence[0]) <= MAX_SUMMARY else shorten(text, MAX_SUMMARY)
+    sentence = next(sentences(plain(text)), "").rstrip()
+    is_short = MIN_SUMMARY <= len(sentence) <= MAX_SUMMARY and sentence.endswith(tuple(".!?。！？"))
+    return sentence if is_short else shorten(text, MAX_SUMMARY)
 
 
 def _tags(heading: str, texts: Sequence[str], is_dated: bool) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memory_v2.notes.note import Kind
+from memory_v2.text.calendar import DAY
 from memory_v2.tree.block import MAX_NESTING, Block, is_blank, markdown, parse_blocks, readable, split_lines
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _MARK = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|\Z)")
 _BOX = re.compile(r"\[([ xX✓✔])\](?:[ \t]+|\Z)")
 _BOLD = re.compile(r"\*\*[^*]+\*{1,2}[:：]?\Z|__[^_]+__[:：]?\Z")
 """Bold words and nothing else. Where broken bytes have swallowed a star, one is enough."""
-_STARTS = re.compile(r"\[?\d{4}-\d\d-\d\d|\[?\d{1,2}:\d\d|\*\*[^*]{1,60}\*\*|\*\*[^*]{1,60}[:：]|[A-Z]{3,20}:|•")
+_STARTS = re.compile(rf"\[?{DAY}|\[?\d\d?:\d\d|\*\*[^*]{{1,60}}\*\*|\*\*[^*]{{1,60}}[:：]|[A-Z]{{3,20}}:|•")
 """How a line of a paragraph begins that is a unit of its own: with a day or a time, a label, a mark that is no word."""
 _HARD_BREAK = re.compile(r"(?:[ \t]{2,}|\\)(?:\r\n|\r|\n)?\Z")
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from memory_v2.files.listing import without_suffix
-from memory_v2.tree.source import named_day
+from memory_v2.text.calendar import named_day
 
 LASTING = "memory"
 """The name of the file in which agents keep what lasts, as `notes.judging` has it."""

@@ -21,9 +21,9 @@ from memory_v2.notes.extracting import Extracted
 from memory_v2.notes.judging import is_foreign, is_template
 from memory_v2.notes.note import Item, Note
 from memory_v2.notes.packs import LONGEST, bare, says
+from memory_v2.text.calendar import named_day
 from memory_v2.text.words import content_words
 from memory_v2.tree.block import readable, split_lines
-from memory_v2.tree.source import named_day
 
 Search: TypeAlias = Callable[[str], Collection[str]]
 """The names of the notes that a search finds."""
