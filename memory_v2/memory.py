@@ -20,9 +20,9 @@ from memory_v2.errors import NotAllowed
 from memory_v2.given import check_given, require, tag_list
 from memory_v2.operations import rows
 from memory_v2.operations.running import RunningOperation, RunningOperations
-from memory_v2.recovering import Recovery
 from memory_v2.settings import DEFAULT_AGENT, DEFAULT_MODEL, DEFAULT_THRESHOLD, DEFAULT_TRACES, Limits, Settings
 from memory_v2.storage.opened import open_storage
+from memory_v2.storage.pending import Recovery
 from memory_v2.table import TABLE
 from memory_v2.tree.block import readable
 from memory_v2.tree.path import ROOT
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from memory_v2.operations.gc import Packed
     from memory_v2.operations.history import BlamedLine, PastOperation
     from memory_v2.operations.imports import Batch, ImportResult
+    from memory_v2.operations.recovery import Recovered
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import (
         DeleteResult,
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from memory_v2.operations.row import Row
     from memory_v2.operations.run import Runner
     from memory_v2.operations.session_start import SessionContext
-    from memory_v2.recovery import Recovered
     from memory_v2.storage.base import MemoryStorage
     from memory_v2.storage.history import Change
     from memory_v2.trace.files import Traces
@@ -100,7 +100,7 @@ class Memory:
         self._is_dense = dense
         self._on_event = on_event
         self._running = RunningOperations()
-        self._recovery = Recovery(storage, now, self._finish)
+        self._recovery = Recovery(storage, self._finish)
 
     @classmethod
     def open(
@@ -197,7 +197,7 @@ class Memory:
         self._recovery.attempt()
 
     def _finish(self) -> list[Recovered]:
-        from memory_v2.recovery import recover
+        from memory_v2.operations.recovery import recover
 
         return recover(self._parts, self._runner.run)
 

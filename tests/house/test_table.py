@@ -14,7 +14,7 @@ from memory_v2.entries.entries import Entries
 from memory_v2.memory import Memory
 from memory_v2.operations.row import REQUIRED, Row
 from memory_v2.operations.search_request import SearchRequest
-from memory_v2.pending import Mode
+from memory_v2.storage.pending import Mode
 from memory_v2.table import TABLE
 from tests.house.test_import import ONLY_WHEN_WRITING, loaded_by
 
