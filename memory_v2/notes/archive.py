@@ -20,9 +20,8 @@ from memory_v2.notes.extract import Extracted, extracted_in
 from memory_v2.notes.links import Link, LinkResolver, links
 from memory_v2.storage.local.disk import make_folder, replace_bytes, sync_folder
 from memory_v2.text.amounts import counted
-from memory_v2.text.calendar import days_before
+from memory_v2.text.calendar import days_before, named_day
 from memory_v2.tree.path import fold
-from memory_v2.tree.source import named_day
 
 ARCHIVE = "archive"
 """The folder beside a log into which it is moved."""

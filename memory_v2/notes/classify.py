@@ -17,6 +17,7 @@ from memory_v2.notes.languages import CATEGORIES, Category, Cue, Field, bare, cu
 from memory_v2.notes.measures import is_change, readings
 from memory_v2.notes.note import Item
 from memory_v2.notes.people import Aliases, handles, heading_name, linked
+from memory_v2.text.calendar import STAMP
 
 Grade: TypeAlias = Literal["marker", "heading", "model", "keyword"]
 Verdict: TypeAlias = tuple[Grade, str]
@@ -33,9 +34,7 @@ LASTING = "memory"
 OPEN: frozenset[Category] = frozenset(["issues", "pending"])
 """What a section of any document may list. Its rules or its contacts may be those that it describes."""
 
-_STAMP = re.compile(
-    r"\[?\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?\]?[ \t:—–-]*|\d\d?:\d\d[ \t:—–-]*"
-)
+_STAMP = re.compile(rf"\[?{STAMP}\]?[ \t:—–-]*|\d\d?:\d\d[ \t:—–-]*")
 _BOLD = re.compile(r"(?:\*\*|__)((?:(?!\*\*|__).)+?)(?:\*\*|__)(\s*[:：])?")
 _LABEL = re.compile(r"(?<![\W_])[\W_]*([^:：\n]{2,60})[:：](?!//|\d\d)")
 """It begins where a run of marks does: else a drawing of thousands of them is looked through from each of them."""

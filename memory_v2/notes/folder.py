@@ -24,8 +24,8 @@ from memory_v2.notes.note import Note
 from memory_v2.notes.parsing import read_note
 from memory_v2.progress import with_progress
 from memory_v2.storage.base import Stamp, Stored, version_of
+from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import encode
-from memory_v2.tree.source import named_day
 
 SETTLED_SECONDS = 2
 """How long a file must have been untouched for its time to tell that it is the same: some disks keep even seconds."""

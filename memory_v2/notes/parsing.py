@@ -20,12 +20,13 @@ from memory_v2.files.left_out import LeftOut
 from memory_v2.notes.languages import CATEGORIES, LONGEST, bare, cues, mentioned, topics
 from memory_v2.notes.note import DatedBy, Item, Kind, Note, Section
 from memory_v2.notes.people import handles
+from memory_v2.text.calendar import DAY, named_day
 from memory_v2.text.own_day import heading_day, own_day
 from memory_v2.text.plain import plain, shorten
+from memory_v2.text.sentences import sentences
 from memory_v2.text.words import normal, words
 from memory_v2.tree.block import MAX_NESTING, Block, is_blank, markdown, parse_blocks, readable, split_lines
 from memory_v2.tree.front_matter import read_front_matter
-from memory_v2.tree.source import named_day
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -36,7 +37,7 @@ _MARK = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|\Z)")
 _BOX = re.compile(r"\[([ xX✓✔])\](?:[ \t]+|\Z)")
 _BOLD = re.compile(r"\*\*[^*]+\*{1,2}[:：]?\Z|__[^_]+__[:：]?\Z")
 """Bold words and nothing else. Where broken bytes have swallowed a star, one is enough."""
-_STARTS = re.compile(r"\[?\d{4}-\d\d-\d\d|\[?\d{1,2}:\d\d|\*\*[^*]{1,60}\*\*|\*\*[^*]{1,60}[:：]|[A-Z]{3,20}:|•")
+_STARTS = re.compile(rf"\[?{DAY}|\[?\d\d?:\d\d|\*\*[^*]{{1,60}}\*\*|\*\*[^*]{{1,60}}[:：]|[A-Z]{{3,20}}:|•")
 """How a line of a paragraph begins that is a unit of its own: with a day or a time, a label, a mark that is no word."""
 _HARD_BREAK = re.compile(r"(?:[ \t]{2,}|\\)(?:\r\n|\r|\n)?\Z")
 
@@ -280,10 +281,11 @@ def _only_day(words: str) -> date | None:
 
 MAX_SUMMARY = 120
 """The length of a summary, in characters, unless the first sentence is shorter."""
+MIN_SUMMARY = 9
+"""The least length of a sentence that is a summary alone, in characters: `1.` and `E.g.` are none."""
 MAX_ENTITIES = 30
 """How many names of a section are told: more would be the section itself."""
 
-_SENTENCE = re.compile(r".{8,}?[.!?。！？](?=\s|$)")
 _HASHTAG = re.compile(r"(?<![\w#/&])#([^\W\d_][\w-]{1,40})(?![\w#])")
 _ENTITY = re.compile(
     r"\[\[([^\[\]|#\r\n]+)|`([^`\s]{2,60})`|(https?://[^\s<>()\"'`*]+[^\s<>()\"'`*.,;:!?])"
@@ -304,9 +306,9 @@ def described(section: Section, items: Sequence[Item]) -> Section:
 
 
 def _summary(text: str) -> str:
-    words = plain(text)
-    sentence = _SENTENCE.match(words)
-    return sentence[0] if sentence and len(sentence[0]) <= MAX_SUMMARY else shorten(text, MAX_SUMMARY)
+    sentence = next(sentences(plain(text)), "").rstrip()
+    is_short = MIN_SUMMARY <= len(sentence) <= MAX_SUMMARY and sentence.endswith(tuple(".!?。！？"))
+    return sentence if is_short else shorten(text, MAX_SUMMARY)
 
 
 def _tags(heading: str, texts: Sequence[str], is_dated: bool) -> tuple[str, ...]:

@@ -21,9 +21,9 @@ from memory_v2.notes.folder import NotesFolder
 from memory_v2.notes.languages import LONGEST, bare, says
 from memory_v2.notes.links import LinkResolver
 from memory_v2.notes.note import Item, Note
+from memory_v2.text.calendar import named_day
 from memory_v2.text.words import content_words
 from memory_v2.tree.block import readable, split_lines
-from memory_v2.tree.source import named_day
 
 _DAY = re.compile(r"(?<!\d)\d{4} \d\d \d\d(?!\d)")
 INDEXES = frozenset(["memory", "claude", "agents", "index", "readme", "heartbeat"])
