@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from memory_v2.operations.check import Checkup
-    from memory_v2.operations.past import PastOperation
+    from memory_v2.operations.history import PastOperation
     from memory_v2.operations.row import Row
     from memory_v2.storage.history import Change
     from memory_v2.trace.recording import Trace

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from memory_v2.operations.check import Checkup
     from memory_v2.operations.context import Context
     from memory_v2.operations.forget import Forgotten
+    from memory_v2.operations.gc import Packed
+    from memory_v2.operations.history import BlamedLine, PastOperation
     from memory_v2.operations.imports import Batch, ImportResult
-    from memory_v2.operations.pack import Packed
-    from memory_v2.operations.past import BlamedLine, PastOperation
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import (
         DeleteResult,
@@ -274,9 +274,9 @@ class Memory:
     ) -> WriteResult:
         """Returns what `write` would do, with the splits that would follow, and changes nothing. A model is asked as in
         a write, and may decide otherwise the next time."""
-        from memory_v2.operations.rehearse import rehearsal
+        from memory_v2.operations.dry_run import dry_run
 
-        with rehearsal(self._context) as context:
+        with dry_run(self._context) as context:
             runner = replace(self._runner, traces=lambda: None)
             arguments = {"text": text, "path": path, "mode": mode, **self._said(source, date)}
             return runner.carry_out(context, rows.WRITE, arguments)

@@ -20,7 +20,7 @@ from memory_v2.text.amounts import counted, size
 from memory_v2.tree.path import ROOT, page_path
 
 if TYPE_CHECKING:
-    from memory_v2.operations.past import BlamedLine, PastOperation
+    from memory_v2.operations.history import BlamedLine, PastOperation
     from memory_v2.storage.history import Revision
 
 OPERATIONS = (

@@ -16,7 +16,7 @@ from memory_v2.text.amounts import counted
 from memory_v2.tree.path import page_path
 
 if TYPE_CHECKING:
-    from memory_v2.operations.past import PastOperation
+    from memory_v2.operations.history import PastOperation
     from memory_v2.operations.results import Result
 
 

@@ -25,7 +25,7 @@ from memory_v2.operations.sources import name_sources
 from memory_v2.operations.write import ensure_page, write_brief
 from memory_v2.operations.write_calls import NewBlocks, Replace
 from memory_v2.operations.write_task import WriteTask
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.calendar import Calendar, iso_day
 from memory_v2.text.words import content_words, normal, words
 from memory_v2.tree.block import Block, line_end, to_blank_line
 from memory_v2.tree.edit import new_blocks
@@ -33,7 +33,7 @@ from memory_v2.tree.link import link_key
 from memory_v2.tree.numbers import parse_numbers, show_numbers
 from memory_v2.tree.page import Page, new_page
 from memory_v2.tree.path import ENTRIES, ROOT
-from memory_v2.tree.source import NO_TEXT, Source, iso_day, page_source, told_sources
+from memory_v2.tree.source import NO_TEXT, Source, page_source, told_sources
 
 Outcome = Literal["to the letter", "in other words", "said already"]
 SEPARATOR = ", "

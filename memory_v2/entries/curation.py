@@ -37,7 +37,7 @@ class CurationContext:
 @contextmanager
 def part_of(context: Context) -> Iterator[Context]:
     """A context for one decision of several in an operation, with the limits for itself. What is decided goes into the
-    operation's trace; what is stored is only rehearsed, and does not. A provider that has failed is not asked again."""
+    operation's trace; what a dry run stores does not. A provider that has failed is not asked again."""
     whole = context.operation
 
     def forward(event: Event) -> None:
@@ -137,7 +137,7 @@ def stock_of(area: Area) -> Stock:
 def read_note(area: Area, name: str) -> Mapping[str, Any]:
     """What a note of the program says; nothing if it is not there, or is no JSON object."""
     try:
-        noted = json.loads(area.storage.notes.read(name) or b"{}")
+        noted = json.loads(area.storage.state.read(name) or b"{}")
     except ValueError:
         return {}
     return noted if isinstance(noted, dict) else {}
@@ -147,6 +147,6 @@ def keep_note(area: Area, name: str, said: Mapping[str, Any]) -> None:
     """Keeps what a model has decided, in the place of what was kept before. A failure is only logged: it can be decided
     again."""
     try:
-        area.storage.notes.write(name, json.dumps(said, indent=1).encode())
+        area.storage.state.write(name, json.dumps(said, indent=1).encode())
     except StorageError as error:
         logger.warning("the plan could not be kept, so carrying it out plans anew: %s", error)

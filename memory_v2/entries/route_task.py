@@ -21,9 +21,9 @@ from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import Domain, RouteBrief, Unsorted
 from memory_v2.plan import SKIP, Plan
 from memory_v2.storage.base import ROUTING
+from memory_v2.text.calendar import iso_day
 from memory_v2.tree.block import encode
 from memory_v2.tree.numbers import parse_numbers, show_numbers
-from memory_v2.tree.source import iso_day
 
 MAX_ENTRIES = 30
 """How many entries are sorted by one decision: as many as a reader compares at a glance."""

@@ -10,9 +10,9 @@ from memory_v2.tree.path import ROOT
 if TYPE_CHECKING:
     from memory_v2.operations.check import Checkup
     from memory_v2.operations.forget import Forgotten
+    from memory_v2.operations.gc import Packed
+    from memory_v2.operations.history import BlamedLine, PastOperation
     from memory_v2.operations.imports import ImportResult
-    from memory_v2.operations.pack import Packed
-    from memory_v2.operations.past import BlamedLine, PastOperation
     from memory_v2.operations.results import (
         DeleteResult,
         PageInfo,
@@ -121,7 +121,7 @@ CHECK: Row[Checkup] = Row(
 
 HISTORY: Row[list[PastOperation]] = Row(
     "history",
-    "operations.past:history",
+    "operations.history:history",
     "List past operations, newest first.",
     (Argument("path", "str | None", "Only operations that changed this page.", None),),
     listed_as="operations",
@@ -129,14 +129,14 @@ HISTORY: Row[list[PastOperation]] = Row(
 
 SHOW: Row[tuple[PastOperation, Change]] = Row(
     "show",
-    "operations.past:changes",
+    "operations.history:changes",
     "Show a past operation and what it changed.",
     (Argument("revision", "str", "The operation's id, or the beginning of it."),),
 )
 
 DIFF: Row[Change] = Row(
     "diff",
-    "operations.past:difference",
+    "operations.history:difference",
     "Show what changed between two past operations.",
     (
         Argument("old", "str", "Compare the pages as they were after this operation"),
@@ -147,7 +147,7 @@ DIFF: Row[Change] = Row(
 
 BLAME: Row[list[BlamedLine]] = Row(
     "blame",
-    "operations.past:blame",
+    "operations.history:blame",
     "Show which operation brought each line of a page.",
     (PAGE,),
     listed_as="lines",
@@ -156,7 +156,7 @@ BLAME: Row[list[BlamedLine]] = Row(
 
 UNDO: Row[Result] = Row(
     "undo",
-    "operations.past:undo",
+    "operations.history:undo",
     "Undo an operation.",
     (Argument("revision", "str | None", "The operation's id; else the newest that is not undone.", None),),
     changes="tree",
@@ -165,7 +165,7 @@ UNDO: Row[Result] = Row(
 
 RESTORE: Row[Result] = Row(
     "restore",
-    "operations.past:restore",
+    "operations.history:restore",
     "Restore a page, or all pages, to an earlier state.",
     (
         Argument("revision", "str", "The id of the operation after which the pages were as wanted."),
@@ -177,7 +177,7 @@ RESTORE: Row[Result] = Row(
 
 PACK_HISTORY: Row[Packed] = Row(
     "pack_history",
-    "operations.pack:pack",
+    "operations.gc:pack",
     "Pack the history into one file.",
     works_on="storage",
     changes="store",

@@ -21,7 +21,7 @@ from memory_v2.tree.block import split_lines
 from memory_v2.tree.path import ROOT, page_path
 
 if TYPE_CHECKING:
-    from memory_v2.operations.past import PastOperation
+    from memory_v2.operations.history import PastOperation
     from memory_v2.operations.results import PageInfo, Result, SearchResult
 
 LONGEST = 16_000

@@ -226,7 +226,7 @@ def test_two_names_are_forgotten_without_becoming_one_page() -> None:
 
 def test_a_text_that_is_being_written_now_is_not_forgotten_halfway(tmp_path: Path) -> None:
     memory = filled(offline(storage=LocalStorage(tmp_path)))
-    notes = LocalStorage(tmp_path).notes
+    notes = LocalStorage(tmp_path).state
     with notes.claim("pending/0123456789", is_new=True):
         notes.write("pending/0123456789", json.dumps({"text": SECRET}).encode())
         with pytest.raises(StorageConflict):
