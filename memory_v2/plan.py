@@ -74,8 +74,8 @@ class Plan:
     steps: tuple[Step, ...] = ()
     warnings: tuple[Finding, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
-    decided_by: str = "program"
-    degraded: str = ""
+    decided_by: str = field(default="program", compare=False)
+    degraded: str = field(default="", compare=False)
     revision: str | None = field(default=None, compare=False)
     cost: Cost = field(default_factory=Cost, compare=False)
     trace: str = field(default="", compare=False)
