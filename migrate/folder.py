@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory_v2.entries.upkeep import DOMAINS_PAGE
+from memory_v2.entries.domains import DOMAINS_PAGE
 from memory_v2.files.claude_folder import address_in, judge_in
 from memory_v2.files.decoding import read_text
 from memory_v2.files.left_out import LeftOut
@@ -15,10 +15,10 @@ from memory_v2.migrate.places import find_places
 from memory_v2.migrate.references import References, Referring
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.storage.names import SUFFIX, is_entry_place
+from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import parse_blocks, readable
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.page import own_title
-from memory_v2.tree.source import named_day
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
 from memory_v2.documents import document
 from memory_v2.notes.notes import Notes
-from memory_v2.notes.watching import News, Watch, changes
+from memory_v2.notes.watch import News, Watch, changes
 from memory_v2.text.amounts import counted
 
 

@@ -15,8 +15,8 @@ from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_m
 from memory_v2.memory import Memory
 from memory_v2.operations import rows
 from memory_v2.text.amounts import size
+from memory_v2.text.calendar import named_day
 from memory_v2.tree.path import ROOT, page_path
-from memory_v2.tree.source import named_day
 
 
 @click.command(cls=Verb)

@@ -31,9 +31,10 @@ from memory_v2.storage.pending import (
     recorded_since,
 )
 from memory_v2.storage.versioned import MAX_SUMMARY
+from memory_v2.text.calendar import iso_day
 from memory_v2.text.plain import shorten
 from memory_v2.tree.path import ROOT
-from memory_v2.tree.source import Source, iso_day
+from memory_v2.tree.source import Source
 
 logger = logging.getLogger(__name__)
 

@@ -1,0 +1,175 @@
+"""Values and numbers of lasting notes that another note contradicts.
+
+A value stands under a label of a subject. What changes from log to log is history: only what a lasting note says is
+held against the rest. A series is what notes say of one measure (`karma`, in one unit) of one subject: two numbers are
+of one subject if what stands around them shares a name, or if there is only one. What was added is no total. `~35`
+agrees with what is near it, `26+` with more. A goal, a limit and so much a day are no totals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from memory_v2.notes.audit.ageing import day_after
+from memory_v2.notes.audit.context import AuditContext, is_index, is_log, stem_of
+from memory_v2.notes.audit.findings import Finding
+from memory_v2.notes.classify import is_closed
+from memory_v2.notes.digest import amount
+from memory_v2.notes.extract import Extracted
+from memory_v2.notes.languages import bare, says
+from memory_v2.notes.measures import Reading, is_goal_or_rate, readings
+from memory_v2.notes.note import Item, Note
+from memory_v2.text.contradictions import Said, Statement, contradictions, stated, subject_of
+from memory_v2.text.dates import is_month
+from memory_v2.text.lists import headings
+from memory_v2.text.words import content_words, normal, stem, words
+
+
+def differing(context: AuditContext) -> Iterator[Finding]:
+    """The values of lasting notes that another note contradicts."""
+    lasting = {note.name for note in context.lasting}
+    for found in contradictions(_said(context)):
+        told = next((one for one in reversed(found.statements) if one.name in lasting), None)
+        if told is None:
+            continue
+        other = next(one for one in found.statements if normal(one.value) != normal(told.value))
+        if told.day and other.day and told.day > other.day:
+            continue
+        place = f"{other.name}:{other.line}"
+        message = f"{found.label} of {found.subject} is {told.value} here, and {other.value} in {place}"
+        about = normal(f"{found.subject} {found.label}")
+        yield Finding("contradiction", told.name, told.line, message, about, (place,), other.day or told.day)
+
+
+def _said(context: AuditContext) -> Iterator[Said]:
+    notes = (*context.lasting, *context.logs)
+    names = {normal(stem_of(note.name)) for note in notes}
+    names |= {normal(note.sections[0].heading) for note in notes if note.sections and note.sections[0].heading}
+    subjects: dict[tuple[str, ...], str] = {}
+    for note, item in context.statements:
+        for number, line in enumerate(item.text.split("\n"), item.first_line):
+            if not (found := stated(line)) or is_closed(item) or readings(line, is_stated=False):
+                continue
+            above = _above(note, item)
+            if above not in subjects:
+                subjects[above] = subject_of(above, names)
+            if subject := subjects[above]:
+                yield Said(subject, found[0], Statement(note.name, number, found[1], item.day))
+
+
+def _above(note: Note, item: Item) -> tuple[str, ...]:
+    """The headings that name what an item is about. The title of an index names nothing; a lasting note without a title
+    is about what its file is called."""
+    titles = {section.heading for section in note.sections if section.level == 1}
+    if is_index(note):
+        headings = item.headings[1:] if item.headings[:1] and item.headings[0] in titles else item.headings
+        return headings or (stem_of(note.name),)
+    return item.headings if item.headings and (titles or is_log(note)) else (stem_of(note.name), *item.headings)
+
+
+_FIELDS = ("markers", "titles", "headings", "units", "increments", "totals", "changes")
+NEWEST = 200
+"""How many of the newest points of a series are looked at: the number that holds is among them."""
+SHORT = 8
+"""How many words a line has at most that states a number without a label or heading that says so."""
+NEAR = 0.1
+"""How far from `~100` a number may be that agrees with it, as a share."""
+_LABEL = re.compile(r"([^:：(（]*)[:：]")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A number, where it stands, and the words around it that may name its subject. `own` are those of its line, if
+    no label says that the line states this number, else those of the label: `Subscribers in Berlin: 80`."""
+
+    reading: Reading
+    of: Extracted
+    subject: frozenset[str]
+    own: frozenset[str]
+
+
+def drift(context: AuditContext) -> Iterator[Finding]:
+    """Numbers in lasting notes that are not what the newest log says."""
+    lasting = {note.name for note in context.lasting}
+    logs = {note.name for note in context.notes if is_log(note)}
+    series: dict[str, list[Told]] = {}
+    told = [one for one in _told(context) if one.reading.form == "total"]
+    for one in told:
+        if one.of.file in logs and one.of.day and one.of.day <= context.today:
+            series.setdefault(one.reading.key, []).append(one)
+    latest = {key: sorted(points, key=_when)[-NEWEST:] for key, points in series.items()}
+    for one in told:
+        if one.of.file not in lasting:
+            continue
+        points = [point for point in latest.get(one.reading.key, ()) if _is_same_matter(one, point)]
+        newest = max(_of_subject(one.subject, points), key=_when, default=None)
+        day = one.of.day or day_after(bare(one.of.text), "as of")
+        if newest is None or (day and newest.of.day and day >= newest.of.day):
+            continue
+        if not agrees(one.reading, newest.reading):
+            yield _finding(one, newest)
+
+
+def _of_subject(subject: frozenset[str], points: Sequence[Told]) -> Sequence[Told]:
+    """The points of a series that are of this subject. What names no subject is of the only one that there is."""
+    subjects = [names for names in (subject, *(point.subject for point in points)) if names]
+    if all(subjects[0] & names for names in subjects):
+        return points
+    return [point for point in points if point.subject & subject]
+
+
+def _is_same_matter(one: Told, other: Told) -> bool:
+    """Whether two lines count the same: `3 users reported a bug` does not tell how many users there are."""
+    return one.own <= other.subject and other.own <= one.subject
+
+
+def agrees(reading: Reading, newer: Reading) -> bool:
+    """Whether a number holds still, given a newer one."""
+    if reading.bound == "at least" and newer.value >= reading.value:
+        return True
+    about = "about" in (reading.bound, newer.bound) or newer.bound == "at least"
+    return abs(reading.value - newer.value) <= (NEAR * max(abs(reading.value), abs(newer.value)) if about else 0)
+
+
+def _finding(one: Told, newest: Told) -> Finding:
+    now, then = newest.reading, one.reading
+    day = f" of {newest.of.day}" if newest.of.day else ""
+    message = f"{then.name} is {amount(then)} here, and {amount(now)} in {newest.of.place}{day}"
+    about = f"{one.of.id} {then.key}"
+    also = (newest.of.place,)
+    return Finding("metric-drift", one.of.file, one.of.first_line, message, about, also, newest.of.day)
+
+
+def _told(context: AuditContext) -> Iterator[Told]:
+    for one in context.extracted:
+        if one.category == "metrics" and _is_stated(one):
+            around = content_words(" ".join((*one.headings, one.text)))
+            names = {stem(word) for reading in one.readings for word in bare(reading.name).split()}
+            subject = frozenset(word for word in around if word not in names and _is_name(word))
+            own = subject.intersection(content_words(one.text))
+            line = bare(one.text).lstrip(" *_")
+            label = frozenset(content_words(found[1] if (found := _LABEL.match(line)) else ""))
+            for reading in one.readings:
+                of_line = own & label if line.startswith(reading.name) else own
+                yield Told(reading, one, subject, frozenset() if one.grade == "marker" else of_line)
+
+
+def _is_stated(one: Extracted) -> bool:
+    """Whether a line states how much there is: a label or a heading says so, or it says nothing else."""
+    if any(map(is_goal_or_rate, (one.text, *one.headings[-1:]))):
+        return False
+    return one.grade != "keyword" or (len(words(one.text)) <= SHORT and not one.text.rstrip().endswith(("?", "？")))
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word may name a subject: neither a number, a month nor a word of every list of numbers."""
+    if any(map(str.isdigit, word)) or is_month(word) or word in headings():
+        return False
+    return not any(says(form, "metrics", field) for form in (word, f"{word}s") for field in _FIELDS)
+
+
+def _when(one: Told) -> tuple[date, str, int]:
+    return (one.of.day or date.min, one.of.file, one.of.first_line)
