@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory_v2.documents import document
+from memory_v2.serialize import document
 from memory_v2.entries.checking import stored_paths
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import read_entry

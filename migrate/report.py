@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from memory_v2.documents import document as as_document
+from memory_v2.serialize import document as as_document
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.contradictions import names_of, said_in
 from memory_v2.migrate.outcome import Outcome, Status

@@ -16,7 +16,7 @@ from memory_v2.cli.show import on_terminal, out, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.upkeep import tell_plan
 from memory_v2.cli.verb import GroupOfVerbs, json_option, option_for, with_memory
-from memory_v2.documents import document
+from memory_v2.serialize import document
 from memory_v2.entries import curation_rows, rows
 from memory_v2.text.amounts import counted_entries
 

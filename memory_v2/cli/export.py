@@ -49,7 +49,7 @@ def export(
       silica memory export --form file memory-in-one.md
       silica memory export --form jsonl - | jq .path
     """
-    from memory_v2.documents import document
+    from memory_v2.serialize import document
     from memory_v2.migrate.export import export as run
     from memory_v2.migrate.export import exported_data
 

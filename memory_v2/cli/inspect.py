@@ -106,7 +106,7 @@ def check(memory: Memory, context: click.Context, apply: bool, fail: bool, as_js
     changes = checkup.changes
     count, entries = len(memory.storage.list_files()), sum(1 for _ in memory.entries.area.places())
     if as_json:
-        from memory_v2.documents import check_document
+        from memory_v2.serialize import check_document
 
         out_json({**check_document(checkup, count), "entries": entries})
     else:

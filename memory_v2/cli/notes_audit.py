@@ -12,7 +12,7 @@ from memory_v2.cli.notes import day_option, tell_left_out, with_notes
 from memory_v2.cli.show import out, out_json, plain, plain_lines, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
-from memory_v2.documents import document
+from memory_v2.serialize import document
 from memory_v2.notes.audit.auditing import Choice, read_baseline, write_baseline
 from memory_v2.notes.audit.codes import CODES, SEVERITIES, Severity
 from memory_v2.notes.audit.policy import POLICY, Policy

@@ -14,7 +14,7 @@ from memory_v2.cli.report import price
 from memory_v2.cli.show import out, out_json, plain, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
-from memory_v2.documents import document
+from memory_v2.serialize import document
 from memory_v2.notes.extracting import Extracted, Wanted
 from memory_v2.notes.judging import GRADES, Grade
 from memory_v2.notes.notes import Notes

@@ -95,7 +95,7 @@ def read(memory: Memory, page: str, as_json: bool) -> None:
     """
     text = memory.read(page)
     if as_json:
-        from memory_v2.documents import read_document
+        from memory_v2.serialize import read_document
 
         path = page_path(page or ROOT)
         out_json(read_document(path, text, memory.storage.get_size(path)))

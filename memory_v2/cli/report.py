@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from memory_v2.entries.desk import Decided
     from memory_v2.memory import Memory
     from memory_v2.operations.results import Result, SearchResults
-    from memory_v2.operations.row import Row
 
 yes_option = click.option(
     "--yes", is_flag=True, help="Do not ask for confirmation. A question is only asked on a terminal."
@@ -36,20 +35,22 @@ def confirmed(question: str, yes: bool, otherwise: str) -> bool:
     return False
 
 
-def report(row: Row[Any], result: Result, lines: list[str], as_json: bool, **more: object) -> None:
+def report(
+    operation: Callable[..., object], result: Result, lines: list[str], as_json: bool, **more: object
+) -> None:
     """Tells what a change of the tree did, in lines or as its document with `more`."""
     if as_json:
-        out_result(row, result, None, **more)
+        out_result(operation, result, **more)
     else:
         out("\n".join(lines))
     admit(result)
 
 
-def out_result(row: Row[Any], result: Any, arguments: Mapping[str, Any] | None = None, **more: object) -> None:
+def out_result(operation: Callable[..., object], result: Any, **more: object) -> None:
     """Prints the document of what an operation returned, and `more` beside it."""
-    from memory_v2.documents import document, result_document
+    from memory_v2.serialize import document, result_document
 
-    out_json({**result_document(row, result, arguments), **{key: document(value) for key, value in more.items()}})
+    out_json(result_document(operation, result) | document(more))
 
 
 def admit(result: Result | SearchResults | Decided[Any]) -> None:

@@ -1,1 +1,26 @@
-"""Entries: short, dated, append-only observations beside the pages."""
+"""Entries: short, dated, append-only observations beside the pages. A module is imported when it is first used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memory_v2.lazy import submodules
+
+if TYPE_CHECKING:
+    from memory_v2.entries import (
+        area,
+        capture,
+        checking,
+        consolidating,
+        deciding,
+        deduping,
+        desk,
+        importing,
+        packing,
+        reading,
+        retracting,
+        searching,
+        upkeep,
+    )
+else:
+    __getattr__ = submodules(__name__)

@@ -26,6 +26,7 @@ from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.guard import missing_from
+from memory_v2.operations.operation import operation
 from memory_v2.operations.rehearse import rehearsal
 from memory_v2.operations.results import Finding
 from memory_v2.progress import tell_progress
@@ -42,6 +43,7 @@ from memory_v2.tree.page import Page, read_page
 TAKEN_OUT = "a later decision took entries out that an earlier one had placed, so they were filed again"
 
 
+@operation("consolidate", changes="tree", recorded=True)
 def consolidate(
     desk: Desk,
     home: str | None = None,

@@ -18,6 +18,7 @@ from memory_v2.entries.route_task import RouteTask
 from memory_v2.entries.routing import Routed, Routing, RoutingPlan
 from memory_v2.entries.upkeep import domains, route_further
 from memory_v2.models.briefs import Domain, RouteBrief, Unsorted
+from memory_v2.operations.operation import operation
 from memory_v2.storage.base import ROUTING
 from memory_v2.tree.block import encode
 from memory_v2.tree.source import iso_day
@@ -33,6 +34,7 @@ Decisions: TypeAlias = dict[str, tuple[str | None, str]]
 """The domain, or none, and why, by entry and text."""
 
 
+@operation("route", changes="entries", recorded=True)
 def route(desk: Desk, apply: bool = False) -> Decided[RoutingPlan]:
     """Finds the home of each entry in the inbox, by the rules and, for what they leave, by a model; with `apply`
     stores the homes. What the model has decided is kept, so that it is asked once about each text. Raises

@@ -14,6 +14,7 @@ from memory_v2.entries.area import Area
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.header import changed_header
 from memory_v2.entries.planned import Planned, Stock, carried_out
+from memory_v2.operations.operation import operation
 from memory_v2.storage.history import PageChange
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.alike import alike
@@ -47,6 +48,7 @@ class DedupePlan:
     near: tuple[Near, ...] = ()
 
 
+@operation("dedupe", changes="entries")
 def dedupe(area: Area, apply: bool = False) -> Planned[DedupePlan]:
     """Finds the entries that say the same, and with `apply` moves all but one of them to the archive. Raises
     `InvalidSetting`, `StorageError`."""

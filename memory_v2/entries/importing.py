@@ -21,6 +21,7 @@ from memory_v2.entries.planned import Planned, Stock, carried_out
 from memory_v2.entries.references import Targets
 from memory_v2.entries.upkeep import domains, status
 from memory_v2.errors import InvalidText
+from memory_v2.operations.operation import operation
 from memory_v2.operations.results import Finding
 from memory_v2.storage.history import PageChange
 
@@ -53,6 +54,7 @@ class ImportPlan:
     others: tuple[str, ...] = ()
 
 
+@operation("import_files", changes="entries")
 def import_files(
     area: Area, files: Mapping[str, bytes], agent: str | None = None, apply: bool = False
 ) -> Planned[ImportPlan]:
@@ -79,6 +81,7 @@ def import_files(
     return carried_out(area, apply, "import", plan, changes)
 
 
+@operation("export_shards")
 def export_shards(area: Area) -> dict[str, Any]:
     """The domains as DARYL's shards, and their summary, by the names of their files. Raises `InvalidSetting`,
     `StorageError`."""

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memory_v2.entries.area import Area
-from memory_v2.entries.arguments import share_given
 from memory_v2.entries.decay import age
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.packs import MAX_BYTES, can_be_packed, packed_size
 from memory_v2.entries.places import month_of, pack_of, pack_path
 from memory_v2.entries.planned import Planned, Stock, carried_out
 from memory_v2.errors import InvalidSetting
+from memory_v2.operations.operation import operation
 from memory_v2.operations.results import Finding
 from memory_v2.settings import is_count
 from memory_v2.storage.history import PageChange
 from memory_v2.text.calendar import Calendar
+from memory_v2.validate import share_given
 
 OLDER_THAN = 90
 """How old an entry is at least, in days: a quarter, after which nobody goes through a month's files any more."""
@@ -43,6 +44,7 @@ class PackingPlan:
     findings: tuple[Finding, ...] = ()
 
 
+@operation("pack", changes="entries")
 def pack(
     area: Area, older_than: int = OLDER_THAN, importance: float = IMPORTANCE, apply: bool = False
 ) -> Planned[PackingPlan]:

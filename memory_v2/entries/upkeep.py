@@ -8,7 +8,6 @@ from typing import Any
 
 from memory_v2.entries.ageing import AgeingPlan, plan_ageing
 from memory_v2.entries.area import Area
-from memory_v2.entries.arguments import share_given
 from memory_v2.entries.domains import (
     DomainFile,
     default_domains,
@@ -26,15 +25,18 @@ from memory_v2.entries.references import Targets
 from memory_v2.entries.routing import Router, Routing, RoutingPlan, plan_routing
 from memory_v2.entries.summary import Summary, summarize
 from memory_v2.errors import InvalidSetting
+from memory_v2.operations.operation import operation
 from memory_v2.operations.results import Finding
 from memory_v2.storage.history import PageChange
 from memory_v2.tree.block import decode, encode
 from memory_v2.tree.path import ENTRIES
+from memory_v2.validate import share_given
 
 DOMAINS_PAGE = f"{ENTRIES}/domains"
 """The page with the domains of a memory, once somebody has edited them."""
 
 
+@operation("route", changes="entries")
 def route(area: Area, apply: bool = False) -> Planned[RoutingPlan]:
     """Finds the home of each entry in the inbox by the rules, and with `apply` stores it. Raises `InvalidSetting`,
     `StorageError`."""
@@ -58,11 +60,13 @@ def route_further(
     return carried_out(area, apply, "route", plan, changes)
 
 
+@operation("route_text")
 def route_text(area: Area, text: str) -> Routing:
     """Says where a text would be routed, and why; nothing is stored. Raises `InvalidSetting`, `StorageError`."""
     return _router(area, area.entries()).route(text)
 
 
+@operation("age", changes="entries")
 def age(area: Area, apply: bool = False) -> Planned[AgeingPlan]:
     """Finds the entries that have expired, and with `apply` moves them to the archive. Raises `InvalidSetting`,
     `StorageError`."""
@@ -86,6 +90,7 @@ def age(area: Area, apply: bool = False) -> Planned[AgeingPlan]:
     return carried_out(area, apply, "age", plan, changes)
 
 
+@operation("promote", changes="entries")
 def promote(
     area: Area,
     threshold: float = THRESHOLD,
@@ -113,17 +118,20 @@ def promote(
     return carried_out(area, apply, "promote", plan, changes)
 
 
+@operation("status")
 def status(area: Area) -> Summary:
     """Counts the entries of each domain. Raises `InvalidSetting`, `StorageError`."""
     return summarize(area.entries(), domains(area).domains, area.calendar.now())
 
 
+@operation("domains")
 def domains(area: Area) -> DomainFile:
     """The domains that entries are routed to. Raises `InvalidSetting` if the page of the memory is not valid."""
     page = area.data(DOMAINS_PAGE)
     return default_domains() if page is None else stored_domains(decode(page), f"{DOMAINS_PAGE}.md")
 
 
+@operation("set_domains", changes="entries")
 def set_domains(area: Area, text: str) -> DomainFile:
     """Stores other domains, given as TOML; what was routed keeps its home. Raises `InvalidSetting`, `StorageError`."""
     found = read_domains(text, "the domains")

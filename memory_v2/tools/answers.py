@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memory_v2.documents import read_document, result_document
+from memory_v2.serialize import read_document, result_document
 from memory_v2.entries import rows as entry_rows
 from memory_v2.entries.search_row import SEARCH
 from memory_v2.errors import NotAllowed, ToolProblem

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memory_v2 import Memory
-from memory_v2.documents import result_document
+from memory_v2.serialize import result_document
 from memory_v2.entries.indexing import Source
 from memory_v2.entries.search_row import SEARCH
 from memory_v2.errors import InvalidSetting

@@ -12,7 +12,7 @@ import memory_v2
 
 PACKAGE = Path(memory_v2.__file__).parent
 FLOORS = (
-    {"errors"},
+    {"errors", "lazy"},
     {"configuration", "scope"},
     {"settings", "progress", "text", "prompts"},
     {"tree"},
@@ -24,8 +24,9 @@ FLOORS = (
     {"operations"},
     {"entries", "notes"},
     {"checkpoints"},
-    {"documents", "given", "table", "recovery"},
+    {"serialize", "validate", "recovery"},
     {"recovering"},
+    {"engine"},
     {"memory", "functions"},
     {"__init__"},
     {"tools", "migrate"},

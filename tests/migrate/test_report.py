@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_v2.documents import document as as_document
+from memory_v2.serialize import document as as_document
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.outcome import Outcome
 from memory_v2.migrate.report import STATUSES, Report, make_report, write_reports
