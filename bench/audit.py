@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from bench.data import data_file
-from memory_v2.notes.audit.auditing import Audit
-from memory_v2.notes.audit.codes import CODES
-from memory_v2.notes.audit.finding import Finding
+from memory_v2.notes.audit.audit import Audit
+from memory_v2.notes.audit.findings import CODES, Finding
 from memory_v2.notes.notes import Notes
 from memory_v2.text.calendar import Calendar
 from memory_v2.text.secrets import masked

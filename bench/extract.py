@@ -34,14 +34,14 @@ from memory_v2.agent.limits import Limits
 from memory_v2.agent.load import load_model
 from memory_v2.files.left_out import LeftOut
 from memory_v2.models.base import Model
-from memory_v2.notes.extracting import Extracted, extracted
-from memory_v2.notes.grading import Grader
-from memory_v2.notes.judging import GRADES
-from memory_v2.notes.kept import Kept, Read
+from memory_v2.notes.cache import Kept, Read
+from memory_v2.notes.classify import GRADES
+from memory_v2.notes.extract import Extracted, extracted
+from memory_v2.notes.grade import Grader
+from memory_v2.notes.languages import CATEGORIES
 from memory_v2.notes.note import Note
-from memory_v2.notes.packs import CATEGORIES
+from memory_v2.notes.parsing import read_note
 from memory_v2.notes.people import NO_ALIASES
-from memory_v2.notes.reading import read_note
 
 LABELS = Path(__file__).with_name("extract_labels.tsv")
 OF_ANOTHER = Path(__file__).with_name("extract_labels_of_another.tsv")

@@ -30,9 +30,9 @@ from bench.notes_questions import QUESTIONS, Asked
 from bench.searching import Watch
 from bench.tables import Figures, parser, report
 from memory_v2 import Notes
+from memory_v2.text.calendar import named_day
 from memory_v2.text.tokens import tokens
 from memory_v2.tree.block import decode, readable, split_lines
-from memory_v2.tree.source import named_day
 
 DEPTHS = (1, 5)
 DECAY = 0.95

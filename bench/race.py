@@ -30,7 +30,7 @@ from typing import TypeAlias
 
 from memory_v2 import Memory
 from memory_v2.errors import NotAllowed
-from memory_v2.operations.past import UNDO
+from memory_v2.operations.history import UNDO
 from memory_v2.settings import DEFAULT_THRESHOLD, MIN_THRESHOLD
 from memory_v2.storage.history import EXTERNAL
 from memory_v2.storage.local.storage import LocalStorage

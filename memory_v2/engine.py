@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memory_v2.operations.context import Context
     from memory_v2.operations.imports import Batch, ImportResult
     from memory_v2.operations.replay import Replay
+    from memory_v2.operations.results import SearchResults
     from memory_v2.operations.run import Runner
     from memory_v2.recovery import Recovered
     from memory_v2.storage.base import MemoryStorage
@@ -155,7 +156,7 @@ class Engine:
         """Runs an operation on pages so that nothing of it is stored."""
         arguments = checked_arguments(operation, *args, **kwargs)
         runner = replace(self.runner, traces=lambda: None)
-        with operations.rehearse.rehearsal(self.context) as context:
+        with operations.dry_run.dry_run(self.context) as context:
             return runner.run(context, info(operation).name, lambda own: operation(own, *args, **kwargs), arguments)
 
     def import_batch(self, batch: Batch) -> ImportResult:
@@ -178,9 +179,8 @@ class Engine:
             operations.exact.rename_folder,
             operations.edit.edit,
             entries.checking.check,
-            entries.searching.search,
         )
-        replayable = {info(operation).name: operation for operation in again}
+        replayable = {info(operation).name: operation for operation in again} | {"search": _search}
         return operations.replay.replay(self.context, trace, self.needed_traces(), replayable)
 
     def close(self) -> None:
@@ -189,3 +189,8 @@ class Engine:
             self.parts.index.close()
         if "area" in self.__dict__:
             self.area.close()
+
+
+def _search(context: Context, **asked: Any) -> SearchResults:
+    """A search with the arguments that its trace names."""
+    return entries.searching.search(context, operations.search_request.SearchRequest(**asked))

@@ -21,14 +21,14 @@ from memory_v2.tree.path import ROOT
 from memory_v2.validate import check_given, require, tag_list
 
 if TYPE_CHECKING:
-    from memory_v2.checkpoints.checkpoints import Checkpoints
-    from memory_v2.entries.entries import Entries
+    from memory_v2.memory_checkpoints import Checkpoints
+    from memory_v2.memory_entries import Entries
     from memory_v2.models.base import Model
     from memory_v2.operations.check import Checkup
     from memory_v2.operations.forget import Forgotten
+    from memory_v2.operations.gc import Packed
+    from memory_v2.operations.history import BlamedLine, PastOperation
     from memory_v2.operations.imports import Batch, ImportResult
-    from memory_v2.operations.pack import Packed
-    from memory_v2.operations.past import BlamedLine, PastOperation
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import (
         DeleteResult,
@@ -143,14 +143,14 @@ class Memory:
     @cached_property
     def entries(self) -> Entries:
         """The entries: short, dated observations beside the pages."""
-        from memory_v2.entries.entries import Entries
+        from memory_v2.memory_entries import Entries
 
         return Entries(self._engine)
 
     @property
     def checkpoints(self) -> Checkpoints:
         """The checkpoints: named points of the history, with all pages and entries."""
-        from memory_v2.checkpoints.checkpoints import Checkpoints
+        from memory_v2.memory_checkpoints import Checkpoints
 
         return Checkpoints(self._engine)
 
@@ -260,9 +260,7 @@ class Memory:
         `cross`, entries that references join to what is found come too, and with `archived` those in the archive.
         Raises `InvalidText`, `InvalidSetting`, `InvalidPattern`, `InvalidPath`, `PageNotFound`.
         """
-        from memory_v2.operations.search_request import SearchRequest
-
-        asked = SearchRequest(
+        asked = operations.search_request.SearchRequest(
             query,
             max_results,
             max_tokens,
@@ -363,13 +361,13 @@ class Memory:
     ) -> list[PastOperation]:
         """Lists past operations, newest first, edits by hand included; with `path`, only those that changed that page.
         Raises `NotAllowed` if no history is kept."""
-        return self._engine.run(operations.past.history, path)
+        return self._engine.run(operations.history.history, path)
 
     def show(
         self, revision: Annotated[str, "The operation's id, or the beginning of it."]
     ) -> tuple[PastOperation, Change]:
         """Returns a past operation and what it changed. Raises `NotAllowed` if there is no such operation."""
-        return self._engine.run(operations.past.changes, revision)
+        return self._engine.run(operations.history.changes, revision)
 
     def diff(
         self,
@@ -377,11 +375,11 @@ class Memory:
         new: Annotated[str | None, "with the pages as they were after this one; else as they are now."] = None,
     ) -> Change:
         """Returns what changed from after the operation `old` to after the operation `new`, or until now."""
-        return self._engine.run(operations.past.difference, old, new)
+        return self._engine.run(operations.history.difference, old, new)
 
     def blame(self, path: PageOrRoot = ROOT) -> list[BlamedLine]:
         """Lists every line of a page with the operation that brought it. Raises `PageNotFound`, `NotAllowed`."""
-        return self._engine.run(operations.past.blame, path)
+        return self._engine.run(operations.history.blame, path)
 
     def undo(
         self, revision: Annotated[str | None, "The operation's id; else the newest that is not undone."] = None
@@ -389,7 +387,7 @@ class Memory:
         """Undoes an operation, or the newest one: its pages are as before it, byte for byte. Raises `NotAllowed`,
         changing nothing, if later changes depend on it."""
         self.entries.pick_up()  # what was captured last may be the newest
-        return self._engine.run(operations.past.undo, revision)
+        return self._engine.run(operations.history.undo, revision)
 
     def restore(
         self,
@@ -398,12 +396,12 @@ class Memory:
     ) -> Result:
         """Restores a page, or all pages, to the state after an operation; the present state stays in the history.
         Raises `NotAllowed`, `PageNotFound`."""
-        return self._engine.run(operations.past.restore, revision, path)
+        return self._engine.run(operations.history.restore, revision, path)
 
     def pack_history(self) -> Packed:
         """Packs the files of the history into one. Raises `NotAllowed` for a bucket, and where no history is kept."""
         self.entries.pick_up()
-        return self._engine.run_on_storage(operations.pack.pack)
+        return self._engine.run_on_storage(operations.gc.pack)
 
     def context(
         self,

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from memory_v2.errors import SilicaError, StorageError
-from memory_v2.storage.base import PENDING, Leftover, MemoryStorage, Notes
+from memory_v2.storage.base import PENDING, Leftover, MemoryStorage, StateFiles
 from memory_v2.storage.history import History, HistoryDamaged
 from memory_v2.tree.path import page_path
 
@@ -66,7 +66,7 @@ Pending: TypeAlias = PendingWrite | PendingSplits | PendingErasure
 class PendingNote:
     """The pending note of one operation. `held` is its content; `None` if nothing is left to do."""
 
-    def __init__(self, notes: Notes, operation: str) -> None:
+    def __init__(self, notes: StateFiles, operation: str) -> None:
         self._notes = notes
         self.name = f"{PENDING}/{operation}"
         self.held: Pending | None = None
@@ -212,7 +212,7 @@ def finish_interrupted(storage: MemoryStorage) -> bool:
         if revision is None:
             return False
         if revision.paths:
-            PendingNote(storage.notes, f"{revision.operation or revision.id[:12]}{LEFT}").add(revision.paths)
+            PendingNote(storage.state, f"{revision.operation or revision.id[:12]}{LEFT}").add(revision.paths)
         storage.finish()
     return True
 
@@ -231,7 +231,7 @@ def recorded_since(history: History, operation: str, head: str) -> tuple[str, ..
     return None if pages is None else tuple(pages)
 
 
-def read_pending(notes: Notes, name: str) -> Pending | None:
+def read_pending(notes: StateFiles, name: str) -> Pending | None:
     """The content of a note; `None` if it does not exist. Raises `StorageError` if it cannot be read; the note
     stays."""
     data = notes.read(name)

@@ -35,7 +35,7 @@ class Recovery:
 
     def attempt(self) -> None:
         """Finishes what was interrupted, unless that was looked for a moment ago."""
-        notes, now = self._storage.notes, time.monotonic()
+        notes, now = self._storage.state, time.monotonic()
         if now < self._next:
             return
         try:

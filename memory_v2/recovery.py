@@ -30,10 +30,11 @@ from memory_v2.pending import (
     recorded_since,
 )
 from memory_v2.storage.base import PENDING, MemoryStorage, stored_page
-from memory_v2.storage.checkout import MAX_SUMMARY
+from memory_v2.storage.versioned import MAX_SUMMARY
+from memory_v2.text.calendar import iso_day
 from memory_v2.text.plain import shorten
 from memory_v2.tree.path import ROOT
-from memory_v2.tree.source import Source, iso_day
+from memory_v2.tree.source import Source
 
 logger = logging.getLogger(__name__)
 
@@ -68,10 +69,10 @@ def recover(context: Context, operate: Callable[..., Result]) -> list[Recovered]
         path = next(iter(revision.paths), ROOT)
         recovered.append(Recovered(revision.kind, revision.summary, revision.when, DONE, path))
     context = replace(context, model=context.planner)
-    for name in storage.notes.names(PENDING):
+    for name in storage.state.names(PENDING):
         try:
-            with storage.notes.claim(name) as is_free:
-                if is_free and (pending := read_pending(storage.notes, name)):
+            with storage.state.claim(name) as is_free:
+                if is_free and (pending := read_pending(storage.state, name)):
                     recovered += _finished(context, name.rpartition("/")[2], pending, operate)
         except SilicaError as error:
             logger.warning("an interrupted operation could not be finished: %s", error)
@@ -86,7 +87,7 @@ def _finished(context: Context, operation: str, pending: Pending, operate: Calla
         return []
     if isinstance(pending, PendingErasure):
         erase(context, pending)
-        context.storage.notes.remove(f"{PENDING}/{operation}")
+        context.storage.state.remove(f"{PENDING}/{operation}")
         return []
     recovered = partial(Recovered, "write", shorten(pending.text, MAX_SUMMARY), pending.since)
     if (pages := recorded_since(context.storage.history, operation, pending.head)) is not None:

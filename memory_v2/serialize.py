@@ -6,16 +6,13 @@ another way says so in its `to_dict`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from memory_v2.operations.operation import info
-
 if TYPE_CHECKING:
     from memory_v2.operations.check import Checkup
-    from memory_v2.operations.past import PastOperation
+    from memory_v2.operations.history import PastOperation
     from memory_v2.storage.history import Change
     from memory_v2.trace.recording import Trace
 
@@ -36,13 +33,6 @@ def document(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [document(one) for one in value]
     return value.isoformat() if isinstance(value, date) else value
-
-
-def result_document(operation: Callable[..., Any], result: Any, **repeated: Any) -> dict[str, Any]:
-    """The document of what an operation returned, after the arguments that it repeats; a list stands under the key that
-    the operation names."""
-    told = document(result)
-    return repeated | ({info(operation).listed_as: told} if isinstance(told, list) else told)
 
 
 def read_document(path: str, text: str, size: int) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def check_given(
 ) -> None:
     """Raises `InvalidSetting` for the first argument of a `Memory` that it cannot use."""
     is_model = isinstance(model, str) or (hasattr(model, "respond") and hasattr(model, "name"))
-    require(hasattr(storage, "notes"), "storage must be a storage (Memory.open() opens a folder)", storage)
+    require(hasattr(storage, "state"), "storage must be a storage (Memory.open() opens a folder)", storage)
     require(is_model, "model must be the name of a model, or a model", model)
     require(is_count(threshold, MIN_THRESHOLD), f"threshold must be at least {MIN_THRESHOLD} bytes", threshold)
     require(limits is None or isinstance(limits, Limits), "limits must be Limits or None", limits)

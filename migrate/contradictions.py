@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator
 
 from memory_v2.migrate.source import SourceDocument
 from memory_v2.migrate.standing import placed
+from memory_v2.text.calendar import named_day
 from memory_v2.text.contradictions import Said, Statement, stated, subject_of
 from memory_v2.text.own_day import heading_day, own_day
 from memory_v2.text.words import normal
 from memory_v2.tree.block import parse_blocks, readable, split_lines
 from memory_v2.tree.front_matter import read_front_matter
-from memory_v2.tree.source import named_day
 
 
 def names_of(documents: Iterable[SourceDocument]) -> frozenset[str]:

@@ -9,7 +9,7 @@ from memory_v2.files.claude_folder import address_in, judge_in
 from memory_v2.files.listing import has_text_suffix, list_files
 from memory_v2.migrate.folder import scan_folder
 from memory_v2.migrate.source import Scan
-from memory_v2.tree.source import named_day
+from memory_v2.text.calendar import named_day
 
 name: Final = "daily-logs"
 about: Final = "MEMORY.md and a log for each day"

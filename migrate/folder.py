@@ -16,10 +16,10 @@ from memory_v2.migrate.references import References, Referring
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.storage.names import SUFFIX
 from memory_v2.storage.reserved import is_entry_place
+from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import parse_blocks, readable
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.page import own_title
-from memory_v2.tree.source import named_day
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,14 @@ from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.pieces import cut_blocks
 from memory_v2.progress import with_progress
+from memory_v2.text.calendar import iso_day
 from memory_v2.tree.block import Block, decode, split_lines
 from memory_v2.tree.exact import is_bare, text_of
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.sections import CHILD_LINK, OURS
-from memory_v2.tree.source import DATE, SOURCE, iso_day, page_source
+from memory_v2.tree.source import DATE, SOURCE, page_source
 
 TAGS = "tags"
 """The key in the metadata of a page: tags that are not in its text, between commas."""

@@ -44,7 +44,7 @@ class Ledger:
 
     def read(self) -> Mapping[str, Imported]:
         """What was brought in and counts, by the document's name; of several the newest. Raises `StorageError`."""
-        noted = {name.rpartition("-")[2]: name for name in self._storage.notes.names(IMPORTS) if self._is_own(name)}
+        noted = {name.rpartition("-")[2]: name for name in self._storage.state.names(IMPORTS) if self._is_own(name)}
         found: dict[str, Imported] = {}
         for operation in self._standing():
             if operation in noted:
@@ -56,12 +56,12 @@ class Ledger:
         """Notes a batch before it is stored. Raises `StorageError`."""
         told = {name: [one.digest, one.page, one.action] for name, one in batch.items()}
         data = {"source": str(self._source), "operation": operation, "documents": told}
-        self._storage.notes.write(f"{self._name}-{operation}", json.dumps(data, indent=1).encode())
+        self._storage.state.write(f"{self._name}-{operation}", json.dumps(data, indent=1).encode())
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
         """Holds off other imports from the same source. Raises `StorageError` if one is running."""
-        with self._storage.notes.claim(self._name) as is_free:
+        with self._storage.state.claim(self._name) as is_free:
             if not is_free:
                 raise StorageError(f"another import from {self._source} is running; wait until it has ended")
             yield
@@ -82,7 +82,7 @@ class Ledger:
                 yield revision.operation
 
     def _read(self, name: str, operation: str) -> Iterator[tuple[str, Imported]]:
-        data = self._storage.notes.read(name)
+        data = self._storage.state.read(name)
         try:
             documents: Any = json.loads(data or b"{}").get("documents", {})
             for document, (digest, page, action) in documents.items():

@@ -17,6 +17,7 @@ from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.operations.followed import at, is_changed
 from memory_v2.operations.imports import can_take, other_paths
 from memory_v2.storage.base import stored_page
+from memory_v2.text.calendar import iso_day
 from memory_v2.text.plain import plain
 from memory_v2.text.slug import slug
 from memory_v2.tree.block import decode, encode
@@ -24,7 +25,7 @@ from memory_v2.tree.edit import new_blocks
 from memory_v2.tree.exact import is_bare, text_of
 from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT, TakenPaths, child_path, unreserved
-from memory_v2.tree.source import Source, iso_day, page_source
+from memory_v2.tree.source import Source, page_source
 
 SMALL = 1_000
 """Up to how many bytes a document is merged, if a model decides. A larger one is worth a page."""

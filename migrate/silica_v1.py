@@ -20,8 +20,8 @@ from memory_v2.files.listing import Listing, SourceFile, has_text_suffix, left_o
 from memory_v2.migrate.folder import Text, scan_files
 from memory_v2.migrate.personas import one_persona
 from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.text.calendar import iso_day
 from memory_v2.tree.path import ROOT
-from memory_v2.tree.source import iso_day
 
 name: Final = "silica-v1"
 about: Final = "Silica's first memory: Markdown with .metadata.json beside it"

@@ -24,8 +24,8 @@ from memory_v2.entries.places import is_pack, place_of
 from memory_v2.errors import InvalidSetting, NotAllowed, UsageError
 from memory_v2.operations.context import Context
 from memory_v2.operations.freshness import refresh
+from memory_v2.operations.history import put_back
 from memory_v2.operations.operation import operation
-from memory_v2.operations.past import put_back
 from memory_v2.operations.results import Result
 from memory_v2.storage.history import Change, PageChange, Revision, compared
 from memory_v2.storage.local.disk import explained, read_bytes, replace_bytes
@@ -54,7 +54,7 @@ def create_checkpoint(context: Context, name: str) -> Checkpoint:
     return _checkpoint(made.revision)
 
 
-@operation("list_checkpoints", listed_as="checkpoints")
+@operation("list_checkpoints")
 def list_checkpoints(context: Context) -> list[Checkpoint]:
     """The checkpoints, oldest first."""
     return [_checkpoint(one) for one in _revisions(context)][::-1]

@@ -11,7 +11,7 @@ from memory_v2.cli.show import diff_lines, plain, style
 from memory_v2.cli.spinner import working
 from memory_v2.cli.upkeep import tell_decision, tell_plan
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
-from memory_v2.entries.deciding_rows import CONSOLIDATE
+from memory_v2.memory_entries import Entries
 from memory_v2.text.amounts import counted, counted_entries
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Verb)
-@option_for(CONSOLIDATE, "home", "--home", metavar="HOME")
-@option_for(CONSOLIDATE, "agent", "--agent", metavar="NAME")
-@option_for(CONSOLIDATE, "since", "--since", metavar="DAY")
-@option_for(CONSOLIDATE, "until", "--until", metavar="DAY")
-@option_for(CONSOLIDATE, "apply", "--apply/--dry-run")
+@option_for(Entries.consolidate, "home", "--home", metavar="HOME")
+@option_for(Entries.consolidate, "agent", "--agent", metavar="NAME")
+@option_for(Entries.consolidate, "since", "--since", metavar="DAY")
+@option_for(Entries.consolidate, "until", "--until", metavar="DAY")
+@option_for(Entries.consolidate, "apply", "--apply/--dry-run")
 @json_option
 @with_memory
 def consolidate(
@@ -60,9 +60,7 @@ def consolidate(
     if home is None and plan.inbox:
         told += f"; {plan.inbox:,} in the inbox: 'silica memory route' finds their homes"
     told += tell_decision(done)
-    tell_plan(
-        CONSOLIDATE, done, [*map(_entry, plan.entries), *(() if apply else _pages(plan))], told, as_json, plan.findings
-    )
+    tell_plan(done, [*map(_entry, plan.entries), *(() if apply else _pages(plan))], told, as_json, plan.findings)
 
 
 def _entry(one: WorkedIn) -> str:

@@ -10,7 +10,7 @@ from memory_v2.cli.show import named, plain, style
 from memory_v2.cli.spinner import working
 from memory_v2.cli.upkeep import tell_plan
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
-from memory_v2.entries import curation_rows as rows
+from memory_v2.memory_entries import Entries
 from memory_v2.text.amounts import counted
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Verb)
-@option_for(rows.DEDUPE, "apply", "--apply")
+@option_for(Entries.dedupe, "apply", "--apply")
 @json_option
 @with_memory
 def dedupe(memory: Memory, apply: bool, as_json: bool) -> None:
@@ -39,4 +39,4 @@ def dedupe(memory: Memory, apply: bool, as_json: bool) -> None:
     lines = [f"{style(plain(one.id), fg='cyan')} says the same as {plain(one.of)}" for one in plan.duplicates]
     lines += [f"near, {one.share:.2f}: {named(one.ids)}" for one in plan.near]
     told = f"{counted(len(plan.duplicates), 'duplicate')}, {counted(len(plan.near), 'group')} that may be looked at"
-    tell_plan(rows.DEDUPE, done, lines, told, as_json)
+    tell_plan(done, lines, told, as_json)

@@ -237,8 +237,8 @@ def _write_reports(
 
 
 def _tell_plans(memory: Memory, scans: Sequence[tuple[Path, Scan]], plans: Sequence[Plan], choices: Choices) -> None:
-    from memory_v2.serialize import document
     from memory_v2.migrate.edited import plan_document
+    from memory_v2.serialize import document
 
     found = []
     if choices.verifies:

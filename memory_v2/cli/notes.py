@@ -16,7 +16,7 @@ from memory_v2.text.amounts import counted
 if TYPE_CHECKING:
     from datetime import date
 
-    from memory_v2.notes.refreshing import Refreshed
+    from memory_v2.notes.folder import Refreshed
 
 P = ParamSpec("P")
 MOST_TOLD = 5

@@ -14,16 +14,16 @@ from memory_v2.cli.report import price
 from memory_v2.cli.show import out, out_json, plain, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
-from memory_v2.serialize import document
-from memory_v2.notes.extracting import Extracted, Wanted
-from memory_v2.notes.judging import GRADES, Grade
+from memory_v2.notes.classify import GRADES, Grade
+from memory_v2.notes.extract import Extracted, Wanted
+from memory_v2.notes.languages import CATEGORIES, Category
 from memory_v2.notes.notes import Notes
-from memory_v2.notes.packs import CATEGORIES, Category
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, counted_entries
 from memory_v2.text.calendar import days_before
 
 if TYPE_CHECKING:
-    from memory_v2.notes.grading import Graded
+    from memory_v2.notes.grade import Graded
 
 _WORDS: dict[Category, str] = {
     "contacts": "CONTACT",
@@ -136,7 +136,7 @@ def _tell_graded(graded: Graded) -> None:
 def _captured(notes: Notes, found: Sequence[Extracted], folder: Path) -> int:
     """Captures what was found as entries of a memory, and counts those that are new. Raises `StorageError`."""
     from memory_v2.memory import Memory
-    from memory_v2.notes.capturing import observations
+    from memory_v2.notes.extract import observations
 
     with Memory.open(str(folder)) as memory, working("storing entries"):
         known = memory.entries.list_entries(archived=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,22 +34,20 @@ def confirmed(question: str, yes: bool, otherwise: str) -> bool:
     return False
 
 
-def report(
-    operation: Callable[..., object], result: Result, lines: list[str], as_json: bool, **more: object
-) -> None:
+def report(result: Result, lines: list[str], as_json: bool, **more: object) -> None:
     """Tells what a change of the tree did, in lines or as its document with `more`."""
     if as_json:
-        out_result(operation, result, **more)
+        out_result(result, **more)
     else:
         out("\n".join(lines))
     admit(result)
 
 
-def out_result(operation: Callable[..., object], result: Any, **more: object) -> None:
+def out_result(result: Any, **more: object) -> None:
     """Prints the document of what an operation returned, and `more` beside it."""
-    from memory_v2.serialize import document, result_document
+    from memory_v2.serialize import document
 
-    out_json(result_document(operation, result) | document(more))
+    out_json(document(result) | document(more))
 
 
 def admit(result: Result | SearchResults | Decided[Any]) -> None:

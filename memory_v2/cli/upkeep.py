@@ -14,7 +14,7 @@ from memory_v2.cli.report import admit, out_result, price
 from memory_v2.cli.show import out, plain, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory, word
-from memory_v2.entries import rows
+from memory_v2.memory_entries import Entries
 from memory_v2.text.amounts import counted, counted_entries
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ COLUMNS = (
 
 @click.command(cls=Verb)
 @click.argument("words", metavar="[TEXT]...", nargs=-1, type=word)
-@option_for(rows.ROUTE, "apply", "--apply")
+@option_for(Entries.route, "apply", "--apply")
 @json_option
 @with_memory
 def route(memory: Memory, words: tuple[str, ...], apply: bool, as_json: bool) -> None:
@@ -58,7 +58,7 @@ def route(memory: Memory, words: tuple[str, ...], apply: bool, as_json: bool) ->
             raise click.UsageError("a text is only looked at: capture it, then route the inbox", _context())
         routing = memory.entries.route_text(given_text(words, None))
         if as_json:
-            out_result(rows.ROUTE_TEXT, routing)
+            out_result(routing)
         else:
             out("\n".join(_routing(routing)))
         return
@@ -72,14 +72,14 @@ def route(memory: Memory, words: tuple[str, ...], apply: bool, as_json: bool) ->
 
         assert isinstance(done, Decided)
         told += tell_decision(done)
-    tell_plan(rows.ROUTE, done, lines, told, as_json)
+    tell_plan(done, lines, told, as_json)
 
 
 @click.command(cls=Verb)
 @click.option("--pack", is_flag=True, help="Instead, pack old entries of low importance in the archive.")
-@option_for(rows.PACK, "older_than", "--older-than", type=int, metavar="DAYS")
-@option_for(rows.PACK, "importance", "--importance", type=float, metavar="SHARE")
-@option_for(rows.AGE, "apply", "--apply")
+@option_for(Entries.pack, "older_than", "--older-than", type=int, metavar="DAYS")
+@option_for(Entries.pack, "importance", "--importance", type=float, metavar="SHARE")
+@option_for(Entries.age, "apply", "--apply")
 @json_option
 @with_memory
 def age(memory: Memory, pack: bool, older_than: int, importance: float, apply: bool, as_json: bool) -> None:
@@ -108,7 +108,7 @@ def age(memory: Memory, pack: bool, older_than: int, importance: float, apply: b
         done = memory.entries.age(apply)
     lines = [f"{style(plain(one.id), fg='cyan')} {one.why}" for one in done.plan.expired]
     expired = counted_entries(len(done.plan.expired))
-    tell_plan(rows.AGE, done, lines, f"{expired} expired", as_json, done.plan.findings)
+    tell_plan(done, lines, f"{expired} expired", as_json, done.plan.findings)
 
 
 def _pack(memory: Memory, older_than: int, importance: float, apply: bool, as_json: bool) -> None:
@@ -117,15 +117,15 @@ def _pack(memory: Memory, older_than: int, importance: float, apply: bool, as_js
     lines = [f"{style(plain(one.id), fg='cyan')} {plain(one.why)}: {plain(one.pack)}.md" for one in done.plan.packed]
     packs = counted(len({one.pack for one in done.plan.packed}), "file")
     told = f"{counted_entries(len(done.plan.packed))} packed in {packs}" if done.plan.packed else "nothing to be packed"
-    tell_plan(rows.PACK, done, lines, told, as_json, done.plan.findings)
+    tell_plan(done, lines, told, as_json, done.plan.findings)
 
 
 @click.command(cls=Verb)
-@option_for(rows.PROMOTE, "threshold", "--threshold", type=float, metavar="SHARE")
-@option_for(rows.PROMOTE, "require_verified", "--require-verified")
-@option_for(rows.PROMOTE, "only", "--entry", "--file", "only", metavar="ENTRY")
+@option_for(Entries.promote, "threshold", "--threshold", type=float, metavar="SHARE")
+@option_for(Entries.promote, "require_verified", "--require-verified")
+@option_for(Entries.promote, "only", "--entry", "--file", "only", metavar="ENTRY")
 @click.option("--agent", metavar="NAME", help="Whose entry it is that is named.")
-@option_for(rows.PROMOTE, "apply", "--apply")
+@option_for(Entries.promote, "apply", "--apply")
 @json_option
 @with_memory
 def promote(
@@ -159,7 +159,7 @@ def promote(
     ]
     lines += [f"{style(plain(one.id), fg='cyan')} is not promoted: {plain(one.why)}" for one in done.plan.refusals]
     promoted = counted_entries(len(done.plan.promotions))
-    tell_plan(rows.PROMOTE, done, lines, f"{promoted} sure enough to be shared", as_json, done.plan.findings)
+    tell_plan(done, lines, f"{promoted} sure enough to be shared", as_json, done.plan.findings)
 
 
 @click.command(cls=Verb)
@@ -178,7 +178,7 @@ def status(memory: Memory, as_json: bool) -> None:
     with working("reading the entries"):
         summary = memory.entries.status()
     if as_json:
-        out_result(rows.STATUS, summary)
+        out_result(summary)
         return
     for line in table(COLUMNS, [_status(home) for home in (*summary.homes, *summary.others)]):
         out(line)
@@ -203,7 +203,7 @@ def domains(memory: Memory, file: Path | None, as_json: bool) -> None:
     """
     found = memory.entries.domains() if file is None else memory.entries.set_domains(given_text((), file))
     if as_json:
-        out_result(rows.DOMAINS, found)
+        out_result(found)
     elif file is None:
         out(found.text, newline=False)
     else:
@@ -216,11 +216,11 @@ def _context() -> click.Context:
 
 
 def tell_plan(
-    row: Any, done: Planned[Any], lines: Iterable[str], sum_up: str, as_json: bool, findings: Iterable[Finding] = ()
+    done: Planned[Any], lines: Iterable[str], sum_up: str, as_json: bool, findings: Iterable[Finding] = ()
 ) -> None:
     """Tells a plan line by line, what a person should look at, and whether it was carried out."""
     if as_json:
-        out_result(row, done)
+        out_result(done)
         return
     for line in lines:
         out(line)

@@ -29,9 +29,9 @@ from memory_v2.operations.results import Finding
 from memory_v2.progress import with_progress
 from memory_v2.settings import DEFAULT_AGENT
 from memory_v2.storage.base import ABSENT, MemoryStorage, stored_page
-from memory_v2.storage.checkout import MAX_SUMMARY
 from memory_v2.storage.format import is_current
 from memory_v2.storage.history import Change, PageChange, Revision
+from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.text.plain import shorten
 from memory_v2.tree.path import ENTRIES
@@ -142,7 +142,7 @@ class Area:
 
     def make_ready(self) -> None:
         """Brings the store into the format that has entries, before the first one is created."""
-        if not is_current(self.storage.notes):
+        if not is_current(self.storage.state):
             self.storage.begin(self.calendar.now())
 
     def create(self, space: str, day: str, data: bytes) -> Place:

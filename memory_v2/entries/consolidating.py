@@ -1,6 +1,6 @@
 """Consolidating: the entries of each home are worked into pages, as a plan first, then as one operation of the history.
 
-The plan is made by rehearsing: nothing is stored, and the pages of the plan are those that carrying it out stores. So
+The plan is made by a dry run: nothing is stored, and the pages of the plan are those that carrying it out stores. So
 it is carried out without asking a model again, and refused if a page or an entry has changed since.
 """
 
@@ -24,16 +24,16 @@ from memory_v2.models.briefs import Observed
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
+from memory_v2.operations.dry_run import dry_run
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.guard import missing_from
 from memory_v2.operations.operation import operation
-from memory_v2.operations.rehearse import rehearsal
 from memory_v2.operations.results import Finding
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import stored_page, version_of
-from memory_v2.storage.checkout import MAX_SUMMARY
 from memory_v2.storage.history import Change, PageChange, Revision
-from memory_v2.storage.rehearsal import RehearsalStorage
+from memory_v2.storage.overlay import OverlayStorage
+from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.amounts import counted_entries
 from memory_v2.text.plain import shorten
 from memory_v2.text.words import normal
@@ -85,15 +85,15 @@ def _planned(desk: Desk, choice: Choice) -> ConsolidationPlan:
     findings = tuple(one for one in parts if isinstance(one, Finding))
     if not batches:
         return ConsolidationPlan(inbox=inbox, findings=findings)
-    with rehearsal(desk.context) as rehearsed:
-        assert isinstance(rehearsed.storage, RehearsalStorage)
+    with dry_run(desk.context) as trial:
+        assert isinstance(trial.storage, OverlayStorage)
         done: list[_Done] = []
         for batch in batches:
-            done.append(_decided(rehearsed, batch))
+            done.append(_decided(trial, batch))
             tell_progress("homes worked in", len(done))
-        by_planner = replace(rehearsed, model=rehearsed.planner)
-        done += [_decided(by_planner, lost, TAKEN_OUT) for one in done.copy() if (lost := _lost(rehearsed, one))]
-        changes = rehearsed.storage.changes
+        by_planner = replace(trial, model=trial.planner)
+        done += [_decided(by_planner, lost, TAKEN_OUT) for one in done.copy() if (lost := _lost(trial, one))]
+        changes = trial.storage.changes
     worked_in = {one.id: one for one in _worked_in(stock, done, changes)}  # the later of two counts
     return ConsolidationPlan(tuple(worked_in.values()), tuple(one.filed for one in done), changes, inbox, findings)
 
@@ -112,19 +112,19 @@ class _Done:
         return list(zip(self.batch.entries, self.task.brief.observed, strict=True))
 
 
-def _decided(rehearsed: Context, batch: Batch, why: str = "") -> _Done:
-    with part_of(rehearsed) as context:
+def _decided(trial: Context, batch: Batch, why: str = "") -> _Done:
+    with part_of(trial) as context:
         decision, problem = file_entries(context, batch)
     degraded = "; ".join(filter(None, (why, decision.degraded, problem)))
     filed = Filed(batch.home, decision.decided_by, degraded, tuple(decision.task.checked()))
     return _Done(batch, decision.task, filed)
 
 
-def _lost(rehearsed: Context, done: _Done) -> Batch | None:
+def _lost(trial: Context, done: _Done) -> Batch | None:
     """The entries of a batch that a later decision has taken out of the tree; `None` if there are none."""
-    assert isinstance(rehearsed.storage, RehearsalStorage)
-    paths = {one.path for one in rehearsed.storage.changes} | done.task.said_on
-    stored = (stored_page(rehearsed.storage, path) for path in sorted(paths))
+    assert isinstance(trial.storage, OverlayStorage)
+    paths = {one.path for one in trial.storage.changes} | done.task.said_on
+    stored = (stored_page(trial.storage, path) for path in sorted(paths))
     now = "\n".join([*paths, *(decode(one.data) for one in stored if one)])
     standing, task = {normal(block.content) for block in parse_blocks(now)}, done.task
     is_retold = all(own in standing for _, own in task.own_blocks)  # in words that the guard has accepted

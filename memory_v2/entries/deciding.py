@@ -20,8 +20,8 @@ from memory_v2.entries.upkeep import domains, route_further
 from memory_v2.models.briefs import Domain, RouteBrief, Unsorted
 from memory_v2.operations.operation import operation
 from memory_v2.storage.base import ROUTING
+from memory_v2.text.calendar import iso_day
 from memory_v2.tree.block import encode
-from memory_v2.tree.source import iso_day
 
 MAX_ENTRIES = 30
 """How many entries are sorted by one decision: as many as a reader compares at a glance."""

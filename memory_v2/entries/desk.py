@@ -42,7 +42,7 @@ class Decided(Planned[Plan], Generic[Plan]):
 @contextmanager
 def part_of(context: Context) -> Iterator[Context]:
     """A context for one decision of several in an operation, with the limits for itself. What is decided goes into the
-    operation's trace; what is stored is only rehearsed, and does not. A provider that has failed is not asked again."""
+    operation's trace; what a dry run stores does not. A provider that has failed is not asked again."""
     whole = context.operation
 
     def forward(event: Event) -> None:

@@ -12,6 +12,7 @@ from memory_v2.entries.entry import NONE, Decay, DecayKind, Entry, Reference, Sc
 from memory_v2.entries.header import Header, Value, Written, header_line, read_header
 from memory_v2.entries.places import Place
 from memory_v2.operations.results import Finding
+from memory_v2.text.calendar import DAY
 from memory_v2.tree.block import decode, encode
 
 LONG = 16_384
@@ -19,7 +20,6 @@ LONG = 16_384
 RELATED = "related"
 """The relation of a reference that names none: what Ocean calls a backlink."""
 
-_DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _DECAY = re.compile(r"(linear|exponential|ttl)-(\d+(?:\.\d+)?)d?", re.I)
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*d?(?:ays?)?", re.I)
 _FOREVER = ("none", "permanent", "never")
@@ -183,8 +183,8 @@ def _observed(reader: _Reader, place: Place) -> date | datetime | None:
 
 def day_or_moment(told: str) -> date | datetime:
     """A day or a moment, as ISO 8601 writes them. Raises `ValueError`."""
-    if found := _DAY.fullmatch(told.strip()):
-        return date(*map(int, found.groups()))
+    if re.fullmatch(DAY, told.strip()):
+        return date.fromisoformat(told.strip())
     return datetime.fromisoformat(told.strip())
 
 

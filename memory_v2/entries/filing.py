@@ -18,13 +18,13 @@ from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.sources import name_sources
 from memory_v2.operations.write import ensure_page, write_brief
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.calendar import Calendar, iso_day
 from memory_v2.tree.block import Block, line_end, to_blank_line
 from memory_v2.tree.edit import new_blocks
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, new_page
 from memory_v2.tree.path import ENTRIES, ROOT
-from memory_v2.tree.source import Source, iso_day, page_source, told_sources
+from memory_v2.tree.source import Source, page_source, told_sources
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 def read_note(area: Area, name: str) -> Mapping[str, Any]:
     """What a note says; nothing if it is not there, or is no JSON object."""
-    data = area.storage.notes.read(name)
+    data = area.storage.state.read(name)
     try:
         told = json.loads(data or b"{}")
     except ValueError:
@@ -36,7 +36,7 @@ def keep_note(area: Area, name: str, told: Mapping[str, Any]) -> None:
     """Keeps what is planned or decided, in the place of what was kept before. If it cannot be kept, that is only told:
     it can be decided again."""
     try:
-        area.storage.notes.write(name, json.dumps(told, indent=1).encode())
+        area.storage.state.write(name, json.dumps(told, indent=1).encode())
     except StorageError as error:
         logger.warning("the plan could not be kept, so carrying it out plans anew: %s", error)
 
@@ -86,7 +86,7 @@ class KeptPlan:
     def remove(self) -> None:
         """Removes the plan, which was carried out."""
         try:
-            self._area.storage.notes.remove(CONSOLIDATION)
+            self._area.storage.state.remove(CONSOLIDATION)
         except StorageError as error:
             logger.info("the plan that was carried out could not be removed: %s", error)
 

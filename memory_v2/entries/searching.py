@@ -23,7 +23,7 @@ OF_ENTRIES = ("agent", "domain", "tags", "min_confidence")
 """What is asked of entries only, for pages have none of it."""
 
 
-@operation("search", recorded=True, listed_as="results")
+@operation("search", recorded=True)
 def search(context: Context, asked: SearchRequest) -> SearchResults:
     """The best answers of pages and entries to what is asked, best first, as `operations.search` finds them. An agent,
     a domain, tags and a confidence are what entries have: with one of them, no page is searched. Raises

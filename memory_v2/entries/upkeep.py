@@ -24,7 +24,6 @@ from memory_v2.entries.promoting import THRESHOLD, Promotion, PromotionPlan, pla
 from memory_v2.entries.references import Targets
 from memory_v2.entries.routing import Router, Routing, RoutingPlan, plan_routing
 from memory_v2.entries.summary import Summary, summarize
-from memory_v2.errors import InvalidSetting
 from memory_v2.operations.operation import operation
 from memory_v2.operations.results import Finding
 from memory_v2.storage.history import PageChange
@@ -101,8 +100,6 @@ def promote(
     """Finds the entries that are sure enough to be shared, or the one that is named, and with `apply` copies them into
     the shared space. Raises `InvalidSetting`, `UsageError`, `StorageError`."""
     least = share_given("threshold", threshold)
-    if not isinstance(require_verified, bool):
-        raise InvalidSetting(f"require_verified is True or False, not {require_verified!r}")
 
     def plan(stock: Stock) -> PromotionPlan:
         entries = (one for one in stock.entries if stock.is_editable(one))

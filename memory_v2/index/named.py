@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from memory_v2.index.lines import line_id
+from memory_v2.text.calendar import named_day
 from memory_v2.text.dates import Span, find_dates, named_span
 from memory_v2.text.own_day import heading_day
 from memory_v2.tree.block import split_lines
 from memory_v2.tree.page import Page
-from memory_v2.tree.source import Source, named_day
+from memory_v2.tree.source import Source
 
 
 class Named(NamedTuple):

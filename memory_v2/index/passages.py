@@ -6,7 +6,6 @@ exact words of the page. Its context (headings, speaker, day) is stored with it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +16,7 @@ from memory_v2.index.lines import line_id
 from memory_v2.index.named import Named, day_of_source, days_of_page, named_by
 from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal, may_have_year
 from memory_v2.text.own_day import heading_day, last_date, newest_part, own_day, unmarked
+from memory_v2.text.sentences import sentences
 from memory_v2.text.speakers import speaker, speakers
 from memory_v2.tree.block import Block, is_blank, readable, size_of, split_lines
 from memory_v2.tree.page import Page
@@ -32,8 +32,6 @@ LINE_BYTES = 1200
 
 KEPT = 20_000
 """Of how many texts the days are kept: a page is indexed again whenever a line of it changes or it is split."""
-
-_SENTENCE = re.compile(r".+?(?:[.!?…]+[\"'”’)\]]*[ \t]+|[。！？]+[」』”’）]*|\Z)", re.S)
 
 
 @dataclass(slots=True)
@@ -215,7 +213,7 @@ def _passage(place: _Place, first: int, lines: Sequence[str], said_by: str | Non
         return
     at = place.line + first
     is_whole = len(lines) > 1 or size_of(text) <= LINE_BYTES
-    for piece in [text] if is_whole else _sentences(text):
+    for piece in [text] if is_whole else _pieces(text):
         yield Passage(
             *(place.kind, place.block, at, at + len(lines) - 1, piece, place.section, place.source, place.run, said_by),
             named=place.named,
@@ -223,10 +221,10 @@ def _passage(place: _Place, first: int, lines: Sequence[str], said_by: str | Non
         )
 
 
-def _sentences(line: str) -> Iterator[str]:
+def _pieces(line: str) -> Iterator[str]:
     """A long line in pieces of about `PASSAGE_BYTES`: cut at the ends of sentences, else at spaces, else anywhere."""
     piece = ""
-    for sentence in _SENTENCE.findall(line):
+    for sentence in sentences(line):
         if piece and size_of(piece + sentence) > PASSAGE_BYTES:
             yield piece.rstrip(" \t")
             piece = ""

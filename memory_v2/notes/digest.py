@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from memory_v2.notes.extracting import Extracted, Wanted, collected
+from memory_v2.notes.extract import Extracted, Wanted, collected
+from memory_v2.notes.languages import Category
 from memory_v2.notes.measures import Reading
-from memory_v2.notes.packs import Category
 from memory_v2.text.plain import shorten
 from memory_v2.text.tokens import tokens
 from memory_v2.text.words import folded

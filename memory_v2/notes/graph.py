@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from memory_v2.files.listing import without_suffix
-from memory_v2.notes.extracting import Extracted
+from memory_v2.notes.extract import Extracted
+from memory_v2.notes.languages import bare, pattern
 from memory_v2.notes.links import Places, file_names, links
 from memory_v2.notes.note import Note
-from memory_v2.notes.packs import bare, pattern
 from memory_v2.notes.people import heading_name
 from memory_v2.tree.graph import dot_quoted, mermaid_escaped
 

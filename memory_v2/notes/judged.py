@@ -8,11 +8,11 @@ from dataclasses import astuple, dataclass, fields
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from memory_v2.notes.kept import Judged, Kept
+from memory_v2.notes.cache import Judged, Kept
 from memory_v2.progress import tell_progress
 
 if TYPE_CHECKING:
-    from memory_v2.notes.extracting import Extracted
+    from memory_v2.notes.extract import Extracted
     from memory_v2.notes.note import Note
 
 BATCH = 500
@@ -53,8 +53,8 @@ def _judge(kept: Kept, names: Collection[str] | None) -> None:
 
 
 def _judged(note: Note) -> Judged:
-    from memory_v2.notes.closing import is_struck, is_superseded
-    from memory_v2.notes.extracting import Extracted, extracted  # start-up that no run pays to whom nothing is new
+    from memory_v2.notes.classify import is_struck, is_superseded
+    from memory_v2.notes.extract import Extracted, extracted  # start-up that no run pays to whom nothing is new
 
     names = [one.name for one in fields(Extracted)]
     found = list(extracted(note))
@@ -78,7 +78,7 @@ def _plain(value: Any) -> Any:
 
 
 def _read(row: Sequence[Any]) -> Extracted:
-    from memory_v2.notes.extracting import Extracted
+    from memory_v2.notes.extract import Extracted
     from memory_v2.notes.measures import Reading
 
     id_, category, grade, text, file, first, last, headings, day, by, people, numbers, is_closed, also = row

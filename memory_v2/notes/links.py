@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from memory_v2.files.claude_folder import judge_in
 from memory_v2.files.decoding import Decoded, read_text
 from memory_v2.files.listing import is_there, list_files, without_suffix
-from memory_v2.notes.judging import is_template
+from memory_v2.notes.classify import is_template
 from memory_v2.notes.note import Item, Note
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.front_matter import read_front_matter

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
-from memory_v2.notes.packs import bare, decimal_commas, languages_with, pattern, says
+from memory_v2.notes.languages import bare, decimal_commas, languages_with, pattern, says
 from memory_v2.text.words import stem
 
 MOST = 12

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.errors import StorageError, UsageError
-from memory_v2.notes.kept import Kept
+from memory_v2.notes.cache import Kept
+from memory_v2.notes.folder import Refreshed, check_folder, look
 from memory_v2.notes.note import Note
-from memory_v2.notes.refreshing import Refreshed, check_folder, look
 from memory_v2.settings import DEFAULT_TRACES, Limits, Settings, cache_folder, file_path
 from memory_v2.text.calendar import Calendar, days_before, utc_now
 from memory_v2.text.slug import slug
@@ -22,15 +22,15 @@ from memory_v2.text.slug import slug
 if TYPE_CHECKING:
     from memory_v2.index.full_text import FullTextIndex
     from memory_v2.models.base import Model
-    from memory_v2.notes.archiving import ArchivePlan
-    from memory_v2.notes.audit.auditing import Audit, Choice
+    from memory_v2.notes.archive import ArchivePlan
+    from memory_v2.notes.audit.audit import Audit, Choice
     from memory_v2.notes.audit.policy import Policy
     from memory_v2.notes.digest import Digest
-    from memory_v2.notes.extracting import Extracted, Wanted
-    from memory_v2.notes.found import NoteHits
-    from memory_v2.notes.grading import Graded
+    from memory_v2.notes.extract import Extracted, Wanted
+    from memory_v2.notes.folder import NotePages
+    from memory_v2.notes.grade import Graded
     from memory_v2.notes.graph import NotesGraph
-    from memory_v2.notes.pages import NotePages
+    from memory_v2.notes.search import NoteHits
 
 _INDEXED = "indexed"
 """The key under which is noted what the written index is of."""
@@ -110,7 +110,7 @@ class Notes:
 
     def status(self) -> Status:
         """How far what was read is behind the folder; nothing is kept."""
-        from memory_v2.notes.indexing import INDEX
+        from memory_v2.notes.index_files import INDEX
 
         found = look(self.folder, self._kept, keeps=False)
         is_there = self.cache is not None and (self.cache / INDEX).is_file()
@@ -126,7 +126,7 @@ class Notes:
     def index(self, out: str | Path | None = None, only: Collection[str] = ()) -> Indexed:
         """Writes `index.json` and `tags.json` into the cache folder, or into `out`. Raises `UsageError`,
         `StorageError`."""
-        from memory_v2.notes.indexing import INDEX, TAGS, Tally, index_chunks, tags_chunks, write_document
+        from memory_v2.notes.index_files import INDEX, TAGS, Tally, index_chunks, tags_chunks, write_document
 
         place = file_path(str(out), "the folder of the index") if out else self.cache
         if place is None:
@@ -145,7 +145,7 @@ class Notes:
     def extract(self, wanted: Wanted | None = None, people: str | Path | None = None) -> list[Extracted]:
         """The contacts, decisions, lessons, metrics, issues and pending matters of the notes; `people` is an alias
         file."""
-        from memory_v2.notes.extracting import Wanted, collected
+        from memory_v2.notes.extract import Wanted, collected
 
         wanted = wanted or Wanted()
         return collected(self._extracted(people, wanted), wanted)
@@ -161,8 +161,8 @@ class Notes:
         what it says is kept in the cache. If it fails, the rules' result stays, and `degraded` says why. Raises
         `UsageError`, `InvalidSetting`, `StorageError`."""
         from memory_v2.agent.load import OFFLINE, load_model
-        from memory_v2.notes.extracting import Wanted
-        from memory_v2.notes.grading import Grader, graded
+        from memory_v2.notes.extract import Wanted
+        from memory_v2.notes.grade import Grader, graded
         from memory_v2.notes.people import NO_ALIASES, read_aliases
         from memory_v2.trace.files import Traces
 
@@ -178,7 +178,7 @@ class Notes:
     def digest(self, since: date | None = None, until: date | None = None, people: str | Path | None = None) -> Digest:
         """What happened from `since` to `until`; by default yesterday and today."""
         from memory_v2.notes.digest import make_digest
-        from memory_v2.notes.extracting import Wanted
+        from memory_v2.notes.extract import Wanted
 
         last = until or self.calendar.today
         first = since or days_before(last, 1)
@@ -189,7 +189,7 @@ class Notes:
     def audit(self, choice: Choice | None = None, policy: Policy | None = None) -> Audit:
         """What deserves a look: duplicates, numbers that drift, contradictions, broken links, secrets and more. The
         same notes and day give the same findings. Raises `UsageError`, `StorageError`."""
-        from memory_v2.notes.audit.auditing import Choice, audit_of
+        from memory_v2.notes.audit.audit import Choice, audit_of
         from memory_v2.notes.audit.found import Audited
         from memory_v2.notes.audit.policy import POLICY
 
@@ -202,7 +202,7 @@ class Notes:
     def graph(self, most: int | None = None, people: str | Path | None = None) -> NotesGraph:
         """Files, people and projects, with links and mentions: `most` nodes, those with most edges, by default 200;
         `people` is an alias file."""
-        from memory_v2.notes.extracting import EVERYTHING
+        from memory_v2.notes.extract import EVERYTHING
         from memory_v2.notes.graph import MOST, notes_graph
         from memory_v2.notes.links import places_in
 
@@ -225,9 +225,7 @@ class Notes:
         sections with a `tag`, in a `file` or folder, from some days. What is closed or superseded is left out unless
         `over`. With `regex`, the lines that match a pattern, file by file. Raises `InvalidText`, `InvalidPattern`,
         `UsageError`, `StorageError`."""
-        from memory_v2.notes.found import Part
-        from memory_v2.notes.places import Folder
-        from memory_v2.notes.searching import found_in, matching_in
+        from memory_v2.notes.search import Folder, Part, found_in, matching_in
 
         if limit < 1 or context < 0:
             raise UsageError("a search is for one place at least, and shows no lines around it or more")
@@ -256,8 +254,7 @@ class Notes:
     def undo(self) -> tuple[tuple[str, str], ...]:
         """Takes back what `archive` has moved last, to the byte; returns each file's old name with the one that it had
         in the archive. Raises `UsageError` if there is no such folder, `StorageConflict`, `StorageError`."""
-        from memory_v2.notes.archive import alone
-        from memory_v2.notes.moving import move_back
+        from memory_v2.notes.archive import alone, move_back
 
         check_folder(self.folder)
         with alone(None if self.trouble else self.cache):
@@ -281,7 +278,7 @@ class Notes:
 
     @cached_property
     def _pages(self) -> NotePages:
-        from memory_v2.notes.pages import NotePages
+        from memory_v2.notes.folder import NotePages
 
         return NotePages(self.folder, self._kept)
 
@@ -297,7 +294,7 @@ class Notes:
 
     def _extracted(self, people: str | Path | None, wanted: Wanted) -> Iterator[Extracted]:
         if people is not None:
-            from memory_v2.notes.extracting import extracted
+            from memory_v2.notes.extract import extracted
             from memory_v2.notes.people import read_aliases
 
             aliases = read_aliases(Path(people))
@@ -311,7 +308,7 @@ class Notes:
         yield from (one for one in judged_notes(self._kept) if wanted.is_of(one.day))
 
     def _digest(self) -> str:
-        from memory_v2.notes.indexing import content_digest
+        from memory_v2.notes.index_files import content_digest
 
         return content_digest((name, row.sha256) for name, row in self._kept.rows().items() if not row.left_out)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from memory_v2.errors import UsageError
-from memory_v2.notes.packs import CATEGORIES, bare, says
+from memory_v2.notes.languages import CATEGORIES, bare, says
 from memory_v2.text.words import folded
 
 _CODE = re.compile(r"`[^`\n]*`")

@@ -68,7 +68,7 @@ class Context:
     def note(self) -> PendingNote:
         """The operation's pending note."""
         if self.operation.note is None:
-            self.operation.note = PendingNote(self.storage.notes, self.operation.id)
+            self.operation.note = PendingNote(self.storage.state, self.operation.id)
         return self.operation.note
 
     @property

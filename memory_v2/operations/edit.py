@@ -22,9 +22,6 @@ def edit(context: Context, path: str, text: str, was: str) -> Result:
     `PageNotFound`, `InvalidText`, and `StorageConflict` if the page is no longer what the editor was given; nothing was
     changed then."""
     path = page_path(path)
-    for given in (text, was):
-        if not isinstance(given, str):
-            raise InvalidText(f"the text of a page is a string, not {type(given).__name__}")
     if not text.strip():
         raise InvalidText(f"the edited text of {path!r} is empty; to remove the page, delete it")
     try:

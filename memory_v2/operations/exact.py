@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 
-from memory_v2.errors import InvalidSetting, NotAllowed, PageExists, PageNotFound
+from memory_v2.errors import NotAllowed, PageExists, PageNotFound
 from memory_v2.operations.arrange import committed
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, unlinked
@@ -49,8 +49,6 @@ def insert(context: Context, path: str, line: int, text: str) -> Result:
     """Inserts a text after so many lines of a page's text; 0 is the top. Raises `PageNotFound`, `NotAllowed`,
     `InvalidSetting`."""
     check_text(text, "a text")
-    if type(line) is not int:
-        raise InvalidSetting(f"line must be a number, not {line!r}")
     return _changed(context, path, lambda now: inserted(now, line, text))
 
 

@@ -253,7 +253,7 @@ def _ignored_files(ignored: Iterable[tuple[str, str]], decomposed: Mapping[str, 
 
 def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
     """Interrupted operations that recovery could not finish."""
-    notes = storage.notes
+    notes = storage.state
     try:
         revision, names = storage.interrupted(), notes.names(PENDING)
     except StorageError as error:

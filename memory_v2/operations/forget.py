@@ -79,8 +79,6 @@ def forget(
     Raises `InvalidText`, `InvalidSetting`, `PageNotFound`, `NotAllowed`; `StorageConflict` if somebody is writing the
     text now; and `StorageError`. After an error nothing was forgotten, unless it says that it will be completed later.
     """
-    if not isinstance(apply, bool):
-        raise InvalidSetting(f"apply is True or False, not {apply!r}")
     rules = _rules(context, text, path, lines)
     found = _find(context, rules)
     others = tuple(context.storage.other_files(rules.is_held))
@@ -128,7 +126,7 @@ def _find(context: Context, rules: Forgetting) -> _Found:
         pages=tuple(path for path in (*storage.list_files(), *entries) if _stands_on(storage, rules, path)),
         revisions=extent.revisions,
         versions=extent.versions,
-        notes=tuple(name for name in _note_names(storage) if rules.is_held(storage.notes.read(name) or b"")),
+        notes=tuple(name for name in _note_names(storage) if rules.is_held(storage.state.read(name) or b"")),
         traces=traces,
         leftovers=leftovers,
     )
@@ -143,7 +141,7 @@ def _stands_on(storage: MemoryStorage, rules: Forgetting, path: str) -> bool:
 def _forget(context: Context, rules: Forgetting, found: _Found, revision: str) -> str:
     """Forgets what was found; returns the id of the record. There is one record, whatever the number of passes."""
     storage = context.storage
-    note = PendingNote(storage.notes, Operation().id)
+    note = PendingNote(storage.state, Operation().id)
     _redact_notes(storage, rules, found.told.notes)
     with note.erasing(found.erasure, storage):
         is_recorded = found.told.revisions or found.told.versions or found.told.pages
@@ -159,11 +157,11 @@ def _forget(context: Context, rules: Forgetting, found: _Found, revision: str) -
 def _redact_notes(storage: MemoryStorage, rules: Forgetting, names: tuple[str, ...]) -> None:
     """Takes it out of notes that cannot be finished. Raises `StorageConflict` if a process works on one of them."""
     for name in names:
-        with storage.notes.claim(name) as is_free:
+        with storage.state.claim(name) as is_free:
             if not is_free:
                 raise StorageConflict("a write that says this is under way; try again when it is done")
-            if (data := storage.notes.read(name)) is not None:
-                storage.notes.write(name, rules.note(data))
+            if (data := storage.state.read(name)) is not None:
+                storage.state.write(name, rules.note(data))
 
 
 def erase(context: Context, pending: PendingErasure) -> None:
@@ -185,7 +183,7 @@ def note_overgrown(context: Context) -> None:
     graph = context.index.graph()
     pages = (read_page(path, context.storage.read(path).data) for path in context.storage.list_files())
     if large := [page.path for page in pages if overgrown(page, context.threshold, graph)]:
-        PendingNote(context.storage.notes, Operation().id).add(large)
+        PendingNote(context.storage.state, Operation().id).add(large)
 
 
 def _delete(context: Context, path: str) -> None:
@@ -200,7 +198,7 @@ def _traces(storage: MemoryStorage) -> Traces | None:
 
 
 def _note_names(storage: MemoryStorage) -> list[str]:
-    return [*storage.notes.names(PENDING), *storage.notes.names(IMPORTS), *_NOTES]
+    return [*storage.state.names(PENDING), *storage.state.names(IMPORTS), *_NOTES]
 
 
 def _similar(storage: MemoryStorage, rules: Forgetting, text: str) -> tuple[str, ...]:

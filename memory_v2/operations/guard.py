@@ -9,10 +9,12 @@ from functools import lru_cache
 
 from memory_v2.errors import ToolProblem
 from memory_v2.operations.spoken import SAYING
+from memory_v2.text.calendar import DAY_OR_MONTH
 from memory_v2.text.dates import find_dates, is_month
 from memory_v2.text.lists import general
 from memory_v2.text.negation import affirmed, denied
 from memory_v2.text.retelling import lost_words
+from memory_v2.text.sentences import clauses
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words, has_cjk, words
 from memory_v2.tree.block import Block, parse_blocks
@@ -35,8 +37,6 @@ SHORTEST_REPEAT = 4
 """The fewest words of a block that count as repeated within a longer one. Shorter ones may be a name."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:/\-]\d+)*")
-_DAY = re.compile(r"(\d{4})-(\d{2})(?:-\d{2})?")
-_SENTENCE_END = re.compile(r"[.!?:;。！？：；]\s|[。！？]|[\r\n]+|\s[-–—]\s")
 _CODE = re.compile(r"`([^`\r\n]+)`")
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\w'’])[A-ZÀ-ÖØ-ÞА-Я][\w'’]+", re.M)
 
@@ -93,9 +93,10 @@ def check_own_words(text: str, sources: Iterable[str], what: str) -> str:
     if invented := sorted({m[0] for m in _NUMBER.finditer(text)} - _numbers_said(joined)):
         raise ToolProblem(f"{what} holds {', '.join(invented[:5])}, which the text does not; use its own numbers only")
     told = _terms(joined)
-    sentences = [own for sentence in _SENTENCE_END.split(text) if (own := _terms(sentence) - SAYING)]
-    invented = next((sorted(own - told) for own in sentences if len(own & told) < GROUNDED_SHARE * len(own)), [])
-    if invented or not sentences:
+    parts = (part for line in text.splitlines() for part in clauses(line, at_commas=False))
+    claims = [own for part in parts if (own := _terms(part) - SAYING)]
+    invented = next((sorted(own - told) for own in claims if len(own & told) < GROUNDED_SHARE * len(own)), [])
+    if invented or not claims:
         named = f" ({', '.join(invented[:5])})" if invented else ""
         raise ToolProblem(
             f"{what} says what the text does not{named}; say only what it says, in its own terms, or place its blocks"
@@ -107,8 +108,8 @@ def _numbers_said(text: str) -> set[str]:
     """The numbers in a text, and the years and months of its dates."""
     numbers = {m[0] for m in _NUMBER.finditer(text)}
     for number in tuple(numbers):
-        if day := _DAY.fullmatch(number):
-            numbers |= {day[1], f"{day[1]}-{day[2]}"}
+        if re.fullmatch(DAY_OR_MONTH, number):
+            numbers |= {number[:4], number[:7]}
     return numbers
 
 
@@ -116,7 +117,7 @@ def check_title(title: str, sources: Iterable[str]) -> str:
     """Returns a title if it is one short line that shares words with its sources; raises `ToolProblem` otherwise."""
     line, told = _line(title, MAX_TITLE, "a title"), "\n".join(sources)
     _check_identifiers(line, told, "the title")
-    if any(_grounded(part, told) == 0 for part in _SENTENCE_END.split(line) if part.strip()):
+    if any(_grounded(part, told) == 0 for part in clauses(line, at_commas=False)):
         raise ToolProblem("the title has no word in common with the page; name the page's subject")
     return line
 

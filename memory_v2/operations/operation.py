@@ -21,15 +21,13 @@ class OperationInfo:
     (`tree`), the entries, only how they are stored (`store`), or the pages and their history, which cannot be undone
     (`past`).
 
-    A `recorded` operation has limits and leaves a trace; if that is the name of an argument, only when it is given.
-    `listed_as` is the key of a list in the operation's JSON document. An operation that `recovers` waits until those
-    that were interrupted are finished.
+    A `recorded` operation has limits and leaves a trace; if that is the name of an argument, only when it is given. An
+    operation that `recovers` waits until those that were interrupted are finished.
     """
 
     name: str
     changes: Literal["nothing", "tree", "entries", "store", "past"]
     recorded: bool | str
-    listed_as: str
     recovers: bool
 
     def leaves_trace(self, arguments: Mapping[str, Any]) -> bool:
@@ -42,13 +40,12 @@ def operation(
     *,
     changes: Literal["nothing", "tree", "entries", "store", "past"] = "nothing",
     recorded: bool | str = False,
-    listed_as: str = "",
     recovers: bool = True,
 ) -> Callable[[F], F]:
     """Says what a function is as an operation. The function stays as it is."""
 
     def described(function: F) -> F:
-        vars(function)["operation"] = OperationInfo(name, changes, recorded, listed_as, recovers)
+        vars(function)["operation"] = OperationInfo(name, changes, recorded, recovers)
         return function
 
     return described

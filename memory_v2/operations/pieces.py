@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.operations.context import MAX_CHILDREN
+from memory_v2.text.calendar import DAY
 from memory_v2.text.plain import shorten
 from memory_v2.tree.block import Block, decode, encode, split_lines
 from memory_v2.tree.page import Page, Piece, new_page, piece_page
@@ -15,7 +16,7 @@ ROOM = 1_000
 """How many bytes of a page are kept free for the title and the metadata around a piece, which may hold a long path."""
 GROUP = 24
 """How many pieces are listed on one page when there are more than `MAX_CHILDREN`, with room left below that limit."""
-_TIMED = re.compile(r"^\W*(?:(\d{4}-\d{2}-\d{2})[T ])?([01]?\d|2[0-3]):([0-5]\d)(?!\d)", re.M)
+_TIMED = re.compile(rf"^\W*(?:({DAY})[T ])?([01]?\d|2[0-3]):([0-5]\d)(?!\d)", re.M)
 
 
 def too_large(block: Block, threshold: int) -> bool:

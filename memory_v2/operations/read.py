@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memory_v2.operations.operation import operation
+from memory_v2.storage.base import MemoryStorage
 from memory_v2.tree.path import ROOT, page_path
-
-if TYPE_CHECKING:
-    from memory_v2.storage.base import MemoryStorage
 
 
 @operation("read")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memory_v2.operations.context import Context
-from memory_v2.storage.checkout import MAX_SUMMARY
 from memory_v2.storage.history import Revision
+from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.plain import shorten
 from memory_v2.trace.recording import Event, Trace
 from memory_v2.tree.block import parse_blocks

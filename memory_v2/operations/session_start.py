@@ -52,8 +52,6 @@ def context(storage: MemoryStorage, max_tokens: int = 2_000, project: str | None
     """The root page and the pages about the project, cut to `max_tokens`. Raises `InvalidSetting`, `StorageError`."""
     if not is_count(max_tokens, LEAST_TOKENS):
         raise InvalidSetting(f"max_tokens must be at least {LEAST_TOKENS}, not {max_tokens!r}")
-    if type(project) not in (str, type(None)):
-        raise InvalidSetting(f"project must be the name of a project, not {project!r}")
     try:
         root = read(storage, ROOT)
     except PageNotFound:

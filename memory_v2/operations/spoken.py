@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection
 from datetime import date, timedelta
 
+from memory_v2.text.sentences import clauses
 from memory_v2.text.words import content_words
 
 _DAYS = (
@@ -42,7 +43,6 @@ _NO_LONGER = re.compile(
     r"\b(?:no longer|no more|not \w+ any ?more|nicht mehr|kein\w* mehr|ya no|já não|não mais|ne \w+ plus)\b",
     re.I,
 )
-_CLAUSE_END = re.compile(r"[,;:.!?]\s|[，；：。！？]|\s[-–—]\s|\n\s*\n")
 
 
 def dates_meant(text: str, said_on: Collection[date]) -> str:
@@ -66,5 +66,5 @@ def words_told(own: str, said_on: Collection[date], text: str) -> str:
     told = [names for days, names in _DAYS if any(f"{day - timedelta(days)}" in own for day in said_on)]
     told += [_TAKEN_BACK] if _FORMERLY.search(own) else []
     before = set(content_words(" ".join(_BEFORE.findall(own))))
-    clauses = (clause for clause in _CLAUSE_END.split(text) if _NO_LONGER.search(clause))
-    return ". ".join([" ".join(told), *(clause for clause in clauses if before.intersection(content_words(clause)))])
+    taken_back = (clause for clause in clauses(text) if _NO_LONGER.search(clause))
+    return ". ".join([" ".join(told), *(clause for clause in taken_back if before.intersection(content_words(clause)))])

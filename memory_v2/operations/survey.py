@@ -17,7 +17,7 @@ def graph(context: Context) -> Graph:
     return context.index.graph()
 
 
-@operation("list_files", listed_as="pages")
+@operation("list_files")
 def list_pages(context: Context) -> list[PageInfo]:
     """All pages: the root first, then by path."""
     links = graph(context)

@@ -8,10 +8,10 @@ from contextlib import suppress
 from datetime import date, datetime
 
 from memory_v2.errors import InvalidSetting, InvalidText
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.calendar import DAY, Calendar, iso_day, named_day
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import new_blocks
-from memory_v2.tree.source import NO_SOURCE, Source, iso_day, named_day
+from memory_v2.tree.source import NO_SOURCE, Source
 
 MAX_SOURCE = 200
 """Limits the name of a source, in characters: it stands in one line behind its text, and in the metadata of a page."""
@@ -59,7 +59,7 @@ def checked_day(name: str, day: object) -> date | None:
     if day is None:
         return None
     said = day.date() if isinstance(day, datetime) else day
-    if isinstance(day, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", day):
+    if isinstance(day, str) and re.fullmatch(DAY, day):
         with suppress(ValueError):
             said = date.fromisoformat(day)
     if not isinstance(said, date):

@@ -11,13 +11,13 @@ from memory_v2.agent.loop import Decision, Undecided, decide
 from memory_v2.errors import InvalidSetting, NotAllowed
 from memory_v2.models.base import Model
 from memory_v2.models.briefs import WriteBrief
-from memory_v2.operations.carry_over import Outdated, carry_over
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans, page_above
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
+from memory_v2.operations.rebase import Outdated, rebase
 from memory_v2.operations.renamed import follow_renamed
 from memory_v2.operations.results import WriteResult
 from memory_v2.operations.sources import name_source
@@ -136,7 +136,7 @@ def _carried_out(draft: Draft, decision: Decision[WriteTask], text: NewText) -> 
             draft.expect_unchanged(task.said_on)
             return task, _applied(decision, task, draft)
         ensure_page(current, text.path, text.blocks)
-        carried = carry_over(task, current)
+        carried = rebase(task, current)
         trace.add("decided", reason="", checked=carried.checked(), carried_over=True)
         return carried, _applied(decision, carried, current)
 

@@ -99,7 +99,7 @@ def is_note_name(part: str) -> bool:
     return re.fullmatch("[0-9A-Za-z-]{1,64}", part) is not None
 
 
-class Notes(Protocol):
+class StateFiles(Protocol):
     """Small files of the program's own beside the pages, such as a text that is still to be written.
 
     A name has one part or two (`format`, `pending/1f3a`), each valid for `is_note_name`. Writes are atomic, and durable
@@ -148,8 +148,8 @@ class MemoryStorage(Protocol):
         """The record of all changes."""
 
     @property
-    def notes(self) -> Notes:
-        """The program's own notes."""
+    def state(self) -> StateFiles:
+        """The state files of this store."""
 
     @property
     def cache_folder(self) -> Path | None:

@@ -21,7 +21,7 @@ from datetime import datetime
 from typing import Any
 
 from memory_v2.errors import StorageError
-from memory_v2.storage.base import Notes, is_note_name
+from memory_v2.storage.base import StateFiles, is_note_name
 from memory_v2.storage.history import Revision
 from memory_v2.tree.block import encode
 from memory_v2.tree.path import page_path
@@ -51,13 +51,13 @@ class StoreFormat:
         return self.number == FORMAT
 
 
-def is_current(notes: Notes) -> bool:
+def is_current(notes: StateFiles) -> bool:
     """Whether the store is in the current format; a new store is not. Raises `StorageError` if it is newer or
     unknown."""
     return read_format(notes).is_current
 
 
-def read_format(notes: Notes) -> StoreFormat:
+def read_format(notes: StateFiles) -> StoreFormat:
     """The format of a store. Raises `StorageError` if it is newer or unknown."""
     data = notes.read(NOTE)
     if data is None:
@@ -81,12 +81,12 @@ def read_format(notes: Notes) -> StoreFormat:
     return StoreFormat(version)
 
 
-def write_format(notes: Notes, number: int = FORMAT) -> None:
+def write_format(notes: StateFiles, number: int = FORMAT) -> None:
     """Notes that the store is in this format."""
     notes.write(NOTE, json.dumps({"format": number}).encode() + b"\n")
 
 
-def write_rewriting(notes: Notes, journal: Mapping[str, Any]) -> None:
+def write_rewriting(notes: StateFiles, journal: Mapping[str, Any]) -> None:
     """Notes the journal of a rewriting of the history. Older versions of this program refuse the store meanwhile."""
     notes.write(NOTE, json.dumps({"format": max(_REWRITING), "rewriting": journal}).encode() + b"\n")
 
@@ -109,7 +109,7 @@ class Unfinished:
     note: str = _JOURNAL
 
 
-def unfinished_by_format_2(notes: Notes) -> Unfinished | None:
+def unfinished_by_format_2(notes: StateFiles) -> Unfinished | None:
     """The interrupted change in the journal of format 2, or `None`. A damaged journal is kept under another name."""
     noted = notes.read(_JOURNAL)
     if noted is None:

@@ -2,7 +2,7 @@
 
 The new history is staged beside the old one first, where nothing reads it. A journal then says what is left to do: from
 that moment on the text is forgotten, since all that follows needs neither the text nor a decision, and a process that
-comes after a crash can go on with it. See `HistoryFirst.rewrite`.
+comes after a crash can go on with it. See `VersionedStorage.rewrite`.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from typing import Any
 
 from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, MemoryStorage, Stamp, Stored, conflict, version_of
-from memory_v2.storage.checkout import HistoryFirst
 from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision, compared, pages_since
 from memory_v2.storage.rewriting import Extent, Rewrite, Rules
+from memory_v2.storage.versioned import VersionedStorage
 from memory_v2.tree.path import is_entry, page_path
 
 
@@ -27,8 +27,8 @@ class _Page:
     mark: str
 
 
-class VolatileNotes:
-    """`Notes` in a dictionary."""
+class VolatileState:
+    """`StateFiles` in a dictionary."""
 
     recovery_interval = 0.0
 
@@ -212,7 +212,7 @@ def _changed(pages: Mapping[str, bytes], changes: Mapping[str, bytes | None]) ->
     return {path: data for path, data in {**pages, **changes}.items() if data is not None}
 
 
-class VolatileStorage(HistoryFirst):
+class VolatileStorage(VersionedStorage):
     """A `MemoryStorage` in a dictionary. `clock` gives modified times, in UTC. Traces are kept in `cache_folder`, if
     one is given."""
 
@@ -224,7 +224,7 @@ class VolatileStorage(HistoryFirst):
         cache_folder: Path | None = None,
     ) -> None:
         self._clock = clock
-        self.notes = VolatileNotes()
+        self.state = VolatileState()
         self.cache_folder = cache_folder
         self._history = VolatileHistory()
         self._pages: dict[str, _Page] = {}

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from memory_v2.text.sentences import clauses, sentences
 from memory_v2.text.words import content_words, words
 
 CLOSE = 0.5
@@ -18,8 +19,7 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _WITHOUT = frozenset(["without", "ohne", "sans", "sin", "sem"])
-_SENTENCE_END = re.compile(r"[.!?;]\s|[。！？；]|\n\s*\n|\n(?=\s*(?:[-*+>#|]|\d+[.)]\s))")
-_CLAUSE_END = re.compile(r"[,:]\s|[，：、]|\s[-–—]\s|[()（）]")
+_SEMICOLON = re.compile(r";\s|；")
 
 
 class _Clause(NamedTuple):
@@ -45,13 +45,13 @@ def without_negation(text: str) -> str:
 
 def affirmed(text: str, told: str) -> list[str]:
     """The clauses of a text that say `not`, where what is told about the same does not."""
-    found = (clause for sentence in _sentences(text) for clause in _clauses(sentence))
+    found = (clause for sentence in _sentences(text) for clause in clauses(sentence))
     return [clause for clause in found if is_negated(clause) and not _is_told(clause, told, True)]
 
 
 def denied(text: str, told: str) -> list[str]:
     """The clauses of a text where all that is told about the same says `not`, and their sentence does not."""
-    found = (clause for sentence in _sentences(text) if not is_negated(sentence) for clause in _clauses(sentence))
+    found = (clause for sentence in _sentences(text) if not is_negated(sentence) for clause in clauses(sentence))
     return [clause for clause in found if not _is_told(clause, told, False)]
 
 
@@ -66,17 +66,13 @@ def _is_told(text: str, told: str, negated: bool) -> bool:
 
 @lru_cache(maxsize=4)
 def _told(text: str) -> tuple[_Clause, ...]:
-    found = (clause for sentence in _sentences(text) for clause in _clauses(sentence))
+    found = (clause for sentence in _sentences(text) for clause in clauses(sentence))
     return tuple(_Clause(_words(clause), is_negated(clause)) for clause in found)
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a text. A line end inside of one does not end it."""
-    return _SENTENCE_END.split(text.replace("\r\n", "\n").replace("\r", "\n"))
-
-
-def _clauses(sentence: str) -> list[str]:
-    return [clause for clause in _CLAUSE_END.split(sentence) if clause.strip()]
+    """The sentences of a text, which end at semicolons too."""
+    return [part for sentence in sentences(text) for part in _SEMICOLON.split(sentence)]
 
 
 def _words(text: str) -> frozenset[str]:

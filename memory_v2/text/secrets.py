@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from memory_v2.text.calendar import DAY
 from memory_v2.text.plain import shorten
 
 SHOWN = 4
@@ -47,7 +48,7 @@ _NO_VALUE = re.compile(
     re.I,
 )
 """How a value begins that stands for a secret, or says where it is."""
-_AMOUNT = re.compile(r"[\d,.]{1,6}[kKmM]?|\d{4}-\d\d-\d\d|\d{1,2}:\d\d")
+_AMOUNT = re.compile(rf"[\d,.]{{1,6}}[kKmM]?|{DAY}|\d{{1,2}}:\d\d")
 _LAST = ".,;:!?)]}*_"
 
 

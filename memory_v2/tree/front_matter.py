@@ -13,6 +13,7 @@ from datetime import date
 from functools import lru_cache
 from itertools import islice
 
+from memory_v2.text.calendar import DAY, iso_day
 from memory_v2.text.dates import find_dates
 
 MAX_LINES = 200
@@ -25,7 +26,7 @@ _CLOSING = re.compile(r"(?:---|\.\.\.)[ \t]*\Z")
 _KEY = re.compile(r"""(?:"([^"]+)"|'([^']+)'|([^\W\d_][\w.-]*(?: [\w.-]+){0,3})) ?:(?:[ \t]+(.*))?\Z""")
 _ITEM = re.compile(r"-(?:[ \t]|\Z)")
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_ISO_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?![\d-])")
+_BEGINS_WITH_DAY = re.compile(rf"({DAY})(?![\d-])")
 _DATE_KEYS = ("date", "created", "date created", "published", "pubdate", "datetime")
 _USUAL_KEY = re.compile(
     r"alias(es)?|authors?|categor(y|ies)|created|cssclass(es)?|date|description|draft|id|keywords|lang|language|lastmod"
@@ -126,10 +127,7 @@ def _listed(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def _day(value: str) -> date | None:
     """The one day that a value names."""
-    if found := _ISO_DAY.match(value):
-        try:
-            return date(int(found[1]), int(found[2]), int(found[3]))
-        except ValueError:
-            return None
+    if found := _BEGINS_WITH_DAY.match(value):
+        return iso_day(found[1])
     spans = find_dates(value)
     return spans[0][0].start if len(spans) == 1 and spans[0][0].granularity == "day" else None

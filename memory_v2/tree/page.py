@@ -21,6 +21,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from itertools import accumulate
 
+from memory_v2.text.calendar import named_day
 from memory_v2.text.plain import shorten
 from memory_v2.tree.block import (
     BYTE_ORDER_MARK,
@@ -39,7 +40,7 @@ from memory_v2.tree.front_matter import FrontMatter, read_front_matter
 from memory_v2.tree.link import Link, find_links, link_key
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.sections import CHILD_LINK, PROPERTY, Sections, end_sections, misplaced_sections, part
-from memory_v2.tree.source import named_day, page_source
+from memory_v2.tree.source import page_source
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
+from memory_v2.text.calendar import DAY, iso_day
 from memory_v2.tree.block import Block, split_lines
 
 if TYPE_CHECKING:
@@ -26,14 +27,12 @@ DATE = "date"
 NO_TEXT = ("heading", "rule")
 """The kinds of blocks that have no source of their own."""
 
-_DAY = r"\d{4}-\d{2}-\d{2}"
 _LINE = re.compile(
-    rf"\*(?:Source: (?P<name>\S.*?)(?: · (?P<day>{_DAY}))?|Said on (?P<said>{_DAY}))\*"
+    rf"\*(?:Source: (?P<name>\S.*?)(?: · (?P<day>{DAY}))?|Said on (?P<said>{DAY}))\*"
     r"(?: \((?P<count>[1-9]\d{0,3}) blocks?\))?"
 )
 _ESCAPED = re.compile(r"\\([\\*`<\[\]&])|&middot;")
 _SPECIAL = re.compile(r"[\\*`<\[\]]|&(?=middot;)")
-_NAMED_DAY = re.compile(r"(?<![^\W_])(\d{4})([-_./]?)(\d{2})\2(\d{2})(?!\d|\2\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Source:
             return f"*Said on {self.day}*"
         name = _SPECIAL.sub(lambda sign: f"\\{sign[0]}", self.name)
         if self.day is None:
-            name = re.sub(rf" · (?={_DAY}\Z)", " &middot; ", name)  # else it would be read as the day
+            name = re.sub(rf" · (?={DAY}\Z)", " &middot; ", name)  # else it would be read as the day
         return f"*Source: {name}" + (f" · {self.day}*" if self.day else "*")
 
     @property
@@ -145,29 +144,7 @@ def text_lines(blocks: Sequence[Block]) -> set[int]:
     return {line for line in lines if any(blocks[n - 1].kind not in NO_TEXT for n in covered(blocks, line))}
 
 
-def named_day(name: str) -> date | None:
-    """The day in the name of a file or of another source: `memory/2026-02-03.md`, `2026_02_03-standup.md`,
-    `20260203.md`. A day in the last part of the name comes first; of several days there, none counts."""
-    *_, last = name.rstrip("/").rpartition("/")
-    for part in (last, name):
-        if days := {day for found in _NAMED_DAY.finditer(part) if (day := _day(found[1], found[3], found[4]))}:
-            return days.pop() if len(days) == 1 else None
-    return None
-
-
-def iso_day(text: str | None) -> date | None:
-    """The day that is written as 2026-02-03; `None` for anything else."""
-    return _day(*text.split("-")) if text and re.fullmatch(_DAY, text) else None
-
-
 def _matched(block: Block) -> re.Match[str] | None:
     if block.kind != "paragraph" or not block.text.startswith("*S"):
         return None
     return _LINE.fullmatch(block.content)
-
-
-def _day(year: str, month: str, day: str) -> date | None:
-    try:
-        return date(int(year), int(month), int(day)) if 1900 <= int(year) <= 2999 else None
-    except ValueError:
-        return None

@@ -8,8 +8,8 @@ from urllib.parse import unquote
 import jsonschema
 import pytest
 
-from memory_v2.notes.audit.codes import CODES
-from memory_v2.notes.audit.sarif import audit_sarif
+from memory_v2.notes.audit.findings import CODES
+from memory_v2.notes.audit.report import audit_sarif
 from tests.migrate.folder import write_files
 from tests.notes.folder import hashes, notes_of, settled
 from tests.notes.sarif import SARIF

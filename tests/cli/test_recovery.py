@@ -12,7 +12,7 @@ from .program import Program
 def leave(program: Program, text: str, mode: str = "update", path: str | None = None) -> None:
     """What a write has noted whose process was killed while its model was thinking."""
     noted = {"text": text, "path": path, "mode": mode, "since": "2026-03-01T09:30:00+00:00", "over": ""}
-    LocalStorage(program.folder).notes.write("pending/1f3a", json.dumps(noted).encode())
+    LocalStorage(program.folder).state.write("pending/1f3a", json.dumps(noted).encode())
 
 
 def test_the_next_command_finishes_what_was_interrupted_and_says_so_before_all_else(program: Program) -> None:
@@ -43,7 +43,7 @@ def test_a_write_that_is_repeated_after_a_kill_is_known_to_be_there(program: Pro
 
 def test_a_note_that_cannot_be_read_is_told_by_every_command_and_found_by_check(program: Program) -> None:
     program.quick("write", "Lisbon is on the Tagus.")
-    LocalStorage(program.folder).notes.write("pending/1f3a", b"{")
+    LocalStorage(program.folder).state.write("pending/1f3a", b"{")
     ended = program.quick("read")
     assert (ended.code, b"Lisbon" in ended.out) == (0, True)
     assert ended.err.startswith("silica: an interrupted operation could not be finished: ")

@@ -18,7 +18,7 @@ from memory_v2.memory import Memory
 from memory_v2.storage.local import git_history
 from memory_v2.storage.local.git_history import FOLDER
 from memory_v2.storage.local.git_repository import MAKING
-from memory_v2.storage.local.notes import LocalNotes
+from memory_v2.storage.local.state_files import LocalState
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.local.walk import METADATA
 from memory_v2.tree.path import ENTRIES
@@ -212,7 +212,7 @@ def unhurried() -> Iterator[None]:
     with (
         patch.object(os, "fsync"),
         patch.object(git_history, "GIT_SECONDS", 0.0),
-        patch.object(LocalNotes, "recovery_interval", 0.0),
+        patch.object(LocalState, "recovery_interval", 0.0),
     ):
         yield
 

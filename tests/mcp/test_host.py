@@ -59,7 +59,7 @@ def test_an_agent_is_shown_the_blocks_and_its_decision_is_carried_out(mode: Mode
 
     play(scene)
     assert LEEKS in memory.read("leeks")
-    assert not memory.storage.notes.names(PENDING)
+    assert not memory.storage.state.names(PENDING)
 
 
 @ages
@@ -200,7 +200,7 @@ def test_a_text_that_the_agent_never_decides_about_is_filed_without_it(mode: Mod
     async def scene() -> None:
         async with connected(memory, "host", mode, wait=0.2) as client:
             operation = await asked(client)
-            assert memory.storage.notes.names(PENDING)
+            assert memory.storage.state.names(PENDING)
             while memory.running():
                 await anyio.sleep(0.01)
             result = await decide(client, operation, PLACE)  # too late: told what has become of it
@@ -210,7 +210,7 @@ def test_a_text_that_the_agent_never_decides_about_is_filed_without_it(mode: Mod
 
     play(scene)
     assert "".join(pages(memory).values()).count("Chard is sown") == 1
-    assert not memory.storage.notes.names(PENDING)
+    assert not memory.storage.state.names(PENDING)
 
 
 @ages

@@ -208,7 +208,7 @@ def test_a_call_that_is_cancelled_halfway_changes_nothing(tmp_path: Path, mode: 
                 while not provider.requests:
                     await anyio.sleep(0.01)
                 tasks.cancel_scope.cancel()
-            while memory.storage.notes.names(PENDING):
+            while memory.storage.state.names(PENDING):
                 await anyio.sleep(0.01)
 
     with slow_provider() as provider:

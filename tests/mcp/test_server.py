@@ -339,4 +339,4 @@ def test_a_call_that_is_cancelled_halfway_changes_nothing() -> None:
     play(scene)
     model.is_over.set()
     assert pages(memory) == before
-    assert not memory.storage.notes.names(PENDING)
+    assert not memory.storage.state.names(PENDING)

@@ -85,7 +85,7 @@ def test_a_server_that_is_killed_loses_no_text_that_waits_for_a_decision(tmp_pat
     with a_text_waits(tmp_path) as process:
         process.kill()
     memory = Memory.open(tmp_path)
-    assert memory.storage.notes.names(PENDING)
+    assert memory.storage.state.names(PENDING)
     assert "March" in memory.search("When are leeks planted?")[0].excerpt
 
 
@@ -95,7 +95,7 @@ def test_a_server_that_is_stopped_files_the_text_first(tmp_path: Path, by: signa
         process.send_signal(by)
         assert process.wait(60) == -by
     memory = Memory.open(tmp_path)
-    assert not memory.storage.notes.names(PENDING)
+    assert not memory.storage.state.names(PENDING)
     assert "March" in memory.search("When are leeks planted?")[0].excerpt
 
 
@@ -115,7 +115,7 @@ def test_a_write_that_is_under_way_when_the_host_leaves_is_finished(tmp_path: Pa
     command = started(tmp_path, "--decide", way)
     subprocess.run(command, input=lines.encode(), capture_output=True, timeout=60, env=environment())
     folder = Memory.open(tmp_path)
-    assert not folder.storage.notes.names(PENDING)
+    assert not folder.storage.state.names(PENDING)
     assert "Leeks" in "".join(pages(folder).values())
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import decode
-from memory_v2.tree.source import named_day
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> Path:

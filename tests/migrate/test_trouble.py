@@ -106,8 +106,8 @@ def test_a_note_that_cannot_be_written_stops_the_import_and_stores_nothing(
 def test_a_note_that_cannot_be_read_is_named(folder: Path) -> None:
     memory = offline()
     brought(memory, folder)
-    name = memory.storage.notes.names("imports")[0]
-    memory.storage.notes.write(name, b"{")
+    name = memory.storage.state.names("imports")[0]
+    memory.storage.state.write(name, b"{")
     with pytest.raises(StorageError, match=f"the note .metadata/{name}.json of an import cannot be read"):
         brought(memory, folder)
 
@@ -170,7 +170,7 @@ def test_what_is_forgotten_goes_from_the_notes_of_imports(tmp_path: Path) -> Non
     brought(memory, folder)
     assert memory.forget("KX-4711").notes
     memory.forget("KX-4711", apply=True)
-    noted = [memory.storage.notes.read(name) or b"" for name in memory.storage.notes.names("imports")]
+    noted = [memory.storage.state.read(name) or b"" for name in memory.storage.state.names("imports")]
     assert noted and not any(b"KX-4711" in note for note in noted)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memory_v2.errors import StorageConflict, UsageError
-from memory_v2.notes import moving
+from memory_v2.notes import archive as moving
 from memory_v2.notes.archive import CAPTURED
 from memory_v2.notes.notes import Notes
 

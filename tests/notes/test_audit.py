@@ -9,11 +9,10 @@ import pytest
 
 from memory_v2 import Memory
 from memory_v2.errors import UsageError
-from memory_v2.notes.audit.auditing import Audit, Choice
-from memory_v2.notes.audit.codes import TABLE
-from memory_v2.notes.audit.dark import dark
-from memory_v2.notes.audit.finding import Finding
-from memory_v2.notes.audit.material import Material
+from memory_v2.notes.audit.audit import Audit, Choice
+from memory_v2.notes.audit.context import Material
+from memory_v2.notes.audit.coverage import dark
+from memory_v2.notes.audit.findings import TABLE, Finding
 from memory_v2.notes.audit.policy import Policy
 from memory_v2.notes.notes import Notes
 from tests.notes.folder import hashes, notes_of, reopened, settled

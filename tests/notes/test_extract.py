@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from memory_v2.errors import UsageError
-from memory_v2.notes.extracting import Extracted, Wanted, collected, extracted
+from memory_v2.notes.extract import Extracted, Wanted, collected, extracted
 from memory_v2.notes.note import Note
+from memory_v2.notes.parsing import read_note
 from memory_v2.notes.people import NO_ALIASES, Aliases, handles, heading_name, linked, read_aliases
-from memory_v2.notes.reading import read_note
 from tests.notes.folder import hashes, notes_of
 
 DAY = "memory/2026-02-09.md"

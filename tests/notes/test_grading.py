@@ -9,8 +9,8 @@ import pytest
 from memory_v2.errors import InvalidSetting, ModelError, UsageError
 from memory_v2.models.base import Conversation, Reply, ToolCall, ToolResult
 from memory_v2.models.scripted import ScriptedModel
-from memory_v2.notes.extracting import Wanted
-from memory_v2.notes.grading import MAX_LINES, Graded
+from memory_v2.notes.extract import Wanted
+from memory_v2.notes.grade import MAX_LINES, Graded
 from memory_v2.notes.notes import Notes
 from memory_v2.settings import Limits
 from tests.notes.folder import hashes, notes_of, reopened

@@ -10,7 +10,7 @@ import pytest
 
 from memory_v2.errors import StorageError, UsageError
 from memory_v2.notes.notes import Notes
-from memory_v2.notes.reading import MARK
+from memory_v2.notes.parsing import MARK
 from tests.notes.folder import hashes, notes_of, reopened, settled
 
 FILES = {
@@ -222,6 +222,6 @@ def test_files_that_were_only_touched_are_not_read_into_notes_again(
     notes.refresh()
     for file in notes.folder.rglob("*.md"):
         os.utime(file, (1_800_000_000, 1_800_000_000))
-    monkeypatch.setattr("memory_v2.notes.reading.read_note", None)
+    monkeypatch.setattr("memory_v2.notes.parsing.read_note", None)
     found = notes.refresh()
     assert found.is_current and sorted(found.opened) == sorted(FILES)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory_v2.notes import judged
-from memory_v2.notes.extracting import EVERYTHING, Extracted, extracted
+from memory_v2.notes.extract import EVERYTHING, Extracted, extracted
 from memory_v2.notes.note import Note
 
 from .folder import notes_of, reopened, settled
@@ -38,7 +38,7 @@ def test_only_notes_that_have_changed_are_judged_again(tmp_path: Path, monkeypat
         asked.append(note.name)
         return extracted(note)
 
-    monkeypatch.setattr("memory_v2.notes.extracting.extracted", extracting)
+    monkeypatch.setattr("memory_v2.notes.extract.extracted", extracting)
     folder = tmp_path / "notes"
     assert len(reopened(folder).extract()) == 4
     (folder / "MEMORY.md").write_text("# Garden\n")

@@ -11,8 +11,8 @@ from memory_v2.files.decoding import Decoded, read_text
 from memory_v2.files.left_out import LeftOut
 from memory_v2.files.listing import SourceFile
 from memory_v2.index.base import Hit
+from memory_v2.notes.folder import LONG_AGO, note_of, page_of
 from memory_v2.notes.notes import Notes
-from memory_v2.notes.pages import LONG_AGO, note_of, page_of
 
 from .folder import hashes, notes_of, reopened, settled
 
@@ -47,7 +47,7 @@ def test_only_what_was_touched_is_read_again(tmp_path: Path, monkeypatch: pytest
         read.append(file.name)
         return read_text(file)
 
-    monkeypatch.setattr("memory_v2.notes.pages.read_text", reading)
+    monkeypatch.setattr("memory_v2.notes.folder.read_text", reading)
     folder = tmp_path / "notes"
     reopened(folder)._full_text()
     assert read == []

@@ -8,7 +8,7 @@ import pytest
 
 from memory_v2.files.left_out import LeftOut
 from memory_v2.notes.note import Item, Note, note_data, note_from
-from memory_v2.notes.reading import MARK, read_note
+from memory_v2.notes.parsing import MARK, read_note
 
 TABLE = "| bed | rows |\n|---|---|\n| a | 3 |\n"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memory_v2.errors import InvalidPattern, InvalidText, UsageError
-from memory_v2.notes.found import NoteHits
 from memory_v2.notes.notes import Notes
+from memory_v2.notes.search import NoteHits
 
 from .folder import hashes, notes_of, reopened, settled
 

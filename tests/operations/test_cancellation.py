@@ -68,7 +68,7 @@ def only(memory: Memory) -> RunningOperation:
 
 
 def left(storage: MemoryStorage) -> list[str]:
-    return storage.notes.names(PENDING)
+    return storage.state.names(PENDING)
 
 
 @pytest.fixture(params=["in memory", "on disk"])

@@ -14,7 +14,7 @@ from memory_v2.operations.guard import check_description
 from memory_v2.operations.stale import stale_values
 from memory_v2.storage.volatile import VolatileStorage
 from tests.operations.scenes import call, calls, problems, scripted
-from tests.operations.test_carried_over import meanwhile
+from tests.operations.test_rebase import meanwhile
 from tests.properties.whole import clock
 
 LINE = "Silica: deploys on Tuesdays, Python 3.11"

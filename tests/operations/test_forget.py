@@ -205,7 +205,7 @@ def test_what_cannot_be_forgotten_is_refused() -> None:
         (InvalidSetting, {"text": "Plain.", "path": "page"}),
         (InvalidSetting, {"lines": "1"}),
         (InvalidSetting, {}),
-        (InvalidText, {"text": 3}),
+        (InvalidSetting, {"text": 3}),
         (InvalidText, {"text": "half of a pair: \ud800"}),
         (InvalidSetting, {"path": "page", "lines": 3}),
         (InvalidSetting, {"text": "Plain.", "apply": "yes"}),
@@ -226,7 +226,7 @@ def test_two_names_are_forgotten_without_becoming_one_page() -> None:
 
 def test_a_text_that_is_being_written_now_is_not_forgotten_halfway(tmp_path: Path) -> None:
     memory = filled(offline(storage=LocalStorage(tmp_path)))
-    notes = LocalStorage(tmp_path).notes
+    notes = LocalStorage(tmp_path).state
     with notes.claim("pending/0123456789", is_new=True):
         notes.write("pending/0123456789", json.dumps({"text": SECRET}).encode())
         with pytest.raises(StorageConflict):

@@ -105,7 +105,7 @@ def test_a_write_that_is_killed_before_its_note_is_cleared_is_recorded_once(
     storage = VolatileStorage(clock)
     memory = offline(storage=storage)
     memory.write(KNOWN)
-    notes = storage.notes = DyingNotes()
+    notes = storage.state = DyingNotes()
     record = storage.history.record
 
     def die(*change: object) -> str:

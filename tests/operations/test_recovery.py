@@ -16,7 +16,7 @@ from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.texts import checked_blocks
 from memory_v2.storage.base import ANY, PENDING, Expected, MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
-from memory_v2.storage.volatile import VolatileNotes, VolatileStorage
+from memory_v2.storage.volatile import VolatileState, VolatileStorage
 from memory_v2.tree.block import Block
 from tests.operations.scenes import SMALL, body, call, calls, offline
 from tests.properties.whole import clock, faults, pages_of
@@ -28,7 +28,7 @@ class Dead(BaseException):
     """The process is gone: nothing that would follow happens."""
 
 
-class DyingNotes(VolatileNotes):
+class DyingNotes(VolatileState):
     """Notes of a process that dies: from then on it changes nothing."""
 
     is_dead = False
@@ -47,7 +47,7 @@ class DyingNotes(VolatileNotes):
 def dying(storage: VolatileStorage) -> Memory:
     """A memory whose process dies as soon as its model is asked."""
     notes = DyingNotes()
-    storage.notes = notes
+    storage.state = notes
 
     def die(_: Conversation) -> NoReturn:
         notes.is_dead = True
@@ -63,15 +63,15 @@ def crashed(text: str, path: str | None = None, before: str = "", **said: str) -
         offline(storage=storage).write(before, path)
     with pytest.raises(Dead):
         dying(storage).write(text, path, source=said.get("source"), date=said.get("date"))
-    notes = VolatileNotes()
-    for name in storage.notes.names(PENDING):
-        notes.write(name, storage.notes.read(name) or b"")
-    storage.notes = notes
+    notes = VolatileState()
+    for name in storage.state.names(PENDING):
+        notes.write(name, storage.state.read(name) or b"")
+    storage.state = notes
     return storage
 
 
 def left(storage: MemoryStorage) -> list[str]:
-    return storage.notes.names(PENDING)
+    return storage.state.names(PENDING)
 
 
 def test_a_text_is_noted_before_the_model_is_asked_and_not_any_more_when_it_is_written() -> None:
@@ -79,7 +79,7 @@ def test_a_text_is_noted_before_the_model_is_asked_and_not_any_more_when_it_is_w
     noted: list[bytes | None] = []
 
     def look(_: Conversation) -> Reply:
-        noted.extend(storage.notes.read(name) for name in storage.notes.names(PENDING))
+        noted.extend(storage.state.read(name) for name in storage.state.names(PENDING))
         return calls(call("place", blocks=["n1"], page="memory"))
 
     Memory(storage, ScriptedModel(look), now=clock).write("Porto is on the Douro.")
@@ -115,7 +115,7 @@ def test_what_was_finished_for_somebody_can_be_undone_like_any_write() -> None:
 
 def test_a_text_on_which_somebody_is_still_at_work_is_left_alone() -> None:
     storage = crashed("Porto is on the Douro.", before="Lisbon is on the Tagus.")
-    with storage.notes.claim(left(storage)[0]):
+    with storage.state.claim(left(storage)[0]):
         assert "Porto" not in offline(storage=storage).read()
         assert "unfinished" not in {finding.kind for finding in offline(storage=storage).check()}
     assert "Porto" in offline(storage=storage).read()
@@ -126,9 +126,9 @@ def test_a_writer_that_was_taken_for_dead_does_not_write_a_second_time() -> None
     offline(storage=storage).write("Lisbon is on the Tagus.")
 
     def finish_it_meanwhile(_: Conversation) -> Reply:
-        storage.notes, claimed = VolatileNotes(), storage.notes
+        storage.state, claimed = VolatileState(), storage.state
         for name in claimed.names(PENDING):
-            storage.notes.write(name, claimed.read(name) or b"")
+            storage.state.write(name, claimed.read(name) or b"")
         assert "Porto" in offline(storage=storage).read()
         return calls(call("place", blocks=["n1"], page="memory"))
 
@@ -164,7 +164,7 @@ def test_what_others_wrote_meanwhile_is_not_replaced_by_what_came_before_it() ->
     storage = VolatileStorage(clock)
     offline(storage=storage).write("Old words.", "notes")
     notes = DyingNotes()
-    storage.notes = notes
+    storage.state = notes
     real_write = storage.write
 
     def die(*_: object) -> NoReturn:
@@ -182,8 +182,8 @@ def test_what_others_wrote_meanwhile_is_not_replaced_by_what_came_before_it() ->
     notes.remove(name)
     offline(storage=storage).write("Words of somebody else.", "notes", "replace")
     assert pending is not None
-    storage.notes = VolatileNotes()
-    storage.notes.write(name, pending)
+    storage.state = VolatileState()
+    storage.state.write(name, pending)
     text = offline(storage=storage).read("notes")
     assert "Words of somebody else." in text
     assert "Words of the one who died." in text
@@ -238,20 +238,20 @@ NOTE = {"text": "x", "path": None, "mode": "update", "since": "2026-05-04T10:00:
 def test_a_note_that_cannot_be_read_is_told_and_keeps_nobody_from_anything(damage: bytes) -> None:
     storage = crashed("Porto is on the Douro.", before="Lisbon is on the Tagus.")
     name = left(storage)[0]
-    storage.notes.write(name, damage)
+    storage.state.write(name, damage)
     memory = offline(storage=storage)
     memory.write("Faro is on the sea.")
     assert "Faro" in memory.read()
     found = [finding for finding in memory.check() if finding.kind == "unfinished"]
     assert [finding.path for finding in found] == [f".metadata/{name}.json"]
-    assert storage.notes.read(name) == damage
+    assert storage.state.read(name) == damage
 
 
 def test_the_lock_of_a_note_is_free_when_its_holder_is_gone_and_leaves_no_file(tmp_path: Path) -> None:
     storage = LocalStorage(tmp_path)
-    with storage.notes.claim("pending/1f") as mine, storage.notes.claim("pending/1f") as other:
+    with storage.state.claim("pending/1f") as mine, storage.state.claim("pending/1f") as other:
         assert (mine, other) == (True, False)
-    with storage.notes.claim("pending/1f") as mine:
+    with storage.state.claim("pending/1f") as mine:
         assert mine
     assert list((tmp_path / ".metadata" / "pending").iterdir()) == []
 
@@ -281,7 +281,7 @@ def test_a_text_on_which_something_breaks_keeps_nobody_from_the_memory_and_from_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     storage = crashed("Porto is on the Douro.", before="Lisbon is on the Tagus.")
-    storage.notes.write(f"{PENDING}/ffff", (storage.notes.read(left(storage)[0]) or b"").replace(b"Porto", b"Braga"))
+    storage.state.write(f"{PENDING}/ffff", (storage.state.read(left(storage)[0]) or b"").replace(b"Porto", b"Braga"))
 
     def broken(text: str) -> tuple[Block, ...]:
         if "Porto" in text:
@@ -304,7 +304,7 @@ def test_a_note_that_was_removed_while_a_model_thought_does_not_take_the_text_al
 
     def remove(_: Conversation) -> Reply:
         if gone == "the note":
-            storage.notes.remove(storage.notes.names(PENDING)[0])
+            storage.state.remove(storage.state.names(PENDING)[0])
         else:
             shutil.rmtree(tmp_path / ".metadata")
         return calls(call("place", blocks=["n1"], page="memory"))
@@ -352,7 +352,7 @@ def test_a_note_that_cannot_be_claimed_does_not_keep_the_others_from_being_finis
     storage = LocalStorage(tmp_path)
     for name in ("aaaa", "bbbb"):
         noted = {"text": f"Text {name}.", "path": None, "mode": "append", "since": "2026-03-01T09:30:00Z", "over": ""}
-        storage.notes.write(f"{PENDING}/{name}", json.dumps(noted).encode())
+        storage.state.write(f"{PENDING}/{name}", json.dumps(noted).encode())
     (tmp_path / ".metadata" / "pending" / "aaaa.lock").mkdir()
     with offline(storage=storage) as memory:
         assert "Text bbbb." in memory.read()

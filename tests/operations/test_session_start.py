@@ -101,7 +101,7 @@ def test_a_page_that_cannot_be_read_keeps_nobody_from_the_others(tmp_path: Path)
 
 def test_it_asks_no_model_and_finishes_and_changes_nothing(tmp_path: Path) -> None:
     memory = laid(tmp_path)
-    memory.storage.notes.write(f"{PENDING}/20260101T000000000000-0123abcd", b"a text that a host is about to file")
+    memory.storage.state.write(f"{PENDING}/20260101T000000000000-0123abcd", b"a text that a host is about to file")
     before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
     memory.context(project="boats")
     assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before

@@ -215,11 +215,11 @@ def test_a_write_that_was_interrupted_keeps_source_and_date() -> None:
 
 def test_a_note_of_an_older_version_is_still_read() -> None:
     storage = crashed("The kiln is warm.", "log", before="Old.\n\nOlder.\n")
-    (name,) = storage.notes.names(PENDING)
-    data = storage.notes.read(name)
+    (name,) = storage.state.names(PENDING)
+    data = storage.state.read(name)
     assert data is not None
-    storage.notes.write(name, data.replace(b',\n "source": "",\n "date": ""', b""))
-    assert b"source" not in (storage.notes.read(name) or b"")
+    storage.state.write(name, data.replace(b',\n "source": "",\n "date": ""', b""))
+    assert b"source" not in (storage.state.read(name) or b"")
     offline(storage=storage).recover()
     assert ("The kiln is warm.", NO_SOURCE) in said(offline(storage=storage), "log")
 

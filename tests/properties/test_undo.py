@@ -10,7 +10,7 @@ import pytest
 
 from memory_v2.errors import NotAllowed, PageExists
 from memory_v2.memory import Memory
-from memory_v2.operations.past import PastOperation
+from memory_v2.operations.history import PastOperation
 from memory_v2.operations.results import Result
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.s3.storage import S3Storage

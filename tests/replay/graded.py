@@ -8,7 +8,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from memory_v2.notes.grading import Graded
+from memory_v2.notes.grade import Graded
 from memory_v2.notes.notes import Notes
 from memory_v2.text.calendar import Calendar
 from tests.replay.scenario import BOTH, Scenario

@@ -421,17 +421,17 @@ def test_what_two_machines_write_at_once_is_all_there(machine: Machine) -> None:
 def test_a_machine_knows_its_own_notes_and_whether_a_process_works_on_them(machine: Machine) -> None:
     one, again, other = machine("one"), machine("one"), machine("two")
     name = "pending/1f3a"
-    with one.notes.claim(name, is_new=True) as is_mine:
+    with one.state.claim(name, is_new=True) as is_mine:
         assert is_mine
-        one.notes.write(name, b"{}")
-        for notes in (one.notes, again.notes, other.notes):
+        one.state.write(name, b"{}")
+        for notes in (one.state, again.state, other.state):
             with notes.claim(name) as is_free:
                 assert not is_free
-    with other.notes.claim(name) as is_free:
+    with other.state.claim(name) as is_free:
         assert not is_free
-    with again.notes.claim(name) as is_free:
+    with again.state.claim(name) as is_free:
         assert is_free
-    again.notes.remove(name)
+    again.state.remove(name)
     assert again.cache_folder
     assert list((again.cache_folder / "claims").iterdir()) == []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,7 +27,6 @@ MAX_ASKED = 3
 MAX_RUN = 16
 """Up to how many characters a run without spaces is one word to look for; a longer one is a sentence."""
 _NOT_PROSE = frozenset(["fence", "code", "html", "front matter"])
-_DAY = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 
 
 @dataclass(frozen=True)

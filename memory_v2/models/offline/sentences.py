@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 
 from memory_v2.models.offline.looks import telling_terms
+from memory_v2.text.calendar import DAY
 from memory_v2.text.lists import numbers, stopwords, weekdays
 from memory_v2.text.plain import plain
+from memory_v2.text.sentences import sentences as text_sentences
 from memory_v2.text.words import has_cjk, words
 
 MIN_WORDS = 4
@@ -21,19 +23,19 @@ LABEL = re.compile(
 )
 """What stands before a colon at the start of a line: `**Purpose:**`, `Purpose:`."""
 STAMP = re.compile(
-    r"\A[\W_]*(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?)?|\d{1,2}:\d{2}(?::\d{2})?"
+    rf"\A[\W_]*(?:{DAY}(?:[T ]\d\d?:\d\d(?::\d\d)?(?:\.\d+)?)?|\d\d?:\d\d(?::\d\d)?"
     r"(?:\s?[-–]\s?\d{1,2}:\d{2}(?::\d{2})?)?)(?: ?[AaPp][Mm]\b)?(?:Z|[+-]\d{2}:?\d{2}| ?[A-Z]{3,4}\b)?(?!\w)[\W_]*"
 )
 """A day or a time at the start of a line."""
 MIN_CLAUSE = 12
 """The least characters of the clauses that stand for a longer text."""
 _MARKS = re.compile(r"^[ \t>]*(?:(?:[-+*•]|\d{1,3}[.)])\s+)*(?:\[[ xX]\]\s+)?", re.M)
-_ENDS = re.compile(r"[.!?…][\"'”’)]*(?=\s+[^a-z\s])|[。！？]")
 _ABBREVIATED = re.compile(
     r"\b(?:e\.g|i\.e|etc|vs|dr|mrs?|ms|st|nr|no|approx|z\.B|p\.ej|sra?|\d{1,3}|(?-i:[A-Z]))\.$", re.I
 )
 LONGEST_ABBREVIATED = 12
 """How far before the end of a sentence an abbreviation is looked for, in characters: more than any of them has."""
+_IN_LOWER_CASE = re.compile("[a-z]")
 _URL = re.compile(r"(?:\bURL\b\W*)?https?://\S+(?:\s*[—–-]\s+)?|<[^>\s][^>]*>|!\[[^\]]*\]\([^)]*\)|\{[%#].*?[%#]\}")
 _BESIDE = re.compile(r"(?<![ \t])[ \t]+[|·•][ \t]+(?=\*\*[^*\n]{1,60}(?::\*\*|\*\*:))")
 """What parts fields that stand on one line."""
@@ -72,12 +74,15 @@ def runs(text: str) -> list[str]:
 
 def split(text: str) -> Iterator[str]:
     """The parts of a text that end as a sentence does."""
-    start = 0
-    for end in _ENDS.finditer(text):
-        if not _ABBREVIATED.search(text[max(start, end.end() - LONGEST_ABBREVIATED) : end.end()]):
-            yield text[start : end.end()].strip()
-            start = end.end()
-    yield text[start:].strip()
+    said = ""
+    for sentence in text_sentences(text):
+        if said and (_IN_LOWER_CASE.match(sentence) or _ABBREVIATED.search(said.rstrip()[-LONGEST_ABBREVIATED:])):
+            said += sentence
+        else:
+            if said:
+                yield said.strip()
+            said = sentence
+    yield said.strip()
 
 
 def is_sentence(said: str) -> bool:

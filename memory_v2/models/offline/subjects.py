@@ -15,6 +15,7 @@ from memory_v2.models.offline.looks import Look, is_of_a_time, telling_terms
 from memory_v2.models.offline.naming import common_stems
 from memory_v2.text.dates import find_dates
 from memory_v2.text.lists import fillers, general
+from memory_v2.text.sentences import sentences
 from memory_v2.text.words import content_words, has_cjk
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.path import ROOT
@@ -41,7 +42,6 @@ MIN_KNOWN = 0.4
 MIN_KNOWN_BY_NAME = 0.25
 """The same if one of these words is a name that no other page has."""
 _TOKEN = re.compile(r"[^\W_][\w'’.+#-]*")
-_FIRST_SENTENCE = re.compile(r"\s*(?:[^.!?;。！？；\n]|[.!?;](?!\s)|\n(?!\n))*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;。！？\n]\s*|[-*+>]\s+|\d[.)]\s+|[\"“„(\[]\s*)\W*$")
 
 
@@ -66,8 +66,7 @@ class Subject:
         text = readable("".join(block.text for block in blocks))
         self._order = [term for term in content_words(text) if term not in fillers()]
         self._wanted = frozenset(self._order)
-        opening = _FIRST_SENTENCE.match(text)
-        self._opening = frozenset(content_words(opening[0] if opening else ""))
+        self._opening = frozenset(content_words(next(sentences(text.lstrip()), "")))
         self._names = _names_in(text)
 
     def page(self, *, by_name: bool = False) -> str | None:

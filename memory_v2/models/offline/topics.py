@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from memory_v2.models.offline.looks import telling_terms
 from memory_v2.models.offline.sentences import LABEL, STAMP, has_value, is_code, phrase, runs, split, waits
+from memory_v2.text.calendar import DAY, DAY_OR_MONTH
 from memory_v2.text.lists import headings, labels
 from memory_v2.text.plain import plain
 from memory_v2.text.secrets import find_secrets
@@ -32,10 +33,10 @@ _NUMBERING = re.compile(
     r"^(?:[^\w\s(\"'“‘¿¡`~/]+\s*)*(?:(?:\d{1,2}(?:\.\d{1,2})*|[A-Za-z]|\d{1,2}[a-z])[.):]\s+|\d{1,2}(?:\.\d{1,2})+\s+)?"
 )
 _BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
-_DAY = re.compile(r"\b\d{4}-\d\d(?:-\d\d)?\b")
+_DAY = re.compile(rf"\b{DAY_OR_MONTH}\b")
 _SAID = re.compile(r"\s*[\"“„«「]")
 _SPEAKS = re.compile(r":\s+(?=[\"“„«])")
-_CLOCKED = re.compile(r":\s+\d{4}-\d\d-\d\d[T ]\d\d:.*", re.S)
+_CLOCKED = re.compile(rf":\s+{DAY}[T ]\d\d:.*", re.S)
 """A field with the time of an event at the end of a line."""
 _FILE = re.compile(r"\A`[^`\n]{0,200}/[^`\n]{0,200}`\s+[-–—]+\s+")
 """A path with what it is of behind it."""

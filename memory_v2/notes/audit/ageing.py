@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from memory_v2.notes.audit.finding import Finding, about_item
-from memory_v2.notes.audit.material import Material
-from memory_v2.notes.extracting import Extracted
+from memory_v2.notes.audit.context import Material
+from memory_v2.notes.audit.findings import Finding, about_item
+from memory_v2.notes.extract import Extracted
+from memory_v2.notes.languages import bare, pattern, says
 from memory_v2.notes.note import Item
-from memory_v2.notes.packs import bare, pattern, says
 from memory_v2.text.calendar import days_before
 from memory_v2.text.dates import find_dates
 from memory_v2.text.plain import shorten

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from memory_v2.notes.audit.ageing import stale, unfinished
-from memory_v2.notes.audit.coverage import missing
-from memory_v2.notes.audit.dark import dark
-from memory_v2.notes.audit.differing import differing
-from memory_v2.notes.audit.drift import drift
+from memory_v2.notes.audit.context import Material
+from memory_v2.notes.audit.contradictions import differing, drift
+from memory_v2.notes.audit.coverage import dark, missing
+from memory_v2.notes.audit.duplicates import repeated
 from memory_v2.notes.audit.files import budgets
-from memory_v2.notes.audit.finding import Finding
-from memory_v2.notes.audit.linking import linking
-from memory_v2.notes.audit.material import Material
-from memory_v2.notes.audit.repeated import repeated
+from memory_v2.notes.audit.findings import Finding
+from memory_v2.notes.audit.links import linking
 
 CHECKS: tuple[Callable[[Material], Iterator[Finding]], ...] = (
     budgets,

@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from memory_v2.notes.audit.finding import Finding
-from memory_v2.notes.audit.material import Material, stem_of
+from memory_v2.notes.audit.context import Material, stem_of
+from memory_v2.notes.audit.findings import Finding
 from memory_v2.notes.note import Note
 from memory_v2.text.secrets import find_secrets
 

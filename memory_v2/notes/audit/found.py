@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from memory_v2.files.claude_folder import judge_in
 from memory_v2.files.listing import is_there, list_files
-from memory_v2.notes.audit.finding import Finding
+from memory_v2.notes.audit.findings import Finding
 from memory_v2.notes.audit.policy import Policy
-from memory_v2.notes.kept import Kept
+from memory_v2.notes.cache import Kept
 
 if TYPE_CHECKING:
     from memory_v2.index.full_text import FullTextIndex
-    from memory_v2.notes.audit.material import Material, Search
-    from memory_v2.notes.extracting import Extracted
+    from memory_v2.notes.audit.context import Material, Search
+    from memory_v2.notes.extract import Extracted
 
 VERSION = 2
 """Of the checks: with another one, all is looked through anew. Raise it if a check finds other things."""
@@ -69,7 +69,7 @@ def found_in(audited: Audited, searches: bool) -> Sequence[Finding]:
     if told.get("key") == key and all(is_there(audited.folder, path) == was for path, was in told["looked"].items()):
         return [*map(_read, told["found"])]
     from memory_v2.notes.audit.checks import CHECKS
-    from memory_v2.notes.audit.material import Material
+    from memory_v2.notes.audit.context import Material
     from memory_v2.notes.judged import judged_notes
 
     searching = _searching(audited.open_index()) if searches else None
@@ -104,7 +104,7 @@ def _counts(one: Extracted) -> bool:
 
 
 def _searching(index: FullTextIndex) -> Search:
-    from memory_v2.notes.pages import note_of
+    from memory_v2.notes.folder import note_of
 
     return lambda query: {note_of(hit.path) for hit in index.search(query, FOUND, child_links=True)}
 

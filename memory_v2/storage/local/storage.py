@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from memory_v2.errors import PageNotFound, StorageError, Unreadable
 from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, MemoryStorage, Stamp, Stored, conflict, version_of
-from memory_v2.storage.checkout import HistoryFirst
+from memory_v2.storage.fair_lock import FairLock
 from memory_v2.storage.local.disk import (
     explained,
     from_system,
@@ -35,10 +35,10 @@ from memory_v2.storage.local.disk import (
     to_system,
 )
 from memory_v2.storage.local.marks import FolderMarks, mark_of
-from memory_v2.storage.local.notes import LocalNotes
+from memory_v2.storage.local.state_files import LocalState
 from memory_v2.storage.local.walk import INNER, LINK, METADATA, is_memory, walk
 from memory_v2.storage.names import SUFFIX, name_problem
-from memory_v2.storage.queue import FairLock
+from memory_v2.storage.versioned import VersionedStorage
 from memory_v2.tree.path import ENTRIES, TakenPaths, page_path, prefixes
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ GITIGNORE = b"""# The program's own data, not for the git repository around it; 
 """
 
 
-class LocalStorage(HistoryFirst):
+class LocalStorage(VersionedStorage):
     """Pages on the local disk. The folder need not exist: the first write creates it, a read does not."""
 
     def __init__(self, folder: Path) -> None:
@@ -67,7 +67,7 @@ class LocalStorage(HistoryFirst):
         self._has_been_there = False
         """Whether this process has seen pages or data of the program in the folder."""
         self._folder_marks = FolderMarks(self._folder)
-        self.notes = LocalNotes(self._folder / METADATA, self._metadata)
+        self.state = LocalState(self._folder / METADATA, self._metadata)
         with explained("open the memory folder", self._folder), suppress(FileNotFoundError):
             if not stat.S_ISDIR(self._folder.stat().st_mode):
                 raise StorageError(f"the memory folder {self._folder} is a file; name a folder, or move it away")

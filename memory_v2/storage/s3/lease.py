@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from memory_v2.errors import StorageConflict, StorageError
-from memory_v2.storage.queue import FairLock
+from memory_v2.storage.fair_lock import FairLock
 from memory_v2.storage.s3.bucket import Bucket
 from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome
 

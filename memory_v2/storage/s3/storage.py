@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, TypeVar
 from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.settings import DEFAULT_CACHE_TTL
 from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, MemoryStorage, Stamp, Stored, conflict, version_of
-from memory_v2.storage.checkout import HistoryFirst
 from memory_v2.storage.names import SUFFIX, file_problem, is_markdown, name_problem, part_clashes
 from memory_v2.storage.s3.bucket import Bucket, Info, Object
 from memory_v2.storage.s3.cache import Kept, PageCache
@@ -28,7 +27,8 @@ from memory_v2.storage.s3.claims import Claims
 from memory_v2.storage.s3.errors import PreconditionFailed
 from memory_v2.storage.s3.lease import Lease
 from memory_v2.storage.s3.leftovers import find_leftovers, find_others, remove_leftovers
-from memory_v2.storage.s3.notes import S3Notes
+from memory_v2.storage.s3.state_files import S3State
+from memory_v2.storage.versioned import VersionedStorage
 from memory_v2.tree.path import ENTRIES, page_path
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class _Listing:
     pages: dict[str, Info]
 
 
-class S3Storage(HistoryFirst):
+class S3Storage(VersionedStorage):
     """Pages in a bucket. `endpoint` is the address of another server with S3's API. boto3 finds the credentials.
 
     `cache` is a local folder for pages and derived data, with a subfolder for each store. For `ttl` seconds a cached
@@ -89,7 +89,7 @@ class S3Storage(HistoryFirst):
         self._ttl = int(ttl * 1e9)
         self._clock = clock
         self._lease = Lease(self._bucket, self._prefix + LOCK)
-        self.notes = S3Notes(self._bucket, f"{self._prefix}{METADATA}/", self._lease, Claims(self._cache))
+        self.state = S3State(self._bucket, f"{self._prefix}{METADATA}/", self._lease, Claims(self._cache))
         self._known: dict[str, _Known] = {}
         self._confirmed: dict[str, int] = {}
         """For each page, the turn of the lease in which the server has last confirmed it."""

@@ -1,4 +1,4 @@
-"""Notes on the local disk: the note `pending/1f3a` is the file `.metadata/pending/1f3a.json`."""
+"""State files on the local disk: the note `pending/1f3a` is the file `.metadata/pending/1f3a.json`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STALE_SECONDS = 60.0
 to use it."""
 
 
-class LocalNotes:
+class LocalState:
     """The notes in a folder; `make` creates that folder, and refuses a symbolic link."""
 
     recovery_interval = 2.0
@@ -39,7 +39,7 @@ class LocalNotes:
         self._claimed: set[str] = set()
 
     def read(self, name: str) -> bytes | None:
-        """See `Notes`."""
+        """See `StateFiles`."""
         file = self._file(name)
         with reading(file):
             try:
@@ -48,14 +48,14 @@ class LocalNotes:
                 return None
 
     def write(self, name: str, data: bytes) -> None:
-        """See `Notes`."""
+        """See `StateFiles`."""
         file = self._file(name)
         with explained("write", file):
             self._make()
             replace_bytes(file, data)
 
     def remove(self, name: str) -> None:
-        """See `Notes`."""
+        """See `StateFiles`."""
         file = self._file(name)
         with explained("delete", file):
             if lstat(file) is not None:  # a read-only disk also refuses to remove a missing file
@@ -63,7 +63,7 @@ class LocalNotes:
                 sync_folder(file.parent)
 
     def names(self, folder: str) -> list[str]:
-        """See `Notes`."""
+        """See `StateFiles`."""
         with explained("list", self._folder / folder):
             try:
                 files = [file.name for file in (self._folder / folder).iterdir()]
@@ -74,7 +74,7 @@ class LocalNotes:
 
     @contextmanager
     def claim(self, name: str, is_new: bool = False) -> Iterator[bool]:
-        """See `Notes`. The system releases a file lock when its process dies."""
+        """See `StateFiles`. The system releases a file lock when its process dies."""
         from filelock import FileLock, Timeout  # 40 ms of start-up, which reading should not pay
 
         if name in self._claimed:  # by a thread of this process: no need to ask the disk
@@ -107,7 +107,7 @@ class LocalNotes:
                 lock.release()
 
     def sweep(self) -> None:
-        """See `Notes`. Files younger than `STALE_SECONDS` may be in use and stay."""
+        """See `StateFiles`. Files younger than `STALE_SECONDS` may be in use and stay."""
         with suppress(OSError):
             for file in (*self._folder.iterdir(), *(self._folder / PENDING).iterdir()):
                 if time.time() - file.lstat().st_mtime < STALE_SECONDS:

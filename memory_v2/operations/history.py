@@ -99,7 +99,7 @@ class BlamedLine:
         return {"line": self.number, "text": self.text, **brought}
 
 
-@operation("history", listed_as="operations")
+@operation("history")
 def history(context: Context, path: str | None = None) -> list[PastOperation]:
     """The operations, newest first, including edits by hand; with `path`, only those that changed this page."""
     recorded = _history(context)
@@ -249,7 +249,7 @@ def _settled(context: Context, result: Result) -> Result:
     return result.with_splits(splits, problem)
 
 
-@operation("blame", listed_as="lines")
+@operation("blame")
 def blame(context: Context, path: str = ROOT) -> list[BlamedLine]:
     """Every line of a page with the revision that brought it. Raises `PageNotFound`."""
     recorded = _history(context)

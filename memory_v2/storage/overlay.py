@@ -1,5 +1,5 @@
-"""A storage on which changes are only rehearsed: pages are those of another storage until they are changed here, and
-what is changed here is kept in memory."""
+"""A storage for a dry run: pages are those of another storage until they are changed here, and what is changed here
+is kept in memory."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from memory_v2.storage.base import (
 )
 from memory_v2.storage.history import Change, History, PageChange, Revision
 from memory_v2.storage.rewriting import Rewrite, Rules
-from memory_v2.storage.volatile import VolatileNotes
+from memory_v2.storage.volatile import VolatileState
 from memory_v2.tree.path import is_entry
 
-REHEARSED = "rehearsed"
-"""The id of every revision that is only rehearsed."""
+DRY_RUN = "dry-run"
+"""The id of every revision of a dry run."""
 
 
-class RehearsalStorage:
+class OverlayStorage:
     """The pages of `storage`, which is only read. Changes are seen here alone, and not recorded in its history."""
 
     cache_folder = None
@@ -39,7 +39,7 @@ class RehearsalStorage:
     def __init__(self, storage: MemoryStorage) -> None:
         self._storage = storage
         self.where = storage.where
-        self.notes = VolatileNotes()
+        self.state = VolatileState()
         self._changed: dict[str, bytes | None] = {}
         self._before: dict[str, bytes | None] = {}
 
@@ -117,16 +117,16 @@ class RehearsalStorage:
                 raise conflict(page.path, "")
             self._before.setdefault(page.path, page.before)
         self._changed |= {page.path: page.after for page in change.pages}
-        return replace(change, revision=replace(change.revision, id=REHEARSED))
+        return replace(change, revision=replace(change.revision, id=DRY_RUN))
 
     @property
     def changes(self) -> tuple[PageChange, ...]:
-        """What the rehearsed changes come to, sorted by path: each page before the first and after the last."""
+        """What the changes come to, sorted by path: each page before the first and after the last."""
         pages = ((path, before, self._changed[path]) for path, before in sorted(self._before.items()))
         return tuple(PageChange(path, before, after) for path, before, after in pages if before != after)
 
     def rewrite(self, rules: Rules, rewrite: Rewrite, record: Revision) -> NoReturn:
-        raise StorageError("a history cannot be rewritten in a rehearsal")
+        raise StorageError("a history cannot be rewritten in a dry run")
 
     def interrupted(self) -> Revision | None:
         return None
@@ -153,4 +153,4 @@ class RehearsalStorage:
             raise conflict(path, expected)
 
 
-_: type[MemoryStorage] = RehearsalStorage
+_: type[MemoryStorage] = OverlayStorage

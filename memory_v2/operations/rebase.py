@@ -36,7 +36,7 @@ class Outdated(SilicaError):
     """A decision cannot be carried over. The message says what has changed."""
 
 
-def carry_over(task: WriteTask, draft: Draft) -> WriteTask:
+def rebase(task: WriteTask, draft: Draft) -> WriteTask:
     """Returns the same decision on the pages of a fresh draft, not yet applied. Raises `Outdated` if a block or page
     that it names was changed or removed, if a path is taken, if somebody else has written the same text, or if the
     decision is not valid for the current pages."""

@@ -13,15 +13,15 @@ from memory_v2.index.connections import FILE
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.operations.context import Context
 from memory_v2.operations.freshness import Freshness
-from memory_v2.storage.rehearsal import RehearsalStorage
+from memory_v2.storage.overlay import OverlayStorage
 from memory_v2.text.calendar import Calendar
 
 
 @contextmanager
-def rehearsal(context: Context) -> Iterator[Context]:
+def dry_run(context: Context) -> Iterator[Context]:
     """A context in which operations change nothing: their changes are kept in memory, their index is a copy."""
-    storage, calendar = RehearsalStorage(context.storage), Calendar(context.timezone, context.now)
-    with tempfile.TemporaryDirectory(prefix="silica-rehearsal-") as folder:
+    storage, calendar = OverlayStorage(context.storage), Calendar(context.timezone, context.now)
+    with tempfile.TemporaryDirectory(prefix="silica-dry-run-") as folder:
         if cache := context.storage.cache_folder:
             _copy(cache / FILE, Path(folder) / FILE)
         index = FullTextIndex(storage, Path(folder), storage.history, calendar)

@@ -6,15 +6,15 @@ the surest grade is told, with the places of the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import Any
 
-from memory_v2.notes.closing import is_closed
-from memory_v2.notes.judging import GRADES, Grade, is_foreign, is_template, judged, named_in
+from memory_v2.notes.classify import GRADES, Grade, is_closed, is_foreign, is_template, judged, named_in
+from memory_v2.notes.languages import CATEGORIES, LONGEST, Category
 from memory_v2.notes.measures import Reading, readings
 from memory_v2.notes.note import Item, Note, is_within
-from memory_v2.notes.packs import CATEGORIES, LONGEST, Category
 from memory_v2.notes.people import NO_ALIASES, Aliases
 from memory_v2.tree.alike import alike
 
@@ -135,3 +135,30 @@ def _once(same: Sequence[Extracted]) -> list[Extracted]:
         for number, one in enumerate(same)
         if number not in left_out
     ]
+
+
+CHANNEL = "notes"
+"""How they came into the memory."""
+CONFIDENCE: Mapping[Grade, float] = {"marker": 0.9, "heading": 0.7, "model": 0.7, "keyword": 0.5}
+"""How sure it is that an item is what it was extracted as."""
+
+
+def observations(found: Iterable[Extracted], stored: Collection[str]) -> Iterator[dict[str, Any]]:
+    """The arguments with which each item is captured, unless its location is among those `stored`. The location has the
+    item's id, so it stays the same when lines above it change."""
+    items: dict[str, list[Extracted]] = {}
+    for one in found:
+        items.setdefault(one.item, []).append(one)
+    for same in items.values():
+        best = min(same, key=lambda one: GRADES.index(one.grade))
+        location = f"{best.file}#{best.item}"
+        if location not in stored:
+            yield {
+                "text": best.text,
+                "kind": best.category,
+                "tags": sorted({one.category for one in same}),
+                "confidence": CONFIDENCE[best.grade],
+                "channel": CHANNEL,
+                "location": location,
+                **({"date": best.day.isoformat()} if best.day else {}),
+            }

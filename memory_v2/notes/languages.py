@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from memory_v2.text.words import folded, has_cjk
 
-PACKS = Path(__file__).with_name("packs")
+PACKS = Path(__file__).with_name("languages")
 Category: TypeAlias = Literal["contacts", "decisions", "lessons", "metrics", "issues", "pending"]
 CATEGORIES: tuple[Category, ...] = ("contacts", "decisions", "lessons", "metrics", "issues", "pending")
 Field: TypeAlias = Literal["markers", "titles", "headings", "statements", "keywords", "openings", "answers", "parts"]

@@ -16,7 +16,7 @@ from datetime import datetime
 
 from memory_v2.errors import SilicaError, StorageConflict, StorageError, Unreadable
 from memory_v2.progress import with_progress
-from memory_v2.storage.base import ABSENT, ANY, Expected, Notes, Stamp, Stored, stored_page, version_of
+from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, StateFiles, Stored, stored_page, version_of
 from memory_v2.storage.format import (
     FORMAT,
     HISTORY_FIRST,
@@ -50,10 +50,10 @@ MAX_SUMMARY = 80
 logger = logging.getLogger(__name__)
 
 
-class HistoryFirst(ABC):
+class VersionedStorage(ABC):
     """The part of `MemoryStorage` that applies changes, for storages whose pages are a checkout of their history."""
 
-    notes: Notes
+    state: StateFiles
     _is_applying: bool = False
     """Whether a thread of this process is writing what it has recorded: the pages are behind the history then, and no
     crash was the cause."""
@@ -130,12 +130,12 @@ class HistoryFirst(ABC):
         """See `MemoryStorage`."""
         if self._is_applying:
             return None
-        store = read_format(self.notes)
+        store = read_format(self.state)
         if store.rewriting is not None:
             journal = journal_of(store.rewriting)
             return Revision(FORGET, "what was to be forgotten is gone", journal.operation, when=journal.when)
         if store.number < HISTORY_FIRST:
-            unfinished = unfinished_by_format_2(self.notes)
+            unfinished = unfinished_by_format_2(self.state)
             return unfinished.revision if unfinished else None
         try:
             checked_out = self.history.checked_out  # first: it asks a server, so that the head is the current one
@@ -151,7 +151,7 @@ class HistoryFirst(ABC):
             revision = self.interrupted()
             if revision is None:
                 return ()
-            store = read_format(self.notes)
+            store = read_format(self.state)
             if store.rewriting is not None:
                 return self._follow(journal_of(store.rewriting), store.number)
             if store.number < HISTORY_FIRST:
@@ -192,10 +192,10 @@ class HistoryFirst(ABC):
             journal = Journal(steps_between(pages, new), rewrite.stage(record), record.operation, record.when)
             self._is_applying = True
             try:
-                write_rewriting(self.notes, journal.to_dict())
+                write_rewriting(self.state, journal.to_dict())
                 self._follow(journal, FORMAT)
             except SilicaError as error:
-                if read_format(self.notes).rewriting is None:
+                if read_format(self.state).rewriting is None:
                     raise
                 raise StorageError(f"{error}; {COMPLETED_LATER}") from error
             finally:
@@ -211,7 +211,7 @@ class HistoryFirst(ABC):
         paths = tuple(step.path for step in journal.steps)
         self.remove_temporary(paths)
         self.history.adopt(journal.history)
-        write_format(self.notes, number)
+        write_format(self.state, number)
         return paths
 
     def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
@@ -242,15 +242,15 @@ class HistoryFirst(ABC):
 
     def _bring_up_to_date(self, now: datetime) -> None:
         """Records pages that are older than the history or than this format of the store."""
-        if is_current(self.notes):
+        if is_current(self.state):
             if not self.history.begun:
                 self._begin("pages that were there before the history began", now)
             return
         try:
-            self._come_from(read_format(self.notes).number, now)
+            self._come_from(read_format(self.state).number, now)
         except HistoryDamaged:
             logger.info("the history is damaged; this change begins a new one")
-        write_format(self.notes)
+        write_format(self.state)
 
     def _come_from(self, number: int, now: datetime) -> None:
         """Makes a store of an older format one of this format."""
@@ -270,7 +270,7 @@ class HistoryFirst(ABC):
 
     def make_room_for_entries(self, now: datetime) -> None:
         """See `MemoryStorage`."""
-        if not is_current(self.notes) and self._pages_among_entries():
+        if not is_current(self.state) and self._pages_among_entries():
             self.begin(now)
 
     def _make_room_for_entries(self, now: datetime) -> None:
@@ -292,7 +292,7 @@ class HistoryFirst(ABC):
 
     def _finish_format_2(self, now: datetime) -> None:
         """Completes a change that format 2 left in its journal."""
-        if (unfinished := unfinished_by_format_2(self.notes)) is None:
+        if (unfinished := unfinished_by_format_2(self.state)) is None:
             return
         for step in unfinished.steps:
             data = self._data(step.path)
@@ -301,7 +301,7 @@ class HistoryFirst(ABC):
         pages = self._stored(step.path for step in unfinished.steps)
         if self.history.begun and (unrecorded := self.history.unrecorded(pages)):
             self.history.record(unrecorded, replace(unfinished.revision, when=now))
-        self.notes.remove(unfinished.note)
+        self.state.remove(unfinished.note)
 
     def _begin_again(self, now: datetime) -> None:
         """Moves a damaged history aside; a new one begins with the pages as they are."""

@@ -17,13 +17,13 @@ from typing import TypeAlias
 from memory_v2.files.decoding import Decoded, decode_text, read_data
 from memory_v2.files.listing import SourceFile, is_there, without_suffix
 from memory_v2.notes.audit.policy import POLICY, Policy
-from memory_v2.notes.extracting import Extracted
-from memory_v2.notes.judging import is_foreign, is_template
+from memory_v2.notes.classify import is_foreign, is_template
+from memory_v2.notes.extract import Extracted
+from memory_v2.notes.languages import LONGEST, bare, says
 from memory_v2.notes.note import Item, Note
-from memory_v2.notes.packs import LONGEST, bare, says
+from memory_v2.text.calendar import named_day
 from memory_v2.text.words import content_words
 from memory_v2.tree.block import readable, split_lines
-from memory_v2.tree.source import named_day
 
 Search: TypeAlias = Callable[[str], Collection[str]]
 """The names of the notes that a search finds."""

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from memory_v2.notes.audit.finding import Finding
-from memory_v2.notes.audit.material import Material, is_index, is_log
+from memory_v2.notes.audit.context import Material, is_index, is_log
+from memory_v2.notes.audit.findings import Finding
+from memory_v2.notes.languages import bare, pattern, says
 from memory_v2.notes.links import Link, Places, file_names, links
 from memory_v2.notes.note import Note
-from memory_v2.notes.packs import bare, pattern, says
 from memory_v2.text.words import normal
 from memory_v2.tree.front_matter import front_matter_length
 from memory_v2.tree.path import fold

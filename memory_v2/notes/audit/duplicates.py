@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from memory_v2.notes.audit.finding import Finding, about_item
-from memory_v2.notes.audit.material import Material, is_log
-from memory_v2.notes.closing import is_closed, struck_part
-from memory_v2.notes.judging import is_footer
+from memory_v2.notes.audit.context import Material, is_log
+from memory_v2.notes.audit.findings import Finding, about_item
+from memory_v2.notes.classify import is_closed, is_footer, struck_part
 from memory_v2.notes.note import Item, Note
 from memory_v2.text.negation import polarity, without_negation
 from memory_v2.text.plain import shorten

@@ -12,7 +12,6 @@ from memory_v2.entries.entry import Decay, Scope
 if TYPE_CHECKING:
     from memory_v2.engine import Engine
     from memory_v2.entries.ageing import AgeingPlan
-    from memory_v2.entries.area import Area
     from memory_v2.entries.capture import Captured, CapturedBatch
     from memory_v2.entries.consolidation import ConsolidationPlan
     from memory_v2.entries.deduping import DedupePlan
@@ -40,11 +39,7 @@ class Entries:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-
-    @property
-    def area(self) -> Area:
-        """Where they are stored."""
-        return self._engine.area
+        self.area = engine.area
 
     def capture(
         self,
@@ -226,3 +221,7 @@ class Entries:
         Otherwise the next operation that changes entries does it, or a check. Raises `StorageError`."""
         self._engine.recovery.attempt()
         return self.area.pick_up()
+
+    def close(self) -> None:
+        """Closes its files; the next use opens them again."""
+        self.area.close()

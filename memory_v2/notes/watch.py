@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory_v2.notes.extracting import EVERYTHING, Extracted, Wanted, collected
+from memory_v2.notes.extract import EVERYTHING, Extracted, Wanted, collected
+from memory_v2.notes.folder import Refreshed
 from memory_v2.notes.notes import Notes
-from memory_v2.notes.refreshing import Refreshed
 from memory_v2.text.words import normal
 
 HOW = "pip install 'silica-memory[watch]'"

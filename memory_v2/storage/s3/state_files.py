@@ -1,4 +1,4 @@
-"""Notes in a bucket: the note `pending/1f3a` is the object `<prefix>/.metadata/pending/1f3a.json`."""
+"""State files in a bucket: the note `pending/1f3a` is the object `<prefix>/.metadata/pending/1f3a.json`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLAIM_SECONDS = 900.0
 minutes."""
 
 
-class S3Notes:
+class S3State:
     """The notes below a prefix of a bucket; a change under the `lease` renews it. `claims` knows this machine's own."""
 
     recovery_interval = 60.0
@@ -32,7 +32,7 @@ class S3Notes:
         self._read: dict[str, tuple[int, bytes | None]] = {}
 
     def read(self, name: str) -> bytes | None:
-        """See `Notes`."""
+        """See `StateFiles`."""
         turn = self._lease.turn
         known, data = self._read.get(name, (0, None))
         if turn and turn == known:  # nobody else changes this note while we hold the lease
@@ -44,20 +44,20 @@ class S3Notes:
         return data
 
     def write(self, name: str, data: bytes) -> None:
-        """See `Notes`."""
+        """See `StateFiles`."""
         self._lease.before_change()
         self._read.pop(name, None)
         self._bucket.put(self._key(name), data)
 
     def remove(self, name: str) -> None:
-        """See `Notes`."""
+        """See `StateFiles`."""
         self._lease.before_change()
         self._read.pop(name, None)
         self._bucket.delete(self._key(name))
         self._claims.forget(name)
 
     def names(self, folder: str) -> list[str]:
-        """See `Notes`."""
+        """See `StateFiles`."""
         keys = (key for key, _ in self._bucket.list(f"{self._prefix}{folder}/"))
         names = (
             key.removeprefix(f"{self._prefix}{folder}/").removesuffix(SUFFIX) for key in keys if key.endswith(SUFFIX)
@@ -66,8 +66,8 @@ class S3Notes:
 
     @contextmanager
     def claim(self, name: str, is_new: bool = False) -> Iterator[bool]:
-        """See `Notes`. A note of this machine is free when no process works on it. Whether another machine has died is
-        unknown, so its note is free when it is older than `CLAIM_SECONDS`."""
+        """See `StateFiles`. A note of this machine is free when no process works on it. Whether another machine has
+        died is unknown, so its note is free when it is older than `CLAIM_SECONDS`."""
         if name in self._claimed:
             yield False
             return
@@ -86,7 +86,7 @@ class S3Notes:
         return found is not None and (datetime.now(UTC) - found.modified).total_seconds() <= CLAIM_SECONDS
 
     def sweep(self) -> None:
-        """See `Notes`. Writes of objects are atomic, so there are claims only, in the local cache."""
+        """See `StateFiles`. Writes of objects are atomic, so there are claims only, in the local cache."""
         self._claims.sweep(CLAIM_SECONDS)
 
     def _key(self, name: str) -> str:

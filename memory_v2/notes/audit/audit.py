@@ -14,10 +14,9 @@ from memory_v2.errors import StorageError, UsageError
 from memory_v2.files.decoding import read_data
 from memory_v2.files.left_out import LeftOut
 from memory_v2.files.listing import SourceFile
-from memory_v2.notes.audit.codes import CODES, SEVERITIES, Severity, at_least, checked_codes
-from memory_v2.notes.audit.finding import Finding, settled
+from memory_v2.notes.audit.findings import CODES, SEVERITIES, Finding, Severity, at_least, checked_codes, settled
 from memory_v2.notes.audit.found import Audited, found_in
-from memory_v2.notes.indexing import write_document
+from memory_v2.notes.index_files import write_document
 from memory_v2.tree.block import decode, split_lines
 
 _JOIN = ",\n  "

@@ -7,27 +7,31 @@ Nothing is written into the folder.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from hashlib import sha256
-from typing import TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from memory_v2.agent.limits import Cost, Limits
 from memory_v2.agent.loop import decide
 from memory_v2.agent.operation import Operation
+from memory_v2.agent.tools import Argument, NumberList, Tool
+from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Model, Prompt
 from memory_v2.models.briefs import GradeBrief, Unsure
 from memory_v2.models.offline import OfflinePlanner
-from memory_v2.notes.extracting import Extracted, Wanted, collected, told
-from memory_v2.notes.grade_task import GradeTask
-from memory_v2.notes.judging import named_in
-from memory_v2.notes.kept import Kept
+from memory_v2.notes.cache import Kept
+from memory_v2.notes.classify import named_in
+from memory_v2.notes.extract import Extracted, Wanted, collected, told
+from memory_v2.notes.languages import CATEGORIES, Category
 from memory_v2.notes.note import Item
-from memory_v2.notes.packs import Category
 from memory_v2.notes.people import Aliases
 from memory_v2.progress import tell_progress
 from memory_v2.trace.files import Traces
+from memory_v2.tree.numbers import parse_numbers, show_numbers
 
 MAX_LINES = 40
 """About how many lines one decision is made: as many as a reader compares at a glance."""
@@ -159,3 +163,89 @@ class Grader:
 
 def _shown(item: Item) -> str:
     return item.text if item.is_done is None else f"[{'x' if item.is_done else ' '}] {item.text}"
+
+
+Lines = Annotated[NumberList, Argument("lines, such as i1, i3-i5")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grade:
+    """The arguments of the tool, as the model sees them."""
+
+    lines: Lines
+    category: Annotated[Category, Argument("what they are")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeNothing:
+    """The arguments of the tool, as the model sees them."""
+
+    lines: Lines
+
+
+class GradeTask:
+    """Collects what a model decides. `graded` has for each line by its number the categories; none if it is
+    nothing."""
+
+    kind = "grade"
+    max_corrections = 1
+    reads_on = False
+
+    def __init__(self, brief: GradeBrief) -> None:
+        self.brief = brief
+        self.graded: dict[int, list[Category]] = {}
+
+    @property
+    def system(self) -> Prompt:
+        return Prompt("grade/system")
+
+    @cached_property
+    def first_message(self) -> Prompt:
+        return Prompt("grade/task", {"brief": self.brief})
+
+    @cached_property
+    def tools(self) -> Sequence[Tool[Any]]:
+        return Tool("grade", Grade, self.grade), Tool("grade_nothing", GradeNothing, self.grade_nothing)
+
+    def grade(self, call: Grade) -> Prompt:
+        """Says what lines are. Raises `ToolProblem`; then nothing is decided about them."""
+        numbers = parse_numbers(call.lines, len(self.brief.lines), "i")
+        if nothing := [number for number in numbers if self.graded.get(number) == []]:
+            raise ToolProblem(f"{show_numbers(nothing, 'i')}: you have said that they are nothing; leave them out")
+        if call.category == "metrics":
+            without = [number for number in numbers if not re.search(r"\d", self.brief.lines[number - 1].text)]
+            if without:
+                raise ToolProblem(f"{show_numbers(without, 'i')}: there is no number in it, so it is no metric")
+        for number in numbers:
+            graded = self.graded.setdefault(number, [])
+            if call.category not in graded:
+                graded.append(call.category)
+        return Prompt("done", {"what": f"{show_numbers(numbers, 'i')} are {call.category}"})
+
+    def grade_nothing(self, call: GradeNothing) -> Prompt:
+        """Says that lines are nothing. Raises `ToolProblem`; then nothing is decided about them."""
+        numbers = parse_numbers(call.lines, len(self.brief.lines), "i")
+        if graded := [number for number in numbers if self.graded.get(number)]:
+            raise ToolProblem(f"{show_numbers(graded, 'i')}: you have said what they are; leave them out")
+        self.graded |= {number: [] for number in numbers}
+        return Prompt("done", {"what": f"{show_numbers(numbers, 'i')} are nothing"})
+
+    def objections(self) -> list[str]:
+        """The lines about which nothing is decided."""
+        missing = [number for number in range(1, len(self.brief.lines) + 1) if number not in self.graded]
+        told = f"{show_numbers(missing, 'i')}: nothing is said yet; say what they are, or that they are nothing"
+        return [told] if missing else []
+
+    def reminders(self) -> list[str]:
+        """There is nothing else to think of."""
+        return []
+
+    def checked(self) -> list[str]:
+        """What the lines are, by number."""
+        found = [(category, [n for n, graded in self.graded.items() if category in graded]) for category in CATEGORIES]
+        nothing = [number for number, graded in self.graded.items() if not graded]
+        return [
+            f"{name}: {show_numbers(sorted(numbers), 'i')}"
+            for name, numbers in [*found, ("nothing", nothing)]
+            if numbers
+        ]
