@@ -78,7 +78,7 @@ class Memory:
         `agent` is whose entries are captured; `dense` is whether search goes by meaning too; `on_event` is called in
         the thread of an operation, with its id and each event of its trace as it happens, from `begin` to `end`."""
         check_given(storage, model, threshold, limits, now, traces, prices, timezone, agent, dense, on_event)
-        self.storage = storage
+        self.storage, self.prices = storage, prices
         self._engine = Engine(
             storage,
             model,
