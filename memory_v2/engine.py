@@ -20,7 +20,7 @@ from memory_v2.validate import checked_arguments
 
 if TYPE_CHECKING:
     from memory_v2.entries.area import Area
-    from memory_v2.entries.desk import Desk
+    from memory_v2.entries.curation import CurationContext
     from memory_v2.models.base import Model
     from memory_v2.operations.context import Context
     from memory_v2.operations.imports import Batch, ImportResult
@@ -124,12 +124,14 @@ class Engine:
         arguments = checked_arguments(operation, *args, **kwargs)
         return self._carry_out(operation, lambda context: operation(context, *args, **kwargs), arguments)
 
-    def decide(self, operation: Callable[Concatenate[Desk, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def decide(
+        self, operation: Callable[Concatenate[CurationContext, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         """Runs an operation on entries that a model takes part in."""
         arguments = checked_arguments(operation, *args, **kwargs)
-        desk = entries.desk.Desk
+        curation = entries.curation.CurationContext
         return self._carry_out(
-            operation, lambda context: operation(desk(self.area, context), *args, **kwargs), arguments
+            operation, lambda context: operation(curation(self.area, context), *args, **kwargs), arguments
         )
 
     def run_on_storage(

@@ -11,20 +11,13 @@ from memory_v2.entries.entry import Decay, Scope
 
 if TYPE_CHECKING:
     from memory_v2.engine import Engine
-    from memory_v2.entries.ageing import AgeingPlan
     from memory_v2.entries.capture import Captured, CapturedBatch
-    from memory_v2.entries.consolidation import ConsolidationPlan
-    from memory_v2.entries.deduping import DedupePlan
-    from memory_v2.entries.desk import Decided
     from memory_v2.entries.domains import DomainFile
     from memory_v2.entries.entry import Entry, Reference
-    from memory_v2.entries.importing import ImportPlan
-    from memory_v2.entries.packing import PackingPlan
-    from memory_v2.entries.planned import Planned
-    from memory_v2.entries.promoting import PromotionPlan
     from memory_v2.entries.retracting import Retracted
-    from memory_v2.entries.routing import Routing, RoutingPlan
+    from memory_v2.entries.routing import Routing
     from memory_v2.entries.summary import Summary
+    from memory_v2.plan import Plan
 
 EntryId = Annotated[str, "The entry: hawk/obs-2026-02-15-001, or without the agent."]
 OfAgent = Annotated[str | None, "Whose entries: an agent's name."]
@@ -112,12 +105,12 @@ class Entries:
         `EntryNotFound`, and `NotAllowed` for a file that does not say what an entry must."""
         return self._engine.run_on_entries(entries.reading.read_entry, id)
 
-    def route(self, apply: Apply = False) -> Planned[RoutingPlan]:
+    def route(self, apply: Apply = False) -> Plan:
         """Finds the home of each entry in the inbox, with the reasons; with `apply`, stores the homes in one operation.
         The rules come first; a model sorts what they leave. Raises `InvalidSetting`, `StorageError`."""
         if self._engine.is_offline:
-            return self._engine.run_on_entries(entries.upkeep.route, apply)
-        return self._engine.decide(entries.deciding.route, apply)
+            return self._engine.run_on_entries(entries.routing.route, apply)
+        return self._engine.decide(entries.route_task.route, apply)
 
     def consolidate(
         self,
@@ -126,7 +119,7 @@ class Entries:
         since: Annotated[date | str | None, "Only entries of this day or later, such as 2026-02-03."] = None,
         until: Annotated[date | str | None, "Only entries of this day or before."] = None,
         apply: Apply = False,
-    ) -> Decided[ConsolidationPlan]:
+    ) -> Plan:
         """Plans how entries are worked into pages, and with `apply` carries the plan out in one operation: the plan
         that was shown last, to the letter, or else a new one. Takes the entries of one `home` (a domain, a page, or
         `inbox`) or of each but the inbox, of one `agent`, observed `since` one day and `until` another. Raises
@@ -134,28 +127,28 @@ class Entries:
         changed since; then nothing was changed."""
         written = self._engine.calendar.written
         return self._engine.decide(
-            entries.consolidating.consolidate, home, agent, written(since), written(until), apply
+            entries.consolidation.consolidate, home, agent, written(since), written(until), apply
         )
 
     def route_text(self, text: Annotated[str, "The text."]) -> Routing:
         """Says where a text would be routed, and why; nothing is stored. Raises `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(entries.upkeep.route_text, text)
+        return self._engine.run_on_entries(entries.routing.route_text, text)
 
-    def age(self, apply: Apply = False) -> Planned[AgeingPlan]:
+    def age(self, apply: Apply = False) -> Plan:
         """Finds the entries that have expired; with `apply`, moves them to the archive in one operation. Raises
         `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(entries.upkeep.age, apply)
+        return self._engine.run_on_entries(entries.ageing.age, apply)
 
     def pack(
         self,
         older_than: Annotated[int, "They are more than so many days old."] = 90,
         importance: Annotated[float, "They are less important; archived ones may also say no importance."] = 0.3,
         apply: Apply = False,
-    ) -> Planned[PackingPlan]:
+    ) -> Plan:
         """Finds the entries that are older than so many days and of less importance; with `apply`, packs them in the
         archive in one operation, many in a file. One that says no importance goes if it is archived. Raises
         `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(entries.packing.pack, older_than, importance, apply)
+        return self._engine.run_on_entries(entries.ageing.pack, older_than, importance, apply)
 
     def promote(
         self,
@@ -163,15 +156,15 @@ class Entries:
         require_verified: Annotated[bool, "Only entries that somebody has verified."] = False,
         only: Annotated[str | None, "Only this entry, however sure it is."] = None,
         apply: Apply = False,
-    ) -> Planned[PromotionPlan]:
+    ) -> Plan:
         """Finds the entries that are sure enough to be shared, or the one that is named; with `apply`, copies them into
         the shared space in one operation. Raises `InvalidSetting`, `UsageError`, `StorageError`."""
-        return self._engine.run_on_entries(entries.upkeep.promote, threshold, require_verified, only, apply)
+        return self._engine.run_on_entries(entries.sharing.promote, threshold, require_verified, only, apply)
 
-    def dedupe(self, apply: Apply = False) -> Planned[DedupePlan]:
+    def dedupe(self, apply: Apply = False) -> Plan:
         """Finds the entries that say the same, and those that nearly do; with `apply`, moves all but one of the same to
         the archive in one operation. Raises `StorageError`."""
-        return self._engine.run_on_entries(entries.deduping.dedupe, apply)
+        return self._engine.run_on_entries(entries.dedup.dedupe, apply)
 
     def retract(
         self,
@@ -189,24 +182,24 @@ class Entries:
 
     def status(self) -> Summary:
         """Counts the entries of each domain, with their importance. Raises `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(entries.upkeep.status)
+        return self._engine.run_on_entries(entries.summary.status)
 
     def domains(self) -> DomainFile:
         """Returns the domains that entries are routed to, with their keywords. Raises `InvalidSetting` if the page of
         the memory is not valid."""
-        return self._engine.run_on_entries(entries.upkeep.domains)
+        return self._engine.run_on_entries(entries.domains.domains)
 
     def set_domains(self, text: Annotated[str, "The domains, as TOML."]) -> DomainFile:
         """Stores other domains, given as TOML; what was routed keeps its home. Raises `InvalidSetting`,
         `StorageError`."""
-        return self._engine.run_on_entries(entries.upkeep.set_domains, text)
+        return self._engine.run_on_entries(entries.domains.set_domains, text)
 
     def import_files(
         self,
         files: Annotated[Mapping[str, bytes], "The files, by name, with their bytes."],
         agent: Annotated[str | None, "Whose entries transactions become. Default: the agent of the settings."] = None,
         apply: Apply = False,
-    ) -> Planned[ImportPlan]:
+    ) -> Plan:
         """Finds the observations of Ocean's vaults and the transactions of DARYL's shards in these files, given by
         name; with `apply`, brings in those that are new in one operation. Raises `InvalidSetting`, `StorageError`."""
         return self._engine.run_on_entries(entries.importing.import_files, files, agent, apply)

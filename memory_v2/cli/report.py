@@ -12,9 +12,9 @@ from memory_v2.text.amounts import counted, spent
 
 if TYPE_CHECKING:
     from memory_v2.agent.limits import Cost
-    from memory_v2.entries.desk import Decided
     from memory_v2.memory import Memory
     from memory_v2.operations.results import Result, SearchResults
+    from memory_v2.plan import Plan
 
 yes_option = click.option(
     "--yes", is_flag=True, help="Do not ask for confirmation. A question is only asked on a terminal."
@@ -50,7 +50,7 @@ def out_result(result: Any, **more: object) -> None:
     out_json(document(result) | document(more))
 
 
-def admit(result: Result | SearchResults | Decided[Any]) -> None:
+def admit(result: Result | SearchResults | Plan) -> None:
     """Says why, if another model decided than the one that was asked, or something was left undone."""
     if result.degraded:
         tell(f"{result.degraded} (decided by {result.decided_by})")

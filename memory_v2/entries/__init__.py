@@ -8,19 +8,22 @@ from memory_v2.lazy import submodules
 
 if TYPE_CHECKING:
     from memory_v2.entries import (
+        ageing,
         area,
         capture,
         checking,
-        consolidating,
-        deciding,
-        deduping,
-        desk,
+        consolidation,
+        curation,
+        dedup,
+        domains,
         importing,
-        packing,
         reading,
         retracting,
+        route_task,
+        routing,
         searching,
-        upkeep,
+        sharing,
+        summary,
     )
 else:
     __getattr__ = submodules(__name__)

@@ -9,9 +9,9 @@ from memory_v2.entries.area import Area
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import read_entry
 from memory_v2.entries.header import Written, changed_header
-from memory_v2.entries.planned import MAX_PLANS
 from memory_v2.errors import EntryNotFound, InvalidSetting, NotAllowed, StorageConflict
 from memory_v2.operations.operation import operation
+from memory_v2.plan import MAX_PLANS
 from memory_v2.storage.history import PageChange
 from memory_v2.tree.block import decode, encode
 from memory_v2.validate import one_line
