@@ -302,3 +302,29 @@ def test_a_large_folder_that_comes_in_batches_leaves_no_page_too_large(
     memory = offline(threshold=4_096)
     done = run(memory, scan, make_plan(memory, scan, tmp_path))
     assert not done.plan.degraded and not memory.check()
+
+
+@pytest.mark.parametrize("dropped", ["garden", "garden/beans"])
+def test_a_page_that_is_dropped_by_hand_after_the_plan_was_made_is_kept(tmp_path: Path, dropped: str) -> None:
+    notes = write_files(tmp_path / "notes", {"garden/README.md": "Leeks.\n", "garden/beans.md": "Beans.\n"})
+    with Memory.open(tmp_path / "memory") as memory:
+        memory.write("Start.", "memory", "append")
+        plan = make_plan(memory, scanned(notes), notes)
+        write_files(tmp_path / "memory", {f"{dropped}.md": "# By hand\n\nPrecious.\n"})
+        done = run(memory, scanned(notes), plan)
+        assert done.error is None and done.plan.facts["totals"]["created"] == 2
+        assert "Precious." in memory.read(dropped)
+        assert all(
+            "Leeks." in memory.read(one.target) or "Beans." in memory.read(one.target) for one in done.plan.steps
+        )
+        assert {one.kind for one in memory.check() if one.severity == "error"} <= {"unreachable"}  # the page by hand
+
+
+def test_the_page_of_a_folder_that_is_dropped_by_hand_after_the_plan_was_made_is_kept(tmp_path: Path) -> None:
+    notes = write_files(tmp_path / "notes", {"garden/beans.md": "Beans.\n"})
+    with Memory.open(tmp_path / "memory") as memory:
+        plan = make_plan(memory, scanned(notes), notes)
+        write_files(tmp_path / "memory", {"garden.md": "# By hand\n\nPrecious.\n"})
+        run(memory, scanned(notes), plan)
+        assert "Precious." in memory.read("garden") and "[[garden/beans]]" in memory.read("garden")
+        assert {one.kind for one in memory.check() if one.severity == "error"} <= {"unreachable"}  # the page by hand
