@@ -16,10 +16,10 @@ from memory_v2.cli.report import confirmed, price, yes_option
 from memory_v2.cli.show import out, out_json, plain, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import ChosenMemory, Decorated, Verb, json_option
-from memory_v2.documents import document
 from memory_v2.errors import SilicaError, UsageError
 from memory_v2.memory import Memory
 from memory_v2.scope import persona_memory
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted
 
 if TYPE_CHECKING:

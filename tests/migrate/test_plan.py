@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from memory_v2.documents import document
 from memory_v2.errors import InvalidSetting
 from memory_v2.memory import Memory
 from memory_v2.migrate.edited import read_plan
@@ -17,6 +16,7 @@ from memory_v2.migrate.ledger import status_of
 from memory_v2.migrate.planning import make_plan
 from memory_v2.migrate.run import run
 from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.serialize import document
 from tests.migrate.folder import scanned, write_files
 from tests.operations.scenes import offline
 

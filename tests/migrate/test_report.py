@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from memory_v2.documents import document as as_document
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.ledger import STATUSES
 from memory_v2.migrate.render_report import MOST, report_markdown
@@ -16,6 +15,7 @@ from memory_v2.migrate.report import Report, make_report, write_reports
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.migrate.verify import Verification, verify
 from memory_v2.plan import SKIP, Plan, Step
+from memory_v2.serialize import document as as_document
 from tests.migrate.brought import brought, document, scan_of
 from tests.operations.scenes import offline
 
