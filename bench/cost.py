@@ -15,7 +15,6 @@ from statistics import median
 from typing import Any
 
 from memory_v2.models.base import Usage
-from memory_v2.models.prices import load_prices
 from tests.replay.agents import AGENT_WIRES
 from tests.replay.cassette import FOLDER, load
 
@@ -23,7 +22,6 @@ KINDS = {"place": "write", "split_page": "split", "answer": "search"}
 """Each kind of task, by a tool that no other kind has."""
 LONG_TEXT = 500
 """Texts with more tokens than this are listed separately."""
-PRICED = ("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "gpt-6-sol", "gpt-5.4-mini")
 GROWN = ("first-write", *(f"grown-{pages}-{act}" for act in ("write", "search") for pages in ("010", "100", "300")))
 
 _MARK = re.compile(r"^(?:\[n\d+\] |    │ ?)", re.M)
@@ -77,7 +75,7 @@ class Decision:
 
 
 def main() -> None:
-    """Prints the figures, their growth and the prices."""
+    """Prints the figures and their growth."""
     decisions = list(read())
     print(f"{len(decisions)} decisions in {sum(len(d.requests) for d in decisions)} requests, from {FOLDER.name}/\n")
     print(f"{'':44}{'median':>8}{'most':>8}{'n':>6}   goal")
@@ -90,12 +88,6 @@ def main() -> None:
             usage = decision.usage
             turns = len(decision.requests)
             print(f"{name:24}{turns:8}{usage.input_tokens:12,}{usage.output_tokens:8,}{decision.kept:12.0%}")
-    print("\nUS dollars for one, median; behind it, if the cache held what it can")
-    print(f"{'':24}" + "".join(f"{kind:>20}" for kind in KINDS.values()))
-    for model in PRICED:
-        costs = "".join(f"{_dollars(decisions, kind, model):>20}" for kind in KINDS.values())
-        print(f"{model:24}{costs}")
-    print(f"(prices of {json.loads(_table())['read_on']}; {json.loads(_table())['source']})")
 
 
 def rows(decisions: Sequence[Decision]) -> Iterator[tuple[str, str, list[float]]]:
@@ -163,25 +155,6 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
     written = usage.get("cache_creation_input_tokens") or 0
     sent = usage.get("prompt_tokens") or usage["input_tokens"] + cached + written
     return Usage(sent, usage.get("completion_tokens") or usage["output_tokens"], cached, written)
-
-
-def _dollars(decisions: Sequence[Decision], kind: str, model: str) -> str:
-    price = load_prices().models[model]
-    of_kind = [decision for decision in decisions if decision.kind == kind]
-    if not of_kind:
-        return ""
-    plain = median(price.of(Usage(d.usage.input_tokens, d.usage.output_tokens)) for d in of_kind)
-    warm = median(
-        price.of(Usage(d.usage.input_tokens, d.usage.output_tokens, int(d.kept * d.usage.input_tokens)))
-        for d in of_kind
-    )
-    return f"{plain:.4f}  {warm:.4f}"
-
-
-def _table() -> str:
-    from memory_v2.models.prices import TABLE
-
-    return TABLE.read_text("utf-8")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 from bench.scenario.judge import VERDICTS, Answered, Stands, Watch
@@ -12,8 +12,6 @@ from bench.scenario.play import TEXTS, Step
 from bench.scenario.sentences import sentences_of
 from memory_v2.models.base import Usage
 from memory_v2.trace.recording import Trace
-from memory_v2.tree.page import Page
-from memory_v2.tree.path import ROOT
 
 TASKS = ("write", "split", "search")
 
@@ -40,26 +38,6 @@ def of_questions(asked: Sequence[Answered]) -> Iterator[str]:
         if one.question.old:
             told += ", new 1st" if one.is_newest_first else ", old 1st"
         yield f"{one.question.kind:16}{told:16}{one.first[:28]:30}{one.question.text}"
-
-
-def of_tree(pages: Mapping[str, Page], stands: Sequence[Stands]) -> Iterator[str]:
-    """The pages from the root down, each with its size, its title, its texts and its description."""
-    texts = defaultdict(set)
-    for one in stands:
-        for path in one.pages:
-            texts[path].add(one.text)
-
-    def below(path: str, told: str, depth: int) -> Iterator[str]:
-        page, numbers = pages[path], ", ".join(map(str, sorted(texts[path])))
-        holds = f" · texts {numbers}" if numbers else ""
-        yield f"{'    ' * depth}{path} · {page.title} · {page.size:,} bytes{holds}"
-        if told:
-            yield f"{'    ' * depth}    {told}"
-        for child in page.children:
-            yield from below(child.target, child.description, depth + 1)
-
-    yield ""
-    yield from below(ROOT, "", 0)
 
 
 def of_watch(watch: Watch) -> Iterator[str]:
