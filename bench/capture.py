@@ -13,6 +13,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -94,26 +95,17 @@ def measured(folder: Path, count: int) -> Cost:
 
 def fill(store: Path, count: int) -> None:
     """A memory with so many entries in its files and in its history, as captures and batches have left it."""
+    texts, turns = statements(random.Random(0)), Counter[tuple[str, date]]()
     with Memory(LocalStorage(store), now=lambda: NOW) as memory:
         memory.entries.area.make_ready()
-        fill_files(store, count)
+        for number in range(count):
+            agent, day = AGENTS[number % len(AGENTS)], FIRST + timedelta(days=number * DAYS // count)
+            turns[agent, day] += 1
+            entry = Entry("", f"{next(texts)}\n", observed_at=day, tags=("bench",), source=Source(author=agent))
+            file = store / f"{path_of(agent, entry_name(day.isoformat(), turns[agent, day]))}.md"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(entry_data(entry))
         memory.entries.pick_up()
-
-
-def fill_files(store: Path, count: int) -> list[str]:
-    """The files of so many entries; returns their texts."""
-    texts = statements(random.Random(0))
-    turns: dict[tuple[str, date], int] = {}
-    written = []
-    for number in range(count):
-        agent, day = AGENTS[number % len(AGENTS)], FIRST + timedelta(days=number * DAYS // count)
-        turns[agent, day] = turn = turns.get((agent, day), 0) + 1
-        written.append(text := next(texts))
-        entry = Entry(id="", text=f"{text}\n", observed_at=day, tags=("bench",), source=Source(author=agent))
-        file = store / f"{path_of(agent, entry_name(day.isoformat(), turn))}.md"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(entry_data(entry))
-    return written
 
 
 def statements(chance: random.Random) -> Iterator[str]:

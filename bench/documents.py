@@ -79,7 +79,6 @@ def main() -> None:
     """Prints the figures of each search, by corpus and together."""
     arguments = parser("Whether real documents are found by their titles.")
     arguments.add_argument("--only", choices=CORPORA, action="append", help="this corpus, and no other")
-    arguments.add_argument("--misses", action="store_true", help="print the titles that the memory misses, too")
     chosen = arguments.parse_args()
     found: dict[str, dict[str, list[tuple[bool, int]]]] = {name: {} for name in SEARCHES}
     watches, index = {name: Watch() for name in SEARCHES}, dict[str, Figures]()
@@ -87,10 +86,7 @@ def main() -> None:
         given = [one for one in documents(corpus) if not one.name.endswith(".j2")]
         for name, prepare in SEARCHES.items():
             asked = list(_asked(given, watches[name].timed(prepare(given))))
-            found[name][corpus] = [(shared, rank) for shared, rank, _ in asked]
-            for _, rank, title in asked if chosen.misses and name in MEMORIES else ():
-                if rank != 1:
-                    print(f"{corpus}, {name}: {title!r} is at {rank or '-'}")
+            found[name][corpus] = asked
         index[corpus] = index_figures(pages_of(written(given, is_told=True)))
     rows: dict[str, Figures] = {}
     for name, corpora in found.items():
@@ -100,9 +96,8 @@ def main() -> None:
     report({"documents by title": rows, f"a search for {max(DEPTHS)} hits": times, "the index": index}, chosen.json)
 
 
-def _asked(given: Sequence[Document], search: Search) -> Iterator[tuple[bool, int, str]]:
-    """For each document that says its title: whether others have it, the rank of it (0 if it is not found), and the
-    title."""
+def _asked(given: Sequence[Document], search: Search) -> Iterator[tuple[bool, int]]:
+    """For each document that says its title: whether others have it, the rank of it (0 if it is not found)."""
     having: dict[str, set[int]] = {}
     for number, one in enumerate(given):
         having.setdefault(one.title.casefold(), set()).add(number)
@@ -110,7 +105,7 @@ def _asked(given: Sequence[Document], search: Search) -> Iterator[tuple[bool, in
         right = having[one.title.casefold()]
         if _says_its_title(one):
             hits = search(one.title)
-            yield len(right) > 1, next((rank for rank, hit in enumerate(hits, 1) if hit & right), 0), one.title
+            yield len(right) > 1, next((rank for rank, hit in enumerate(hits, 1) if hit & right), 0)
 
 
 def _says_its_title(document: Document) -> bool:
@@ -163,7 +158,6 @@ SEARCHES: dict[str, Callable[[Sequence[Document]], Search]] = {
     "FTS5 over documents": lambda given: of_texts(full_text([one.text for one in given])),
     "grep over documents": lambda given: of_texts(grep([one.text for one in given])),
 }
-MEMORIES = [name for name in SEARCHES if name.startswith("memory")]
 
 
 def compared(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""LoCoMo through the whole product: `python -m bench.locomo [--dense] [--tree CONVERSATION]`.
+"""LoCoMo through the whole product: `python -m bench.locomo [--dense]`.
 
 Each conversation is written with `Memory.write(text)`, without a path or a model, by session and by turn; the tree
 grows and splits by itself. Then its questions are asked with `Memory.search`. Figures: of the turns that answer a
@@ -85,15 +85,9 @@ Texts = Callable[[Conversation], Iterator[str]]
 def main() -> None:
     """Prints the recall of evidence, what it costs, and what became of the text."""
     arguments = parser("LoCoMo through the whole product.")
-    arguments.add_argument(
-        "--tree", metavar="CONVERSATION", help="print the tree of this conversation instead of the figures"
-    )
     arguments.add_argument("--dense", action="store_true", help="search by meaning too, with the extra of that name")
     chosen = arguments.parse_args()
     conversations = load_locomo()
-    if chosen.tree:
-        _print_trees(conversations, chosen.tree)
-        return
     recall, times, kept, index = (dict[str, Figures]() for _ in range(4))
     for name, prepare in (SEARCHES | (BY_MEANING if chosen.dense else {})).items():
         watch, rows = Watch(), dict[str, list[Row]]()
@@ -111,15 +105,6 @@ def main() -> None:
         {"recall of evidence": recall, f"a search for {DEEP} hits": times, "the text": kept, "the index": index},
         chosen.json,
     )
-
-
-def _print_trees(conversations: list[Conversation], name: str) -> None:
-    conversation = next((one for one in conversations if one.name == name), None)
-    if conversation is None:
-        sys.exit(f"there is no conversation {name}; there are {', '.join(one.name for one in conversations)}")
-    for way, texts in WAYS.items():
-        print(f"{name}, written {way}")
-        print("".join(tree_lines(grown(conversation, texts))))
 
 
 def by_session(conversation: Conversation) -> Iterator[str]:
@@ -210,20 +195,6 @@ def with_caption(turn: Turn) -> str:
 def spoken_date(when: datetime) -> str:
     """`8 May 2023, 1:56 pm`."""
     return f"{when.day} {when:%B %Y}, {when.strftime('%I:%M %p').lstrip('0').lower()}"
-
-
-def tree_lines(memory: Memory) -> Iterator[str]:
-    """The tree with sizes and descriptions."""
-    graph = memory.graph()
-    sizes = {node.path: node.size for node in graph.nodes}
-    labels = {(edge.source, edge.target): edge.label for edge in graph.edges}
-
-    def lines(path: str, depth: int, label: str) -> Iterator[str]:
-        yield f"{'  ' * depth}{path}  {sizes[path]:,}  {label}\n"
-        for child in graph.children.get(path, []):
-            yield from lines(child, depth + 1, labels[path, child])
-
-    return lines("memory", 0, "")
 
 
 def _written(texts: Texts, dense: bool = False) -> Callable[[Conversation], Search]:

@@ -35,22 +35,8 @@ from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 
 THREADS = 16
-MIX = {
-    "write": 5,
-    "write to a page": 3,
-    "append": 2,
-    "replace": 1,
-    "search": 4,
-    "read": 2,
-    "list": 1,
-    "split": 1,
-    "rename": 1,
-    "merge": 1,
-    "delete": 1,
-    "undo": 1,
-    "check": 1,
-    "history": 1,
-}
+MIX = {"write": 5, "write to a page": 3, "append": 2, "replace": 1, "search": 4, "read": 2}
+MIX |= dict.fromkeys(("list", "split", "rename", "merge", "delete", "undo", "check", "history"), 1)
 """How often each thread does what: 25 operations."""
 THRESHOLD = 2 * MIN_THRESHOLD
 """Bytes of a page: so few that pages are split all the time."""

@@ -23,7 +23,7 @@ from pathlib import Path
 from bench.scenario.judge import VERDICTS, Answered, Watch, answered, standings
 from bench.scenario.key import Question, Text
 from bench.scenario.play import TEXTS, THRESHOLD, Step, chosen_model, play
-from bench.scenario.report import of_costs, of_figures, of_questions, of_texts, of_watch, progress
+from bench.scenario.report import of_figures, of_questions, of_texts, of_watch, progress
 from memory_v2.agent.load import OFFLINE
 from memory_v2.operations.results import SearchResults
 from memory_v2.trace.recorded import RecordedModel
@@ -60,7 +60,7 @@ def _told(steps: Sequence[Step], watch: Watch, is_offline: bool) -> bool:
     """Prints everything, and returns whether the goals are reached."""
     stands, asked = standings(TEXTS, steps[-1].pages, watch.retold), list(_answers(steps))
     parts = [of_texts(stands), of_questions(asked)]
-    for lines in (*parts, of_watch(watch), of_costs(steps), of_figures(stands, watch, asked)):
+    for lines in (*parts, of_watch(watch), of_figures(stands, watch, asked)):
         print("\n".join(lines))
     right, wrong = GOALS[is_offline]
     shares = {verdict: sum(one.verdict == verdict for one in stands) / len(stands) for verdict in VERDICTS}
