@@ -96,7 +96,7 @@ class GitHistory:
     @property
     def checked_out(self) -> str:
         """See `History`."""
-        return self._read_ref(CHECKED_OUT) or (self._ask(self._checked_out) if self.begun else "")
+        return self._read_ref(CHECKED_OUT) or (self._ask(lambda: self._packed(CHECKED_OUT)) if self.begun else "")
 
     @property
     def stamp(self) -> str:
@@ -386,8 +386,8 @@ class GitHistory:
                 raise KeyError(BRANCH)
         return head
 
-    def _checked_out(self) -> str:
-        return (self._repo.refs.read_ref(CHECKED_OUT) or b"").decode()
+    def _packed(self, name: bytes) -> str:
+        return (self._repo.refs.read_ref(name) or b"").decode()
 
     def _read_ref(self, name: bytes) -> str:
         """The ref, if it has a file of its own. Reading it here spares those who only read pages the import of
@@ -448,8 +448,8 @@ class GitHistory:
         return changed
 
     def _ask(self, ask: Callable[[], Answer]) -> Answer:
-        """Returns the result of `ask`. If the repository seems damaged, opens it again and asks once more: another
-        process may have just packed it, or a power cut has taken objects that were not flushed."""
+        """Returns the result of `ask`. If the repository seems damaged, asks once more: another process may have just
+        packed it, or a power cut has taken objects that were not flushed."""
         with self._lock:
             try:
                 with self._explained():
@@ -463,8 +463,7 @@ class GitHistory:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Keeps the repository open, and turns exceptions into `StorageError`. For a damaged repository dulwich raises
-        all kinds of exceptions, so any of them becomes `HistoryDamaged`."""
+        """Keeps the repository open. Any exception becomes a `StorageError`: dulwich raises all kinds for damage."""
         with self._lock, self.held_open():
             try:
                 yield
