@@ -14,7 +14,6 @@ from memory_v2.cli.notes import count_option, day_option, file_option, people_op
 from memory_v2.cli.report import price
 from memory_v2.cli.show import out, out_json, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
-from memory_v2.documents import document
 from memory_v2.notes.audit.audit import Choice, read_baseline, write_baseline
 from memory_v2.notes.audit.context import Policy
 from memory_v2.notes.audit.findings import CODES, SEVERITIES, Severity
@@ -24,6 +23,7 @@ from memory_v2.notes.digest import digest_lines
 from memory_v2.notes.extract import Extracted, Wanted, observations
 from memory_v2.notes.languages import CATEGORIES, Category
 from memory_v2.notes.notes import Notes
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, counted_entries
 from memory_v2.text.calendar import days_before
 

@@ -16,6 +16,7 @@ from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.operations.followed import Changed, follow
+from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.operations.write import write
@@ -117,6 +118,7 @@ class ImportResult(Result):
     provider_failed: str = ""
 
 
+@operation("import", changes="tree", recorded=True)
 def import_batch(context: Context, batch: Batch) -> ImportResult:
     """Brings in documents and splits what grows too large. A document that cannot be brought in is left alone, with the
     reason. Raises `StorageError`; then nothing was changed."""
@@ -201,11 +203,11 @@ class _Staging:
         return path
 
     def _free(self, document: Incoming) -> Iterator[str]:
-        own = document.path
-        if own not in self._taken or (own in self._there and can_take(self._draft.page(own))):
+        own, exists = document.path, self._draft.exists  # asks the disk: a page may have been dropped there just now
+        if can_take(self._draft.page(own)) if exists(own) else own not in self._taken:
             yield own
         for path in other_paths(own, document.title, document.source):
-            if path not in self._taken and path not in self._batch.reserved:
+            if path not in self._taken and path not in self._batch.reserved and not exists(path):
                 yield path
 
     def _list(self, path: str, line: str) -> None:
@@ -214,7 +216,8 @@ class _Staging:
         for folder in prefixes(path)[:-1]:
             if folder not in self._there:
                 title, below = self._batch.folders.get(folder) or (_title_of(folder), ())
-                self._draft.put(new_page(folder, title).stamped(self._draft.context.now()))
+                if not self._draft.exists(folder):
+                    self._draft.put(new_page(folder, title).stamped(self._draft.context.now()))
                 self._listed.setdefault(parent, {})[folder] = folder_line(title, below)
                 self._add(folder)
             if not self._is_piece(folder):
