@@ -185,11 +185,11 @@ class StoredFile:
 def stored_entries(memory: Memory) -> tuple[list[StoredFile], list[LeftOut]]:
     """The files of all entries, and of the domains if somebody has edited them, by path; and those that cannot be
     read."""
-    area = memory.entries.area
+    store = memory.entries.store
     files, left_out = [], []
-    for path in sorted(stored_paths(area)):
+    for path in sorted(stored_paths(store)):
         try:
-            data = area.data(path)
+            data = store.data(path)
         except Unreadable as error:
             logger.warning("the entry %r is left out: %s", path, error)
             left_out.append(LeftOut(path, str(error)))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from memory_v2.agent.operation import new_id
 from memory_v2.entries.entry import Entry
+from memory_v2.entries.entry_files import EntryFiles, stored_changes
 from memory_v2.entries.file import EntryFile, read_entry
-from memory_v2.entries.packs import stored_changes
 from memory_v2.entries.places import (
     Place,
     entry_name,
@@ -22,7 +22,6 @@ from memory_v2.entries.places import (
     path_of,
     place_of,
 )
-from memory_v2.entries.stored import EntryFiles
 from memory_v2.errors import EntryNotFound, InvalidPath, PageNotFound, StorageConflict, StorageError, Unreadable
 from memory_v2.index.known import KnownEntries, KnownEntry
 from memory_v2.operations.results import Finding
@@ -49,7 +48,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Area:
+class EntryStore:
     """The entries in a storage. `agent` is whose entries are captured if nobody is named."""
 
     storage: MemoryStorage
