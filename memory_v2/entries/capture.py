@@ -16,6 +16,7 @@ from functools import cache
 from inspect import signature
 from typing import Any, TypeVar
 
+from memory_v2.agent.cancellation import Cancellation
 from memory_v2.entries.area import Area
 from memory_v2.entries.arguments import lines, one_line
 from memory_v2.entries.entry import NONE, Decay, Entry, Reference, Scope, Source
@@ -100,7 +101,7 @@ def capture(
     scope: Scope = "agent",
 ) -> Captured:
     """Stores an observation; it is durable when the call returns. Raises `InvalidText`, `InvalidSetting`,
-    `StorageError`."""
+    `StorageError`, `Cancelled`."""
     space = area.agent if agent is None else agent
     check_text(text, "a text")
     if not text.strip():
@@ -155,7 +156,8 @@ def _stored(area: Area, entry: Entry) -> Captured:
         return Captured(told, was_known=True, secrets=secrets)
     if near := (known.near if known else ""):
         entry = replace(entry, references=(*entry.references, Reference(NEAR, near)))
-    place = area.create(entry.space, day, entry_data(entry))
+    with Cancellation().storing():
+        place = area.create(entry.space, day, entry_data(entry))
     made = replace(asked, id=place.id, turn=place.number)
     if others := area.known.add_unless_same(made):
         if told := _said(area, others, entry.text):  # another process has captured it at the same instant

@@ -12,8 +12,8 @@ from mcp import Client
 from mcp_types import CallToolResult, Implementation, TextContent
 
 from memory_v2.mcp.calls import note_operation
+from memory_v2.mcp.options import Way
 from memory_v2.mcp.server import MemoryServer
-from memory_v2.mcp.start import Way
 from memory_v2.memory import Memory
 from memory_v2.models.base import Model
 from memory_v2.settings import DEFAULT_THRESHOLD
