@@ -28,10 +28,9 @@ from bench.routing_sentences import SENTENCES, Sentence
 from memory_v2.agent.load import OFFLINE, load_model
 from memory_v2.agent.loop import decide
 from memory_v2.agent.operation import Operation
-from memory_v2.entries.deciding import MAX_ENTRIES, shown_domains
 from memory_v2.entries.domains import INBOX, default_domains
 from memory_v2.entries.references import Targets
-from memory_v2.entries.route_task import RouteTask
+from memory_v2.entries.route_task import MAX_ENTRIES, RouteTask, shown_domains
 from memory_v2.entries.routing import Router
 from memory_v2.models.briefs import RouteBrief, Unsorted
 from memory_v2.settings import Limits

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory_v2.entries.upkeep import DOMAINS_PAGE
+from memory_v2.entries.domains import DOMAINS_PAGE
 from memory_v2.files.claude_folder import address_in, judge_in
 from memory_v2.files.decoding import read_text
 from memory_v2.files.left_out import LeftOut

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
-from memory_v2.cli.show import diff_lines, plain, style
+from memory_v2.cli.plans import tell_plan
 from memory_v2.cli.spinner import working
-from memory_v2.cli.upkeep import tell_decision, tell_plan
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
 from memory_v2.entries.deciding_rows import CONSOLIDATE
-from memory_v2.text.amounts import counted, counted_entries
 
 if TYPE_CHECKING:
-    from memory_v2.entries.consolidation import ConsolidationPlan, WorkedIn
     from memory_v2.memory import Memory
 
 
@@ -52,24 +48,5 @@ def consolidate(
       silica memory consolidate --home projects/silica --since 2026-02-01
     """
     with working("working entries in"):
-        done = memory.entries.consolidate(home, agent, since, until, apply)
-    plan = done.plan
-    told = f"{counted_entries(len(plan.entries))} worked in, {counted(len(plan.changes), 'page')} changed"
-    if not plan.entries:
-        told = "no entry is left to be worked in"
-    if home is None and plan.inbox:
-        told += f"; {plan.inbox:,} in the inbox: 'silica memory route' finds their homes"
-    told += tell_decision(done)
-    tell_plan(
-        CONSOLIDATE, done, [*map(_entry, plan.entries), *(() if apply else _pages(plan))], told, as_json, plan.findings
-    )
-
-
-def _entry(one: WorkedIn) -> str:
-    return f"{style(plain(one.id), fg='cyan')} {', '.join(map(plain, one.pages))}: {one.outcome}"
-
-
-def _pages(plan: ConsolidationPlan) -> Iterator[str]:
-    for change in plan.changes:
-        yield ""
-        yield from diff_lines(change.diff)
+        plan = memory.entries.consolidate(home, agent, since, until, apply)
+    tell_plan(CONSOLIDATE, plan, as_json)

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_v2.cli.show import named, plain, style
+from memory_v2.cli.plans import tell_plan
 from memory_v2.cli.spinner import working
-from memory_v2.cli.upkeep import tell_plan
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
 from memory_v2.entries import curation_rows as rows
-from memory_v2.text.amounts import counted
 
 if TYPE_CHECKING:
     from memory_v2.memory import Memory
@@ -34,9 +32,5 @@ def dedupe(memory: Memory, apply: bool, as_json: bool) -> None:
       silica memory dedupe --apply
     """
     with working("reading the entries"):
-        done = memory.entries.dedupe(apply)
-    plan = done.plan
-    lines = [f"{style(plain(one.id), fg='cyan')} says the same as {plain(one.of)}" for one in plan.duplicates]
-    lines += [f"near, {one.share:.2f}: {named(one.ids)}" for one in plan.near]
-    told = f"{counted(len(plan.duplicates), 'duplicate')}, {counted(len(plan.near), 'group')} that may be looked at"
-    tell_plan(rows.DEDUPE, done, lines, told, as_json)
+        plan = memory.entries.dedupe(apply)
+    tell_plan(rows.DEDUPE, plan, as_json)

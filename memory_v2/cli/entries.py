@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_v2.cli.columns import Column, table
+from memory_v2.cli.plans import tell_plan
 from memory_v2.cli.report import out_result
 from memory_v2.cli.show import on_terminal, out, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
-from memory_v2.cli.upkeep import tell_plan
 from memory_v2.cli.verb import GroupOfVerbs, json_option, option_for, with_memory
 from memory_v2.documents import document
 from memory_v2.entries import curation_rows, rows
-from memory_v2.text.amounts import counted_entries
 
 if TYPE_CHECKING:
     from memory_v2.entries.entry import Entry, Reference
@@ -97,11 +96,8 @@ def import_verb(memory: Memory, folder: Path, agent: str | None, apply: bool, as
     files = [folder] if folder.is_file() else sorted(one for one in folder.rglob("*") if one.suffix in (".md", ".json"))
     given = {one.relative_to(folder.parent).as_posix(): one.read_bytes() for one in files if one.is_file()}
     with working("reading the entries"):
-        done = memory.entries.import_files(given, agent, apply)
-    plan = done.plan
-    lines = [f"{style(plain(one.id), fg='cyan')} {plain(one.file)}" for one in plan.new]
-    told = f"{counted_entries(len(plan.new))} new, {len(plan.known):,} known, {len(plan.others):,} other files"
-    tell_plan(rows.IMPORT_FILES, done, lines, told, as_json, plan.findings)
+        plan = memory.entries.import_files(given, agent, apply)
+    tell_plan(rows.IMPORT_FILES, plan, as_json)
 
 
 @entries.command("export")

@@ -13,10 +13,10 @@ from memory_v2.text.amounts import counted, spent
 
 if TYPE_CHECKING:
     from memory_v2.agent.limits import Cost
-    from memory_v2.entries.desk import Decided
     from memory_v2.memory import Memory
     from memory_v2.operations.results import Result, SearchResults
     from memory_v2.operations.row import Row
+    from memory_v2.plan import Plan
 
 yes_option = click.option(
     "--yes", is_flag=True, help="Do not ask for confirmation. A question is only asked on a terminal."
@@ -52,7 +52,7 @@ def out_result(row: Row[Any], result: Any, arguments: Mapping[str, Any] | None =
     out_json({**result_document(row, result, arguments), **{key: document(value) for key, value in more.items()}})
 
 
-def admit(result: Result | SearchResults | Decided[Any]) -> None:
+def admit(result: Result | SearchResults | Plan) -> None:
     """Says why, if another model decided than the one that was asked, or something was left undone."""
     if result.degraded:
         tell(f"{result.degraded} (decided by {result.decided_by})")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from memory_v2.cli.columns import Column, table
-from memory_v2.cli.report import admit, out_result, price
+from memory_v2.cli.plans import tell_plan
+from memory_v2.cli.report import out_result
 from memory_v2.cli.show import out, plain, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory, word
@@ -18,12 +19,9 @@ from memory_v2.entries import rows
 from memory_v2.text.amounts import counted, counted_entries
 
 if TYPE_CHECKING:
-    from memory_v2.entries.desk import Decided
-    from memory_v2.entries.planned import Planned
     from memory_v2.entries.routing import Candidate, Routing
     from memory_v2.entries.summary import HomeStatus
     from memory_v2.memory import Memory
-    from memory_v2.operations.results import Finding
 
 COLUMNS = (
     Column("domain"),
@@ -63,16 +61,8 @@ def route(memory: Memory, words: tuple[str, ...], apply: bool, as_json: bool) ->
             out("\n".join(_routing(routing)))
         return
     with working("reading the entries"):
-        done = memory.entries.route(apply)
-    lines = [_routed(one.id, one.routing) for one in (*done.plan.routed, *done.plan.stay)]
-    routed = counted_entries(len(done.plan.routed))
-    told = f"{routed} routed, {len(done.plan.stay):,} left in the inbox"
-    if not memory.is_offline:
-        from memory_v2.entries.desk import Decided
-
-        assert isinstance(done, Decided)
-        told += tell_decision(done)
-    tell_plan(rows.ROUTE, done, lines, told, as_json)
+        plan = memory.entries.route(apply)
+    tell_plan(rows.ROUTE, plan, as_json)
 
 
 @click.command(cls=Verb)
@@ -99,25 +89,16 @@ def age(memory: Memory, pack: bool, older_than: int, importance: float, apply: b
       silica memory age --pack --older-than 180 --apply
     """
     if pack:
-        _pack(memory, older_than, importance, apply, as_json)
+        with working("reading the entries"):
+            plan = memory.entries.pack(older_than, importance, apply)
+        tell_plan(rows.PACK, plan, as_json)
         return
     for name in ("older_than", "importance"):
         if _context().get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise click.UsageError(f"--{name.replace('_', '-')} says what --pack packs: give that too", _context())
     with working("reading the entries"):
-        done = memory.entries.age(apply)
-    lines = [f"{style(plain(one.id), fg='cyan')} {one.why}" for one in done.plan.expired]
-    expired = counted_entries(len(done.plan.expired))
-    tell_plan(rows.AGE, done, lines, f"{expired} expired", as_json, done.plan.findings)
-
-
-def _pack(memory: Memory, older_than: int, importance: float, apply: bool, as_json: bool) -> None:
-    with working("reading the entries"):
-        done = memory.entries.pack(older_than, importance, apply)
-    lines = [f"{style(plain(one.id), fg='cyan')} {plain(one.why)}: {plain(one.pack)}.md" for one in done.plan.packed]
-    packs = counted(len({one.pack for one in done.plan.packed}), "file")
-    told = f"{counted_entries(len(done.plan.packed))} packed in {packs}" if done.plan.packed else "nothing to be packed"
-    tell_plan(rows.PACK, done, lines, told, as_json, done.plan.findings)
+        plan = memory.entries.age(apply)
+    tell_plan(rows.AGE, plan, as_json)
 
 
 @click.command(cls=Verb)
@@ -153,13 +134,8 @@ def promote(
             raise click.UsageError("--agent says whose entry --entry is: name that too", _context())
         only = f"{agent}/{only}"
     with working("reading the entries"):
-        done = memory.entries.promote(threshold, require_verified, only, apply)
-    lines = [
-        f"{style(plain(one.id), fg='cyan')} {plain(one.why)}: {plain(one.copy.id)}" for one in done.plan.promotions
-    ]
-    lines += [f"{style(plain(one.id), fg='cyan')} is not promoted: {plain(one.why)}" for one in done.plan.refusals]
-    promoted = counted_entries(len(done.plan.promotions))
-    tell_plan(rows.PROMOTE, done, lines, f"{promoted} sure enough to be shared", as_json, done.plan.findings)
+        plan = memory.entries.promote(threshold, require_verified, only, apply)
+    tell_plan(rows.PROMOTE, plan, as_json)
 
 
 @click.command(cls=Verb)
@@ -213,34 +189,6 @@ def domains(memory: Memory, file: Path | None, as_json: bool) -> None:
 
 def _context() -> click.Context:
     return click.get_current_context()
-
-
-def tell_plan(
-    row: Any, done: Planned[Any], lines: Iterable[str], sum_up: str, as_json: bool, findings: Iterable[Finding] = ()
-) -> None:
-    """Tells a plan line by line, what a person should look at, and whether it was carried out."""
-    if as_json:
-        out_result(row, done)
-        return
-    for line in lines:
-        out(line)
-    for finding in findings:
-        tell(f"{finding.path}: {finding.message}")
-    if done.revision:
-        tell(f"{sum_up}; done, recorded as {done.revision}")
-    else:
-        tell(f"{sum_up}; nothing was changed")
-
-
-def tell_decision(done: Decided[Any]) -> str:
-    """Says why, if another model decided than the one that was asked; returns what it took, to be told last."""
-    admit(done)
-    return f"; {paid}" if (paid := price(done.cost)) else ""
-
-
-def _routed(entry_id: str, routing: Routing) -> str:
-    name = style(plain(entry_id), fg="cyan")
-    return f"{name} {plain(routing.home or 'inbox')}: {plain(routing.reason)}"
 
 
 def _routing(routing: Routing) -> Iterator[str]:

@@ -9,10 +9,9 @@ from dataclasses import replace
 
 from memory_v2.entries.area import Area
 from memory_v2.entries.consistency import inconsistencies
-from memory_v2.entries.domains import Domain
+from memory_v2.entries.domains import DOMAINS_PAGE, Domain, domains
 from memory_v2.entries.file import EntryFile
 from memory_v2.entries.places import is_pack, is_stored_place, pack_of
-from memory_v2.entries.upkeep import DOMAINS_PAGE, domains
 from memory_v2.errors import InvalidSetting, PageNotFound, StorageError, Unreadable
 from memory_v2.operations.check import Checkup
 from memory_v2.operations.check import check as check_tree

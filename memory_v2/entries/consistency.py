@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memory_v2.entries.ageing import future_findings
-from memory_v2.entries.copies import Copies
 from memory_v2.entries.domains import Domain, domain_named
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import EntryFile
 from memory_v2.entries.references import Targets, reference_findings
+from memory_v2.entries.sharing import Copies
 from memory_v2.operations.results import Finding
 from memory_v2.text.calendar import Calendar
 

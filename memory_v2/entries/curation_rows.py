@@ -8,16 +8,15 @@ from memory_v2.entries.rows import APPLY
 from memory_v2.operations.row import Argument, Row
 
 if TYPE_CHECKING:
-    from memory_v2.entries.deduping import DedupePlan
     from memory_v2.entries.entry import Reference
-    from memory_v2.entries.planned import Planned
     from memory_v2.entries.retracting import Retracted
+    from memory_v2.plan import Plan
 
 ID = Argument("id", "str", "The entry: hawk/obs-2026-02-15-001, or without the agent.")
 
-DEDUPE: Row[Planned[DedupePlan]] = Row(
+DEDUPE: Row[Plan] = Row(
     "dedupe",
-    "entries.deduping:dedupe",
+    "entries.dedup:dedupe",
     "Find the entries that say the same, and move all but one to the archive.",
     (APPLY,),
     works_on="entries",

@@ -10,17 +10,14 @@ from memory_v2.entries.rows import AGENT, APPLY
 from memory_v2.operations.row import Argument, Row
 
 if TYPE_CHECKING:
-    from memory_v2.entries.consolidation import ConsolidationPlan
-    from memory_v2.entries.desk import Decided
-    from memory_v2.entries.planned import Planned
-    from memory_v2.entries.routing import RoutingPlan
+    from memory_v2.plan import Plan
 
-ROUTE: Row[Planned[RoutingPlan]] = replace(rows.ROUTE, function="entries.deciding:route", is_recorded=True)
+ROUTE: Row[Plan] = replace(rows.ROUTE, function="entries.route_task:route", is_recorded=True)
 """Routing with a model, which sorts what the rules leave."""
 
-CONSOLIDATE: Row[Decided[ConsolidationPlan]] = Row(
+CONSOLIDATE: Row[Plan] = Row(
     "consolidate",
-    "entries.consolidating:consolidate",
+    "entries.consolidation:consolidate",
     "Work entries into the pages that they belong to.",
     (
         Argument("home", "str | None", "Only entries with this home: a domain, a page, or inbox.", None),

@@ -14,9 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from memory_v2.entries.area import Area
 from memory_v2.errors import InvalidSetting
-from memory_v2.tree.block import parse_blocks, split_lines
-from memory_v2.tree.path import is_page_path
+from memory_v2.storage.history import PageChange
+from memory_v2.tree.block import decode, encode, parse_blocks, split_lines
+from memory_v2.tree.path import ENTRIES, is_page_path
 
 _DEFAULTS = Path(__file__).with_name("data") / "domains.toml"
 _FIELDS = ("title", "description", "keywords")
@@ -24,6 +26,8 @@ _BONUS = "importance_bonus"
 _SHARD = "shard_"
 _TOML = re.compile(r" {0,3}(?:`{3,}|~{3,})\s*toml\b", re.I)
 
+DOMAINS_PAGE = f"{ENTRIES}/domains"
+"""The page with the domains of a memory, once somebody has edited them."""
 INBOX = "inbox"
 """What an entry without a home is in; no domain can have this name."""
 
@@ -46,6 +50,22 @@ class DomainFile:
     domains: tuple[Domain, ...]
     importance_bonus: float = 0.0
     text: str = ""
+
+
+def domains(area: Area) -> DomainFile:
+    """The domains that entries are routed to. Raises `InvalidSetting` if the page of the memory is not valid."""
+    page = area.data(DOMAINS_PAGE)
+    return default_domains() if page is None else stored_domains(decode(page), f"{DOMAINS_PAGE}.md")
+
+
+def set_domains(area: Area, text: str) -> DomainFile:
+    """Stores other domains, given as TOML; what was routed keeps its home. Raises `InvalidSetting`, `StorageError`."""
+    found = read_domains(text, "the domains")
+    before, after = area.data(DOMAINS_PAGE), encode(domains_page(text))
+    if before != after:
+        area.make_ready()
+        area.commit("domains", ", ".join(one.name for one in found.domains), [PageChange(DOMAINS_PAGE, before, after)])
+    return found
 
 
 @cache

@@ -12,22 +12,15 @@ from memory_v2.entries.arguments import check_arguments
 from memory_v2.text.calendar import Calendar, utc_now
 
 if TYPE_CHECKING:
-    from memory_v2.entries.ageing import AgeingPlan
     from memory_v2.entries.capture import Captured, CapturedBatch
-    from memory_v2.entries.consolidation import ConsolidationPlan
-    from memory_v2.entries.deduping import DedupePlan
-    from memory_v2.entries.desk import Decided
     from memory_v2.entries.domains import DomainFile
     from memory_v2.entries.entry import Decay, Entry, Reference, Scope
-    from memory_v2.entries.importing import ImportPlan
-    from memory_v2.entries.packing import PackingPlan
-    from memory_v2.entries.planned import Planned
-    from memory_v2.entries.promoting import PromotionPlan
     from memory_v2.entries.retracting import Retracted
-    from memory_v2.entries.routing import Routing, RoutingPlan
+    from memory_v2.entries.routing import Routing
     from memory_v2.entries.summary import Summary
     from memory_v2.operations.context import Context
     from memory_v2.operations.row import Row
+    from memory_v2.plan import Plan
     from memory_v2.storage.base import MemoryStorage
 
 T = TypeVar("T")
@@ -95,7 +88,7 @@ class Entries:
         `EntryNotFound`, and `NotAllowed` for a file that does not say what an entry must."""
         return self._run(rows.READ_ENTRY, id=id)
 
-    def route(self, apply: bool = False) -> Planned[RoutingPlan]:
+    def route(self, apply: bool = False) -> Plan:
         """Finds the home of each entry in the inbox, with the reasons; with `apply`, stores the homes in one operation.
         The rules come first; a model sorts what they leave. Raises `InvalidSetting`, `StorageError`."""
         return (
@@ -109,7 +102,7 @@ class Entries:
         since: date | str | None = None,
         until: date | str | None = None,
         apply: bool = False,
-    ) -> Decided[ConsolidationPlan]:
+    ) -> Plan:
         """Plans how entries are worked into pages, and with `apply` carries the plan out in one operation: the plan
         that was shown last, to the letter, or else a new one. Takes the entries of one `home` (a domain, a page, or
         `inbox`) or of each but the inbox, of one `agent`, observed `since` one day and `until` another. Raises
@@ -123,12 +116,12 @@ class Entries:
         """Says where a text would be routed, and why; nothing is stored. Raises `InvalidSetting`, `StorageError`."""
         return self._run(rows.ROUTE_TEXT, text=text)
 
-    def age(self, apply: bool = False) -> Planned[AgeingPlan]:
+    def age(self, apply: bool = False) -> Plan:
         """Finds the entries that have expired; with `apply`, moves them to the archive in one operation. Raises
         `InvalidSetting`, `StorageError`."""
         return self._run(rows.AGE, apply=apply)
 
-    def pack(self, older_than: int = 90, importance: float = 0.3, apply: bool = False) -> Planned[PackingPlan]:
+    def pack(self, older_than: int = 90, importance: float = 0.3, apply: bool = False) -> Plan:
         """Finds the entries that are older than so many days and of less importance; with `apply`, packs them in the
         archive in one operation, many in a file. One that says no importance goes if it is archived. Raises
         `InvalidSetting`, `StorageError`."""
@@ -136,13 +129,13 @@ class Entries:
 
     def promote(
         self, threshold: float = 0.8, require_verified: bool = False, only: str | None = None, apply: bool = False
-    ) -> Planned[PromotionPlan]:
+    ) -> Plan:
         """Finds the entries that are sure enough to be shared, or the one that is named; with `apply`, copies them into
         the shared space in one operation. Raises `InvalidSetting`, `UsageError`, `StorageError`."""
         given = {"threshold": threshold, "require_verified": require_verified, "only": only, "apply": apply}
         return self._run(rows.PROMOTE, **given)
 
-    def dedupe(self, apply: bool = False) -> Planned[DedupePlan]:
+    def dedupe(self, apply: bool = False) -> Plan:
         """Finds the entries that say the same, and those that nearly do; with `apply`, moves all but one of the same to
         the archive in one operation. Raises `StorageError`."""
         return self._run(curation_rows.DEDUPE, apply=apply)
@@ -170,9 +163,7 @@ class Entries:
         `StorageError`."""
         return self._run(rows.SET_DOMAINS, text=text)
 
-    def import_files(
-        self, files: Mapping[str, bytes], agent: str | None = None, apply: bool = False
-    ) -> Planned[ImportPlan]:
+    def import_files(self, files: Mapping[str, bytes], agent: str | None = None, apply: bool = False) -> Plan:
         """Finds the observations of Ocean's vaults and the transactions of DARYL's shards in these files, given by
         name; with `apply`, brings in those that are new in one operation. Raises `InvalidSetting`, `StorageError`."""
         return self._run(rows.IMPORT_FILES, files=files, agent=agent, apply=apply)
@@ -189,10 +180,10 @@ class Entries:
         return row.load()(self.area, **given)
 
     def _decided(self, row: Row[T], /, **given: Any) -> T:
-        from memory_v2.entries.desk import Desk
+        from memory_v2.entries.curation import CurationContext
 
         check_arguments(row, given)
-        result: T = self._operate(row, lambda context: row.load()(Desk(self.area, context), **given), given)
+        result: T = self._operate(row, lambda context: row.load()(CurationContext(self.area, context), **given), given)
         return result
 
     def pick_up(self) -> int:

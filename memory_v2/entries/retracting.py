@@ -10,8 +10,8 @@ from memory_v2.entries.arguments import one_line
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import read_entry
 from memory_v2.entries.header import Written, changed_header
-from memory_v2.entries.planned import MAX_PLANS
 from memory_v2.errors import EntryNotFound, InvalidSetting, NotAllowed, StorageConflict
+from memory_v2.plan import MAX_PLANS
 from memory_v2.storage.history import PageChange
 from memory_v2.tree.block import decode, encode
 

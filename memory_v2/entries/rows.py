@@ -10,17 +10,13 @@ from memory_v2.operations import rows
 from memory_v2.operations.row import Argument, Row
 
 if TYPE_CHECKING:
-    from memory_v2.entries.ageing import AgeingPlan
     from memory_v2.entries.capture import Captured, CapturedBatch
     from memory_v2.entries.domains import DomainFile
     from memory_v2.entries.entry import Entry
-    from memory_v2.entries.importing import ImportPlan
-    from memory_v2.entries.packing import PackingPlan
-    from memory_v2.entries.planned import Planned
-    from memory_v2.entries.promoting import PromotionPlan
-    from memory_v2.entries.routing import Routing, RoutingPlan
+    from memory_v2.entries.routing import Routing
     from memory_v2.entries.summary import Summary
     from memory_v2.operations.check import Checkup
+    from memory_v2.plan import Plan
 
 AGENT = Argument("agent", "str | None", "Whose entries: an agent's name.", None)
 
@@ -105,9 +101,9 @@ CHECK: Row[Checkup] = replace(
 
 APPLY = Argument("apply", "bool", "Carry the plan out; otherwise only show it.", False)
 
-ROUTE: Row[Planned[RoutingPlan]] = Row(
+ROUTE: Row[Plan] = Row(
     "route",
-    "entries.upkeep:route",
+    "entries.routing:route",
     "Find the home of each entry in the inbox.",
     (APPLY,),
     works_on="entries",
@@ -116,24 +112,24 @@ ROUTE: Row[Planned[RoutingPlan]] = Row(
 
 ROUTE_TEXT: Row[Routing] = Row(
     "route_text",
-    "entries.upkeep:route_text",
+    "entries.routing:route_text",
     "Say where a text would be routed, and why.",
     (Argument("text", "str", "The text."),),
     works_on="entries",
 )
 
-AGE: Row[Planned[AgeingPlan]] = Row(
+AGE: Row[Plan] = Row(
     "age",
-    "entries.upkeep:age",
+    "entries.ageing:age",
     "Find the entries that have expired, and move them to the archive.",
     (APPLY,),
     works_on="entries",
     changes="entries",
 )
 
-PACK: Row[Planned[PackingPlan]] = Row(
+PACK: Row[Plan] = Row(
     "pack",
-    "entries.packing:pack",
+    "entries.ageing:pack",
     "Find old entries of low importance, and pack them in the archive: a file for many.",
     (
         Argument("older_than", "int", "They are more than so many days old.", 90),
@@ -144,9 +140,9 @@ PACK: Row[Planned[PackingPlan]] = Row(
     changes="entries",
 )
 
-PROMOTE: Row[Planned[PromotionPlan]] = Row(
+PROMOTE: Row[Plan] = Row(
     "promote",
-    "entries.upkeep:promote",
+    "entries.sharing:promote",
     "Find the entries that are sure enough to be shared, and copy them into the shared space.",
     (
         Argument("threshold", "float", "The least confidence, from 0 to 1.", 0.8),
@@ -160,28 +156,28 @@ PROMOTE: Row[Planned[PromotionPlan]] = Row(
 
 STATUS: Row[Summary] = Row(
     "status",
-    "entries.upkeep:status",
+    "entries.summary:status",
     "Count the entries of each domain, with their importance.",
     works_on="entries",
 )
 
 DOMAINS: Row[DomainFile] = Row(
     "domains",
-    "entries.upkeep:domains",
+    "entries.domains:domains",
     "Get the domains that entries are routed to, with their keywords.",
     works_on="entries",
 )
 
 SET_DOMAINS: Row[DomainFile] = Row(
     "set_domains",
-    "entries.upkeep:set_domains",
+    "entries.domains:set_domains",
     "Store other domains.",
     (Argument("text", "str", "The domains, as TOML."),),
     works_on="entries",
     changes="entries",
 )
 
-IMPORT_FILES: Row[Planned[ImportPlan]] = Row(
+IMPORT_FILES: Row[Plan] = Row(
     "import_files",
     "entries.importing:import_files",
     "Bring in the observations of vaults and the transactions of shards.",

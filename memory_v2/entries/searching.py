@@ -78,7 +78,7 @@ def _wanted(context: Context, asked: SearchRequest) -> Wanted:
 
 def _home(context: Context, domain: object) -> str:
     """The home that is meant: a domain by its name, the inbox, or a page. Raises `InvalidSetting` for any other."""
-    from memory_v2.entries.upkeep import domains  # start-up that no other search should pay
+    from memory_v2.entries.domains import domains  # start-up that no other search should pay
 
     if not isinstance(domain, str):
         raise InvalidSetting(f"domain must be the name of a domain, not {domain!r}")

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from memory_v2.entries.area import Area
 from memory_v2.entries.daryl import importance_score, when
-from memory_v2.entries.domains import INBOX, Domain, shard_id
+from memory_v2.entries.domains import INBOX, Domain, domains, shard_id
 from memory_v2.entries.entry import Entry
 
 
@@ -54,6 +55,11 @@ class Summary:
             "other_homes": {home.home: home.entries for home in self.others},
             "archived": self.archived,
         }
+
+
+def status(area: Area) -> Summary:
+    """Counts the entries of each domain. Raises `InvalidSetting`, `StorageError`."""
+    return summarize(area.entries(), domains(area).domains, area.calendar.now())
 
 
 def summarize(entries: Iterable[Entry], domains: Sequence[Domain], now: datetime) -> Summary:

@@ -35,11 +35,11 @@ Expected: TypeAlias = Absent | Anything | str
 
 
 CONSOLIDATION: Final = "consolidation"
-"""The note with a plan for entries that was shown and can be carried out; see `entries.kept`."""
+"""The note with a plan for entries that was shown and can be carried out; see `entries.consolidation`."""
 PENDING: Final = "pending"
 """The folder of the pending notes, which describe operations that are not finished; see `pending`."""
 ROUTING: Final = "routing"
-"""The note with what a model has decided about entries in the inbox; see `entries.deciding`."""
+"""The note with what a model has decided about entries in the inbox; see `entries.route_task`."""
 IMPORTS: Final = "imports"
 """The folder of the notes that say which documents were imported by which operations; see `migrate.ledger`."""
 

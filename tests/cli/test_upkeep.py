@@ -26,14 +26,13 @@ def filled(program: Program) -> Program:
 
 def test_the_inbox_is_routed_once_and_says_why(filled: Program) -> None:
     plan = filled.quick("route", "--json").json
-    assert [one["routing"]["home"] for one in plan["plan"]["routed"]] == ["insights", "technical"]
-    assert len(plan["plan"]["stay"]) == 2
+    assert [one["target"] for one in plan["steps"]] == ["insights", "technical", "", ""]
     assert plan["revision"] is None
     told = filled.quick("route")
-    assert "insights: lesson" in told.text
+    assert "→ insights: lesson" in told.text
     assert "nothing was changed" in told.err
     done = filled.quick("route", "--apply", "--json").json
-    assert done["plan"] == plan["plan"]
+    assert [one | {"applied": False} for one in done["steps"]] == plan["steps"]
     assert done["revision"]
     assert "recorded as" not in filled.quick("route", "--apply").err
 
@@ -46,10 +45,10 @@ def test_a_text_is_only_looked_at(filled: Program) -> None:
 
 def test_what_has_expired_is_shown_archived_and_brought_back(filled: Program) -> None:
     assert "linear-14d since 2026-01-02" in filled.quick("age").text
-    assert len(filled.quick("age", "--apply", "--json").json["plan"]["expired"]) == 1
+    assert len(filled.quick("age", "--apply", "--json").json["steps"]) == 1
     assert "hawk" not in filled.done("entries", "ls")
     assert "hawk" in filled.done("entries", "ls", "--archived")
-    assert not filled.quick("age", "--apply", "--json").json["plan"]["expired"]
+    assert not filled.quick("age", "--apply", "--json").json["steps"]
     filled.done("undo", "--yes")
     assert "hawk" in filled.done("entries", "ls")
 
@@ -64,9 +63,10 @@ def test_what_has_expired_is_shown_archived_and_brought_back(filled: Program) ->
     ],
 )
 def test_what_is_sure_enough_is_shared_once(filled: Program, options: list[str], promoted: int) -> None:
-    assert len(filled.quick("promote", *options, "--apply", "--json").json["plan"]["promotions"]) == promoted
+    assert len(filled.quick("promote", *options, "--apply", "--json").json["steps"]) == promoted
     again = filled.quick("promote", *options, "--apply", "--json").json
-    assert (again["plan"]["promotions"], again["revision"]) == ([], None)
+    assert [one for one in again["steps"] if one["action"] != "skip"] == []
+    assert again["revision"] is None
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_vaults_and_shards_come_in_and_go_out(program: Program, tmp_path: Path) 
     assert "ambiguous" in plan.err
     assert program.quick("entries", "ls").text == ""
     done = program.quick("entries", "import", str(tmp_path / "older"), "--agent", "daryl", "--apply", "--json").json
-    assert len(done["plan"]["new"]) == 8
+    assert [one["action"] for one in done["steps"]].count("create") == 8
     again = program.quick("entries", "import", str(tmp_path / "older"), "--agent", "daryl", "--apply")
     assert "0 entries new, 8 known" in again.err
     program.done("entries", "export", str(tmp_path / "out"))

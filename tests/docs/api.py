@@ -17,7 +17,7 @@ from memory_v2.checkpoints.checkpoints import Checkpoints
 from memory_v2.entries.entries import Entries
 from memory_v2.memory import Memory
 from memory_v2.notes.audit.audit import Choice
-from memory_v2.notes.audit.policy import Policy
+from memory_v2.notes.audit.context import Policy
 from memory_v2.notes.extract import Wanted
 from memory_v2.notes.notes import Notes
 from memory_v2.settings import Limits

@@ -57,10 +57,10 @@ def test_what_is_old_and_of_low_importance_is_packed_and_undo_brings_every_byte_
     memory.entries.pick_up()
     before = files(tmp_path)
     shown = memory.entries.pack()
-    assert [one.id for one in shown.plan.packed] == [FIRST, SECOND]
+    assert [one.name for one in shown.planned] == [FIRST, SECOND]
     assert files(tmp_path) == before
     done = memory.entries.pack(apply=True)
-    assert done.plan == shown.plan
+    assert done == shown
     assert sorted(files(tmp_path)) == [
         f"{PACK}.md",
         *(f"{HAWK}/vault/{name}.md" for name in ("2026-02/obs-2026-02-16-002", "2026-02/obs-2026-02-17-001")),
@@ -74,9 +74,9 @@ def test_what_is_old_and_of_low_importance_is_packed_and_undo_brings_every_byte_
 
 def test_what_says_no_importance_is_packed_once_it_is_in_the_archive(memory: Memory) -> None:
     memory.entries.capture("The shop opens at nine.", "hawk", date="2026-02-17", decay="ttl-7d")
-    assert not memory.entries.pack(apply=True).plan.packed
+    assert not memory.entries.pack(apply=True).planned
     memory.entries.age(apply=True)
-    assert [one.id for one in memory.entries.pack(apply=True).plan.packed] == ["hawk/obs-2026-02-17-001"]
+    assert [one.name for one in memory.entries.pack(apply=True).planned] == ["hawk/obs-2026-02-17-001"]
     assert memory.entries.list_entries(archived=True)[0].text == "The shop opens at nine.\n"
 
 
@@ -169,9 +169,9 @@ def test_what_is_captured_while_entries_are_packed_is_kept(memory: Memory, tmp_p
 def test_an_entry_that_looks_like_a_pack_keeps_its_own_file(memory: Memory) -> None:
     text = "How packs look:\n\n# Entry obs-2026-02-15-009\ntext"
     memory.entries.capture(text, "hawk", date="2026-02-15", importance=0.1)
-    plan = memory.entries.pack(apply=True).plan
-    assert not plan.packed
-    assert [(one.kind, one.path) for one in plan.findings] == [("not-packed", FIRST)]
+    plan = memory.entries.pack(apply=True)
+    assert not plan.planned
+    assert [(one.kind, one.path) for one in plan.warnings] == [("not-packed", FIRST)]
     assert memory.entries.read_entry(FIRST).text == f"{text}\n"
 
 
@@ -217,7 +217,7 @@ def test_packs_are_brought_into_another_memory_and_into_a_checkpoint(memory: Mem
         assert other.entries.import_files(given, apply=True).revision
         assert other.entries.list_entries(archived=True) == memory.entries.list_entries(archived=True)
         again = other.entries.import_files(given, apply=True)
-        assert (again.revision, len(again.plan.known)) == (None, 5)
+        assert (again.revision, len(again.skipped)) == (None, 5)
     memory.checkpoints.create_checkpoint("packed")
     before = files(tmp_path)
     memory.entries.retract(FIRST, "no")

@@ -375,7 +375,7 @@ def test_plans_and_lists_read_only_what_has_changed(tmp_path: Path, monkeypatch:
         assert memory.entries.status().homes == first.homes  # what has just changed is read once more
         read.clear()
         assert len(memory.entries.list_entries("hawk")) == 5
-        assert memory.entries.age().plan.expired == ()
+        assert memory.entries.age().planned == ()
         assert [path for path in read if "obs-" in path] == []
         memory.entries.capture("The pump leaks.", "fury")
         read.clear()
