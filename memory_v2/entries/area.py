@@ -234,6 +234,12 @@ class Area:
             observed = self.calendar.written(file.entry.observed_at) or ""
             yield KnownEntry(place.id, place.space, str(place.day or ""), place.number, observed, file.entry.text)
 
+    def close(self) -> None:
+        """Closes its files; the next use opens them again."""
+        self.known.close()
+        if "index" in self.__dict__:
+            self.index.close()
+
 
 def _in_order(path: str) -> tuple[str, str, int, str]:
     place = place_of(path)

@@ -50,7 +50,7 @@ minute."""
 FAULT = "This is a bug in silica, and its log says more. The tree is whole; read the page before you try again."
 GONE = "whoever was asked has gone"
 _READING = {tool.name for tool in TOOLS if tool.is_read_only}
-_CHANGING_PAGES = {tool.name for tool in TOOLS if tool.row.changes == "tree"}
+_CHANGING_PAGES = {tool.name for tool in TOOLS if tool.changes == "tree"}
 
 _current: ContextVar[Call | None] = ContextVar("call", default=None)
 
