@@ -57,16 +57,16 @@ VERBS = {
 that has another name."""
 
 NOTES_VERBS = {
-    "index": "notes_index",
-    "status": "notes_index",
-    "search": "notes_search",
-    "extract": "notes_extract",
-    "digest": "notes_digest",
-    "audit": "notes_audit",
-    "graph": "notes_graph",
-    "watch": "notes_watch",
-    "archive": "notes_archive",
-    "undo": "notes_archive",
+    "index": "notes_reading",
+    "status": "notes_reading",
+    "search": "notes_reading",
+    "extract": "notes_working",
+    "digest": "notes_working",
+    "audit": "notes_working",
+    "graph": "notes_reading",
+    "watch": "notes_changing",
+    "archive": "notes_changing",
+    "undo": "notes_changing",
 }
 """The verbs of `silica notes`, likewise."""
 
