@@ -13,8 +13,8 @@ from memory_v2 import entries, operations
 from memory_v2.errors import NotAllowed
 from memory_v2.operations.operation import info
 from memory_v2.operations.running import RunningOperations
-from memory_v2.recovering import Recovery
 from memory_v2.settings import DEFAULT_MODEL, Limits
+from memory_v2.storage.pending import Recovery
 from memory_v2.text.calendar import Calendar
 from memory_v2.validate import checked_arguments
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from memory_v2.models.base import Model
     from memory_v2.operations.context import Context
     from memory_v2.operations.imports import Batch, ImportResult
+    from memory_v2.operations.recovery import Recovered
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import SearchResults
     from memory_v2.operations.run import Runner
-    from memory_v2.recovery import Recovered
     from memory_v2.storage.base import MemoryStorage
     from memory_v2.trace.files import Traces
     from memory_v2.trace.recording import Event, Trace
@@ -55,7 +55,7 @@ class Engine:
     running: RunningOperations = field(default_factory=RunningOperations)
 
     def __post_init__(self) -> None:
-        self.recovery = Recovery(self.storage, self.calendar.now, self._finish)
+        self.recovery = Recovery(self.storage, self._finish)
 
     @property
     def is_offline(self) -> bool:
@@ -81,9 +81,7 @@ class Engine:
         return entries.store.EntryStore(self.storage, self.calendar, self.agent)
 
     def _finish(self) -> list[Recovered]:
-        from memory_v2.recovery import recover
-
-        return recover(self.parts, self.runner.run)
+        return operations.recovery.recover(self.parts, self.runner.run)
 
     @property
     def context(self) -> Context:

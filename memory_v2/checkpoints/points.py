@@ -50,7 +50,7 @@ def create_checkpoint(context: Context, name: str) -> Checkpoint:
         _record_all(context)
         if any(one.summary == name for one in _revisions(context)):
             raise NotAllowed(f"there is a checkpoint {name!r} already; 'silica memory checkpoint list' shows all")
-        made = storage.apply(Change((), Revision(CHECKPOINT, name, new_id(), when=context.now())))
+        made = storage.commit(Change((), Revision(CHECKPOINT, name, new_id(), when=context.now())))
     return _checkpoint(made.revision)
 
 

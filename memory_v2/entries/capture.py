@@ -16,6 +16,7 @@ from functools import cache
 from inspect import signature
 from typing import Any, TypeVar
 
+from memory_v2.agent.cancellation import Cancellation
 from memory_v2.entries.entry import NONE, Decay, Entry, Reference, Scope, Source
 from memory_v2.entries.file import RELATED, day_or_moment, entry_data, one_of, read_decay, share
 from memory_v2.entries.places import check_agent
@@ -103,7 +104,7 @@ def capture(
     scope: Scope = "agent",
 ) -> Captured:
     """Stores an observation; it is durable when the call returns. Raises `InvalidText`, `InvalidSetting`,
-    `StorageError`."""
+    `StorageError`, `Cancelled`."""
     space = store.agent if agent is None else agent
     check_text(text, "a text")
     if not text.strip():
@@ -159,7 +160,8 @@ def _stored(store: EntryStore, entry: Entry) -> Captured:
         return Captured(told, was_known=True, secrets=secrets)
     if near := (known.near if known else ""):
         entry = replace(entry, references=(*entry.references, Reference(NEAR, near)))
-    place = store.create(entry.space, day, entry_data(entry))
+    with Cancellation().storing():
+        place = store.create(entry.space, day, entry_data(entry))
     made = replace(asked, id=place.id, turn=place.number)
     if others := store.known.add_unless_same(made):
         if told := _said(store, others, entry.text):  # another process has captured it at the same instant

@@ -28,7 +28,7 @@ from memory_v2.operations.results import Finding
 from memory_v2.progress import with_progress
 from memory_v2.settings import DEFAULT_AGENT
 from memory_v2.storage.base import ABSENT, MemoryStorage, stored_page
-from memory_v2.storage.format import is_current
+from memory_v2.storage.format import read_format
 from memory_v2.storage.history import Change, PageChange, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.calendar import UTC_DAYS, Calendar
@@ -140,8 +140,8 @@ class EntryStore:
             raise EntryNotFound(entry_id) from error
 
     def make_ready(self) -> None:
-        """Brings the store into the format that has entries, before the first one is created."""
-        if not is_current(self.storage.state):
+        """Begins the history of a new store, before the first entry is created."""
+        if not read_format(self.storage.state):
             self.storage.begin(self.calendar.now())
 
     def create(self, space: str, day: str, data: bytes) -> Place:
@@ -172,7 +172,7 @@ class EntryStore:
         revision = Revision(kind, shorten(summary, MAX_SUMMARY), new_id(), when=self.calendar.now())
         files = stored_changes(wanted := list(changes), self._file)
         try:
-            made = self.storage.apply(Change(tuple(files), revision))
+            made = self.storage.commit(Change(tuple(files), revision))
         finally:
             self._expire()
         self.remember(wanted)
