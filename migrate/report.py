@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from memory_v2.files.left_out import LeftOut
-from memory_v2.migrate.contradictions import names_of, said_in
+from memory_v2.migrate.block_index import placed, texts_of
 from memory_v2.migrate.ledger import totals_of
 from memory_v2.migrate.source import Scan, SourceDocument
-from memory_v2.migrate.standing import texts_of
 from memory_v2.migrate.verify import Verification
 from memory_v2.plan import Plan
 from memory_v2.progress import with_progress
 from memory_v2.serialize import document as as_document
 from memory_v2.storage.local.disk import explained, replace_bytes
-from memory_v2.text.contradictions import Contradiction, Said, contradictions
+from memory_v2.text.calendar import named_day
+from memory_v2.text.contradictions import Contradiction, Said, Statement, contradictions, stated, subject_of
+from memory_v2.text.own_day import heading_day, own_day
 from memory_v2.text.secrets import find_secrets, masked, opening
+from memory_v2.text.words import normal
 from memory_v2.tree.alike import alike
+from memory_v2.tree.block import parse_blocks, readable, split_lines
+from memory_v2.tree.front_matter import read_front_matter
 
 LEAST_WORDS = 10
 """How many different words a passage has at least to be told as a duplicate."""
@@ -68,7 +72,7 @@ class Report:
         """How many documents there are, and how many of each status, which is the same; and how many files, which are
         the documents and what was left out. With a verification the same of blocks."""
         documents = len(self.plan.steps)
-        totals = {"documents": documents, **totals_of(self.plan.steps)}
+        totals: dict[str, int] = {"documents": documents, **totals_of(self.plan.steps)}
         totals |= {"files": documents + len(self.left_out), "left_out": len(self.left_out)}
         return totals | (self.verification.totals if self.verification else {})
 
@@ -137,3 +141,35 @@ def _repeated(passages: Sequence[tuple[str, tuple[int, int], str]]) -> list[Dupl
         if len({name for name, _ in places}) > 1:
             found.append(Duplicate(places, group.share, opening(passages[group.members[0]][2])))
     return found
+
+
+# what each line says under a label, for `contradictions` to compare
+
+
+def names_of(documents: Iterable[SourceDocument]) -> frozenset[str]:
+    """What the documents are called."""
+    return frozenset(normal(name) for document in documents for name in (document.title, _place(document)))
+
+
+def said_in(document: SourceDocument, names: Collection[str]) -> Iterator[Said]:
+    """What each line of a document says that gives a value under a label. `names` is what the documents of its source
+    are called."""
+    text = readable(document.text)
+    told = document.day or read_front_matter(text).date or named_day(document.name)
+    headings: list[tuple[int, str]] = []
+    for block, lines in placed(parse_blocks(text)):
+        if block.kind == "heading":
+            headings = [*(one for one in headings if one[0] < block.level), (block.level, block.words)]
+        elif block.kind in ("paragraph", "item"):
+            for number, line in zip(lines, split_lines(block.content), strict=False):
+                if not (found := stated(line)):
+                    continue
+                above = [words for _, words in headings] or [document.title or _place(document)]
+                days = [span.start for span in (own_day(line), *map(heading_day, reversed(above))) if span]
+                if subject := subject_of(above, names):
+                    statement = Statement(document.name, number, found[1], days[0] if days else told)
+                    yield Said(subject, found[0], statement)
+
+
+def _place(document: SourceDocument) -> str:
+    return document.place.rsplit("/", 1)[-1].replace("-", " ")
