@@ -256,12 +256,13 @@ def _without_folder_sizes(text: str) -> str:
 def tables() -> str:
     """The tables of the page."""
     rows = list(compared())
-    same, different = [row for row in rows if row.is_same], [row for row in rows if not row.is_same]
-    lines = [f"{len(rows)} commands were compared: {len(same)} answers are the same, {len(different)} are not.", ""]
-    lines += ["### Different on purpose", "", "| command | Anthropic's helper | Silica | why |", "|---|---|---|---|"]
+    different = [row for row in rows if not row.is_same]
+    lines = [
+        f"{len(rows)} commands were compared: {len(rows) - len(different)} answers are the same, these are not:",
+        "",
+    ]
+    lines += ["| command | Anthropic's helper | Silica | why |", "|---|---|---|---|"]
     lines += [f"| {_command(row)} | {_cell(row.theirs)} | {_cell(row.ours)} | {row.why} |" for row in different]
-    lines += ["", "### The same", "", "| | command | answer of both |", "|---|---|---|"]
-    lines += [f"| {row.scene} | {_command(row)} | {_cell(row.ours)} |" for row in same]
     return "\n".join(lines)
 
 
@@ -271,6 +272,10 @@ def _command(row: Compared) -> str:
 
 
 def _cell(text: str) -> str:
+    """The lines of an answer; of a listing only how many there are."""
+    header, *lines = text.split("\n")
+    if text.startswith("Here're the files"):
+        text = f"{header}\n… {len(lines)} lines"
     shown = text.replace("|", "\\|").replace("\r", "␍").replace("\t", " → ")
     return "<br>".join(f"`` {line} ``" if line.strip() else "` `" for line in shown.split("\n"))
 
