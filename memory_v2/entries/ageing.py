@@ -111,10 +111,6 @@ def pack(store: EntryStore, older_than: int = OLDER_THAN, importance: float = IM
     return carried_out(store, apply, plan)
 
 
-def _importance(entry: Entry) -> str:
-    return f"importance {entry.importance:g}"
-
-
 def _may_be_packed(stock: Stock, entry: Entry, least: float) -> bool:
     if pack_of(stock.files[entry.id].path) or not stock.is_editable(entry):
         return False
