@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from memory_v2.memory import Memory
-from memory_v2.migrate.alike import alike
-from memory_v2.migrate.cost import estimate
 from memory_v2.migrate.ledger import UNCHANGED, Imported, Ledger, digest_of
+from memory_v2.migrate.model_share import alike, estimate
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.operations.followed import at, is_changed
 from memory_v2.operations.imports import can_take, other_paths

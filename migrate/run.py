@@ -11,8 +11,8 @@ from memory_v2.agent.limits import Cost
 from memory_v2.errors import ModelError, NotAllowed, SilicaError
 from memory_v2.files.listing import without_suffix
 from memory_v2.memory import Memory
-from memory_v2.migrate.cost import asks
 from memory_v2.migrate.ledger import Action, Imported, Ledger, totals_of
+from memory_v2.migrate.model_share import asks
 from memory_v2.migrate.planning import INDEXES, last_revisions
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.models.offline.documents import title_of_file
