@@ -31,7 +31,7 @@ class Text(Referring):
 
 
 def an_entry(text: Text) -> LeftOut | None:
-    """Leaves out what stands where a memory has its entries, or their domains."""
+    """Leaves out what is where a memory has its entries, or their domains."""
     path = text.name.removesuffix(SUFFIX)
     if path == DOMAINS_PAGE:
         return LeftOut(text.name, "it holds the domains of entries, and is no page: see 'silica memory domains'")

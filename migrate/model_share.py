@@ -49,11 +49,11 @@ def _usage(text: str) -> Usage:
 
 
 LEAST = 20
-"""The least length of a line that tells something of a text, in characters: shorter ones stand in many."""
+"""The least length of a line that tells something of a text, in characters: shorter ones are in many."""
 SHARED = 0.5
 """The share of its lines that a document has in common with what it is much like."""
 COMMON = 20
-"""In how many texts a line stands at most that tells something: one of a template stands in more."""
+"""In how many texts a line is at most that tells something: one of a template is in more."""
 
 
 def alike(documents: Sequence[SourceDocument], pages: Iterable[tuple[str, str]]) -> dict[str, str]:

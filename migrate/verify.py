@@ -23,7 +23,7 @@ from memory_v2.tree.page import read_page
 
 State: TypeAlias = Literal["there", "changed", "left out", "missing"]
 """Where a block is: on a page; nowhere, since an operation that is named has changed or removed it; not brought in, for
-a reason that is told; or nowhere, and nobody knows why."""
+a reason that is told; or nowhere, for an unknown reason."""
 FORGOTTEN = "forgotten"
 """The reason of what was taken out of the memory for good."""
 
@@ -80,8 +80,8 @@ class Verification:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it: the totals first, then the passages, those that are in the tree too."""
-        told = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {"complete": self.is_complete, "totals": self.totals} | told
+        document = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"complete": self.is_complete, "totals": self.totals} | document
 
 
 @dataclass(slots=True)
@@ -158,7 +158,7 @@ def _explain(memory: Memory, index: BlockIndex, lost: Sequence[_Sought]) -> None
 
 
 def _not_brought(document: SourceDocument, index: BlockIndex, reason: str) -> Iterator[Passage]:
-    """The passages of a document that was not brought in. With a reason for that, its blocks may stand in the tree all
+    """The passages of a document that was not brought in. With a reason for that, its blocks may be in the tree all
     the same: another document has brought them."""
     for block, lines in texts_of(document.text):
         passage = Passage(document.name, (lines.start, lines.stop - 1), "missing", reason="it was not brought in")
@@ -169,7 +169,7 @@ def _not_brought(document: SourceDocument, index: BlockIndex, reason: str) -> It
 
 
 def _there(passage: Passage, places: Places, reason: str = "") -> Iterator[Passage]:
-    """The passages of one block that stands in these places: several if it was too large for a page."""
+    """The passages of one block that is in these places: several if it was too large for a page."""
     first, last = passage.lines
     for number, place in enumerate(places):
         start = first + place.skipped
@@ -277,12 +277,12 @@ class Since:
         """The newest revision since the operation that says that something was forgotten, if that may be the block: it
         is one of those `left` with a marker in it, or the page that the operation brought has no past any more."""
         began = self._began.get(operation, len(self._revisions))
-        told = next((one for one in reversed(self._revisions[began + 1 :]) if one.kind == FORGET), None)
-        if told is None:
+        revision = next((one for one in reversed(self._revisions[began + 1 :]) if one.kind == FORGET), None)
+        if revision is None:
             return None
         is_left = any(_with_marker(text).fullmatch(block.content) for text in left)
         is_gone = all(page not in one.paths for one in self._revisions if one.operation == operation)
-        return told if is_left or is_gone else None
+        return revision if is_left or is_gone else None
 
 
 def has_marker(text: str) -> bool:

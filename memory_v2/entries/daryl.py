@@ -78,8 +78,10 @@ def read_shard(text: str, file: str, agent: str, zone: tzinfo = UTC) -> Shard:
                 Finding("unreadable-transaction", "error", file, 0, f"transaction {place}: {_reason(error)}")
             )
     if naive := sum(_is_naive(given) for given in listed):
-        told = counted(naive, "moment")
-        findings.append(Finding("no-zone", "notice", file, 0, f"{told} without a time zone: taken as those of {zone}"))
+        amount = counted(naive, "moment")
+        findings.append(
+            Finding("no-zone", "notice", file, 0, f"{amount} without a time zone: taken as those of {zone}")
+        )
     return Shard(domain, tuple(entries), (*findings, *_repeated(entries, file)))
 
 

@@ -1,6 +1,6 @@
 """Importing observations of Ocean's vaults, to the byte, and transactions of DARYL's shards, as one operation.
 
-Importing the same again does nothing, and nothing in the memory is overwritten: what stands in the way is told.
+Importing the same again does nothing, and nothing in the memory is overwritten: what is in the way is told.
 """
 
 from __future__ import annotations
