@@ -261,8 +261,8 @@ def tables() -> str:
         f"{len(rows)} commands were compared: {len(rows) - len(different)} answers are the same, these are not:",
         "",
     ]
-    lines += ["| command | Anthropic's helper | Silica | why |", "|---|---|---|---|"]
-    lines += [f"| {_command(row)} | {_cell(row.theirs)} | {_cell(row.ours)} | {row.why} |" for row in different]
+    lines += ["| command | why Silica answers otherwise |", "|---|---|"]
+    lines += [f"| {_command(row)} | {row.why} |" for row in different]
     return "\n".join(lines)
 
 
@@ -272,10 +272,9 @@ def _command(row: Compared) -> str:
 
 
 def _cell(text: str) -> str:
-    """The lines of an answer; of a listing only how many there are."""
-    header, *lines = text.split("\n")
-    if text.startswith("Here're the files"):
-        text = f"{header}\n… {len(lines)} lines"
+    """The first line of an answer, and whether more follow."""
+    header, _, rest = text.partition("\n")
+    text = f"{header[:60]}…" if rest or len(header) > 60 else header
     shown = text.replace("|", "\\|").replace("\r", "␍").replace("\t", " → ")
     return "<br>".join(f"`` {line} ``" if line.strip() else "` `" for line in shown.split("\n"))
 
