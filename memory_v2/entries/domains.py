@@ -1,7 +1,7 @@
 """The domains that entries are routed to: a file that people edit.
 
-The package brings five, with keywords in six languages. A memory has a file of its own only once they were edited; it is
-then the whole truth. A storage keeps Markdown, so there the TOML is in a fence of `entries/domains.md`.
+The package brings five, with keywords in six languages. A memory has a file of its own only once they were edited; it
+is then the whole truth. A storage keeps Markdown, so there the TOML is in a fence of `entries/domains.md`.
 """
 
 from __future__ import annotations
