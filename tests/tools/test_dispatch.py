@@ -62,7 +62,7 @@ def told(memory: Memory, name: str, **arguments: Any) -> str:
 
 def stored(memory: Memory) -> tuple[object, ...]:
     """All that a tool can change."""
-    entries = [(place.path, memory.entries.area.data(place.path)) for place in memory.entries.area.places()]
+    entries = [(place.path, memory.entries.store.data(place.path)) for place in memory.entries.store.places()]
     return pages_of(memory.storage), sorted(entries), [one.id for one in memory.history()]
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from memory_v2.agent.operation import new_id
 from memory_v2.entries.entry import Entry
+from memory_v2.entries.entry_files import EntryFiles, stored_changes
 from memory_v2.entries.file import EntryFile, read_entry
-from memory_v2.entries.packs import stored_changes
 from memory_v2.entries.places import (
     Place,
     entry_name,
@@ -22,7 +22,6 @@ from memory_v2.entries.places import (
     path_of,
     place_of,
 )
-from memory_v2.entries.stored import EntryFiles
 from memory_v2.errors import EntryNotFound, InvalidPath, PageNotFound, StorageConflict, StorageError, Unreadable
 from memory_v2.index.known import KnownEntries, KnownEntry
 from memory_v2.operations.results import Finding
@@ -49,8 +48,8 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Area:
-    """The entries in a storage. `agent` is whose entries are captured if nobody is named."""
+class EntryStore:
+    """The entries in a storage. `agent` is whose entries are captured if no agent is named."""
 
     storage: MemoryStorage
     calendar: Calendar = UTC_DAYS
@@ -74,7 +73,7 @@ class Area:
         return open_index(self.storage, self.calendar)
 
     def places(self) -> Iterator[Place]:
-        """Where all entries stand, in no order, without reading any."""
+        """Where all entries are, in no order, without reading any."""
         for stamp in self.stored.stamps():
             if place := place_of(stamp.path):
                 yield place
@@ -110,18 +109,18 @@ class Area:
         return [file.entry for file in self.files(space) if file.entry is not None]
 
     def find(self, entry_id: str) -> Place:
-        """Where an entry stands. Without a space, it is the default agent's or the shared one. Raises
+        """Where an entry is. Without a space, it is the default agent's or the shared one. Raises
         `EntryNotFound`."""
         for full in (entry_id,) if "/" in entry_id else (f"{self.agent}/{entry_id}", f"shared/{entry_id}"):
             if place := self.likely(full):
                 return place
         wanted = (place for place in self.places() if entry_id in (place.id, place.path))
-        if place := next(wanted, None):  # in a folder that somebody has made
+        if place := next(wanted, None):  # in a folder made by hand
             return place
         raise EntryNotFound(entry_id)
 
     def likely(self, entry_id: str) -> Place | None:
-        """Where an entry stands, if that is where this program puts entries, or Ocean's scripts do."""
+        """Where an entry is, if that is where this program puts entries, or Ocean's scripts do."""
         try:
             path = next(filter(self.storage.exists, likely_paths(entry_id)), None) or self._packed_as(entry_id)
         except InvalidPath:
