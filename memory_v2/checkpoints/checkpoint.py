@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from memory_v2.entries.domains import DOMAINS_PAGE
 from memory_v2.entries.places import is_stored_place
-from memory_v2.entries.upkeep import DOMAINS_PAGE
 from memory_v2.errors import InvalidText
 from memory_v2.text.amounts import counted
 from memory_v2.tree.block import decode, encode

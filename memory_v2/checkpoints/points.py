@@ -17,14 +17,15 @@ from memory_v2.checkpoints.checkpoint import (
     checkpoint_lines,
     read_checkpoint,
 )
-from memory_v2.entries.area import Area
 from memory_v2.entries.checking import record_entries, stored_paths
-from memory_v2.entries.packs import read_pack
+from memory_v2.entries.entry_files import read_pack
 from memory_v2.entries.places import is_pack, place_of
+from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting, NotAllowed, UsageError
 from memory_v2.operations.context import Context
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.history import put_back
+from memory_v2.operations.operation import operation
 from memory_v2.operations.results import Result
 from memory_v2.storage.history import Change, PageChange, Revision, compared
 from memory_v2.storage.local.disk import explained, read_bytes, replace_bytes
@@ -35,28 +36,31 @@ CHECKPOINT = "checkpoint"
 _NAME = re.compile(r"\w[\w.-]{0,63}\Z")
 
 
+@operation("create_checkpoint", changes="store")
 def create_checkpoint(context: Context, name: str) -> Checkpoint:
     """Gives the present state a name. Raises `InvalidSetting`, `NotAllowed` if it is taken or there is nothing to keep,
     and `StorageError`."""
     if not _NAME.match(str(name)):
         raise InvalidSetting(f"a checkpoint's name has letters, digits, '.', '_' and '-', up to 64, not {name!r}")
-    area, storage = _area(context), context.storage
+    store, storage = _area(context), context.storage
     with storage.lock():
-        if not storage.list_files() and not stored_paths(area):
+        if not storage.list_files() and not stored_paths(store):
             raise NotAllowed("the memory is empty: there is nothing to keep")
         storage.begin(context.now())
         _record_all(context)
         if any(one.summary == name for one in _revisions(context)):
             raise NotAllowed(f"there is a checkpoint {name!r} already; 'silica memory checkpoint list' shows all")
-        made = storage.apply(Change((), Revision(CHECKPOINT, name, new_id(), when=context.now())))
+        made = storage.commit(Change((), Revision(CHECKPOINT, name, new_id(), when=context.now())))
     return _checkpoint(made.revision)
 
 
+@operation("list_checkpoints")
 def list_checkpoints(context: Context) -> list[Checkpoint]:
     """The checkpoints, oldest first."""
     return [_checkpoint(one) for one in _revisions(context)][::-1]
 
 
+@operation("show_checkpoint")
 def show_checkpoint(context: Context, name: str) -> CheckpointContents:
     """What a checkpoint holds, and what differs from it now. Raises `NotAllowed` if there is none of this name."""
     revision = _find(context, name)
@@ -67,6 +71,7 @@ def show_checkpoint(context: Context, name: str) -> CheckpointContents:
     return CheckpointContents(_checkpoint(revision), *_counts(files), size, changed)
 
 
+@operation("export_checkpoint")
 def export_checkpoint(context: Context, name: str, file: str | Path, force: bool = False) -> ExportedCheckpoint:
     """Writes a checkpoint to a file, whole or not at all; one that is there is only replaced by `force`. Raises
     `NotAllowed`, `UsageError`, `StorageError`."""
@@ -80,6 +85,7 @@ def export_checkpoint(context: Context, name: str, file: str | Path, force: bool
     return ExportedCheckpoint(_checkpoint(revision), str(file), *_counts(files), len(data), checksum)
 
 
+@operation("load_checkpoint", changes="tree", recorded=True)
 def load_checkpoint(context: Context, file: str | Path) -> Result:
     """Makes all pages and entries those of a checkpoint's file, in one operation; the present ones stay in the history.
     Raises `InvalidText` if the file is not what was exported, and `StorageError`."""
@@ -91,6 +97,7 @@ def load_checkpoint(context: Context, file: str | Path) -> Result:
     return _put_back(context, read_checkpoint(data, str(file)))
 
 
+@operation("restore_checkpoint", changes="tree", recorded=True)
 def restore_checkpoint(context: Context, name: str) -> Result:
     """Makes all pages and entries those of a checkpoint, in one operation; the present ones stay in the history. Raises
     `NotAllowed`, `StorageError`."""
@@ -99,12 +106,12 @@ def restore_checkpoint(context: Context, name: str) -> Result:
 
 def _put_back(context: Context, files: Mapping[str, bytes]) -> Result:
     _record_all(context)
-    area = _area(context)
-    now = {path: data for path in stored_paths(area) if (data := area.data(path)) is not None}
+    store = _area(context)
+    now = {path: data for path in stored_paths(store) if (data := store.data(path)) is not None}
     changes = compared(now, {path: data for path, data in files.items() if is_entry(path)})
     result = put_back(context, {path: data for path, data in files.items() if not is_entry(path)}, changes)
-    area.remember(changes)
-    area.known.close()
+    store.remember(changes)
+    store.known.close()
     return result
 
 
@@ -119,8 +126,8 @@ def _place(file: str | Path) -> Path:
     return place
 
 
-def _area(context: Context) -> Area:
-    return Area(context.storage, context.calendar)
+def _area(context: Context) -> EntryStore:
+    return EntryStore(context.storage, context.calendar)
 
 
 def _record_all(context: Context) -> None:

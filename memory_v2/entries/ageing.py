@@ -1,52 +1,139 @@
-"""Ageing: which entries have expired, and why. The plan that is shown is the object that is carried out."""
+"""Ageing: which entries have expired and go to the archive, and which old ones are packed there, many in a file."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
-from memory_v2.entries.decay import age, has_expired, weight_at
+from memory_v2.entries import decay
+from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.entry import Entry
-from memory_v2.operations.results import Finding
+from memory_v2.entries.entry_files import MAX_BYTES, can_be_packed, packed_size
+from memory_v2.entries.places import month_of, pack_of, pack_path
+from memory_v2.entries.store import EntryStore
+from memory_v2.errors import InvalidSetting
+from memory_v2.operations.operation import operation
+from memory_v2.plan import Plan, Step
+from memory_v2.settings import is_count
+from memory_v2.text.amounts import counted, counted_entries
 from memory_v2.text.calendar import Calendar
+from memory_v2.tree.finding import Finding
+from memory_v2.validate import share_given
+
+OLDER_THAN = 90
+"""How old an entry is at least to be packed, in days: a quarter, after which a month's files are seldom opened."""
+IMPORTANCE = 0.3
+"""Entries of less importance are of low importance, as DARYL's roadmap has it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expired:
-    """An entry that goes to the archive: its age in whole days, what it still counts, and why it goes."""
+@operation("age", changes="entries")
+def age(store: EntryStore, apply: bool = False) -> Plan:
+    """Finds the entries that have expired, and with `apply` moves them to the archive. Raises `InvalidSetting`,
+    `StorageError`."""
 
-    id: str
-    age: int
-    weight: float
-    why: str
+    def plan(stock: Stock) -> Plan:
+        made = plan_ageing(stock.entries, store.calendar)
+        paths = {step.name: stock.archive_path(step.name) for step in made.steps}
+        taken = {name: path for name, path in paths.items() if path in stock.paths}
+        in_the_way = (
+            Finding("taken-name", "error", path, 0, f"this file is in the way of {name}; move it")
+            for name, path in taken.items()
+        )
+        steps = tuple(
+            replace(step, changes=stock.moved(step.name, paths[step.name]))
+            for step in made.steps
+            if step.name not in taken
+        )
+        title = f"{counted_entries(len(steps))} expired"
+        return replace(made, title=title, steps=steps, warnings=(*made.warnings, *in_the_way))
+
+    return carried_out(store, apply, plan)
 
 
-@dataclass(frozen=True, slots=True)
-class AgeingPlan:
-    """The entries that go to the archive, by id, and what a person should look at."""
+def plan_ageing(entries: Iterable[Entry], calendar: Calendar) -> Plan:
+    """What has expired by now, by id. What is in the archive is not planned again, so a second run does nothing."""
+    current = sorted((entry for entry in entries if not entry.archived), key=lambda entry: entry.id)
+    calendar = calendar.stopped()
+    aged = ((entry, decay.age(entry, calendar)) for entry in current)
+    steps = tuple(_expired(entry, days) for entry, days in aged if decay.has_expired(entry.decay, days))
+    return Plan("age", steps=steps, warnings=tuple(future_findings(current, calendar)))
 
-    expired: tuple[Expired, ...] = ()
-    findings: tuple[Finding, ...] = ()
 
-
-def plan_ageing(entries: Iterable[Entry], calendar: Calendar) -> AgeingPlan:
-    """What has expired by now. What is in the archive is not planned again, so a second run does nothing."""
-    standing = sorted((entry for entry in entries if not entry.archived), key=lambda entry: entry.id)
-    now = calendar.now()
-    same = Calendar(calendar.zone, lambda: now)  # one moment for the whole plan
-    aged = ((entry, age(entry, same)) for entry in standing)
-    expired = (_expired(entry, days) for entry, days in aged if has_expired(entry.decay, days))
-    return AgeingPlan(tuple(expired), tuple(future_findings(standing, same)))
+def _expired(entry: Entry, days: float) -> Step:
+    weight = decay.weight_at(entry.decay, days)
+    reason = f"{entry.decay} since {entry.observed_at.isoformat()}: weight {weight:.2f}"
+    return Step("archive", entry.id, reason=reason, facts={"age": int(days), "weight": weight})
 
 
 def future_findings(entries: Iterable[Entry], calendar: Calendar) -> Iterator[Finding]:
     """The entries that are dated after now."""
     for entry in entries:
-        if age(entry, calendar) < 0:
+        if decay.age(entry, calendar) < 0:
             message = f"the entry is dated {entry.observed_at.isoformat()}, which is still to come"
             yield Finding("future-entry", "notice", entry.id, 0, message)
 
 
-def _expired(entry: Entry, days: float) -> Expired:
-    left = weight_at(entry.decay, days)
-    return Expired(entry.id, int(days), left, f"{entry.decay} since {entry.observed_at.isoformat()}: weight {left:.2f}")
+@operation("pack", changes="entries")
+def pack(store: EntryStore, older_than: int = OLDER_THAN, importance: float = IMPORTANCE, apply: bool = False) -> Plan:
+    """Finds the entries that are older than so many days and of less importance, and with `apply` moves them into packs
+    of the archive. One that says no importance goes if it is in the archive. Raises `InvalidSetting`,
+    `StorageError`."""
+    if not is_count(older_than, 1):
+        raise InvalidSetting(f"older_than is a number of days, 1 or more, not {older_than!r}")
+    least = share_given("importance", importance)
+
+    def plan(stock: Stock) -> Plan:
+        calendar = store.calendar.stopped()
+        chosen = [(one, decay.age(one, calendar)) for one in stock.entries if _may_be_packed(stock, one, least)]
+        old = sorted(((one, math.floor(days)) for one, days in chosen if days > older_than), key=lambda one: one[0].id)
+        steps: list[Step] = []
+        warnings: list[Finding] = []
+        room = _Room(store)
+        for entry, days in old:
+            data = stock.data(entry.id)
+            if not can_be_packed(entry.name, data):
+                message = "a line of it begins with '# Entry', as entries in a pack do, so it keeps a file of its own"
+                warnings.append(Finding("not-packed", "notice", entry.id, 0, message))
+                continue
+            target = room.take(entry, packed_size(entry.name, data))
+            says = (
+                "archived, and says no importance" if entry.importance is None else f"importance {entry.importance:g}"
+            )
+            changes = stock.moved(entry.id, f"{target}/{entry.name}")
+            steps.append(
+                Step("pack", entry.id, target, f"{days} days old, {says}", facts={"age": days}, changes=changes)
+            )
+        packs = counted(len({step.target for step in steps}), "file")
+        title = f"{counted_entries(len(steps))} packed in {packs}" if steps else "nothing to be packed"
+        return Plan("pack", title, tuple(steps), tuple(warnings))
+
+    return carried_out(store, apply, plan)
+
+
+def _may_be_packed(stock: Stock, entry: Entry, least: float) -> bool:
+    if pack_of(stock.files[entry.id].path) or not stock.is_editable(entry):
+        return False
+    return entry.archived if entry.importance is None else entry.importance < least
+
+
+class _Room:
+    """How full the packs of each month are."""
+
+    def __init__(self, store: EntryStore) -> None:
+        self._area = store
+        self._sizes: dict[tuple[str, str], list[int]] = {}
+
+    def take(self, entry: Entry, size: int) -> str:
+        """The path of the first pack of an entry's month that has room for so many bytes, which it takes."""
+        month = month_of(entry.name, entry.observed_at.isoformat())
+        if (entry.space, month) not in self._sizes:
+            packs = self._area.stored.packs(entry.space, month)
+            there = {int(stamp.path.rpartition("-")[2]): stamp.size for stamp in packs}
+            self._sizes[entry.space, month] = [there.get(n, 0) for n in range(1, max(there, default=0) + 1)]
+        sizes = self._sizes[entry.space, month]
+        number = next((n for n, one in enumerate(sizes) if one + size <= MAX_BYTES), len(sizes))
+        if number == len(sizes):
+            sizes.append(0)
+        sizes[number] += size
+        return pack_path(entry.space, month, number + 1)

@@ -1,73 +1,389 @@
-"""What consolidating plans and tells: which entry goes to which pages and how, and the pages before and after."""
+"""Consolidating: the entries of each home are worked into pages, as a plan first, then as one operation of the history.
+
+The plan is made by a dry run: nothing is stored, and the pages of the plan are those that carrying it out stores. So
+it is kept, carried out without asking a model again, and refused if a page or an entry has changed since.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from typing import Any
 
-from memory_v2.operations.results import Finding
-from memory_v2.storage.history import Change, PageChange
+from memory_v2.entries.consolidate_task import Batch, ConsolidateTask, file_entries, pages_of
+from memory_v2.entries.curation import CurationContext, Stock, keep_note, part_of, read_note, stock_of
+from memory_v2.entries.domains import INBOX, domain_named, domains
+from memory_v2.entries.entry import SHARED, Entry
+from memory_v2.entries.places import check_agent, place_of
+from memory_v2.entries.references import Targets
+from memory_v2.errors import InvalidPath, InvalidSetting, StorageConflict, StorageError
+from memory_v2.models.briefs import Observed
+from memory_v2.operations.commit import commit
+from memory_v2.operations.context import Context
+from memory_v2.operations.draft import Draft
+from memory_v2.operations.dry_run import dry_run
+from memory_v2.operations.freshness import refresh
+from memory_v2.operations.guard import missing_from
+from memory_v2.operations.operation import operation
+from memory_v2.operations.texts import checked_day
+from memory_v2.plan import Plan, Step
+from memory_v2.progress import tell_progress
+from memory_v2.storage.base import CONSOLIDATION, stored_page, version_of
+from memory_v2.storage.history import PageChange, Revision
+from memory_v2.storage.overlay import OverlayStorage
+from memory_v2.storage.versioned import MAX_SUMMARY
+from memory_v2.text.amounts import counted, counted_entries
+from memory_v2.text.plain import shorten
+from memory_v2.text.words import normal
+from memory_v2.tree.block import decode, encode, parse_blocks
+from memory_v2.tree.finding import Finding
+from memory_v2.tree.page import Page, read_page
+from memory_v2.tree.path import new_page_path
 
-Outcome = Literal["to the letter", "in other words", "said already"]
+logger = logging.getLogger(__name__)
+
+AGAIN = "nothing was changed; make a new plan with 'silica memory consolidate'"
+"""What to do about a plan that does not fit any more."""
+MAX_ENTRIES = 40
+"""How many entries are worked in by one decision: a week of a busy agent, which a model still sees as a whole."""
+MAX_BYTES = 12_000
+"""The same in bytes of their texts: about a page. An entry that is longer is worked in alone."""
+TAKEN_OUT = "a later decision took entries out that an earlier one had placed, so they were filed again"
+WORK_IN = "work in"
+"""The action of a step for an entry; those for pages create, change or remove them."""
+
+
+@operation("consolidate", changes="tree", recorded=True)
+def consolidate(
+    curation: CurationContext,
+    home: str | None = None,
+    agent: str | None = None,
+    since: date | str | None = None,
+    until: date | str | None = None,
+    apply: bool = False,
+) -> Plan:
+    """Plans how entries are worked into pages, and with `apply` does it: those of each home, or of one `home` (a
+    domain, a page or `inbox`), of one `agent`, observed `since` one day and `until` another.
+
+    A plan is kept: with `apply`, it is carried out to the letter, and a model is only asked if there is none. Raises
+    `InvalidSetting`, `StorageError`, `ModelError`, and `StorageConflict` if a page or an entry of the plan has changed
+    since; then nothing was changed."""
+    choice = checked_choice(home, agent, since, until)
+    asked = {**asdict(choice), "model": curation.context.model.name}
+    plan = _kept(curation, asked) if apply else None
+    if plan is None:
+        plan = _made(curation, choice)
+    if not plan.steps:
+        return plan
+    if not apply:
+        _keep(curation, asked, plan)
+        return plan
+    done = plan.applied(_commit(curation, plan))
+    _remove_kept(curation)
+    return done
+
+
+# which entries
 
 
 @dataclass(frozen=True, slots=True)
-class WorkedIn:
-    """An entry that is worked into pages: `version` is that of its file when this was planned."""
+class Choice:
+    """What was asked for: entries of one home, of one agent or `shared`, and of the days from one to another."""
 
-    id: str
-    home: str
-    outcome: Outcome
-    pages: tuple[str, ...]
-    version: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON documents have it."""
-        return {"id": self.id, "home": self.home, "outcome": self.outcome, "pages": self.pages}
+    home: str | None
+    agent: str | None
+    since: str | None
+    until: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Filed:
-    """One decision about the entries of a home: who made it, why not the configured model, and what became of them."""
-
-    home: str
-    decided_by: str
-    degraded: str
-    why: tuple[str, ...]
+def checked_choice(home: str | None, agent: str | None, since: date | str | None, until: date | str | None) -> Choice:
+    """What was asked for, if it can be. Raises `InvalidSetting`."""
+    first, last = (
+        None if day is None else str(day) for day in (checked_day("since", since), checked_day("until", until))
+    )
+    return Choice(home, agent if agent in (None, SHARED) else check_agent(agent), first, last)
 
 
-@dataclass(frozen=True, slots=True)
-class ConsolidationPlan:
-    """The entries that are worked into pages; the decisions; the changes of pages; how many entries wait in the inbox;
-    and what a person should look at."""
+def chosen(stock: Stock, choice: Choice) -> Iterator[Entry]:
+    """The entries of any home that are still to be worked in, oldest first. What is archived or closed stays as it is;
+    the shared copy of an entry is not worked in beside it."""
+    day = stock.store.calendar.written
+    for entry in sorted(stock.entries, key=lambda one: (day(one.observed_at) or "", _moment(one), one.id)):
+        is_left = entry.archived or entry.status == "closed" or not entry.text.strip() or not stock.is_editable(entry)
+        if is_left or entry.consolidated_into:
+            continue
+        said = day(entry.observed_at) or ""
+        is_of_these_days = (choice.since or said) <= said <= (choice.until or said)
+        if is_of_these_days and choice.agent in (None, entry.space) and entry.promoted_from not in stock.ids:
+            yield entry
 
-    entries: tuple[WorkedIn, ...] = ()
-    filed: tuple[Filed, ...] = ()
+
+def batches_of(stock: Stock, entries: Iterable[Entry], home: str | None) -> Iterator[Batch | Finding]:
+    """These entries in batches: those of one `home`, or of each but the inbox, pages first. A home that can be no page
+    is a finding for each of its entries. Raises `InvalidSetting` if there is no such home."""
+    known = domains(stock.store).domains
+    targets = Targets(stock.entries, known, stock.store.storage.list_files())
+    wanted = None if home is None else _checked_home(home, stock, targets)
+    homes: dict[str, list[Entry]] = {}
+    for entry in entries:
+        homes.setdefault(_home(entry.home, targets), []).append(entry)
+    names = [one.name for one in known]
+    for name in sorted(homes, key=lambda one: (names.index(one) + 1 if one in names else 0, one)):
+        if name == INBOX if wanted is None else name != wanted:
+            continue
+        domain = domain_named(name, known)
+        try:
+            path = None if domain or name == INBOX else new_page_path(name)
+        except InvalidPath as error:
+            message = f"its home is no page, so it was left: {error}"
+            yield from (Finding("unknown-home", "error", one.id, 0, message) for one in homes[name])
+            continue
+        yield from (Batch(tuple(part), domain, path) for part in _parts(homes[name]))
+
+
+def _moment(entry: Entry) -> str:
+    return entry.recorded_at.isoformat() if entry.recorded_at else ""
+
+
+def _home(home: str | None, targets: Targets) -> str:
+    """A home as the domain or the page is spelled."""
+    lead = targets.lead(home) if home else None
+    return lead.targets[0] if lead and lead.kind in ("domain", "page") else home or INBOX
+
+
+def _checked_home(home: str, stock: Stock, targets: Targets) -> str:
+    named = _home(home, targets)
+    there = {INBOX, *(_home(entry.home, targets) for entry in stock.entries)}
+    if named not in there and targets.lead(home).kind not in ("domain", "page"):
+        raise InvalidSetting(f"there is no home {home!r}; entries have these: {', '.join(sorted(there))}")
+    return named
+
+
+def _parts(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
+    part: list[Entry] = []
+    size = 0
+    for entry in entries:
+        more = len(encode(entry.text))
+        if part and (len(part) == MAX_ENTRIES or size + more > MAX_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(entry)
+        size += more
+    if part:
+        yield part
+
+
+# the plan
+
+
+def _made(curation: CurationContext, choice: Choice) -> Plan:
+    stock = stock_of(curation.store)
+    entries = list(chosen(stock, choice))
+    inbox = sum(entry.home is None for entry in entries)
+    parts = list(batches_of(stock, entries, choice.home))
+    batches = [one for one in parts if isinstance(one, Batch)]
+    warnings = tuple(one for one in parts if isinstance(one, Finding))
+    done: list[_Done] = []
     changes: tuple[PageChange, ...] = ()
-    inbox: int = 0
-    findings: tuple[Finding, ...] = ()
+    if batches:
+        with dry_run(curation.context) as trial:
+            assert isinstance(trial.storage, OverlayStorage)
+            for batch in batches:
+                done.append(_decided(trial, batch))
+                tell_progress("homes worked in", len(done))
+            by_planner = replace(trial, model=trial.planner)
+            done += [_decided(by_planner, lost, TAKEN_OUT) for one in done.copy() if (lost := _lost(trial, one))]
+            changes = trial.storage.changes
+    worked_in = {step.name: step for step in _worked_in(stock, done, changes)}  # the later of two counts
+    title = f"{counted_entries(len(worked_in))} worked in, {counted(len(changes), 'page')} changed"
+    if not worked_in:
+        title = "no entry is left to be worked in"
+    if choice.home is None and inbox:
+        title += f"; {inbox:,} in the inbox: 'silica memory route' finds their homes"
+    return Plan(
+        "consolidate",
+        title
+        if worked_in
+        else title.replace("0 entries worked in, 0 pages changed", "no entry is left to be worked in"),
+        (*worked_in.values(), *map(_page_step, changes)),
+        warnings,
+        {"decisions": [one.decision for one in done], "inbox": inbox},
+        ", ".join(dict.fromkeys(one.decision["decided_by"] for one in done)) or "program",
+        "; ".join(dict.fromkeys(one.decision["degraded"] for one in done if one.decision["degraded"])),
+    )
+
+
+def _page_step(change: PageChange) -> Step:
+    action = "create" if change.before is None else "remove" if change.after is None else "change"
+    return Step(action, change.path, changes=(change,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A decision about a batch, and what is told of it: who made it, why not the configured model, and what became of
+    the entries."""
+
+    batch: Batch
+    task: ConsolidateTask
+    decision: Mapping[str, Any]
 
     @property
-    def decided_by(self) -> str:
-        """The models that decided, in order."""
-        return ", ".join(dict.fromkeys(one.decided_by for one in self.filed)) or "program"
+    def observed(self) -> list[tuple[Entry, Observed]]:
+        """Each entry, and how it was shown."""
+        return list(zip(self.batch.entries, self.task.brief.observed, strict=True))
 
-    @property
-    def degraded(self) -> str:
-        """Why it was not the configured model; empty if it was."""
-        return "; ".join(dict.fromkeys(one.degraded for one in self.filed if one.degraded))
 
-    @property
-    def why(self) -> tuple[str, ...]:
-        """The decisions in sentences, for the history."""
-        return tuple(f"{one.home}: {why}" for one in self.filed for why in one.why)
+def _decided(trial: Context, batch: Batch, why: str = "") -> _Done:
+    with part_of(trial) as context:
+        decision, problem = file_entries(context, batch)
+    degraded = "; ".join(filter(None, (why, decision.degraded, problem)))
+    decision_facts = {"home": batch.home, "decided_by": decision.decided_by, "degraded": degraded}
+    return _Done(batch, decision.task, {**decision_facts, "why": decision.task.checked()})
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON documents have it: the changed pages and a diff instead of the pages."""
-        return {
-            "entries": self.entries,
-            "decisions": self.filed,
-            **Change(self.changes).to_dict(),
-            "inbox": self.inbox,
-            "findings": self.findings,
-        }
+
+def _lost(trial: Context, done: _Done) -> Batch | None:
+    """The entries of a batch that a later decision has taken out of the tree; `None` if there are none."""
+    assert isinstance(trial.storage, OverlayStorage)
+    paths = {one.path for one in trial.storage.changes} | done.task.said_on
+    stored = (stored_page(trial.storage, path) for path in sorted(paths))
+    now = "\n".join([*paths, *(decode(one.data) for one in stored if one)])
+    there, task = {normal(block.content) for block in parse_blocks(now)}, done.task
+    is_retold = all(own in there for _, own in task.own_blocks)  # in words that the guard has accepted
+
+    def is_kept(number: int) -> bool:
+        block = task.brief.blocks[number - 1]
+        is_told = is_retold and number not in task.placed
+        return block.content in now or is_told or not missing_from(block, now)
+
+    lost = [entry for entry, one in done.observed if not all(map(is_kept, one.numbers))]
+    return replace(done.batch, entries=tuple(lost)) if lost else None
+
+
+def _worked_in(stock: Stock, all_done: Sequence[_Done], changes: Iterable[PageChange]) -> Iterator[Step]:
+    """The step of each entry, with the pages that have it in the end."""
+    now = {one.path: read_page(one.path, one.after) for one in changes if one.after is not None}
+    gone = {one.path for one in changes if one.after is None}
+    named = pages_of([entry.id for done in all_done for entry in done.batch.entries], list(now.values()))
+    for done in all_done:
+        names = {one.source.name: entry.id for entry, one in done.observed}
+        for entry, one in done.observed:
+            ids = [entry.id, *(names[other.source.name] for other in done.task.repeated_by(one))]
+            found = [page for entry_id in ids for page in named[entry_id]]
+            for page, number in done.task.said_by(one):
+                found += _still_on(page, number, now, gone)
+            found = found or [path for number in one.numbers if (path := done.task.placed.get(number))]
+            pages, home = list(dict.fromkeys(found)), done.batch.home
+            header = stock.with_header(entry.id, consolidated_into=pages)
+            facts = {"home": home, "pages": pages}
+            yield Step(WORK_IN, entry.id, ", ".join(pages), done.task.outcome(one), facts=facts, changes=(header,))
+
+
+def _still_on(page: Page, number: int, now: dict[str, Page], gone: set[str]) -> list[str]:
+    """The pages that have a block now that stood on this page when the decision was made."""
+    content = page.blocks[number - 1].content
+    if page.path not in gone and content in (now.get(page.path) or page).body:
+        return [page.path]
+    return [path for path, other in now.items() if content in other.body][:1] or [page.path]
+
+
+# carrying it out
+
+
+def _commit(curation: CurationContext, plan: Plan) -> str:
+    """Stores the pages and the headers of a plan in one change. Raises `StorageConflict` if one of them is not as it
+    was when the plan was made."""
+    context, store = curation.context, curation.store
+    refresh(context)
+    draft = Draft(context)
+    for change in plan.changes:
+        if place_of(change.path):
+            continue
+        draft.before(change.path)
+        now = draft.read[change.path]
+        if (now.data if now else None) != change.before:
+            raise StorageConflict(f"the page {change.path!r} has changed since the plan was made; {AGAIN}")
+        draft.staged[change.path] = None if change.after is None else read_page(change.path, change.after)
+    store.make_ready()
+    store.pick_up()
+    draft.beside += (change for change in plan.changes if place_of(change.path))
+    entries = plan.of(WORK_IN)
+    decisions = plan.facts["decisions"]
+    summary = f"{counted_entries(len(entries))} of {', '.join(dict.fromkeys(one['home'] for one in decisions))}"
+    revision = Revision(
+        kind="consolidate",
+        summary=shorten(summary, MAX_SUMMARY),
+        operation=context.operation.id,
+        decided_by=plan.decided_by,
+        degraded=plan.degraded,
+        why=tuple(f"{one['home']}: {why}" for one in decisions for why in one["why"]),
+        when=context.now(),
+    )
+    try:
+        return commit(draft, exact=True, may_be_large=True, revision=revision).revision.id[:12]
+    except StorageConflict as error:
+        raise StorageConflict(f"the memory has changed since the plan was made ({error}); {AGAIN}") from error
+
+
+# keeping it between showing it and carrying it out
+
+
+def _keep(curation: CurationContext, asked: Mapping[str, str | None], plan: Plan) -> None:
+    steps = [
+        {**asdict(replace(step, changes=())), "changes": [_kept_change(one) for one in step.changes]}
+        for step in plan.steps
+    ]
+    names = ("title", "facts", "decided_by", "degraded")
+    kept = {name: getattr(plan, name) for name in names} | {"warnings": [asdict(one) for one in plan.warnings]}
+    keep_note(curation.store, CONSOLIDATION, {"asked": asked, **kept, "steps": steps})
+
+
+def _kept_change(one: PageChange) -> list[str | None]:
+    before = None if one.before is None else version_of(one.before)
+    return [one.path, before, None if one.after is None else decode(one.after)]
+
+
+def _kept(curation: CurationContext, asked: Mapping[str, str | None]) -> Plan | None:
+    """The plan that was made last, or `None` if it was for other entries or another model, or was carried out. Raises
+    `StorageConflict` if a page or an entry has changed since."""
+    kept = dict(read_note(curation.store, CONSOLIDATION))
+    if kept.pop("asked", None) != asked:
+        return None
+    try:
+        steps = [(Step(**{**one, "changes": ()}), one["changes"]) for one in kept.pop("steps")]
+        warnings = tuple(Finding(**one) for one in kept.pop("warnings"))
+        plan = Plan("consolidate", **kept, warnings=warnings)
+        changes = [[(path, before, after) for path, before, after in listed] for _, listed in steps]
+    except (KeyError, TypeError, ValueError):  # damaged
+        return None
+    if all(_is_worked_in(curation, step) for step, _ in steps if step.action == WORK_IN):
+        return None
+    made = (
+        replace(step, changes=tuple(_change(curation, step.name, *one) for one in listed))
+        for (step, _), listed in zip(steps, changes, strict=True)
+    )
+    return replace(plan, steps=tuple(made))
+
+
+def _is_worked_in(curation: CurationContext, step: Step) -> bool:
+    try:
+        entry = curation.store.read(step.name).entry
+    except KeyError:
+        return True
+    return entry is not None and bool(entry.consolidated_into)
+
+
+def _change(curation: CurationContext, name: str, path: str, before: str | None, after: str | None) -> PageChange:
+    data = curation.store.data(path)
+    if (None if data is None else version_of(data)) != before:
+        what = f"the entry {name}" if place_of(path) else f"the page {name!r}"
+        raise StorageConflict(f"{what} has changed since the plan was made; {AGAIN}")
+    return PageChange(path, data, None if after is None else encode(after))
+
+
+def _remove_kept(curation: CurationContext) -> None:
+    try:
+        curation.store.storage.state.remove(CONSOLIDATION)
+    except StorageError as error:
+        logger.info("the plan that was carried out could not be removed: %s", error)

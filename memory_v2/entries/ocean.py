@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memory_v2.entries.copies import Copies
 from memory_v2.entries.entry import SHARED, Entry
 from memory_v2.entries.file import read_entry
 from memory_v2.entries.header import Value, read_header
 from memory_v2.entries.places import place_named
 from memory_v2.entries.references import Targets, reference_findings, references_of
+from memory_v2.entries.sharing import Copies
 from memory_v2.operations.results import Finding
 from memory_v2.tree.block import decode
 
@@ -26,7 +26,7 @@ _NAME = re.compile(r"(?:.*-)?obs-(\d{4}-\d{2}-\d{2})-\d+")
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """An observation of a vault: its file, where it stands in a memory, its front matter as it was written, and the
+    """An observation of a vault: its file, its path in a memory, its front matter as it was written, and the
     entry that it is."""
 
     file: str

@@ -1,17 +1,40 @@
-"""The decision about entries that the rules leave in the inbox: a domain for each, or why it stays."""
+"""Routing with a model: it decides about the entries that the rules leave in the inbox, a domain for each or why it
+stays."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
+from memory_v2.agent.loop import decide
 from memory_v2.agent.tools import Argument, NumberList, Tool
+from memory_v2.entries.curation import CurationContext, Stock, keep_note, part_of, read_note
+from memory_v2.entries.domains import DomainFile, domains
+from memory_v2.entries.entry import Entry
+from memory_v2.entries.references import references_of
+from memory_v2.entries.routing import Routing, route_further, routed
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
-from memory_v2.models.briefs import RouteBrief
+from memory_v2.models.briefs import Domain, RouteBrief, Unsorted
+from memory_v2.operations.operation import operation
+from memory_v2.plan import SKIP, Plan
+from memory_v2.storage.base import ROUTING
+from memory_v2.text.calendar import iso_day
+from memory_v2.tree.block import encode
 from memory_v2.tree.numbers import parse_numbers, show_numbers
+
+MAX_ENTRIES = 30
+"""How many entries are sorted by one decision: as many as a reader compares at a glance."""
+MAX_TEXT = 2_000
+"""How much of an entry is shown to be sorted, in characters: its beginning says what it is about."""
+MOST_KEYWORDS = 12
+"""How many keywords tell what a domain without a description is about."""
+
+Decisions: TypeAlias = dict[str, tuple[str | None, str]]
+"""The domain, or none, and why, by entry and text."""
 
 Notes = Annotated[NumberList, Argument("notes, such as e1, e3-e5")]
 
@@ -100,3 +123,102 @@ class RouteTask:
 
     def _is_decided(self, number: int) -> bool:
         return number in self.homes or number in self.left
+
+
+@operation("route", changes="entries", recorded=True)
+def route(curation: CurationContext, apply: bool = False) -> Plan:
+    """Finds the home of each entry in the inbox, by the rules and, for what they leave, by a model; with `apply`
+    stores the homes. What the model has decided is kept, so that it is asked once about each text. Raises
+    `InvalidSetting`, `StorageError`, `ModelError`."""
+    known = domains(curation.store)
+    sorting = _Sorting(curation, known, _read(curation, known))
+    plan = route_further(curation.store, apply, sorting.sort)
+    left = {step.name for step in (plan.skipped if apply else plan.steps)}
+    by_model = {key: decision for key, decision in sorting.decided.items() if key not in sorting.by_planner}
+    _keep(curation, known, {key: decision for key, decision in by_model.items() if key.partition(" ")[0] in left})
+    return replace(plan, decided_by=", ".join(sorting.by) or "program", degraded="; ".join(sorting.degraded))
+
+
+@dataclass(frozen=True)
+class _Sorting:
+    """What was `decided`: the domain, or none, and why, by entry and text; and what of that the planner did, so that
+    the model is asked again."""
+
+    curation: CurationContext
+    domains: DomainFile
+    decided: Decisions
+    by: dict[str, None] = field(default_factory=dict)
+    degraded: dict[str, None] = field(default_factory=dict)
+    by_planner: set[str] = field(default_factory=set)
+
+    def sort(self, stock: Stock, plan: Plan) -> Plan:
+        """The plan after what the rules leave was sorted."""
+        entries = [stock.entry(step.name) for step in plan.skipped]
+        left = [entry for entry in entries if _key(entry) not in self.decided]
+        for start in range(0, len(left), MAX_ENTRIES):
+            self._ask(left[start : start + MAX_ENTRIES])
+        sorted_ = [
+            routed(step.name, Routing(*self.decided[_key(entry)], step.facts["candidates"]))
+            for step, entry in zip(plan.skipped, entries, strict=True)
+        ]
+        steps = sorted((*plan.planned, *sorted_), key=lambda step: (step.action == SKIP, step.name))
+        return replace(plan, steps=tuple(steps))
+
+    def _ask(self, entries: Sequence[Entry]) -> None:
+        calendar = self.curation.store.calendar
+        brief = RouteBrief(
+            tuple(
+                Unsorted(
+                    name=entry.id,
+                    text=entry.text.strip()[:MAX_TEXT],
+                    day=iso_day(calendar.written(entry.observed_at)),
+                    tags=entry.tags,
+                    refers_to=tuple(one.target for one in references_of(entry)),
+                )
+                for entry in entries
+            ),
+            shown_domains(self.domains),
+        )
+        with part_of(self.curation.context) as context:
+            decision = decide(lambda: RouteTask(brief), context.models, context.operation)
+        task, by = decision.task, decision.decided_by
+        self.by[by] = None
+        if decision.degraded:
+            self.degraded[decision.degraded] = None
+        for number, entry in enumerate(entries, 1):
+            home = task.homes.get(number)
+            self.decided[_key(entry)] = home, f"by {by}" if home else f"{task.left[number]} (by {by})"
+            if by != self.curation.context.model.name:
+                self.by_planner.add(_key(entry))
+
+
+def shown_domains(domains: DomainFile) -> tuple[Domain, ...]:
+    """The domains as a model is shown them; one without a description by its first keywords."""
+    return tuple(
+        Domain(one.name, one.title, one.description or ", ".join(one.keywords[:MOST_KEYWORDS]))
+        for one in domains.domains
+    )
+
+
+def _key(entry: Entry) -> str:
+    return f"{entry.id} {_digest(entry.text)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(encode(text)).hexdigest()[:16]
+
+
+def _asked(curation: CurationContext, known: DomainFile) -> list[str]:
+    return [curation.context.model.name, _digest(known.text)]
+
+
+def _read(curation: CurationContext, known: DomainFile) -> Decisions:
+    """What was decided when the plan was shown, by the same model for the same domains."""
+    noted = read_note(curation.store, ROUTING)
+    is_ours = noted.get("asked") == _asked(curation, known)
+    return {key: (home, why) for key, home, why in noted["decided"]} if is_ours else {}
+
+
+def _keep(curation: CurationContext, known: DomainFile, decided: Decisions) -> None:
+    listed = [[key, home, why] for key, (home, why) in decided.items()]
+    keep_note(curation.store, ROUTING, {"asked": _asked(curation, known), "decided": listed})

@@ -2,21 +2,27 @@
 
 What a text names explicitly wins over its keywords. A keyword counts once, however often it is there, and three times
 where it is the label of the text ("Lesson: ...", or the box of a task). Texts without a sign, and ties, stay in the
-inbox, with the candidates: a wrong home costs more than none, because nobody looks for it there.
+inbox, with the candidates: a wrong home costs more than none, because an entry is not looked for there.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from memory_v2.entries.domains import Domain
+from memory_v2.entries.curation import Stock, carried_out
+from memory_v2.entries.daryl import summarize
+from memory_v2.entries.domains import INBOX, Domain, domains
 from memory_v2.entries.entry import Entry, Reference
 from memory_v2.entries.references import Targets, named_in, without_shards
+from memory_v2.entries.store import EntryStore
+from memory_v2.operations.operation import operation
+from memory_v2.plan import SKIP, Plan, Step
+from memory_v2.text.amounts import counted_entries
 from memory_v2.text.words import has_cjk, stem, unaccented, words
 
 LABEL_SCORE = 3
@@ -93,32 +99,57 @@ class Router:
         return Candidate(domain.name, score, tuple(reasons))
 
 
-@dataclass(frozen=True, slots=True)
-class Routed:
-    """An entry of the inbox, and what routing says about it."""
-
-    id: str
-    routing: Routing
-
-
-@dataclass(frozen=True, slots=True)
-class RoutingPlan:
-    """The entries of the inbox that get a home, and those that stay, by id."""
-
-    routed: tuple[Routed, ...] = ()
-    stay: tuple[Routed, ...] = ()
+@operation("route", changes="entries")
+def route(store: EntryStore, apply: bool = False) -> Plan:
+    """Finds the home of each entry in the inbox by the rules, and with `apply` stores it. Raises `InvalidSetting`,
+    `StorageError`."""
+    return route_further(store, apply, lambda stock, plan: plan)
 
 
-def plan_routing(entries: Iterable[Entry], router: Router) -> RoutingPlan:
-    """What becomes of the inbox: the open entries without a home. What has one keeps it, so a second run does
-    nothing."""
+def route_further(store: EntryStore, apply: bool, further: Callable[[Stock, Plan], Plan]) -> Plan:
+    """Routes the inbox by the rules; `further` decides about what they leave. Raises as `route` does."""
+
+    def plan(stock: Stock) -> Plan:
+        editable = (one for one in stock.entries if stock.is_editable(one))
+        made = further(stock, plan_routing(editable, router(store, stock.entries)))
+        homes = ((step, stock.with_header(step.name, home=step.target)) for step in made.planned)
+        steps = (*(replace(step, changes=(change,)) for step, change in homes), *made.skipped)
+        return replace(
+            made,
+            title=f"{counted_entries(len(made.planned))} routed, {len(made.skipped):,} left in the inbox",
+            steps=steps,
+        )
+
+    return carried_out(store, apply, plan)
+
+
+def plan_routing(entries: Iterable[Entry], router: Router) -> Plan:
+    """What becomes of the inbox, the open entries without a home, by id: those that get a home come first. What has one
+    keeps it, so a second run does nothing."""
     inbox = (entry for entry in entries if entry.home is None and not entry.archived and entry.status == "open")
-    told = [Routed(entry.id, router.route(entry.text, entry.references)) for entry in inbox]
-    told.sort(key=lambda one: one.id)
-    return RoutingPlan(
-        tuple(one for one in told if one.routing.home is not None),
-        tuple(one for one in told if one.routing.home is None),
-    )
+    steps = [routed(entry.id, router.route(entry.text, entry.references)) for entry in inbox]
+    return Plan("route", steps=tuple(sorted(steps, key=lambda step: (step.action == SKIP, step.name))))
+
+
+def routed(entry_id: str, routing: Routing) -> Step:
+    """The step that gives an entry its home, or leaves it in the inbox."""
+    action = "route" if routing.home else SKIP
+    return Step(action, entry_id, routing.home or "", routing.reason, INBOX, {"candidates": routing.candidates})
+
+
+@operation("route_text")
+def route_text(store: EntryStore, text: str) -> Routing:
+    """Says where a text would be routed, and why; nothing is stored. Raises `InvalidSetting`, `StorageError`."""
+    return router(store, store.entries()).route(text)
+
+
+def router(store: EntryStore, entries: Iterable[Entry]) -> Router:
+    """What routes to the domains of a memory, its pages and these entries. Raises `InvalidSetting`."""
+    known = domains(store)
+    everything = list(entries)
+    targets = Targets(everything, known.domains, store.storage.list_files())
+    importance = summarize(everything, known.domains, store.calendar.now()).importance
+    return Router(known.domains, targets, known.importance_bonus, importance)
 
 
 def keywords_in(text: str, keywords: Sequence[str]) -> dict[str, int]:
@@ -143,7 +174,7 @@ class _Keywords:
     phrases: Mapping[str, Sequence[tuple[int, Sequence[str]]]]
 
     def found_in(self, places: Sequence[_Place]) -> AbstractSet[int]:
-        """The numbers of the keywords that stand in these places, phrases side by side."""
+        """The numbers of the keywords in these places, phrases side by side."""
         found: set[int] = set()
         for start, place in enumerate(places):
             found.update(number for prefix, number in self.prefixes.items() if place.word.startswith(prefix))

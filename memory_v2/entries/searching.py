@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from memory_v2.entries.area import Area
-from memory_v2.entries.arguments import share_given
 from memory_v2.entries.domains import INBOX, domain_named
 from memory_v2.entries.entry import SHARED
+from memory_v2.entries.entry_files import EntryFiles
 from memory_v2.entries.places import check_agent
 from memory_v2.entries.recall import Recall, Wanted
-from memory_v2.entries.stored import EntryFiles
+from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting
 from memory_v2.operations.context import Context
+from memory_v2.operations.operation import operation
 from memory_v2.operations.results import SearchResults
 from memory_v2.operations.search import search as search_tree
 from memory_v2.operations.search_request import SearchRequest
 from memory_v2.operations.texts import checked_day
+from memory_v2.validate import share_given
 
 OF_ENTRIES = ("agent", "domain", "tags", "min_confidence")
 """What is asked of entries only, for pages have none of it."""
 
 
-def search(context: Context, **given: Any) -> SearchResults:
-    """The best answers of pages and entries to what a `SearchRequest` has `given`, best first, as `operations.search`
-    finds them. An agent, a domain, tags and a confidence are what entries have: with one of them, no page is searched.
-    Raises `InvalidSetting` too."""
-    asked = SearchRequest(**given)
+@operation("search", recorded=True)
+def search(context: Context, asked: SearchRequest) -> SearchResults:
+    """The best answers of pages and entries to what is asked, best first, as `operations.search` finds them. An agent,
+    a domain, tags and a confidence are what entries have: with one of them, no page is searched. Raises
+    `InvalidSetting` too."""
     asked = replace(asked, tags=tuple(tag.strip() for tag in asked.tags))
     entries_only = _is_for_entries_only(asked)
     index = context.open_entries()
@@ -78,13 +78,13 @@ def _wanted(context: Context, asked: SearchRequest) -> Wanted:
 
 def _home(context: Context, domain: object) -> str:
     """The home that is meant: a domain by its name, the inbox, or a page. Raises `InvalidSetting` for any other."""
-    from memory_v2.entries.upkeep import domains  # start-up that no other search should pay
+    from memory_v2.entries.domains import domains  # start-up that no other search should pay
 
     if not isinstance(domain, str):
         raise InvalidSetting(f"domain must be the name of a domain, not {domain!r}")
     if domain.strip().casefold() == INBOX:
         return ""
-    known = domains(Area(context.storage, context.calendar)).domains
+    known = domains(EntryStore(context.storage, context.calendar)).domains
     if (found := domain_named(domain, known)) is not None:
         return found.name
     if domain in context.index.graph().pages:

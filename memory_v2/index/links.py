@@ -15,7 +15,8 @@ from memory_v2.tree.path import fold
 MANY = 4
 """If more than one of so many pages have changed, the graph is read anew."""
 
-_LINKS = f"SELECT path, target, label, child FROM pages JOIN links ON {LINKS_OF}"
+_LINKS = f"SELECT path, target, label, child FROM pages CROSS JOIN links ON {LINKS_OF}"
+"""CROSS JOIN reads the pages first. SQLite would else read all links once for each page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def named_in(item: Item, aliases: Aliases) -> list[str]:
     return list(dict.fromkeys(map(aliases.known, found)))
 
 
-def judged(item: Item, name: str, people: Sequence[str]) -> dict[Category, Verdict]:
+def classified(item: Item, name: str, people: Sequence[str]) -> dict[Category, Verdict]:
     """The categories of an item, each with its grade and the words that say so. A marker of one category goes before
     the heading of another."""
     if _ONLY_LABEL.fullmatch(item.text):  # it introduces what is below, and says nothing itself
@@ -113,11 +113,11 @@ def judged(item: Item, name: str, people: Sequence[str]) -> dict[Category, Verdi
     if list(marked) == ["issues"] and "pending" in above:  # a task that has a problem is still one
         marked["pending"] = above["pending"]
     found = (marked or above) | _by_statement(item, is_labelled=bool(marked))
-    kept = {category: verdict for category, verdict in found.items() if _bears_out(item, category, verdict[0], people)}
+    verdicts = {name: verdict for name, verdict in found.items() if _bears_out(item, name, verdict[0], people)}
     for category, by in _by_keyword(item, people).items():
-        if category not in kept and _bears_out(item, category, "keyword", people):
-            kept[category] = ("keyword", by)
-    return kept
+        if category not in verdicts and _bears_out(item, category, "keyword", people):
+            verdicts[category] = ("keyword", by)
+    return verdicts
 
 
 def _by_marker(item: Item) -> dict[Category, Verdict]:

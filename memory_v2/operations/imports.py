@@ -1,6 +1,6 @@
 """Importing: a batch of documents becomes pages, each whole and to the letter, in one change.
 
-No model is asked where they go: somebody's plan has said so. Pages that are too large are split afterwards, as always.
+No model is asked where they go: a plan has said so. Pages that are too large are split afterwards, as always.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.operations.followed import Changed, follow
+from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.operations.write import write
@@ -117,6 +118,7 @@ class ImportResult(Result):
     provider_failed: str = ""
 
 
+@operation("import", changes="tree", recorded=True)
 def import_batch(context: Context, batch: Batch) -> ImportResult:
     """Brings in documents and splits what grows too large. A document that cannot be brought in is left alone, with the
     reason. Raises `StorageError`; then nothing was changed."""
@@ -146,7 +148,7 @@ def _created(context: Context, batch: Batch) -> ImportResult:
         batch.noted(context.operation.id, brought)
         return brought
 
-    brought, change = stage_and_commit(context, stage)
+    brought, change = stage_and_commit(context, stage, look=True)
     splits, problem = split_overgrown(context)
     result = ImportResult(ROOT, (change,) if change else (), brought=brought, refused=dict(refused))
     return result.with_splits(splits, problem)
@@ -201,11 +203,11 @@ class _Staging:
         return path
 
     def _free(self, document: Incoming) -> Iterator[str]:
-        own = document.path
-        if own not in self._taken or (own in self._there and can_take(self._draft.page(own))):
+        own, exists = document.path, self._draft.exists  # asks the disk: a page may have been dropped there just now
+        if can_take(self._draft.page(own)) if exists(own) else own not in self._taken:
             yield own
         for path in other_paths(own, document.title, document.source):
-            if path not in self._taken and path not in self._batch.reserved:
+            if path not in self._taken and path not in self._batch.reserved and not exists(path):
                 yield path
 
     def _list(self, path: str, line: str) -> None:
@@ -214,7 +216,8 @@ class _Staging:
         for folder in prefixes(path)[:-1]:
             if folder not in self._there:
                 title, below = self._batch.folders.get(folder) or (_title_of(folder), ())
-                self._draft.put(new_page(folder, title).stamped(self._draft.context.now()))
+                if not self._draft.exists(folder):
+                    self._draft.put(new_page(folder, title).stamped(self._draft.context.now()))
                 self._listed.setdefault(parent, {})[folder] = folder_line(title, below)
                 self._add(folder)
             if not self._is_piece(folder):
@@ -242,8 +245,8 @@ class _Staging:
 
 
 def _with_texts(root: Page, documents: Sequence[Incoming]) -> Page:
-    """The root with the documents at its end. Each is signed on a page of its own, below the block that stands above
-    it: then signing takes as long as the documents are, whatever stands on the root."""
+    """The root with the documents at its end. Each is signed on a page of its own, below the block that is above
+    it: then signing takes as long as the documents are, whatever is on the root."""
     runs: list[Sequence[Block]] = []
     above = root.blocks[-1:]
     for document in documents:
@@ -264,11 +267,11 @@ def page_of(document: Incoming, path: str) -> Page:
 
 def described(page: Page, document: Incoming, draft: Draft) -> Page:
     """The page with the source, the day and the tags of its document in the metadata."""
-    told: list[str] = []
+    tags: list[str] = []
     for tag in document.tags:
-        if tag not in document.text and len(", ".join([*told, tag])) <= MAX_TAGS:
-            told.append(" ".join(tag.split()))
-    return page.stamped(draft.context.now(), **document.source.properties, tags=", ".join(told))
+        if tag not in document.text and len(", ".join([*tags, tag])) <= MAX_TAGS:
+            tags.append(" ".join(tag.split()))
+    return page.stamped(draft.context.now(), **document.source.properties, tags=", ".join(tags))
 
 
 def listing_line(document: Incoming) -> str:
@@ -277,8 +280,8 @@ def listing_line(document: Incoming) -> str:
     title = own_title(blocks) or document.title or _title_of(document.path)
     if not document.description:
         return describe_page(title, blocks)
-    told, line = plain(document.description), listed_title(title)
-    return shorten(told if told.startswith(line) else f"{line}: {told}", MAX_DESCRIPTION)
+    description, line = plain(document.description), listed_title(title)
+    return shorten(description if description.startswith(line) else f"{line}: {description}", MAX_DESCRIPTION)
 
 
 def folder_line(title: str, below: Sequence[str]) -> str:

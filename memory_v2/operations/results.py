@@ -11,6 +11,7 @@ from memory_v2.agent.limits import Cost
 from memory_v2.storage.history import Change
 from memory_v2.text.plain import shorten
 from memory_v2.text.slug import slug
+from memory_v2.tree.finding import Finding as Finding
 
 LONGEST_HEADING = 80
 """How much of a heading tells where a hit stands, in characters: one line."""
@@ -232,19 +233,3 @@ class PageInfo:
     last_updated: datetime
     links_to: tuple[str, ...]
     linked_from: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A problem of the tree, with its page and line (0 for the whole page).
-
-    An `error` breaks a property of the tree; a `notice` is worth a look. `mend` says how `apply` would repair it, and
-    is empty if a person must decide.
-    """
-
-    kind: str
-    severity: Literal["error", "notice"]
-    path: str
-    line: int
-    message: str
-    mend: str = ""

@@ -15,6 +15,7 @@ from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans, page_above
 from memory_v2.operations.freshness import refresh
+from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.rebase import Outdated, rebase
 from memory_v2.operations.renamed import follow_renamed
@@ -23,9 +24,9 @@ from memory_v2.operations.sources import name_source
 from memory_v2.operations.texts import checked_blocks, checked_source
 from memory_v2.operations.views import BRIEF, LIKELY_PAGES, WHOLE, found_on, hub_of, likely_pages, view_of
 from memory_v2.operations.write_task import WriteTask
-from memory_v2.pending import MODES, Mode, PendingWrite
 from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import Change
+from memory_v2.storage.pending import MODES, Mode, PendingWrite
 from memory_v2.text.dates import leading_date, named_span
 from memory_v2.text.plain import capitalized, shorten
 from memory_v2.text.words import content_words, normal
@@ -59,6 +60,7 @@ class NewText:
     source: Source
 
 
+@operation("write", changes="tree", recorded=True)
 def write(
     context: Context,
     text: str,
@@ -83,11 +85,12 @@ def write(
         path = new_page_path(path)
     if mode not in MODES:
         raise InvalidSetting(f"a mode is one of {', '.join(MODES)}, not {mode!r}")
-    history = context.storage.history
+    if context.model is context.planner:  # nobody waits, so a crash loses nothing that was acknowledged
+        return write_noted(context, blocks, path, mode, told)
     replaced = stored_page(context.storage, path or ROOT) if mode == "replace" else None
     over = replaced.version if replaced else ""
     pending = PendingWrite(text, path, mode, context.now(), over, source=told.name, date=told.properties[DATE])
-    with context.note.writing(pending, history):
+    with context.note.writing(pending, context.storage.history):
         return write_noted(context, blocks, path, mode, told)
 
 

@@ -69,6 +69,11 @@ class Calendar:
             day = self.day(day)
         return day.isoformat()[:10] if isinstance(day, date) else day
 
+    def stopped(self) -> Calendar:
+        """This calendar with a clock that stands: one moment for everything that is asked."""
+        now = self.now()
+        return Calendar(self.zone, lambda: now)
+
     @property
     def today(self) -> date:
         """The current day."""

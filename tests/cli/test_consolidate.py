@@ -18,15 +18,15 @@ def filled(program: Program) -> Program:
 
 def test_a_plan_is_shown_then_carried_out_and_undone(filled: Program) -> None:
     shown = filled.quick("consolidate")
-    assert "hawk/obs-2026-02-15-001 insights: to the letter" in shown.text
+    assert "hawk/obs-2026-02-15-001 → insights: to the letter" in shown.text
     assert "+Lesson: test the restore." in shown.text
     assert "nothing was changed" in shown.err
     assert "1 in the inbox" in shown.err
     plan = filled.quick("consolidate", "--dry-run", "--json").json
     assert plan["revision"] is None
-    assert plan["plan"]["changed_pages"] == ["insights", "memory", "projects/silica"]
+    assert [one["name"] for one in plan["steps"] if "diff" in one] == ["insights", "memory", "projects/silica"]
     done = filled.quick("consolidate", "--apply", "--json").json
-    assert done["plan"] == plan["plan"]
+    assert [one | {"applied": False} for one in done["steps"]] == plan["steps"]
     assert done["revision"]
     assert "worked into insights" in filled.done("entries", "show", "hawk/obs-2026-02-15-001")
     assert "from entries/hawk/obs-2026-02-15-001" in filled.done("search", "restore")

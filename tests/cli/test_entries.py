@@ -109,8 +109,8 @@ def test_duplicates_are_shown_and_archived(program: Program) -> None:
     program.done("capture", "CTR dropped 12%.", *DAY)
     vault = program.folder / "entries" / "agents" / "default" / "memory" / "vault"
     (vault / "obs-2026-02-15-009.md").write_text("---\n---\nCTR dropped 12%.\n")
-    line = "default/obs-2026-02-15-001 says the same as default/obs-2026-02-15-009\n"
+    line = "archive default/obs-2026-02-15-001: it says the same as default/obs-2026-02-15-009\n"
     assert program.done("dedupe") == line
     assert program.done("dedupe", "--apply") == line
-    assert program.quick("dedupe", "--apply", "--json").json["plan"]["duplicates"] == []
+    assert program.quick("dedupe", "--apply", "--json").json["steps"] == []
     assert program.done("entries", "ls").count("\n") == 1

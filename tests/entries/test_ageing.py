@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_v2.entries.ageing import AgeingPlan, plan_ageing
+from memory_v2.entries.ageing import plan_ageing
 from memory_v2.entries.decay import FADED, age, has_expired, weight, weight_at
 from memory_v2.entries.entry import NONE, Decay, DecayKind, Entry
+from memory_v2.plan import Plan
 from tests.entries.made import DAY, at, made, noon
 
 KINDS: tuple[DecayKind, ...] = ("none", "linear", "exponential", "ttl")
@@ -28,9 +29,9 @@ ENTRIES = st.builds(
 )
 
 
-def aged(entries: Iterable[Entry], plan: AgeingPlan) -> list[Entry]:
+def aged(entries: Iterable[Entry], plan: Plan) -> list[Entry]:
     """The entries after the plan was carried out."""
-    gone = {one.id for one in plan.expired}
+    gone = {one.name for one in plan.planned}
     return [replace(entry, archived=True) if entry.id in gone else entry for entry in entries]
 
 
@@ -39,7 +40,7 @@ def test_the_second_run_does_nothing(entries: list[Entry], now: datetime, zone: 
     calendar = at(now, zone)
     plan = plan_ageing(entries, calendar)
     assert plan == plan_ageing(entries, calendar)
-    assert not plan_ageing(aged(entries, plan), calendar).expired
+    assert not plan_ageing(aged(entries, plan), calendar).planned
 
 
 @given(st.lists(ENTRIES, max_size=5, unique_by=lambda entry: entry.id), st.lists(MOMENTS, min_size=2, max_size=5))
@@ -74,10 +75,10 @@ def test_the_future_counts_in_full_is_told_and_never_archived(entry: Entry, now:
     plan = plan_ageing([entry], calendar)
     if age(entry, calendar) < 0:
         assert weight(entry, calendar) == 1
-        assert not plan.expired
-        assert [one.path for one in plan.findings] == [entry.id]
+        assert not plan.planned
+        assert [one.path for one in plan.warnings] == [entry.id]
     else:
-        assert not plan.findings
+        assert not plan.warnings
 
 
 @given(MOMENTS, MOMENTS, POLICIES, ZONES, ZONES)
@@ -120,13 +121,13 @@ def test_the_guidelines_of_a_vault_have_these_outcomes(kind: str, days: int) -> 
     on = {past: noon(DAY + timedelta(days=past)) for past in (0, 1, days // 2, days - 1, days, days + 1)}
     assert weight(entry, on[0]) == 1
     assert weight(entry, on[days // 2]) == pytest.approx(0.5)
-    assert [bool(plan_ageing([entry], on[past]).expired) for past in on] == [False] * 4 + [True] * 2
+    assert [bool(plan_ageing([entry], on[past]).planned) for past in on] == [False] * 4 + [True] * 2
 
 
 def test_a_permanent_entry_and_one_without_front_matter_stay_for_good() -> None:
     entry = made(decay=NONE)
     assert weight(entry, noon(date(2999, 1, 1))) == 1
-    assert not plan_ageing([entry], noon(date(2999, 1, 1))).expired
+    assert not plan_ageing([entry], noon(date(2999, 1, 1))).planned
 
 
 @pytest.mark.parametrize(("past", "left"), [(0, 1.0), (30, 0.5), (60, 0.25), (129, 0.0508), (130, 0.0496)])
@@ -134,7 +135,7 @@ def test_an_exponential_entry_halves_and_expires_below_a_twentieth(past: int, le
     entry = made(decay=Decay("exponential", 30))
     calendar = noon(DAY + timedelta(days=past))
     assert weight(entry, calendar) == pytest.approx(left, abs=1e-4)
-    assert bool(plan_ageing([entry], calendar).expired) == (left < 0.05)
+    assert bool(plan_ageing([entry], calendar).planned) == (left < 0.05)
 
 
 @pytest.mark.parametrize("days", [0, -3, float("inf"), float("nan")])
@@ -144,6 +145,6 @@ def test_a_policy_over_no_days_expires_nothing(kind: DecayKind, days: float) -> 
 
 
 def test_a_plan_says_why() -> None:
-    (expired,) = plan_ageing([made(decay=Decay("linear", 14))], noon(date(2026, 3, 2))).expired
-    assert (expired.id, expired.age, expired.weight) == ("hawk/obs-2026-02-15-001", 15, 0)
-    assert expired.why == "linear-14d since 2026-02-15: weight 0.00"
+    (expired,) = plan_ageing([made(decay=Decay("linear", 14))], noon(date(2026, 3, 2))).planned
+    assert (expired.name, expired.facts) == ("hawk/obs-2026-02-15-001", {"age": 15, "weight": 0})
+    assert expired.reason == "linear-14d since 2026-02-15: weight 0.00"

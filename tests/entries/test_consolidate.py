@@ -74,7 +74,7 @@ def line_source(memory: Memory, path: str, words: str) -> str:
 def test_each_entry_stands_on_the_page_of_its_home_and_both_say_so(memory: Memory) -> None:
     week(memory)
     done = memory.entries.consolidate(apply=True)
-    assert [(one.id, one.outcome, one.pages) for one in done.plan.entries] == [
+    assert [(one.name, one.reason, tuple(one.facts["pages"])) for one in done.of("work in")] == [
         ("hawk/obs-2026-02-16-001", "to the letter", ("projects/silica",)),
         ("hawk/obs-2026-02-15-001", "to the letter", ("insights",)),
         ("shield/obs-2026-02-17-001", "to the letter", ("insights",)),
@@ -98,7 +98,7 @@ def test_one_operation_holds_pages_and_headers_and_undo_takes_it_back(memory: Me
     assert {"insights", "memory", "projects/silica"} < set(operation.paths)
     memory.undo()
     assert files(tmp_path) == before
-    assert len(memory.entries.consolidate(apply=True).plan.entries) == 3
+    assert len(memory.entries.consolidate(apply=True).of("work in")) == 3
 
 
 def test_a_plan_changes_nothing_and_is_what_is_carried_out(memory: Memory, tmp_path: Path) -> None:
@@ -107,9 +107,9 @@ def test_a_plan_changes_nothing_and_is_what_is_carried_out(memory: Memory, tmp_p
     shown = memory.entries.consolidate()
     assert files(tmp_path) == before
     done = memory.entries.consolidate(apply=True)
-    assert done.plan == shown.plan
+    assert done == shown
     after = files(tmp_path)
-    assert {change.path: change.after for change in shown.plan.changes} == {
+    assert {change.path: change.after for change in shown.changes if "entries/" not in change.path} == {
         path.removesuffix(".md"): data
         for path, data in after.items()
         if before.get(path) != data and "entries/" not in path
@@ -121,8 +121,8 @@ def test_a_second_run_does_nothing(memory: Memory, tmp_path: Path) -> None:
     memory.entries.consolidate(apply=True)
     before, past = files(tmp_path), len(memory.history())
     again = memory.entries.consolidate(apply=True)
-    assert (again.plan.entries, again.revision, again.plan.inbox) == ((), None, 1)
-    assert memory.entries.consolidate().plan.entries == ()
+    assert (again.of("work in"), again.revision, again.facts["inbox"]) == ((), None, 1)
+    assert memory.entries.consolidate().of("work in") == ()
     assert (files(tmp_path), len(memory.history())) == (before, past)
 
 
@@ -134,9 +134,9 @@ def test_a_memory_without_entries_has_nothing_to_do(memory: Memory) -> None:
 def test_the_inbox_is_left_unless_it_is_asked_for(memory: Memory) -> None:
     week(memory)
     shown = memory.entries.consolidate()
-    assert (shown.plan.inbox, len(shown.plan.entries)) == (1, 3)
+    assert (shown.facts["inbox"], len(shown.of("work in"))) == (1, 3)
     done = memory.entries.consolidate("inbox", apply=True)
-    assert [one.id for one in done.plan.entries] == ["shield/obs-2026-02-17-002"]
+    assert [one.name for one in done.of("work in")] == ["shield/obs-2026-02-17-002"]
     assert "Soup for lunch." in memory.read()
 
 
@@ -154,7 +154,7 @@ def test_the_inbox_is_left_unless_it_is_asked_for(memory: Memory) -> None:
 )
 def test_only_what_is_asked_for_is_worked_in(memory: Memory, asked: dict[str, Any], found: list[str]) -> None:
     week(memory)
-    assert [one.id for one in memory.entries.consolidate(**asked).plan.entries] == found
+    assert [one.name for one in memory.entries.consolidate(**asked).of("work in")] == found
 
 
 @pytest.mark.parametrize("asked", [{"home": "gardens"}, {"since": "soon"}, {"agent": "a/b"}])
@@ -197,16 +197,16 @@ def test_a_plan_is_refused_if_an_entry_is_gone(memory: Memory, tmp_path: Path) -
 def test_a_home_of_which_nothing_is_left_is_done(memory: Memory) -> None:
     week(memory)
     memory.entries.consolidate("insights", apply=True)
-    assert memory.entries.consolidate("insights", apply=True).plan.entries == ()
-    assert memory.entries.consolidate("strategy").plan.entries == ()
+    assert memory.entries.consolidate("insights", apply=True).of("work in") == ()
+    assert memory.entries.consolidate("strategy").of("work in") == ()
 
 
 def test_what_was_captured_since_is_left_for_the_next_plan(memory: Memory) -> None:
     week(memory)
     memory.entries.consolidate()
     late = memory.entries.capture("Restores need a second person.", "hawk", home="insights").id
-    assert late not in [one.id for one in memory.entries.consolidate(apply=True).plan.entries]
-    assert [one.id for one in memory.entries.consolidate(apply=True).plan.entries] == [late]
+    assert late not in [one.name for one in memory.entries.consolidate(apply=True).of("work in")]
+    assert [one.name for one in memory.entries.consolidate(apply=True).of("work in")] == [late]
 
 
 def test_a_plan_for_other_entries_or_another_model_is_not_carried_out(memory: Memory) -> None:
@@ -215,23 +215,23 @@ def test_a_plan_for_other_entries_or_another_model_is_not_carried_out(memory: Me
     place = ("place", {"page": "projects/silica", "blocks": "n1"})
     live = with_model(memory, answering(place))
     done = live.entries.consolidate("projects/silica", apply=True)
-    assert (done.decided_by, len(done.plan.entries)) == ("scripted", 1)
+    assert (done.decided_by, len(done.of("work in"))) == ("scripted", 1)
 
 
 def test_a_plan_that_is_not_to_be_read_is_made_again(memory: Memory) -> None:
     week(memory)
     memory.entries.consolidate()
     kept = json.loads(memory.storage.state.read("consolidation") or b"")
-    older = {**kept, "entries": [{**one, "state": "new"} for one in kept["entries"]]}
+    other = {**kept, "steps": [{**one, "state": "new"} for one in kept["steps"]]}
     for damaged in (
         b"{",
         b"[]",
         b'{"asked": 1}',
-        json.dumps(older).encode(),
-        json.dumps({**kept, "pages": [{}]}).encode(),
+        json.dumps(other).encode(),
+        json.dumps({**kept, "steps": [{}]}).encode(),
     ):
         memory.storage.state.write("consolidation", damaged)
-        assert len(memory.entries.consolidate(apply=True).plan.entries) == 3
+        assert len(memory.entries.consolidate(apply=True).of("work in")) == 3
         memory.undo()
 
 
@@ -259,7 +259,7 @@ def test_carrying_a_plan_out_asks_no_model(memory: Memory) -> None:
     assert (shown.decided_by, shown.degraded, len(asked)) == ("scripted", "", 1)
     done = live.entries.consolidate("insights", apply=True)
     assert len(asked) == 1
-    assert done.plan == shown.plan
+    assert done == shown
     assert done.cost.calls == 0
 
 
@@ -278,7 +278,7 @@ def test_what_has_changed_is_told_once_with_what_was_before(memory: Memory) -> N
     told = "- Deploys run on Thursdays now, since 2026-02-20 (before: on Tuesdays)"
     live = with_model(memory, answering(("insert", {"page": "technical", "after": 1, "text": told})))
     done = live.entries.consolidate(apply=True)
-    assert [one.outcome for one in done.plan.entries] == ["in other words"] * 2
+    assert [one.reason for one in done.of("work in")] == ["in other words"] * 2
     assert (done.decided_by, done.degraded) == ("scripted", "")
     assert memory.read("technical").count("Deploys") == 1
     assert line_source(memory, "technical", "Thursdays") == (
@@ -302,7 +302,7 @@ def test_an_entry_that_repeats_another_one_is_named_and_both_are_the_source(memo
         ("same_as", {"blocks": "n2", "said_in": "n1"}),
     ]
     done = with_model(memory, answering(*calls)).entries.consolidate(apply=True)
-    assert [(one.outcome, one.pages) for one in done.plan.entries] == [
+    assert [(one.reason, tuple(one.facts["pages"])) for one in done.of("work in")] == [
         ("to the letter", ("technical",)),
         ("said already", ("technical",)),
     ]
@@ -354,7 +354,7 @@ def test_what_a_later_decision_takes_out_again_is_filed_by_the_planner(memory: M
     done = with_model(memory, decide).entries.consolidate(apply=True)
     assert "Silica has 40 pages." in memory.read("projects/silica")
     assert line_source(memory, "projects/silica", "40 pages") == "entries/hawk/obs-2026-02-15-001"
-    assert [(one.id, one.outcome) for one in done.plan.entries] == [
+    assert [(one.name, one.reason) for one in done.of("work in")] == [
         ("hawk/obs-2026-02-15-001", "to the letter"),
         ("hawk/obs-2026-02-16-001", "to the letter"),
     ]
@@ -374,7 +374,7 @@ def test_a_model_that_fails_is_told_and_not_asked_for_the_next_home(memory: Memo
     assert len(asked) == 1
     assert done.decided_by == "offline"
     assert "the provider is down" in done.degraded
-    assert len(done.plan.entries) == 3
+    assert len(done.of("work in")) == 3
     assert memory.history()[0].first.degraded == done.degraded
 
 
@@ -410,7 +410,7 @@ def test_what_the_tree_says_already_is_named_and_not_written_again(memory: Memor
     week(memory)
     memory.entries.capture("Silica is tested with pytest.", "hawk", home="projects/silica", date="2026-02-18")
     done = memory.entries.consolidate("projects/silica", apply=True)
-    assert [one.outcome for one in done.plan.entries] == ["to the letter", "said already"]
+    assert [one.reason for one in done.of("work in")] == ["to the letter", "said already"]
     assert memory.entries.read_entry("hawk/obs-2026-02-18-001").consolidated_into == ("projects/silica",)
     assert memory.read("projects/silica").count("pytest") == 1
 
@@ -419,7 +419,7 @@ def test_only_what_says_the_same_on_the_same_day_is_told_once_offline(memory: Me
     for agent, day in (("hawk", "2026-02-15"), ("shield", "2026-02-15"), ("hawk", "2026-02-16")):
         memory.entries.capture("The build passed.", agent, home="technical", date=day)
     done = memory.entries.consolidate(apply=True)
-    assert [one.outcome for one in done.plan.entries] == ["to the letter", "said already", "to the letter"]
+    assert [one.reason for one in done.of("work in")] == ["to the letter", "said already", "to the letter"]
     assert memory.read("technical").count("The build passed.") == 2
     assert line_source(memory, "technical", "The build") == (
         "entries/hawk/obs-2026-02-15-001, entries/shield/obs-2026-02-15-001"
@@ -430,7 +430,7 @@ def test_only_what_says_the_same_on_the_same_day_is_told_once_offline(memory: Me
 def test_a_page_that_an_entry_of_a_domain_names_gets_it(memory: Memory) -> None:
     memory.write("# Lighthouse\n\nThe Lighthouse project maps the coast.\n", "projects/lighthouse")
     memory.entries.capture("Lighthouse needs a new lamp.", "hawk", home="technical", date="2026-02-15")
-    assert memory.entries.consolidate(apply=True).plan.entries[0].pages == ("projects/lighthouse",)
+    assert memory.entries.consolidate(apply=True).of("work in")[0].facts["pages"] == ["projects/lighthouse"]
     assert not memory.storage.exists("technical")
     assert "technical" not in memory.read()
 
@@ -447,8 +447,8 @@ def test_a_home_that_can_be_no_page_is_told_and_its_entry_left(memory: Memory, t
     file = next(tmp_path.rglob("obs-2026-02-16-001.md"))
     file.write_text(file.read_text().replace("home: projects/silica", "home: ../etc"))
     done = memory.entries.consolidate(apply=True)
-    assert [(one.kind, one.path) for one in done.plan.findings] == [("unknown-home", "hawk/obs-2026-02-16-001")]
-    assert len(done.plan.entries) == 2
+    assert [(one.kind, one.path) for one in done.warnings] == [("unknown-home", "hawk/obs-2026-02-16-001")]
+    assert len(done.of("work in")) == 2
 
 
 def test_an_entry_of_several_blocks_is_kept_to_the_letter(memory: Memory) -> None:
@@ -472,14 +472,14 @@ def test_archived_entries_and_copies_and_what_cannot_be_changed_are_left(memory:
     archive = tmp_path / "entries/agents/shield/memory/archive/obs-2026-02-17-001.md"
     archive.parent.mkdir(parents=True)
     vault.rename(archive)
-    assert [one.id for one in memory.entries.consolidate().plan.entries] == ["hawk/obs-2026-02-15-001"]
+    assert [one.name for one in memory.entries.consolidate().of("work in")] == ["hawk/obs-2026-02-15-001"]
 
 
 def test_a_closed_entry_is_left(memory: Memory, tmp_path: Path) -> None:
     week(memory)
     file = next(tmp_path.rglob("obs-2026-02-16-001.md"))
     file.write_text(file.read_text().replace("home: projects/silica", "home: projects/silica\nstatus: closed"))
-    assert "hawk/obs-2026-02-16-001" not in [one.id for one in memory.entries.consolidate().plan.entries]
+    assert "hawk/obs-2026-02-16-001" not in [one.name for one in memory.entries.consolidate().of("work in")]
 
 
 def test_only_the_line_of_its_key_changes_in_a_header(memory: Memory, tmp_path: Path) -> None:
@@ -506,7 +506,7 @@ def test_many_entries_are_worked_in_by_several_decisions_and_split(tmp_path: Pat
         for number in range(60):
             memory.entries.capture(f"Kiln {number} was fired {number * 7} times.", "hawk", home="technical")
         shown = memory.entries.consolidate()
-        assert len(shown.plan.filed) == 2
+        assert len(shown.facts["decisions"]) == 2
         memory.entries.consolidate(apply=True)
         pages = {path: memory.read(path) for path in memory.storage.list_files()}
         for entry in memory.entries.list_entries():
@@ -520,5 +520,5 @@ def test_a_memory_that_is_kept_nowhere_can_do_it_too() -> None:
     memory = Memory(VolatileStorage(lambda: NOW), now=lambda: NOW)
     week(memory)
     shown = memory.entries.consolidate()
-    assert memory.entries.consolidate(apply=True).plan == shown.plan
+    assert memory.entries.consolidate(apply=True) == shown
     assert "test the restore" in memory.read("insights")

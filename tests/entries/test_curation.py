@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_v2 import EntryNotFound, InvalidSetting, Memory, NotAllowed
-from memory_v2.entries.deduping import DedupePlan, Duplicate, Near, plan_deduping
+from memory_v2.entries.dedup import plan_deduping
 from memory_v2.entries.entry import Reference
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
@@ -42,10 +42,10 @@ def test_the_younger_of_the_same_goes_to_the_archive_and_undo_takes_that_back(me
     memory.entries.capture("It is as in hawk/obs-2026-02-15-009.", "raven", references=["hawk/obs-2026-02-15-009"])
     before = stored(memory)
     plan = memory.entries.dedupe()
-    assert plan.plan.duplicates == (Duplicate("hawk/obs-2026-02-15-009", first),)
+    assert [(one.name, one.facts["superseded_by"]) for one in plan.planned] == [("hawk/obs-2026-02-15-009", first)]
     assert (stored(memory), plan.revision) == (before, None)
     done = memory.entries.dedupe(apply=True)
-    assert done.plan == plan.plan
+    assert done == plan
     gone = memory.entries.read_entry("hawk/obs-2026-02-15-009")
     assert (gone.archived, gone.status, gone.superseded_by, gone.text) == (True, "closed", first, TEXT)
     assert [one.target for one in memory.entries.referred_to_by(gone.id)] == ["raven/obs-2026-02-15-001"]
@@ -67,8 +67,8 @@ def test_near_texts_and_the_same_of_other_days_and_agents_are_shown_only(memory:
         )
     ]
     done = memory.entries.dedupe(apply=True)
-    assert (done.revision, done.plan.duplicates) == (None, ())
-    assert [set(one.ids) for one in done.plan.near] == [set(ids[:4])]
+    assert (done.revision, done.planned) == (None, ())
+    assert [set(one.message.partition(": ")[2].split(", ")) for one in done.warnings] == [set(ids[:4])]
 
 
 def test_a_verified_one_stays_and_closed_archived_and_promoted_ones_are_left_alone() -> None:
@@ -83,7 +83,8 @@ def test_a_verified_one_stays_and_closed_archived_and_promoted_ones_are_left_alo
         ],
         at(NOW),
     )
-    assert plan == DedupePlan((Duplicate("hawk/a", "hawk/b"),), (Near(("hawk/b", "hawk/e"), 1.0),))
+    assert [(one.name, one.facts["superseded_by"]) for one in plan.steps] == [("hawk/a", "hawk/b")]
+    assert [one.message for one in plan.warnings] == ["1.00 alike: hawk/b, hawk/e"]
 
 
 def test_a_duplicate_with_a_file_in_its_way_or_a_broken_header_is_left_alone(memory: Memory) -> None:
@@ -110,7 +111,7 @@ def test_an_entry_is_retracted_with_the_reason_and_undo_takes_that_back(memory: 
     assert (told.status, told.retracted, told.superseded_by) == ("closed", "the counter was broken", better)
     assert told.text == TEXT
     assert memory.history()[0].first.kind == "retract"
-    assert not memory.entries.promote().plan.promotions
+    assert not memory.entries.promote().planned
     assert memory.entries.retract(first, "the counter was broken", better).revision is None
     memory.undo()
     assert stored(memory) == before

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from memory_v2 import Memory
+from memory_v2.entries.importing import KNOWN, NO_ENTRY
+from memory_v2.plan import Plan
 from tests.entries.test_daryl import OF_THE_PROGRAM, SPECIFIED
 from tests.entries.test_ocean import FILES, IDS, NAME
 from tests.entries.test_upkeep import files
@@ -19,6 +21,10 @@ SHARDS = {
 }
 
 
+def skipped(plan: Plan, reason: str) -> list[str]:
+    return [step.name for step in plan.skipped if step.reason == reason]
+
+
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
     return Memory.open(tmp_path)
@@ -28,11 +34,11 @@ def test_a_vault_comes_in_to_the_byte_and_undo_takes_it_back(memory: Memory, tmp
     plan = memory.entries.import_files(FILES)
     assert not files(tmp_path)
     done = memory.entries.import_files(FILES, apply=True)
-    assert done.plan == plan.plan
-    assert [one.id for one in done.plan.new][:6] == IDS
-    assert files(tmp_path) == {name: data for name, data in FILES.items() if name not in done.plan.others}
+    assert done == plan
+    assert [one.name for one in done.planned][:6] == IDS
+    assert files(tmp_path) == {name: data for name, data in FILES.items() if name not in skipped(done, NO_ENTRY)}
     again = memory.entries.import_files(FILES, apply=True)
-    assert (again.revision, again.plan.new, len(again.plan.known)) == (None, (), 7)
+    assert (again.revision, again.planned, len(skipped(again, KNOWN))) == (None, (), 7)
     memory.undo()
     assert not files(tmp_path)
 
@@ -43,14 +49,14 @@ def test_an_observation_does_not_overwrite_another_one(memory: Memory, tmp_path:
     other.write_text("---\ncreated: 2026-02-15\n---\nAnother.\n")
     done = memory.entries.import_files(FILES, apply=True)
     assert other.read_text().endswith("Another.\n")
-    assert "hawk/obs-2026-02-15-001" not in {one.id for one in done.plan.new}
-    assert "taken-name" in {one.kind for one in done.plan.findings}
+    assert "hawk/obs-2026-02-15-001" not in {one.name for one in done.planned}
+    assert "taken-name" in {one.kind for one in done.warnings}
 
 
 def test_shards_come_in_once_under_names_of_their_day(memory: Memory) -> None:
     memory.entries.capture("Before.", date="2026-02-05", agent="daryl")
     done = memory.entries.import_files(SHARDS, agent="daryl", apply=True)
-    assert done.plan.others == ("shards/shards_summary.json",)
+    assert skipped(done, NO_ENTRY) == ["shards/shards_summary.json"]
     entries = {entry.id: entry for entry in memory.entries.list_entries("daryl")}
     assert [entry.home for entry in entries.values()] == [None, "people", "people", "technical"]
     assert entries["daryl/obs-2026-02-06-001"].derived_from == ("shard_technical_0_1730346428.08987",)
@@ -71,6 +77,6 @@ def test_shards_are_exported_as_they_came(memory: Memory) -> None:
 
 def test_what_is_no_shard_is_told_and_the_rest_comes_in(memory: Memory) -> None:
     broken = {"shards/broken.json": b"{", "shards/bytes.json": b"\xff"}
-    plan = memory.entries.import_files(SHARDS | broken, agent="daryl").plan
-    assert len(plan.new) == 3
-    assert {one.path for one in plan.findings if one.severity == "error"} == broken.keys()
+    plan = memory.entries.import_files(SHARDS | broken, agent="daryl")
+    assert len(plan.planned) == 3
+    assert {one.path for one in plan.warnings if one.severity == "error"} == broken.keys()

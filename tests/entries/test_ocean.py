@@ -9,10 +9,10 @@ import pytest
 from memory_v2.entries.ageing import plan_ageing
 from memory_v2.entries.entry import Decay, Reference
 from memory_v2.entries.ocean import Vault, read_vault
-from memory_v2.entries.promoting import plan_promotion
 from memory_v2.entries.references import Targets
+from memory_v2.entries.sharing import plan_promotion
 from tests.entries.made import DAY, noon
-from tests.entries.test_promoting import NOW
+from tests.entries.test_sharing import NOW
 
 NAME = "obs-2026-02-15-001.md"
 
@@ -120,21 +120,21 @@ def test_a_shared_copy_of_an_agent_that_is_gone_is_told_with_its_like(vault: Vau
 
 def test_what_is_shared_already_is_not_promoted_again(vault: Vault) -> None:
     plan = plan_promotion(vault.entries, NOW, only="fury/obs-2026-02-15-001")
-    assert [one.why for one in plan.refusals] == ["it is shared already, as shared/captain-obs-2026-02-15-001"]
-    assert [one.id for one in plan_promotion(vault.entries, NOW).promotions] == ["hawk/obs-2026-02-15-001"]
+    assert [one.reason for one in plan.skipped] == ["it is shared already, as shared/captain-obs-2026-02-15-001"]
+    assert [one.name for one in plan_promotion(vault.entries, NOW).planned] == ["hawk/obs-2026-02-15-001"]
 
 
 @pytest.mark.parametrize(("past", "gone"), [(13, []), (14, ["watchtower"]), (31, ["forge", "fury", "hawk", "scout"])])
 def test_every_vault_is_aged_by_its_own_rules(vault: Vault, past: int, gone: list[str]) -> None:
-    expired = plan_ageing(vault.entries, noon(DAY + timedelta(days=past))).expired
-    spaces = {one.id.partition("/")[0] for one in expired}
+    expired = plan_ageing(vault.entries, noon(DAY + timedelta(days=past))).planned
+    spaces = {one.name.partition("/")[0] for one in expired}
     assert set(gone) <= spaces
     assert "shield" not in spaces
     assert bool(gone) == bool(spaces)
 
 
 def test_one_id_in_several_files_is_an_error_and_both_are_read() -> None:
-    twice = {f"agents/hawk/memory/{area}/{NAME}": observation("CTR.\n") for area in ("vault", "archive")}
+    twice = {f"agents/hawk/memory/{store}/{NAME}": observation("CTR.\n") for store in ("vault", "archive")}
     vault = read_vault(twice)
     assert [entry.archived for entry in vault.entries] == [True, False]
     assert told(vault, "repeated-id").keys() == twice.keys()
@@ -161,4 +161,4 @@ def test_what_cannot_be_read_is_told_with_its_line_and_the_rest_is_read() -> Non
     assert folder + "note.md" in {one.path for one in vault.findings}
     bare = next(one for one in vault.entries if one.name.endswith("15-005"))
     assert (bare.observed_at, bare.decay) == (DAY, Decay())
-    assert not plan_ageing([bare], noon(date(2999, 1, 1))).expired
+    assert not plan_ageing([bare], noon(date(2999, 1, 1))).planned

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2 import Memory
+from memory_v2.entries.entry_files import MAX_BYTES, can_be_packed, read_pack, stored_changes
 from memory_v2.entries.indexing import Source
-from memory_v2.entries.packs import MAX_BYTES, can_be_packed, read_pack, stored_changes
 from memory_v2.entries.places import entry_name
 from memory_v2.errors import InvalidSetting, NotAllowed, StorageConflict
 from memory_v2.index.entry_index import EntryIndex
@@ -57,10 +57,10 @@ def test_what_is_old_and_of_low_importance_is_packed_and_undo_brings_every_byte_
     memory.entries.pick_up()
     before = files(tmp_path)
     shown = memory.entries.pack()
-    assert [one.id for one in shown.plan.packed] == [FIRST, SECOND]
+    assert [one.name for one in shown.planned] == [FIRST, SECOND]
     assert files(tmp_path) == before
     done = memory.entries.pack(apply=True)
-    assert done.plan == shown.plan
+    assert done == shown
     assert sorted(files(tmp_path)) == [
         f"{PACK}.md",
         *(f"{HAWK}/vault/{name}.md" for name in ("2026-02/obs-2026-02-16-002", "2026-02/obs-2026-02-17-001")),
@@ -74,9 +74,9 @@ def test_what_is_old_and_of_low_importance_is_packed_and_undo_brings_every_byte_
 
 def test_what_says_no_importance_is_packed_once_it_is_in_the_archive(memory: Memory) -> None:
     memory.entries.capture("The shop opens at nine.", "hawk", date="2026-02-17", decay="ttl-7d")
-    assert not memory.entries.pack(apply=True).plan.packed
+    assert not memory.entries.pack(apply=True).planned
     memory.entries.age(apply=True)
-    assert [one.id for one in memory.entries.pack(apply=True).plan.packed] == ["hawk/obs-2026-02-17-001"]
+    assert [one.name for one in memory.entries.pack(apply=True).planned] == ["hawk/obs-2026-02-17-001"]
     assert memory.entries.list_entries(archived=True)[0].text == "The shop opens at nine.\n"
 
 
@@ -85,7 +85,7 @@ def test_a_packed_entry_is_found_shown_and_referred_to(memory: Memory) -> None:
     entry = memory.entries.read_entry(FIRST)
     assert memory.entries.pack(apply=True).revision
     assert memory.entries.read_entry(FIRST).text == entry.text
-    assert memory.entries.read_entry("obs-2026-02-15-001" if memory.entries.area.agent == "hawk" else FIRST).archived
+    assert memory.entries.read_entry("obs-2026-02-15-001" if memory.entries.store.agent == "hawk" else FIRST).archived
     assert [(one.relation, one.target) for one in memory.entries.referred_to_by(FIRST)] == [("corrects", SECOND)]
     assert not [one for one in memory.search("Was the pixel broken?") if one.path == PACK]
     hit = memory.search("Was the pixel broken?", archived=True)[0]
@@ -131,7 +131,7 @@ def test_a_pack_takes_in_more_until_it_is_full(memory: Memory) -> None:
     for turn in range(3):
         memory.entries.capture(f"{turn} {long}", "hawk", date=f"2026-02-1{turn}", importance=0.0)
         memory.entries.pack(apply=True)
-    packs = memory.entries.area.stored.packs("hawk", "2026-02")
+    packs = memory.entries.store.stored.packs("hawk", "2026-02")
     assert [stamp.path.rpartition("-")[2] for stamp in packs] == ["001", "002"]
     assert all(stamp.size <= MAX_BYTES for stamp in packs)
     assert len(memory.entries.list_entries(archived=True)) == 3
@@ -169,9 +169,9 @@ def test_what_is_captured_while_entries_are_packed_is_kept(memory: Memory, tmp_p
 def test_an_entry_that_looks_like_a_pack_keeps_its_own_file(memory: Memory) -> None:
     text = "How packs look:\n\n# Entry obs-2026-02-15-009\ntext"
     memory.entries.capture(text, "hawk", date="2026-02-15", importance=0.1)
-    plan = memory.entries.pack(apply=True).plan
-    assert not plan.packed
-    assert [(one.kind, one.path) for one in plan.findings] == [("not-packed", FIRST)]
+    plan = memory.entries.pack(apply=True)
+    assert not plan.planned
+    assert [(one.kind, one.path) for one in plan.warnings] == [("not-packed", FIRST)]
     assert memory.entries.read_entry(FIRST).text == f"{text}\n"
 
 
@@ -217,7 +217,7 @@ def test_packs_are_brought_into_another_memory_and_into_a_checkpoint(memory: Mem
         assert other.entries.import_files(given, apply=True).revision
         assert other.entries.list_entries(archived=True) == memory.entries.list_entries(archived=True)
         again = other.entries.import_files(given, apply=True)
-        assert (again.revision, len(again.plan.known)) == (None, 5)
+        assert (again.revision, len(again.skipped)) == (None, 5)
     memory.checkpoints.create_checkpoint("packed")
     before = files(tmp_path)
     memory.entries.retract(FIRST, "no")
@@ -270,7 +270,7 @@ def test_a_scan_of_the_entries_reads_a_pack_once(memory: Memory, monkeypatch: py
     for number in range(20):
         memory.entries.capture(f"Lamp {number} was broken.", "hawk", date="2026-02-15", importance=0.1)
     memory.entries.pack(apply=True)
-    area, index = memory.entries.area, EntryIndex(Source(memory.storage, UTC_DAYS), None)
+    store, index = memory.entries.store, EntryIndex(Source(memory.storage, UTC_DAYS), None)
     asked: list[str] = []
     read = memory.storage.read
 
@@ -279,7 +279,7 @@ def test_a_scan_of_the_entries_reads_a_pack_once(memory: Memory, monkeypatch: py
         return read(path)
 
     monkeypatch.setattr(memory.storage, "read", counted)
-    assert len(list(area.read_files())) == 20
+    assert len(list(store.read_files())) == 20
     assert asked in ([PACK], [PACK] * 2)  # for the names in it, unless they are known, and for the entries
     asked.clear()
     index.refresh()

@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 
 from memory_v2 import Memory
-from memory_v2.documents import result_document
 from memory_v2.entries.indexing import Source
-from memory_v2.entries.search_row import SEARCH
 from memory_v2.errors import InvalidSetting
 from memory_v2.index.entry_index import FILE, EntryIndex
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.results import EntryResult, SearchResults
+from memory_v2.serialize import document
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.calendar import UTC_DAYS
@@ -77,8 +76,8 @@ def test_the_score_of_an_entry_is_how_it_answers_times_its_confidence_times_its_
     assert (told.confidence, told.weight, told.decay) == (0.5, 0.5, "linear-30d")
     assert unsure.relevance_score == pytest.approx(told.answers * 0.25, abs=1e-3)
     assert (sure.factors.confidence, sure.factors.weight) == (1.0, 1.0)
-    document = result_document(SEARCH, memory.search("Where does the pump leak?"), {"query": "?"})
-    assert document["results"][1]["factors"] == {
+    shown = document(memory.search("Where does the pump leak?"))
+    assert shown["results"][1]["factors"] == {
         "answers": told.answers,
         "confidence": 0.5,
         "weight": 0.5,
@@ -109,6 +108,17 @@ def test_a_search_is_narrowed(memory: Memory, asked: dict[str, Any], found: list
     results = memory.search("dashboard", **asked)
     assert ids(results) == found
     assert len(results) > len(found) if asked == {"only": "pages"} else len(results) == len(found)
+
+
+def test_a_search_for_an_agent_has_what_all_share(memory: Memory) -> None:
+    memory.entries.capture("The lamp is broken.", "hawk", confidence=0.9)
+    memory.entries.promote(apply=True)
+    memory.entries.capture("The lamp flickers.", "raven")
+    assert set(ids(memory.search("lamp", agent="raven"))) == {
+        "raven/obs-2026-02-15-001",
+        "shared/hawk-obs-2026-02-15-001",
+    }
+    assert ids(memory.search("lamp", agent="shared")) == ["shared/hawk-obs-2026-02-15-001"]
 
 
 def test_below_a_page_are_the_entries_whose_home_it_is(memory: Memory) -> None:
@@ -178,7 +188,7 @@ def test_what_is_archived_is_left_out_and_counted(memory: Memory) -> None:
     results = memory.search("pump leaks")
     assert ids(results) == ["new/obs-2026-02-15-001"]
     assert results.archived_left_out == 1
-    assert result_document(SEARCH, results, {"query": ""})["archived_left_out"] == 1
+    assert document(results)["archived_left_out"] == 1
     shown = memory.search("pump leaks", archived=True)
     assert ids(shown) == ["new/obs-2026-02-15-001", "old/obs-2026-01-01-001"]
     assert [one.archived for one in entries_of(shown)] == [False, True]
@@ -191,7 +201,7 @@ def test_an_entry_whose_page_is_found_is_not_shown_twice(memory: Memory, tmp_pat
     [file] = tmp_path.rglob("obs-*.md")
     assert len(memory.search("Where does the pump leak?")) == 2
     file.write_text(file.read_text("utf-8").replace("home: pump", "home: pump\nconsolidated_into: [pump]"), "utf-8")
-    memory.entries.area.index.expire()
+    memory.entries.store.index.expire()
     assert [one.path for one in memory.search("Where does the pump leak?")] == ["pump"]
     [alone] = entries_of(memory.search("Where does the pump leak?", only="entries"))
     assert alone.consolidated_into == ("pump",)
@@ -213,10 +223,10 @@ def test_an_entry_is_shown_if_the_page_that_it_was_worked_into_answers_less_well
 def test_a_memory_without_entries_has_no_index_of_them_and_answers_as_before(memory: Memory, tmp_path: Path) -> None:
     memory.write("Zebras are striped.")
     results = memory.search("zebras")
-    document = result_document(SEARCH, results, {"query": "zebras"})
+    shown = document(results)
     assert not (tmp_path / ".metadata" / FILE).exists()
-    assert {"entry", "factors", "archived"}.isdisjoint(document["results"][0])
-    assert "archived_left_out" not in document
+    assert {"entry", "factors", "archived"}.isdisjoint(shown["results"][0])
+    assert "archived_left_out" not in shown
 
 
 def test_a_memory_of_entries_only_answers(memory: Memory) -> None:
@@ -257,18 +267,18 @@ def test_what_others_capture_and_edit_is_found(memory: Memory, tmp_path: Path) -
     assert ids(memory.search("pump"))
     with Memory(LocalStorage(tmp_path), now=lambda: NOW) as other:
         other.entries.capture("The valve is stuck.", "other")
-    memory.entries.area.index._next_look = 0.0  # a second later
+    memory.entries.store.index._next_look = 0.0  # a second later
     assert ids(memory.search("valve")) == ["other/obs-2026-02-15-001"]
     file = next((tmp_path / "entries/agents/other").rglob("*.md"))
     with file.open("r+b") as opened:  # in its place, as some editors do
         data = opened.read().replace(b"stuck", b"loose")
         opened.seek(0)
         opened.write(data)
-    memory.entries.area.index._next_look = 0.0
+    memory.entries.store.index._next_look = 0.0
     assert ids(memory.search("valve loose")) == ["other/obs-2026-02-15-001"]
     assert entries_of(memory.search("valve loose"))[0].excerpt == "The valve is loose."
     file.unlink()
-    memory.entries.area.index._next_look = 0.0
+    memory.entries.store.index._next_look = 0.0
     assert ids(memory.search("valve")) == []
 
 
@@ -375,7 +385,7 @@ def test_plans_and_lists_read_only_what_has_changed(tmp_path: Path, monkeypatch:
         assert memory.entries.status().homes == first.homes  # what has just changed is read once more
         read.clear()
         assert len(memory.entries.list_entries("hawk")) == 5
-        assert memory.entries.age().plan.expired == ()
+        assert memory.entries.age().planned == ()
         assert [path for path in read if "obs-" in path] == []
         memory.entries.capture("The pump leaks.", "fury")
         read.clear()

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from memory_v2 import Memory
-from memory_v2.entries.desk import Decided
 from memory_v2.errors import ModelError
 from memory_v2.models.base import Conversation, Reply, ToolCall, ToolResult
 from memory_v2.models.scripted import ScriptedModel
@@ -57,16 +56,15 @@ def test_the_rules_come_first_and_a_model_sorts_what_they_leave(memory: Memory) 
     told: list[str] = []
     live = with_model(memory, answering(GOOD, told))
     done = live.entries.route(apply=True)
-    assert isinstance(done, Decided)
     assert (done.decided_by, done.degraded) == ("scripted", "")
     assert homes(memory) == ["insights", "technical", None]
     assert "[e1] 2026-02-16 · tags: web\n    │ Nginx answers 413 above 20 MB.\n[e2] 2026-02-17\n" in told[0]
     assert "test the restore" not in told[0], "the rules have routed it"
-    assert [(one.id[-3:], one.routing.reason) for one in done.plan.routed] == [
+    assert [(one.name[-3:], one.reason) for one in done.planned] == [
         ("001", "lesson (label, 3)"),
         ("001", "by scripted"),
     ]
-    assert done.plan.stay[0].routing.reason == "a meal (by scripted)"
+    assert done.skipped[0].reason == "a meal (by scripted)"
     memory.undo()
     assert homes(memory) == [None, None, None]
 
@@ -83,7 +81,7 @@ def test_what_was_shown_is_carried_out_without_asking_again(memory: Memory) -> N
     assert len(told) == 2, "only the new one is asked for"
     assert "lamp" in told[1]
     assert "Nginx" not in told[1]
-    assert done.plan.routed == shown.plan.routed
+    assert done.planned == shown.planned
     assert homes(memory) == ["insights", "technical", None, None]
 
 
@@ -143,7 +141,6 @@ def test_a_wrong_decision_is_sent_back_and_then_nothing_more_is_routed(
     told: list[str] = []
     done = with_model(memory, answering(calls, told)).entries.route(apply=True)
     assert any(problem in one for one in told), told
-    assert isinstance(done, Decided)
     assert done.degraded
     assert homes(memory)[0] == "insights"
 
@@ -153,7 +150,6 @@ def test_a_model_that_fails_leaves_the_rest_in_the_inbox(memory: Memory) -> None
         raise ModelError("the provider is down")
 
     done = with_model(memory, fails).entries.route(apply=True)
-    assert isinstance(done, Decided)
     assert "the provider is down" in done.degraded
     assert done.decided_by == "offline"
     assert homes(memory) == ["insights", None, None]
@@ -168,8 +164,7 @@ def test_a_model_is_not_asked_if_the_rules_leave_nothing(memory: Memory) -> None
     file = next(Path(memory.storage.where).rglob(f"{lunch.name}.md"))
     file.unlink()
     done = with_model(memory, lambda conversation: Reply("", stop_reason="refusal")).entries.route(apply=True)
-    assert isinstance(done, Decided)
-    assert (done.plan.routed, done.decided_by, done.cost.calls) == ((), "program", 0)
+    assert (done.planned, done.decided_by, done.cost.calls) == ((), "program", 0)
 
 
 def test_without_a_model_routing_leaves_no_trace_and_keeps_nothing(memory: Memory) -> None:

@@ -52,12 +52,12 @@ def test_the_inbox_is_routed_in_one_operation_that_undo_takes_back(memory: Memor
     memory.entries.pick_up()
     before = files(tmp_path)
     plan = memory.entries.route()
-    assert [(one.id, one.routing.home) for one in plan.plan.routed] == [(lesson, "insights")]
-    assert [one.id for one in plan.plan.stay] == [soup]
+    assert [(one.name, one.target) for one in plan.planned] == [(lesson, "insights")]
+    assert [one.name for one in plan.skipped] == [soup]
     assert plan.revision is None
     assert files(tmp_path) == before
     done = memory.entries.route(apply=True)
-    assert done.plan == plan.plan
+    assert done == plan
     assert [entry.home for entry in memory.entries.list_entries()] == ["insights", None]
     assert memory.history()[0].revisions[-1].id[:12] == done.revision
     assert memory.entries.route(apply=True).revision is None
@@ -77,7 +77,7 @@ def test_routing_changes_one_line_and_keeps_unknown_keys_to_the_byte(memory: Mem
 def test_a_page_that_an_entry_names_becomes_its_home(memory: Memory) -> None:
     memory.write("Silica is tested with pytest.", "projects/silica")
     memory.entries.capture("Decision: coverage is 90%, see [[projects/silica]].")
-    assert memory.entries.route(apply=True).plan.routed[0].routing.home == "projects/silica"
+    assert memory.entries.route(apply=True).planned[0].target == "projects/silica"
     assert memory.entries.route_text("[[projects/silica]]").home == "projects/silica"
 
 
@@ -88,13 +88,13 @@ def test_what_has_expired_goes_to_the_archive_in_one_operation_that_undo_takes_b
     other = memory.entries.capture("See the CTR.", references=[old]).id
     memory.entries.pick_up()
     before = files(tmp_path)
-    assert not memory.entries.age(apply=True).plan.expired
+    assert not memory.entries.age(apply=True).planned
     clock.now = START + timedelta(days=14)
     plan = memory.entries.age()
-    assert [one.id for one in plan.plan.expired] == [old]
+    assert [one.name for one in plan.planned] == [old]
     assert files(tmp_path) == before
     done = memory.entries.age(apply=True)
-    assert done.plan == plan.plan
+    assert done == plan
     assert [entry.id for entry in memory.entries.list_entries()] == [other]
     after = files(tmp_path)
     assert sorted(after.values()) == sorted(before.values())
@@ -112,7 +112,7 @@ def test_nothing_in_the_archive_is_overwritten(memory: Memory, clock: Clock, tmp
     in_the_way.parent.mkdir(parents=True)
     in_the_way.write_text("---\ncreated: 2026-02-15\n---\nAn older one.\n")
     clock.now = START + timedelta(days=20)
-    assert not memory.entries.age(apply=True).plan.expired
+    assert not memory.entries.age(apply=True).planned
     assert in_the_way.read_text().endswith("An older one.\n")
 
 
@@ -121,19 +121,19 @@ def test_what_is_sure_is_shared_in_one_operation_and_the_plan_is_what_is_stored(
     file.parent.mkdir(parents=True)
     file.write_text("---\nconfidence: 0.9\nmood: sunny\nbacklinks: [a]\n---\nBuyers pay net 30.\n")
     before = files(tmp_path)
-    (promotion,) = memory.entries.promote().plan.promotions
+    (promotion,) = memory.entries.promote().planned
     assert files(tmp_path) == before
     done = memory.entries.promote(apply=True)
-    shared = memory.entries.read_entry(promotion.copy.id)
-    assert shared == promotion.copy == done.plan.promotions[0].copy
+    shared = memory.entries.read_entry(promotion.target)
+    assert shared == promotion.facts["copy"] == done.planned[0].facts["copy"]
     assert shared.references == (Reference("related", "a"),)
-    assert b"mood: sunny" in files(tmp_path)[f"shared/observations/{promotion.copy.name}.md"]
-    original = memory.entries.read_entry(promotion.id)
-    assert original.promoted_to == (promotion.copy.id,)
+    assert b"mood: sunny" in files(tmp_path)[f"shared/observations/{promotion.facts['copy'].name}.md"]
+    original = memory.entries.read_entry(promotion.name)
+    assert original.promoted_to == (promotion.target,)
     again = memory.entries.promote(apply=True)
-    assert (again.revision, again.plan.promotions, again.plan.findings) == (None, (), ())
+    assert (again.revision, again.planned, again.warnings) == (None, (), ())
     file.write_text(file.read_text().replace("0.9", "0.6"))
-    assert [one.kind for one in memory.entries.promote().plan.findings] == ["outdated-copy"]
+    assert [one.kind for one in memory.entries.promote().warnings] == ["outdated-copy"]
     file.write_text(file.read_text().replace("0.6", "0.9"))
     memory.history()
     memory.undo(done.revision)
@@ -179,16 +179,16 @@ def test_a_change_by_others_in_between_makes_the_plan_again(
 ) -> None:
     memory.entries.capture("Lesson: test the restore.")
     file = tmp_path / f"{VAULT}/obs-2026-02-15-001.md"
-    commit = type(memory.entries.area).commit
+    commit = type(memory.entries.store).commit
     texts: list[str] = []
 
-    def changed_before(area, kind, summary, changes):  # type: ignore[no-untyped-def]
+    def changed_before(store, kind, summary, changes):  # type: ignore[no-untyped-def]
         if not texts:
             texts.append(file.read_text())
             file.write_text(texts[0].replace("---\nLesson", "home: people\n---\nLesson"))
-        return commit(area, kind, summary, changes)
+        return commit(store, kind, summary, changes)
 
-    monkeypatch.setattr(type(memory.entries.area), "commit", changed_before)
+    monkeypatch.setattr(type(memory.entries.store), "commit", changed_before)
     assert memory.entries.route(apply=True).revision is None
     assert memory.entries.read_entry("obs-2026-02-15-001").home == "people"
 

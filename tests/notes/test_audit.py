@@ -10,10 +10,9 @@ import pytest
 from memory_v2 import Memory
 from memory_v2.errors import UsageError
 from memory_v2.notes.audit.audit import Audit, Choice
-from memory_v2.notes.audit.context import Material
+from memory_v2.notes.audit.context import AuditContext, Policy
 from memory_v2.notes.audit.coverage import dark
 from memory_v2.notes.audit.findings import TABLE, Finding
-from memory_v2.notes.audit.policy import Policy
 from memory_v2.notes.notes import Notes
 from tests.notes.folder import hashes, notes_of, reopened, settled
 
@@ -58,6 +57,15 @@ def test_a_number_drifts_if_the_newest_log_says_another(line: str, drifted: list
     found = told(tmp_path, {**GUILD, "MEMORY.md": f"# Memory\n\n## Guild stats\n\n- {line}\n"}, "metric-drift")
     assert sorted(one.message.split()[0] for one in found) == drifted
     assert all((one.place, one.also) == ("MEMORY.md:5", ("memory/2026-02-10.md:7",)) for one in found)
+
+
+def test_numbers_without_a_label_and_in_tables_drift_too(tmp_path: Path) -> None:
+    memory = (
+        "# Memory\n\n## Guild\n\n- Karma 26, 14 posts, 6 followers\n\n| Metric | Value |\n|---|---|\n| karma | 26 |\n"
+    )
+    files = {"MEMORY.md": memory, "memory/2026-02-10.md": "## Guild\n\n- Guild: 19 posts, 35 karma\n"}
+    drifted = [(one.place, one.message.split()[0]) for one in told(tmp_path, files, "metric-drift")]
+    assert sorted(drifted) == [("MEMORY.md:5", "karma"), ("MEMORY.md:5", "posts"), ("MEMORY.md:9", "karma")]
 
 
 @pytest.mark.parametrize(("line", "drifted"), [("120 粉丝", 1), ("120 粉丝?", 0), ("120 粉丝？", 0)])
@@ -225,7 +233,7 @@ def test_a_secret_in_a_file_that_could_not_be_read_is_told_by_the_next_audit(
 ) -> None:
     with notes_of(tmp_path, {"key.md": f"token {SECRET}\n"}) as notes, monkeypatch.context() as unreadable:
         notes.refresh()
-        unreadable.setattr(Material, "data", {})
+        unreadable.setattr(AuditContext, "data", {})
         assert notes.audit().findings == ()
     with reopened(notes.folder, "2026-03-03T12:00:00+00:00") as notes:
         assert [one.code for one in notes.audit().findings] == ["secret"]
@@ -243,8 +251,8 @@ def test_a_note_that_a_search_for_its_own_words_does_not_find_is_dark(tmp_path: 
             asked.append(query)
             return ["bed-0.md"]
 
-        material = Material(notes.folder, [*notes.all()], [], {}, date(2026, 3, 1), search=search)
-        assert [one.path for one in dark(material)] == ["bed-1.md", "bed-2.md", "list.md"]
+        context = AuditContext(notes._files, date(2026, 3, 1), search=search)
+        assert [one.path for one in dark(context)] == ["bed-1.md", "bed-2.md", "list.md"]
     assert [query.split()[0] for query in asked] == ["kale", "leek", "chard", "amaranth"]
 
 
@@ -312,7 +320,7 @@ def test_the_same_notes_and_day_give_the_same_findings_and_nothing_is_changed(tm
 
 
 def test_the_page_about_notes_has_the_table_of_codes() -> None:
-    rows = [f"| `{code.name}` | {code.severity} | {code.meaning} | {code.advice} |" for code in TABLE]
+    rows = [f"| `{code.name}` | {code.severity} | {code.meaning} |" for code in TABLE]
     page = (Path(__file__).resolve().parents[2] / "docs" / "notes.md").read_text("utf-8")
     assert "\n".join(rows) in page
 

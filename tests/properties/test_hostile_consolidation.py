@@ -50,10 +50,10 @@ def test_whatever_a_model_answers_each_entry_is_on_the_pages_that_it_names(seed:
         assert MARK not in everything
         entries = {entry.id: entry for entry in memory.entries.list_entries()}
         assert all(entry.consolidated_into for entry in entries.values())
-        for one in done.plan.entries:
-            assert set(one.pages) <= pages.keys(), one
-            for block in new_blocks(entries[one.id].text):
+        for one in done.of("work in"):
+            assert set(one.facts["pages"]) <= pages.keys(), one
+            for block in new_blocks(entries[one.name].text):
                 is_there = block.content in everything or not missing_from(block, everything)
                 assert is_there, (one, block.content)
         assert [finding for finding in memory.check() if finding.severity == "error"] == []
-        assert memory.entries.consolidate(apply=True).plan.entries == ()
+        assert memory.entries.consolidate(apply=True).of("work in") == ()

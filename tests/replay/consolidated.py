@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memory_v2.entries.consolidation import ConsolidationPlan
-from memory_v2.entries.desk import Decided
+from memory_v2.plan import Plan
 from tests.replay.scenario import BOTH, Scenario
 from tests.replay.stage import Stage
 
@@ -147,29 +146,29 @@ def capture(stage: Stage) -> None:
         stage.memory.entries.capture(text, agent, home=home, date=day)
 
 
-def act(stage: Stage) -> Decided[ConsolidationPlan]:
+def act(stage: Stage) -> Plan:
     capture(stage)
     shown = stage.memory.entries.consolidate()
     done = stage.memory.entries.consolidate(apply=True)
-    assert done.plan == shown.plan, "what was shown is carried out"
+    assert done == shown, "what was shown is carried out"
     return shown
 
 
-def judge(stage: Stage, shown: Decided[ConsolidationPlan]) -> None:
+def judge(stage: Stage, shown: Plan) -> None:
     assert shown.decided_by not in ("offline", "program")
     assert shown.degraded == ""
     assert [finding for finding in stage.offline.check() if finding.severity == "error"] == []
     pages = stage.bodies()
     everything = "\n".join(pages.values())
     entries = stage.offline.entries.list_entries()
-    assert len(shown.plan.entries) == len(entries) == len(WEEK)
+    assert len(shown.of("work in")) == len(entries) == len(WEEK)
     assert all(entry.consolidated_into and set(entry.consolidated_into) <= pages.keys() for entry in entries)
     assert [fact for fact in FACTS if not re.search(fact, everything, re.I)] == []
     for now, before in CHANGED:
         lines = [line for line in everything.splitlines() if now in line and before in line]
         assert any(line.index(now) < line.index(before) for line in lines), f"{now} (before: {before})"
     assert everything.count("50,000") == 1, "what two entries say is told once"
-    assert all(f"entries/{entry.id}" in everything for entry in entries if _stands(shown.plan, entry.id))
+    assert all(f"entries/{entry.id}" in everything for entry in entries if _is_written(shown, entry.id))
     of_people = [path for path, body in pages.items() if "Heike Janssen" in body or "0421-555-0142" in body]
     assert all(path.startswith("people") for path in of_people), of_people
     assert all("Postgres" not in pages[path] for path in of_people)
@@ -178,11 +177,11 @@ def judge(stage: Stage, shown: Decided[ConsolidationPlan]) -> None:
     assert max(len(stage.text(path).encode()) for path in pages) <= stage.memory.threshold
     for question, answer in QUESTIONS.items():
         assert any(answer in found.excerpt for found in stage.offline.search(question)[:3]), question
-    assert stage.offline.entries.consolidate().plan.entries == (), "a second run does nothing"
+    assert stage.offline.entries.consolidate().of("work in") == (), "a second run does nothing"
 
 
-def _stands(plan: ConsolidationPlan, entry_id: str) -> bool:
-    return next(one.outcome for one in plan.entries if one.id == entry_id) != "said already"
+def _is_written(plan: Plan, entry_id: str) -> bool:
+    return next(step.reason for step in plan.of("work in") if step.name == entry_id) != "said already"
 
 
 SCENARIO = Scenario("consolidate-week", "thirty entries of a week are worked into pages", act, judge, BOTH)

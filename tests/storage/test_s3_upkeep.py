@@ -17,14 +17,14 @@ def test_plans_are_carried_out_and_undone_in_a_bucket_and_another_machine_sees_i
     memory = Memory(machine("one"), now=lambda: now[0])
     lesson = memory.entries.capture("Lesson: test the restore.", decay="linear-14d", confidence=0.9).id
     assert memory.entries.route(apply=True).revision
-    (promotion,) = memory.entries.promote(apply=True).plan.promotions
+    (promotion,) = memory.entries.promote(apply=True).planned
     now[0] += timedelta(days=14)
-    assert {one.id for one in memory.entries.age(apply=True).plan.expired} == {lesson, promotion.copy.id}
+    assert {one.name for one in memory.entries.age(apply=True).planned} == {lesson, promotion.target}
     other = Memory(machine("two"), now=lambda: now[0])
     assert not other.entries.list_entries()
-    assert not other.entries.age(apply=True).plan.expired
+    assert not other.entries.age(apply=True).planned
     other.undo()
     assert {one.id: one.home for one in memory.entries.list_entries()} == {
         lesson: "insights",
-        promotion.copy.id: "insights",
+        promotion.target: "insights",
     }
