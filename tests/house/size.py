@@ -1,4 +1,4 @@
-"""How large the house is, room by room: `python -m bench.house [CHECKOUT]`.
+"""How large the house is, room by room: `python -m tests.house.size [CHECKOUT]`.
 
 Counted are lines, the median length of a function, the share of lines that are docstrings, imports of our own modules
 inside functions, `TYPE_CHECKING` blocks, and circles of modules, with all of these imports counted as imports.
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean, median
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 OURS = "memory_v2"
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
