@@ -30,6 +30,7 @@ from memory_v2.tree.path import ROOT
 if TYPE_CHECKING:
     from memory_v2.checkpoints.checkpoints import Checkpoints
     from memory_v2.entries.entries import Entries
+    from memory_v2.index.store import Store
     from memory_v2.models.base import Model
     from memory_v2.operations.check import Checkup
     from memory_v2.operations.context import Context
@@ -143,8 +144,16 @@ class Memory:
             self._threshold,
             calendar,
             self._is_dense,
+            self._index_store,
             lambda: self.entries.area.index,
         )
+
+    @cached_property
+    def _index_store(self) -> Store:
+        """The tables of the index, of pages and entries."""
+        from memory_v2.index.store import Store
+
+        return Store(self.storage.cache_folder)
 
     @property
     def today(self) -> date:
@@ -175,9 +184,13 @@ class Memory:
     @cached_property
     def entries(self) -> Entries:
         """The entries: short, dated observations beside the pages."""
+        from memory_v2.entries.area import Area
         from memory_v2.entries.entries import Entries
+        from memory_v2.text.calendar import Calendar, utc_now
 
-        return Entries(self.storage, self._timezone, self._now, self._agent, self._recover, self._act, self.is_offline)
+        calendar = Calendar(self._timezone, self._now or utc_now)
+        area = Area(self.storage, calendar, self._agent, lambda: self._index_store)
+        return Entries(area, self._recover, self._act, self.is_offline)
 
     @property
     def checkpoints(self) -> Checkpoints:
@@ -483,8 +496,8 @@ class Memory:
 
     def close(self) -> None:
         """Closes the index's file; the next use opens it again."""
-        if "_parts" in self.__dict__:
-            self._parts.index.close()
+        if "_index_store" in self.__dict__:
+            self._index_store.close()
         if "entries" in self.__dict__:
             self.entries.close()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -37,7 +37,8 @@ from memory_v2.text.plain import shorten
 from memory_v2.tree.path import ENTRIES
 
 if TYPE_CHECKING:
-    from memory_v2.index.entry_index import EntryIndex
+    from memory_v2.index.entries import EntryIndex
+    from memory_v2.index.store import Store
 
 CAPTURE = "capture"
 """The kind of a revision that takes in what was captured."""
@@ -50,11 +51,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Area:
-    """The entries in a storage. `agent` is whose entries are captured if nobody is named."""
+    """The entries in a storage. `agent` is whose entries are captured if nobody is named; `open_store` gives the tables
+    of the memory's index, where there is one."""
 
     storage: MemoryStorage
     calendar: Calendar = UTC_DAYS
     agent: str = DEFAULT_AGENT
+    open_store: Callable[[], Store] | None = None
 
     @cached_property
     def known(self) -> KnownEntries:
@@ -71,7 +74,7 @@ class Area:
         """The index of the entries, for searches and plans."""
         from memory_v2.entries.indexing import open_index  # start-up that a capture should not pay
 
-        return open_index(self.storage, self.calendar)
+        return open_index(self.storage, self.calendar, self.open_store)
 
     def places(self) -> Iterator[Place]:
         """Where all entries stand, in no order, without reading any."""

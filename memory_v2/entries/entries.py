@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import date, datetime, tzinfo
+from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory_v2.entries import curation_rows, deciding_rows, rows
 from memory_v2.entries.area import Area
 from memory_v2.entries.arguments import check_arguments
-from memory_v2.text.calendar import Calendar, utc_now
 
 if TYPE_CHECKING:
     from memory_v2.entries.capture import Captured, CapturedBatch
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from memory_v2.operations.context import Context
     from memory_v2.operations.row import Row
     from memory_v2.plan import Plan
-    from memory_v2.storage.base import MemoryStorage
 
 T = TypeVar("T")
 
@@ -34,18 +32,15 @@ class Entries:
 
     def __init__(
         self,
-        storage: MemoryStorage,
-        timezone: tzinfo,
-        now: Callable[[], datetime] | None,
-        agent: str,
+        area: Area,
         recover: Callable[[], object],
         operate: Callable[[Row[Any], Callable[[Context], Any], dict[str, Any]], Any],
         is_offline: bool,
     ) -> None:
-        """The entries in a storage, captured as those of an `agent` if nobody is named. `recover` finishes interrupted
+        """The entries of an `area`. `recover` finishes interrupted
         operations, and is called first, except by a capture, which waits for nothing. `operate` runs an operation that
         a model takes part in, with what works on pages; a memory that `is_offline` has none."""
-        self.area = Area(storage, Calendar(timezone, now or utc_now), agent)
+        self.area = area
         self._recover = recover
         self._operate = operate
         self._is_offline = is_offline
@@ -195,5 +190,3 @@ class Entries:
     def close(self) -> None:
         """Closes its files; the next use opens them again."""
         self.area.known.close()
-        if "index" in self.area.__dict__:
-            self.area.index.close()
