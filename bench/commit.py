@@ -118,7 +118,7 @@ def whole(memory: Memory, path: str, text: str) -> float:
 def parts(memory: Memory, path: str, text: str) -> tuple[float, float]:
     """Times the search for edits by hand, which walks over all files, and the commit, from the staged page until it is
     stored, recorded and indexed."""
-    context = replace(memory._context, operation=Operation())  # as each operation has it; there is no other way in
+    context = replace(memory._engine.context, operation=Operation())
     began = time.perf_counter()
     refresh(context)
     looked = time.perf_counter()

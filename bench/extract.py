@@ -34,7 +34,7 @@ from memory_v2.agent.limits import Limits
 from memory_v2.agent.load import load_model
 from memory_v2.files.left_out import LeftOut
 from memory_v2.models.base import Model
-from memory_v2.notes.cache import Kept, Read
+from memory_v2.notes.cache import CachedFile, NotesCache
 from memory_v2.notes.classify import GRADES
 from memory_v2.notes.extract import Extracted, extracted
 from memory_v2.notes.grade import Grader
@@ -151,13 +151,13 @@ def _ours(file: str) -> Iterator[tuple[int, str, str]]:
 def _graded(labels: Sequence[Labelled], model: Model) -> Told:
     """What the lines are if a model grades those of them that the rules are unsure of, as keywords."""
     lines = {(one.file, one.line) for one in labels}
-    kept, rules = Kept(None), list[Extracted]()
+    cache, rules = NotesCache(None), list[Extracted]()
     for file in sorted({one.file for one in labels}):
         note = read_note(file, data_file(f"notes/{file}").read_bytes())
         assert isinstance(note, Note), note
-        kept.keep([Read(file, "", note.sha256, note)], ())
+        cache.store([CachedFile(file, "", note.sha256, note)])
         rules += (one for one in extracted(note) if (file, one.first_line) in lines and not one.is_closed)
-    grader = Grader(model, kept, PATIENT, None, lambda: datetime.now(UTC))
+    grader = Grader(model, cache, PATIENT, None, lambda: datetime.now(UTC))
     found: dict[tuple[str, int], dict[str, str]] = defaultdict(dict)
     for one in grader.grade(rules, NO_ALIASES):
         if not one.is_closed:

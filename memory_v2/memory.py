@@ -1,39 +1,30 @@
-"""What users hold: a memory. Each method is a row of the table, run.
-
-The rooms are imported when they are first used: reading a page must not wait for what writing one needs.
-"""
+"""What users hold: a memory. Each method is an operation, run by the engine."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
 from copy import copy
-from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from memory_v2.entries import rows as entry_rows
-from memory_v2.entries.search_row import ALWAYS_TOLD, SEARCH
-from memory_v2.errors import NotAllowed
-from memory_v2.given import check_given, require, tag_list
-from memory_v2.operations import rows
-from memory_v2.operations.running import RunningOperation, RunningOperations
-from memory_v2.recovering import Recovery
-from memory_v2.settings import DEFAULT_AGENT, DEFAULT_MODEL, DEFAULT_THRESHOLD, DEFAULT_TRACES, Limits, Settings
+from memory_v2 import entries, operations
+from memory_v2.engine import Engine
+from memory_v2.operations.running import RunningOperation
+from memory_v2.settings import DEFAULT_AGENT, DEFAULT_THRESHOLD, DEFAULT_TRACES, Limits, Settings
 from memory_v2.storage.opened import open_storage
-from memory_v2.table import TABLE
+from memory_v2.text.calendar import Calendar, utc_now
 from memory_v2.tree.block import readable
 from memory_v2.tree.path import ROOT
+from memory_v2.validate import check_given, require, tag_list
 
 if TYPE_CHECKING:
-    from memory_v2.checkpoints.checkpoints import Checkpoints
-    from memory_v2.entries.entries import Entries
-    from memory_v2.index.store import Store
+    from memory_v2.memory_checkpoints import Checkpoints
+    from memory_v2.memory_entries import Entries
     from memory_v2.models.base import Model
     from memory_v2.operations.check import Checkup
-    from memory_v2.operations.context import Context
     from memory_v2.operations.forget import Forgotten
     from memory_v2.operations.gc import Packed
     from memory_v2.operations.history import BlamedLine, PastOperation
@@ -48,17 +39,15 @@ if TYPE_CHECKING:
         SplitResult,
         WriteResult,
     )
-    from memory_v2.operations.row import Row
-    from memory_v2.operations.run import Runner
     from memory_v2.operations.session_start import SessionContext
     from memory_v2.recovery import Recovered
     from memory_v2.storage.base import MemoryStorage
     from memory_v2.storage.history import Change
-    from memory_v2.trace.files import Traces
     from memory_v2.trace.recording import Event, Trace
     from memory_v2.tree.graph import Graph
 
-T = TypeVar("T")
+PagePath = Annotated[str, "The page."]
+PageOrRoot = Annotated[str, "The page; the root if none is given."]
 
 
 class Memory:
@@ -89,19 +78,19 @@ class Memory:
         `agent` is whose entries are captured; `dense` is whether search goes by meaning too; `on_event` is called in
         the thread of an operation, with its id and each event of its trace as it happens, from `begin` to `end`."""
         check_given(storage, model, threshold, limits, now, traces, prices, timezone, agent, dense, on_event)
-        self.storage = storage
-        self._model = model
-        self._threshold = threshold
-        self._limits = limits
-        self._now = now
-        self._traces = traces
-        self.prices = prices
-        self._timezone = timezone
-        self._agent = agent
-        self._is_dense = dense
-        self._on_event = on_event
-        self._running = RunningOperations()
-        self._recovery = Recovery(storage, now, self._finish)
+        self.storage, self.prices = storage, prices
+        self._engine = Engine(
+            storage,
+            model,
+            threshold=threshold,
+            limits=limits or Limits(),
+            calendar=Calendar(timezone, now or utc_now),
+            traces=traces,
+            prices=prices,
+            agent=agent,
+            is_dense=dense,
+            on_event=on_event,
+        )
 
     @classmethod
     def open(
@@ -131,137 +120,79 @@ class Memory:
             on_event=on_event,
         )
 
-    @cached_property
-    def _parts(self) -> Context:
-        from memory_v2.operations.opening import open_context
-        from memory_v2.text.calendar import Calendar, utc_now
-
-        calendar = Calendar(self._timezone, self._now or utc_now)
-        return open_context(
-            self.storage,
-            self._model,
-            self.prices,
-            self._threshold,
-            calendar,
-            self._is_dense,
-            self._index_store,
-            lambda: self.entries.area.index,
-        )
-
-    @cached_property
-    def _index_store(self) -> Store:
-        """The tables of the index, of pages and entries."""
-        from memory_v2.index.store import Store
-
-        return Store(self.storage.cache_folder)
-
     @property
     def today(self) -> date:
         """The current day, in the time zone of this memory."""
-        return self._parts.calendar.today
-
-    @property
-    def _context(self) -> Context:
-        """What operations work with, after interrupted operations are finished."""
-        self._recover()
-        return self._parts
+        return self._engine.calendar.today
 
     @property
     def model_name(self) -> str:
         """The model that decides: `offline`, `anthropic:<model>`."""
-        return self._parts.model.name
+        return self._engine.parts.model.name
 
     @property
     def is_offline(self) -> bool:
         """Whether the offline planner decides, so that nothing is paid."""
-        return self._model == DEFAULT_MODEL
+        return self._engine.is_offline
 
     @property
     def threshold(self) -> int:
         """The maximum size of a page, in bytes."""
-        return self._threshold
+        return self._engine.threshold
 
     @cached_property
     def entries(self) -> Entries:
         """The entries: short, dated observations beside the pages."""
-        from memory_v2.entries.area import Area
-        from memory_v2.entries.entries import Entries
-        from memory_v2.text.calendar import Calendar, utc_now
+        from memory_v2.memory_entries import Entries
 
-        calendar = Calendar(self._timezone, self._now or utc_now)
-        area = Area(self.storage, calendar, self._agent, lambda: self._index_store)
-        return Entries(area, self._recover, self._act, self.is_offline)
+        return Entries(self._engine)
 
     @property
     def checkpoints(self) -> Checkpoints:
         """The checkpoints: named points of the history, with all pages and entries."""
-        from memory_v2.checkpoints.checkpoints import Checkpoints
+        from memory_v2.memory_checkpoints import Checkpoints
 
-        return Checkpoints(self._run)
+        return Checkpoints(self._engine)
 
     def recover(self) -> list[Recovered]:
         """Finishes interrupted operations and returns those finished since this memory was opened. Every method does
         this first. What cannot be finished now is tried again later and does not block other operations. Raises
         `StorageError` for a store in a newer format."""
-        self._recover()
-        return self._recovery.done
-
-    def _recover(self) -> None:
-        self._recovery.attempt()
-
-    def _finish(self) -> list[Recovered]:
-        from memory_v2.recovery import recover
-
-        return recover(self._parts, self._runner.run)
-
-    @cached_property
-    def _runner(self) -> Runner:
-        from memory_v2.operations.run import Runner
-
-        return Runner(self._limits or Limits(), lambda: self._kept_traces, self._running, self._on_event)
-
-    def _run(self, row: Row[T], /, **arguments: Any) -> T:
-        if row.works_on == "storage":
-            self._recover()
-            return row.load()(self.storage, **arguments)
-        return self._act(row, lambda context: row.load()(context, **arguments), arguments)
-
-    def _act(self, row: Row[T], act: Callable[[Context], Any], arguments: dict[str, Any]) -> T:
-        context, is_traced = self._context, row.leaves_trace(arguments)
-        result: T = self._runner.run(context, row.name, act, arguments) if is_traced else act(context)
-        return result
-
-    @property
-    def _kept_traces(self) -> Traces | None:
-        from memory_v2.trace.files import Traces
-
-        folder = self.storage.cache_folder
-        return Traces(folder / "traces", self._traces) if folder and self._traces else None
+        self._engine.recovery.attempt()
+        return self._engine.recovery.done
 
     def with_model(self, model: Model, seconds: float) -> Memory:
         """The same memory, where another model decides, with so many seconds for one operation; it shares the index."""
         other = copy(self)
-        for own in ("_runner", "entries"):
-            other.__dict__.pop(own, None)
-        other._model, other._limits = model, replace(self._limits or Limits(), seconds=seconds)
-        other.__dict__["_parts"] = replace(self._context, model=model)
+        other.__dict__.pop("entries", None)
+        other._engine = self._engine.with_model(model, seconds)
         return other
 
-    def read(self, path: str = ROOT) -> str:
+    def read(self, path: PageOrRoot = ROOT) -> str:
         """Returns a page as it is stored. Raises `PageNotFound`, `InvalidPath`.
 
         Bytes that are not UTF-8 appear as U+FFFD; on disk they stay as they are.
         """
-        return self._run(rows.READ, path=path)
+        return self._engine.run_on_storage(operations.read.read, path)
 
     def write(
         self,
-        text: str,
-        path: str | None = None,
-        mode: Literal["update", "append", "replace"] = "update",
+        text: Annotated[str, "The text, in Markdown."],
+        path: Annotated[
+            str | None, "The page to write to, created if missing. Default: where the text belongs."
+        ] = None,
+        mode: Annotated[
+            Literal["update", "append", "replace"],
+            "update works the text into the page; append adds it at the end; replace replaces the page's text.",
+        ] = "update",
         *,
-        source: str | None = None,
-        date: date | str | None = None,
+        source: Annotated[
+            str | None, "Where the text came from: a file, a URL, a session, an author. Kept with it."
+        ] = None,
+        date: Annotated[
+            date | str | None,
+            "The day the text was said, such as 2026-02-03. Default: the day in the name of the source, if any.",
+        ] = None,
     ) -> WriteResult:
         """Writes a text: on the page `path`, or where it belongs. A page that grows too large is split.
 
@@ -270,11 +201,10 @@ class Memory:
         it, a day in the name of the source counts. Raises `InvalidText`, `InvalidPath`, `InvalidSetting`,
         `StorageError`.
         """
-        return self._run(rows.WRITE, text=text, path=path, mode=mode, **self._said(source, date))
+        return self._engine.run(operations.write.write, text, path, mode, source, self._written(date))
 
-    def _said(self, source: str | None, day: date | str | None) -> dict[str, str]:
-        said = {"source": source, "date": self._parts.calendar.written(day)}
-        return {key: value for key, value in said.items() if value is not None}
+    def _written(self, day: date | str | None) -> str | None:
+        return self._engine.calendar.written(day)
 
     def rehearse(
         self,
@@ -287,37 +217,36 @@ class Memory:
     ) -> WriteResult:
         """Returns what `write` would do, with the splits that would follow, and changes nothing. A model is asked as in
         a write, and may decide otherwise the next time."""
-        from memory_v2.operations.dry_run import dry_run
+        return self._engine.rehearse(operations.write.write, text, path, mode, source, self._written(date))
 
-        with dry_run(self._context) as context:
-            runner = replace(self._runner, traces=lambda: None)
-            arguments = {"text": text, "path": path, "mode": mode, **self._said(source, date)}
-            return runner.carry_out(context, rows.WRITE, arguments)
-
-    def split(self, path: str = ROOT) -> SplitResult:
+    def split(self, path: PageOrRoot = ROOT) -> SplitResult:
         """Divides a page into a page and its children, whatever its size. Raises `PageNotFound`."""
-        return self._run(rows.SPLIT, path=path)
+        return self._engine.run(operations.overgrown.split_now, path)
 
     def search(
         self,
-        query: str,
-        max_results: int = 10,
-        max_tokens: int | None = None,
+        query: Annotated[str, "The question."],
+        max_results: Annotated[int, "The maximum number of answers."] = 10,
+        max_tokens: Annotated[
+            int | None, "As many answers as fit into this many tokens, instead, for a prompt."
+        ] = None,
         *,
-        under: str | None = None,
-        since: date | str | None = None,
-        until: date | str | None = None,
-        source: str | None = None,
-        near: str | None = None,
-        steps: int = 1,
-        regex: bool = False,
-        only: Literal["pages", "entries"] | None = None,
-        agent: str | None = None,
-        domain: str | None = None,
-        tags: Iterable[str] = (),
-        min_confidence: float | None = None,
-        cross: bool = False,
-        archived: bool = False,
+        under: Annotated[str | None, "Only this page and those below it."] = None,
+        since: Annotated[date | str | None, "Only what was said on this day or later, such as 2026-02-03."] = None,
+        until: Annotated[date | str | None, "Only what was said on this day or before."] = None,
+        source: Annotated[str | None, "Only what came from a source with this in its name."] = None,
+        near: Annotated[str | None, "Only this page and those that links join to it."] = None,
+        steps: Annotated[int, "How many links away from the page that is near."] = 1,
+        regex: Annotated[
+            bool, "The query is a regular expression: find the lines that match, in the order of pages."
+        ] = False,
+        only: Annotated[Literal["pages", "entries"] | None, "Only pages, or only entries."] = None,
+        agent: Annotated[str | None, "Only entries of this agent, or shared ones."] = None,
+        domain: Annotated[str | None, "Only entries whose home is this domain or page; or inbox."] = None,
+        tags: Annotated[Iterable[str], "Only entries with this tag, in any case; may be repeated."] = (),
+        min_confidence: Annotated[float | None, "Only entries with at least this confidence, from 0 to 1."] = None,
+        cross: Annotated[bool, "Entries that references join to what is found, too, one step either way."] = False,
+        archived: Annotated[bool, "Entries in the archive, too."] = False,
     ) -> SearchResults:
         """Returns the best answers of pages and entries to a question, best first, each verbatim with its page and
         lines, or its entry. With `max_tokens` as many as fit into so many tokens, by an estimate, whatever
@@ -331,115 +260,164 @@ class Memory:
         `cross`, entries that references join to what is found come too, and with `archived` those in the archive.
         Raises `InvalidText`, `InvalidSetting`, `InvalidPattern`, `InvalidPath`, `PageNotFound`.
         """
-        given = {name: value for name, value in locals().items() if name != "self"}
-        written = self._parts.calendar.written
-        given |= {"since": written(since), "until": written(until), "tags": tag_list(tags) or ()}
-        told = {
-            name: value
-            for name, value in given.items()
-            if name in ALWAYS_TOLD or value is not SEARCH.argument(name).default
-        }
-        return self._run(SEARCH, **told)
+        asked = operations.search_request.SearchRequest(
+            query,
+            max_results,
+            max_tokens,
+            under=under,
+            since=self._written(since),
+            until=self._written(until),
+            source=source,
+            near=near,
+            steps=steps,
+            regex=regex,
+            only=only,
+            agent=agent,
+            domain=domain,
+            tags=tuple(tag_list(tags)),
+            min_confidence=min_confidence,
+            cross=cross,
+            archived=archived,
+        )
+        return self._engine.run(entries.searching.search, asked)
 
     def list_files(self) -> list[PageInfo]:
         """Lists all pages: path, title, size, date, and the links to and from each."""
-        return self._run(rows.LIST_FILES)
+        return self._engine.run(operations.survey.list_pages)
 
     def graph(self) -> Graph:
         """Returns the pages and the links between them."""
-        return self._run(rows.GRAPH)
+        return self._engine.run(operations.survey.graph)
 
-    def merge(self, path: str) -> Result:
+    def merge(self, path: PagePath) -> Result:
         """Folds a page back into its parent, verbatim. Raises `PageNotFound`, `NotAllowed`."""
-        return self._run(rows.MERGE, path=path)
+        return self._engine.run(operations.arrange.merge, path)
 
-    def rename(self, old: str, new: str) -> Result:
+    def rename(self, old: Annotated[str, "The page."], new: Annotated[str, "Its new path."]) -> Result:
         """Moves a page, and the pages below it, to another path; links follow. Raises `PageNotFound`, `PageExists`."""
-        return self._run(rows.RENAME, old=old, new=new)
+        return self._engine.run(operations.arrange.rename, old, new)
 
-    def delete(self, path: str) -> DeleteResult:
+    def delete(self, path: PagePath) -> DeleteResult:
         """Deletes a page. Its children move to its parent. Raises `PageNotFound`, `NotAllowed`."""
-        return self._run(rows.DELETE, path=path)
+        return self._engine.run(operations.arrange.delete, path)
 
-    def create(self, path: str, text: str) -> Result:
+    def create(self, path: PagePath, text: Annotated[str, "The text, in Markdown."]) -> Result:
         """Creates a page with exactly this text; no model is asked. Raises `PageExists`, `InvalidText`."""
-        return self._run(rows.CREATE, path=path, text=text)
+        return self._engine.run(operations.exact.create, path, text)
 
-    def insert(self, path: str, line: int, text: str) -> Result:
+    def insert(
+        self,
+        path: PagePath,
+        line: Annotated[int, "The number of lines before the text; 0 is the top of the page."],
+        text: Annotated[str, "The text, in Markdown."],
+    ) -> Result:
         """Inserts a text after so many lines of a page, 0 for the top; no model is asked. The sections that the program
         writes are not counted. Raises `PageNotFound`, `NotAllowed`."""
-        return self._run(rows.INSERT, path=path, line=line, text=text)
+        return self._engine.run(operations.exact.insert, path, line, text)
 
     def replace_text(
-        self, path: str, old: str, new: str, *, source: str | None = None, date: date | str | None = None
+        self,
+        path: PagePath,
+        old: Annotated[str, "The part, which occurs exactly once."],
+        new: Annotated[str, "What stands there instead."],
+        *,
+        source: Annotated[str | None, "Where the new words came from. Kept with them."] = None,
+        date: Annotated[date | str | None, "The day they were said, such as 2026-02-03."] = None,
     ) -> Result:
         """Replaces a part of a page's text, to the character; no model is asked. `source` and `date` say of the new
         words what they say for `write`. Raises `PageNotFound`, `InvalidSetting`, and `NotAllowed` unless the part
         occurs exactly once."""
-        return self._run(rows.REPLACE_TEXT, path=path, old=old, new=new, **self._said(source, date))
+        return self._engine.run(operations.exact.replace_text, path, old, new, source, self._written(date))
 
-    def delete_folder(self, path: str) -> Result:
+    def delete_folder(self, path: Annotated[str, "The path; the page of this path stays."]) -> Result:
         """Deletes all pages below a path; the page of this path stays. Raises `PageNotFound` if there are none."""
-        return self._run(rows.DELETE_FOLDER, path=path)
+        return self._engine.run(operations.exact.delete_folder, path)
 
-    def rename_folder(self, old: str, new: str) -> Result:
+    def rename_folder(self, old: Annotated[str, "The path."], new: Annotated[str, "The other path."]) -> Result:
         """Moves all pages below a path to another path; links follow. Raises `PageNotFound` if there are none,
         `PageExists`, `NotAllowed`."""
-        return self._run(rows.RENAME_FOLDER, old=old, new=new)
+        return self._engine.run(operations.exact.rename_folder, old, new)
 
-    def edit(self, path: str, text: str, was: str) -> Result:
+    def edit(
+        self,
+        path: PagePath,
+        text: Annotated[str, "The whole page as it is to be stored."],
+        was: Annotated[str, "The whole page as the editor was given it."],
+    ) -> Result:
         """Replaces a page, as it is stored, by the text that an editor has made of it; `was` is what `read` gave the
         editor. Raises `PageNotFound`, `InvalidText`, and `StorageConflict` if the page has changed meanwhile."""
-        return self._run(rows.EDIT, path=path, text=text, was=was)
+        return self._engine.run(operations.edit.edit, path, text, was)
 
     def check(self) -> list[Finding]:
         """Lists the problems of the tree with page and line, errors first; empty if there are none."""
         return list(self.checkup().findings)
 
-    def checkup(self, apply: bool = False) -> Checkup:
+    def checkup(self, apply: Annotated[bool, "Repair what can be repaired."] = False) -> Checkup:
         """Checks the tree for problems; with `apply`, repairs what can be repaired and returns what is left."""
-        return self._run(entry_rows.CHECK, apply=apply)
+        return self._engine.run(entries.checking.check, apply)
 
-    def history(self, path: str | None = None) -> list[PastOperation]:
+    def history(
+        self, path: Annotated[str | None, "Only operations that changed this page."] = None
+    ) -> list[PastOperation]:
         """Lists past operations, newest first, edits by hand included; with `path`, only those that changed that page.
         Raises `NotAllowed` if no history is kept."""
-        return self._run(rows.HISTORY, path=path)
+        return self._engine.run(operations.history.history, path)
 
-    def show(self, revision: str) -> tuple[PastOperation, Change]:
+    def show(
+        self, revision: Annotated[str, "The operation's id, or the beginning of it."]
+    ) -> tuple[PastOperation, Change]:
         """Returns a past operation and what it changed. Raises `NotAllowed` if there is no such operation."""
-        return self._run(rows.SHOW, revision=revision)
+        return self._engine.run(operations.history.changes, revision)
 
-    def diff(self, old: str, new: str | None = None) -> Change:
+    def diff(
+        self,
+        old: Annotated[str, "Compare the pages as they were after this operation"],
+        new: Annotated[str | None, "with the pages as they were after this one; else as they are now."] = None,
+    ) -> Change:
         """Returns what changed from after the operation `old` to after the operation `new`, or until now."""
-        return self._run(rows.DIFF, old=old, new=new)
+        return self._engine.run(operations.history.difference, old, new)
 
-    def blame(self, path: str = ROOT) -> list[BlamedLine]:
+    def blame(self, path: PageOrRoot = ROOT) -> list[BlamedLine]:
         """Lists every line of a page with the operation that brought it. Raises `PageNotFound`, `NotAllowed`."""
-        return self._run(rows.BLAME, path=path)
+        return self._engine.run(operations.history.blame, path)
 
-    def undo(self, revision: str | None = None) -> Result:
+    def undo(
+        self, revision: Annotated[str | None, "The operation's id; else the newest that is not undone."] = None
+    ) -> Result:
         """Undoes an operation, or the newest one: its pages are as before it, byte for byte. Raises `NotAllowed`,
         changing nothing, if later changes depend on it."""
         self.entries.pick_up()  # what was captured last may be the newest
-        return self._run(rows.UNDO, revision=revision)
+        return self._engine.run(operations.history.undo, revision)
 
-    def restore(self, revision: str, path: str | None = None) -> Result:
+    def restore(
+        self,
+        revision: Annotated[str, "The id of the operation after which the pages were as wanted."],
+        path: Annotated[str | None, "The page; all pages if none is given."] = None,
+    ) -> Result:
         """Restores a page, or all pages, to the state after an operation; the present state stays in the history.
         Raises `NotAllowed`, `PageNotFound`."""
-        return self._run(rows.RESTORE, revision=revision, path=path)
+        return self._engine.run(operations.history.restore, revision, path)
 
     def pack_history(self) -> Packed:
         """Packs the files of the history into one. Raises `NotAllowed` for a bucket, and where no history is kept."""
         self.entries.pick_up()
-        return self._run(rows.PACK_HISTORY)
+        return self._engine.run_on_storage(operations.gc.pack)
 
-    def context(self, max_tokens: int = 2_000, project: str | None = None) -> SessionContext:
+    def context(
+        self,
+        max_tokens: Annotated[int, "The maximum number of tokens, by an estimate."] = 2_000,
+        project: Annotated[str | None, "The name of the project."] = None,
+    ) -> SessionContext:
         """Returns what a session begins with: the root page and the pages about a project, framed as data and cut to
         `max_tokens`. Interrupted operations are left alone, for finishing them may take a model."""
-        return rows.CONTEXT.load()(self.storage, max_tokens=max_tokens, project=project)
+        return self._engine.run_on_storage(operations.session_start.context, max_tokens, project)
 
     def forget(
-        self, text: str | None = None, path: str | None = None, lines: str | None = None, apply: bool = False
+        self,
+        text: Annotated[str | None, "The text, to the letter, wherever it stands."] = None,
+        path: Annotated[str | None, "The page, with its past and each line that stands on it alone."] = None,
+        lines: Annotated[str | None, "Only these lines of the page, such as 3-5, wherever they stand."] = None,
+        apply: Annotated[bool, "Do it; otherwise only say where it stands."] = False,
     ) -> Forgotten:
         """Takes something out of the pages, the history, traces, pending notes, the index, leftovers and old versions
         in a bucket, for good: a `text`, to the letter; a page `path`; or `lines` of it, such as `3-5`. Without `apply`
@@ -448,58 +426,46 @@ class Memory:
         Revisions since the first that held it get new ids. Raises `InvalidText`, `InvalidSetting`, `NotAllowed`,
         `PageNotFound`, `StorageError`.
         """
-        return self._run(rows.FORGET, text=text, path=path, lines=lines, apply=apply)
+        return self._engine.run(operations.forget.forget, text, path, lines, apply)
 
     def import_batch(self, batch: Batch) -> ImportResult:
         """Brings in documents, each as a page of its own, in one operation; `memory_v2.migrate` makes the batches.
         Raises `InvalidSetting`, `StorageError`; then nothing was changed."""
         require(hasattr(batch, "documents"), "a batch must be one that memory_v2.migrate makes", batch)
-        act = partial(rows.IMPORT.load(), batch=batch)
-        return self._runner.run(self._context, batch.operation, act, batch.arguments)
+        return self._engine.import_batch(batch)
 
     def running(self) -> list[RunningOperation]:
         """Lists the operations of this object that are running now in any thread, oldest first: those that leave a
         trace."""
-        return list(self._running)
+        return list(self._engine.running)
 
     def cancel(self, id: str) -> bool:  # noqa: A002 - as it is called in the history
         """Cancels a running operation, which raises `Cancelled` at once if it waits for a model. Returns whether it
         ends with nothing stored; if its change is stored already, only the splits that follow are put off. Raises
         `NotAllowed` if the id is not a string."""
-        return self._running.cancel(id)
+        return self._engine.running.cancel(id)
 
     def traces(self) -> list[str]:
         """Lists the names of the traces, oldest first."""
-        self._recover()
-        return kept.names() if (kept := self._kept_traces) else []
+        self._engine.recovery.attempt()
+        return kept.names() if (kept := self._engine.kept_traces) else []
 
     def trace(self, name: str = "last") -> Trace:
         """Returns the trace of an operation: `name` is its name, a part of it, or `last`. Raises `NotAllowed`."""
-        kept = self._traces_or_refusal()
+        kept = self._engine.needed_traces()
         return kept.load(kept.find(name))
 
     def replay(self, name: str | Path = "last") -> Replay:
         """Runs an operation again, on the tree as it was and with the recorded answers, and tells whether the result is
         the same, byte for byte. This memory is not changed. `name` names a trace, or is a file that holds one. Raises
         `NotAllowed`, `InvalidText`."""
-        from memory_v2.operations.replay import replay
         from memory_v2.trace.files import load_trace
 
-        kept = self._traces_or_refusal()
-        return replay(self._context, load_trace(name) if isinstance(name, Path) else self.trace(name), kept, TABLE)
-
-    def _traces_or_refusal(self) -> Traces:
-        self._recover()
-        if (kept := self._kept_traces) is None:
-            raise NotAllowed(f"{self.storage.where} keeps no traces")
-        return kept
+        return self._engine.replay(load_trace(name) if isinstance(name, Path) else self.trace(name))
 
     def close(self) -> None:
-        """Closes the index's file; the next use opens it again."""
-        if "_index_store" in self.__dict__:
-            self._index_store.close()
-        if "entries" in self.__dict__:
-            self.entries.close()
+        """Closes the files of the index; the next use opens them again."""
+        self._engine.close()
 
     def __enter__(self) -> Memory:
         return self

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory_v2.documents import document
 from memory_v2.entries.checking import stored_paths
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import read_entry
@@ -16,6 +15,7 @@ from memory_v2.errors import Unreadable
 from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.export_forms import row_line
+from memory_v2.serialize import document
 from memory_v2.tree.block import decode, readable
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from memory_v2.documents import document as as_document
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.contradictions import names_of, said_in
 from memory_v2.migrate.outcome import Outcome, Status
@@ -17,6 +16,7 @@ from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.migrate.standing import texts_of
 from memory_v2.migrate.verify import Verification
 from memory_v2.progress import with_progress
+from memory_v2.serialize import document as as_document
 from memory_v2.storage.local.disk import explained, replace_bytes
 from memory_v2.text.contradictions import Contradiction, Said, contradictions
 from memory_v2.text.secrets import find_secrets, masked, opening

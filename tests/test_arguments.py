@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import pytest
 
 import memory_v2
 from memory_v2 import InvalidSetting, Memory, NotAllowed, UsageError
+from memory_v2.memory_checkpoints import Checkpoints
+from memory_v2.memory_entries import Entries
 from memory_v2.settings import Limits
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.table import TABLE
+from tests.docs.api import without_words
 from tests.properties.whole import clock, pages_of
 
 NO_STRINGS: tuple[object, ...] = (0, 3, 3.5, False, b"x", [], ["x"], {"a": 1}, object(), Path("x"))
@@ -33,9 +36,10 @@ WRONG: dict[str, tuple[object, ...]] = {
     "Iterable[str | Mapping[str, Any]]": (3, None, object()),
     "Mapping[str, bytes]": (3, None, "notes", object()),
     "Decay | str | None": (*NO_STRINGS, "slowly", "linear-0d"),
+    "Literal['update', 'append', 'replace']": (None, "nobody", *NO_STRINGS),
+    "Literal['pages', 'entries'] | None": ("nobody", *NO_STRINGS),
     "Scope": (None, "nobody", *NO_STRINGS),
 }
-METHODS = {"check": "checkup", "import": "import_batch"}
 FUNCTIONS = {"read": "read_memory", "write": "write_memory", "search": "search_memory", "split": "split_memory"}
 
 
@@ -46,48 +50,53 @@ def memory(tmp_path: Path) -> Memory:
     return memory
 
 
-def wrong_calls(memory: Memory) -> list[tuple[str, str, dict[str, Any]]]:
+HOLDERS: dict[type, Callable[[Memory], object]] = {
+    Memory: lambda memory: memory,
+    Entries: lambda memory: memory.entries,
+    Checkpoints: lambda memory: memory.checkpoints,
+}
+NO_OPERATIONS = {"open", "with_model", "running", "cancel", "trace", "replay"}
+
+
+def operations() -> Iterator[tuple[type, str, dict[str, str]]]:
+    """Every method that is an operation, with the types of its arguments."""
+    for holder in HOLDERS:
+        for name, method in inspect.getmembers(holder, inspect.isfunction):
+            if not name.startswith("_") and name not in NO_OPERATIONS:
+                yield holder, name, dict(types_of(method))
+
+
+def types_of(method: Callable[..., Any]) -> Iterator[tuple[str, str]]:
+    for name, parameter in list(inspect.signature(method).parameters.items())[1:]:
+        yield name, without_words(method, parameter.annotation)
+
+
+def wrong_calls(memory: Memory) -> Iterator[tuple[Callable[..., Any], str, str, dict[str, Any]]]:
     """Every operation with each of its arguments wrong, and the others as they should be."""
     right: dict[str, Any] = {"text": "tea", "path": "memory", "query": "tea", "new": "x", "old": "memory"}
-    right |= {
-        "files": {},
-        "lines": (),
-        "id": "a/obs-2026-01-01-001",
-        "why": "no",
-        "name": "one",
-        "file": "one.json",
-    }
+    right |= {"files": {}, "lines": (), "id": "a/obs-2026-01-01-001", "why": "no", "name": "one", "file": "one.json"}
     right |= {"revision": memory.history()[0].id, "was": memory.read(), "line": 0}
-    return [
-        (name, argument.name, {needed: right[needed] for needed in right if needed in given} | {argument.name: wrong})
-        for name, row in TABLE.items()
-        for argument in row.arguments
-        for wrong in WRONG[argument.type]
-        for given in [{one.name for one in row.arguments}]
-        # a search may look as far ahead as it likes, and an entry of the future is told by a check
-        if wrong != "9999-01-01" or (argument.name not in ("since", "until") and row.works_on != "entries")
-    ]
-
-
-def _holder(memory: Memory, name: str) -> object:
-    if TABLE[name].function.startswith("checkpoints."):
-        return memory.checkpoints
-    return memory.entries if TABLE[name].works_on == "entries" else memory
+    for holder, name, types in operations():
+        for argument, kind in types.items():
+            for wrong in WRONG[kind]:
+                # a search may look as far ahead as it likes, and an entry of the future is told by a check
+                if wrong != "9999-01-01" or (argument not in ("since", "until") and holder is Memory):
+                    given = {needed: right[needed] for needed in right if needed in types}
+                    yield getattr(HOLDERS[holder](memory), name), name, argument, given | {argument: wrong}
 
 
 def test_a_wrong_argument_of_an_operation_is_refused(memory: Memory) -> None:
     before = pages_of(memory.storage)
-    for name, argument, given in wrong_calls(memory):
-        holder = _holder(memory, name)
+    for operation, name, argument, given in wrong_calls(memory):
         with pytest.raises(UsageError):
-            print(name, argument, given, getattr(holder, METHODS.get(name, name))(**given))
+            print(name, argument, given, operation(**given))
     assert pages_of(memory.storage) == before
 
 
 def test_a_wrong_argument_of_a_function_is_refused(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SILICA_MEMORY_PATH", memory.storage.where)
     before = pages_of(memory.storage)
-    for name, argument, given in wrong_calls(memory):
+    for _, name, argument, given in wrong_calls(memory):
         if name in FUNCTIONS:
             function = getattr(memory_v2, FUNCTIONS[name])
             given = {"content" if key == "text" else key: value for key, value in given.items()}
@@ -98,8 +107,12 @@ def test_a_wrong_argument_of_a_function_is_refused(memory: Memory, monkeypatch: 
 
 @pytest.mark.parametrize("wrong", [None, *NO_STRINGS])
 def test_a_wrong_id_or_name_is_refused(memory: Memory, wrong: Any) -> None:
-    calls: list[Callable[[Any], object]] = [memory.show, memory.diff, memory.restore, memory.cancel, memory.trace]
-    for call in calls:
+    operations: list[Callable[[Any], object]] = [memory.show, memory.diff, memory.restore]
+    for call in operations:
+        with pytest.raises(InvalidSetting, match=f"must be a string, not {re.escape(repr(wrong))}"):
+            call(wrong)
+    others: list[Callable[[Any], object]] = [memory.cancel, memory.trace]
+    for call in others:
         with pytest.raises(NotAllowed, match="is a string, not"):
             call(wrong)
     if not isinstance(wrong, Path):  # a file that holds a trace

@@ -25,6 +25,7 @@ from memory_v2.errors import InvalidSetting, NotAllowed, UsageError
 from memory_v2.operations.context import Context
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.history import put_back
+from memory_v2.operations.operation import operation
 from memory_v2.operations.results import Result
 from memory_v2.storage.history import Change, PageChange, Revision, compared
 from memory_v2.storage.local.disk import explained, read_bytes, replace_bytes
@@ -35,6 +36,7 @@ CHECKPOINT = "checkpoint"
 _NAME = re.compile(r"\w[\w.-]{0,63}\Z")
 
 
+@operation("create_checkpoint", changes="store")
 def create_checkpoint(context: Context, name: str) -> Checkpoint:
     """Gives the present state a name. Raises `InvalidSetting`, `NotAllowed` if it is taken or there is nothing to keep,
     and `StorageError`."""
@@ -52,11 +54,13 @@ def create_checkpoint(context: Context, name: str) -> Checkpoint:
     return _checkpoint(made.revision)
 
 
+@operation("list_checkpoints")
 def list_checkpoints(context: Context) -> list[Checkpoint]:
     """The checkpoints, oldest first."""
     return [_checkpoint(one) for one in _revisions(context)][::-1]
 
 
+@operation("show_checkpoint")
 def show_checkpoint(context: Context, name: str) -> CheckpointContents:
     """What a checkpoint holds, and what differs from it now. Raises `NotAllowed` if there is none of this name."""
     revision = _find(context, name)
@@ -67,6 +71,7 @@ def show_checkpoint(context: Context, name: str) -> CheckpointContents:
     return CheckpointContents(_checkpoint(revision), *_counts(files), size, changed)
 
 
+@operation("export_checkpoint")
 def export_checkpoint(context: Context, name: str, file: str | Path, force: bool = False) -> ExportedCheckpoint:
     """Writes a checkpoint to a file, whole or not at all; one that is there is only replaced by `force`. Raises
     `NotAllowed`, `UsageError`, `StorageError`."""
@@ -80,6 +85,7 @@ def export_checkpoint(context: Context, name: str, file: str | Path, force: bool
     return ExportedCheckpoint(_checkpoint(revision), str(file), *_counts(files), len(data), checksum)
 
 
+@operation("load_checkpoint", changes="tree", recorded=True)
 def load_checkpoint(context: Context, file: str | Path) -> Result:
     """Makes all pages and entries those of a checkpoint's file, in one operation; the present ones stay in the history.
     Raises `InvalidText` if the file is not what was exported, and `StorageError`."""
@@ -91,6 +97,7 @@ def load_checkpoint(context: Context, file: str | Path) -> Result:
     return _put_back(context, read_checkpoint(data, str(file)))
 
 
+@operation("restore_checkpoint", changes="tree", recorded=True)
 def restore_checkpoint(context: Context, name: str) -> Result:
     """Makes all pages and entries those of a checkpoint, in one operation; the present ones stay in the history. Raises
     `NotAllowed`, `StorageError`."""

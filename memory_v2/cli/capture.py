@@ -15,14 +15,12 @@ from memory_v2.cli.edge import USAGE
 from memory_v2.cli.report import out_result
 from memory_v2.cli.show import on_terminal, out, plain, style, tell
 from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory
-from memory_v2.entries import rows
+from memory_v2.memory_entries import Entries
 from memory_v2.text.amounts import counted
 
 if TYPE_CHECKING:
     from memory_v2.entries.capture import Captured
     from memory_v2.memory import Memory
-
-ROW = rows.CAPTURE
 
 
 @click.command(cls=Verb)
@@ -36,20 +34,20 @@ ROW = rows.CAPTURE
     metavar="FILE",
     help='Capture each line of a file, or of standard input ("-"): {"text": …, "tags": […], …}.',
 )
-@option_for(ROW, "agent", "--agent", metavar="NAME")
-@option_for(ROW, "tags", "--tag", "--tags", "tags", metavar="TAG", multiple=True)
-@option_for(ROW, "confidence", "--confidence", type=float, metavar="SHARE")
-@option_for(ROW, "importance", "--importance", type=float, metavar="SHARE")
-@option_for(ROW, "decay", "--decay", metavar="DECAY")
-@option_for(ROW, "kind", "--kind", metavar="KIND")
-@option_for(ROW, "home", "--home", metavar="HOME")
-@option_for(ROW, "source", "--source", metavar="NAME")
-@option_for(ROW, "channel", "--channel", metavar="NAME")
-@option_for(ROW, "session", "--session", metavar="NAME")
-@option_for(ROW, "location", "--location", metavar="PLACE")
-@option_for(ROW, "references", "--ref", "references", metavar="ENTRY", multiple=True)
-@option_for(ROW, "date", "--date", metavar="DAY")
-@option_for(ROW, "scope", "--scope")
+@option_for(Entries.capture, "agent", "--agent", metavar="NAME")
+@option_for(Entries.capture, "tags", "--tag", "--tags", "tags", metavar="TAG", multiple=True)
+@option_for(Entries.capture, "confidence", "--confidence", type=float, metavar="SHARE")
+@option_for(Entries.capture, "importance", "--importance", type=float, metavar="SHARE")
+@option_for(Entries.capture, "decay", "--decay", metavar="DECAY")
+@option_for(Entries.capture, "kind", "--kind", metavar="KIND")
+@option_for(Entries.capture, "home", "--home", metavar="HOME")
+@option_for(Entries.capture, "source", "--source", metavar="NAME")
+@option_for(Entries.capture, "channel", "--channel", metavar="NAME")
+@option_for(Entries.capture, "session", "--session", metavar="NAME")
+@option_for(Entries.capture, "location", "--location", metavar="PLACE")
+@option_for(Entries.capture, "references", "--ref", "references", metavar="ENTRY", multiple=True)
+@option_for(Entries.capture, "date", "--date", metavar="DAY")
+@option_for(Entries.capture, "scope", "--scope")
 @json_option
 @with_memory
 def capture(
@@ -83,7 +81,7 @@ def capture(
     for one in _typed() if is_asked else [given_text(text, file)]:
         captured = memory.entries.capture(one, **given)
         if as_json:
-            out_result(ROW, captured)
+            out_result(captured)
         else:
             out(_told(captured))
         _tell_secrets(captured)
@@ -101,7 +99,7 @@ def _capture_batch(memory: Memory, batch: Any, as_json: bool) -> None:
     lines = (line.removeprefix(BOM_UTF8).decode("utf-8", "surrogateescape") for line in cast("list[bytes]", batch))
     result = memory.entries.capture_batch(lines)
     if as_json:
-        out_result(rows.CAPTURE_BATCH, result)
+        out_result(result)
     else:
         for captured in result.captured:
             out(_told(captured))

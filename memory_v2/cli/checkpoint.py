@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_v2.checkpoints import rows
 from memory_v2.cli.columns import Column, table
 from memory_v2.cli.report import confirmed, out_result, report, yes_option
 from memory_v2.cli.show import named, out, plain, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import GroupOfVerbs, json_option, option_for, with_memory
+from memory_v2.memory_checkpoints import Checkpoints
 from memory_v2.text.amounts import counted, counted_entries, size
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def create(memory: Memory, name: str, as_json: bool) -> None:
     """
     made = memory.checkpoints.create_checkpoint(name)
     if as_json:
-        out_result(rows.CREATE_CHECKPOINT, made)
+        out_result(made)
     else:
         out(f"checkpoint {style(plain(made.name), fg='cyan')} made, as {made.revision}")
 
@@ -74,7 +74,7 @@ def list_verb(memory: Memory, as_json: bool) -> None:
     """
     found = memory.checkpoints.list_checkpoints()
     if as_json:
-        out_result(rows.LIST_CHECKPOINTS, found)
+        out_result({"checkpoints": found})
         return
     for line in table(COLUMNS, [[plain(one.name), _when(one), one.revision] for one in found]):
         out(line)
@@ -95,7 +95,7 @@ def show(memory: Memory, name: str, as_json: bool) -> None:
     """
     shown = memory.checkpoints.show_checkpoint(name)
     if as_json:
-        out_result(rows.SHOW_CHECKPOINT, shown)
+        out_result(shown)
         return
     kept = shown.checkpoint
     out(f"checkpoint {style(plain(kept.name), fg='cyan')} of {_when(kept)}, as {kept.revision}")
@@ -106,7 +106,7 @@ def show(memory: Memory, name: str, as_json: bool) -> None:
 @checkpoint.command("export")
 @click.argument("name")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@option_for(rows.EXPORT_CHECKPOINT, "force", "--force")
+@option_for(Checkpoints.export_checkpoint, "force", "--force")
 @json_option
 @with_memory
 def export(memory: Memory, name: str, file: Path, force: bool, as_json: bool) -> None:
@@ -122,7 +122,7 @@ def export(memory: Memory, name: str, file: Path, force: bool, as_json: bool) ->
     with working("exporting"):
         done = memory.checkpoints.export_checkpoint(name, file, force)
     if as_json:
-        out_result(rows.EXPORT_CHECKPOINT, done)
+        out_result(done)
     else:
         held = f"{counted(done.pages, 'page')} and {counted_entries(done.entries)}, {size(done.size_bytes)}"
         out(f"{style(plain(done.file), fg='cyan')} · {held}")
@@ -147,7 +147,7 @@ def load(memory: Memory, file: Path, yes: bool, as_json: bool) -> None:
         return
     with working("loading"):
         result = memory.checkpoints.load_checkpoint(file)
-    report(rows.LOAD_CHECKPOINT, result, _done(result, str(file)), as_json)
+    report(result, _done(result, str(file)), as_json)
 
 
 @checkpoint.command("restore")
@@ -168,7 +168,7 @@ def restore(memory: Memory, name: str, yes: bool, as_json: bool) -> None:
         return
     with working("restoring"):
         result = memory.checkpoints.restore_checkpoint(name)
-    report(rows.RESTORE_CHECKPOINT, result, _done(result, name), as_json)
+    report(result, _done(result, name), as_json)
 
 
 def _done(result: Result, what: str) -> list[str]:

@@ -9,18 +9,18 @@ import click
 from memory_v2.cli.plans import tell_plan
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
-from memory_v2.entries.deciding_rows import CONSOLIDATE
+from memory_v2.memory_entries import Entries
 
 if TYPE_CHECKING:
     from memory_v2.memory import Memory
 
 
 @click.command(cls=Verb)
-@option_for(CONSOLIDATE, "home", "--home", metavar="HOME")
-@option_for(CONSOLIDATE, "agent", "--agent", metavar="NAME")
-@option_for(CONSOLIDATE, "since", "--since", metavar="DAY")
-@option_for(CONSOLIDATE, "until", "--until", metavar="DAY")
-@option_for(CONSOLIDATE, "apply", "--apply/--dry-run")
+@option_for(Entries.consolidate, "home", "--home", metavar="HOME")
+@option_for(Entries.consolidate, "agent", "--agent", metavar="NAME")
+@option_for(Entries.consolidate, "since", "--since", metavar="DAY")
+@option_for(Entries.consolidate, "until", "--until", metavar="DAY")
+@option_for(Entries.consolidate, "apply", "--apply/--dry-run")
 @json_option
 @with_memory
 def consolidate(
@@ -49,4 +49,4 @@ def consolidate(
     """
     with working("working entries in"):
         plan = memory.entries.consolidate(home, agent, since, until, apply)
-    tell_plan(CONSOLIDATE, plan, as_json)
+    tell_plan(plan, as_json)

@@ -17,7 +17,6 @@ from memory_v2.cli.show import on_terminal, out, out_json, plain_lines, tell
 from memory_v2.cli.verb import ChosenMemory, Verb, json_option, option_for
 from memory_v2.errors import SilicaError
 from memory_v2.memory import Memory
-from memory_v2.operations import rows
 from memory_v2.scope import project_folder
 
 HOOKS = ("session-start", "cursor")
@@ -28,7 +27,7 @@ MOST_INPUT = 1_000_000
 
 
 @click.command(cls=Verb)
-@option_for(rows.CONTEXT, "max_tokens", "--max-tokens", metavar="COUNT", type=int)
+@option_for(Memory.context, "max_tokens", "--max-tokens", metavar="COUNT", type=int)
 @click.option("--for", "project", metavar="NAME", help="The project's name. Default: that of the present folder.")
 @click.option(
     "--hook",
@@ -54,7 +53,7 @@ def context(chosen: ChosenMemory, max_tokens: int, project: str | None, hook: st
     with Memory.open(chosen.path, chosen.model) as memory:
         found = memory.context(max_tokens, project or _project(_present_folder()))
         if as_json:
-            out_result(rows.CONTEXT, found)
+            out_result(found)
         else:
             out(plain_lines(found.text), newline=False)
         if not found.text:

@@ -9,14 +9,14 @@ import click
 from memory_v2.cli.plans import tell_plan
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
-from memory_v2.entries import curation_rows as rows
+from memory_v2.memory_entries import Entries
 
 if TYPE_CHECKING:
     from memory_v2.memory import Memory
 
 
 @click.command(cls=Verb)
-@option_for(rows.DEDUPE, "apply", "--apply")
+@option_for(Entries.dedupe, "apply", "--apply")
 @json_option
 @with_memory
 def dedupe(memory: Memory, apply: bool, as_json: bool) -> None:
@@ -33,4 +33,4 @@ def dedupe(memory: Memory, apply: bool, as_json: bool) -> None:
     """
     with working("reading the entries"):
         plan = memory.entries.dedupe(apply)
-    tell_plan(rows.DEDUPE, plan, as_json)
+    tell_plan(plan, as_json)

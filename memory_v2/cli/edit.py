@@ -14,7 +14,6 @@ from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, json_option, with_memory
 from memory_v2.errors import SilicaError, UsageError
 from memory_v2.memory import Memory
-from memory_v2.operations import rows
 from memory_v2.text.amounts import size
 from memory_v2.tree.block import decode
 from memory_v2.tree.path import ROOT, page_path
@@ -53,7 +52,7 @@ def edit(memory: Memory, page: str, as_json: bool) -> None:
     _remove(file)
     shown = style(plain(path), fg="cyan")
     told = f"{shown} · {size(memory.storage.get_size(path))}" if result.revisions else f"{shown} not changed"
-    report(rows.EDIT, result, [told], as_json)
+    report(result, [told], as_json)
 
 
 def _open(file: Path) -> None:

@@ -16,8 +16,8 @@ from memory_v2.cli.report import out_result
 from memory_v2.cli.show import on_terminal, out, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import GroupOfVerbs, json_option, option_for, with_memory
-from memory_v2.documents import document
-from memory_v2.entries import curation_rows, rows
+from memory_v2.memory_entries import Entries
+from memory_v2.serialize import document
 
 if TYPE_CHECKING:
     from memory_v2.entries.entry import Entry, Reference
@@ -50,9 +50,9 @@ def entries(context: click.Context) -> None:
 
 
 @entries.command("ls")
-@option_for(rows.LIST_ENTRIES, "agent", "--agent", metavar="NAME")
-@option_for(rows.LIST_ENTRIES, "tag", "--tag", "--tags", "tag", metavar="TAG")
-@option_for(rows.LIST_ENTRIES, "archived", "--archived")
+@option_for(Entries.list_entries, "agent", "--agent", metavar="NAME")
+@option_for(Entries.list_entries, "tag", "--tag", "--tags", "tag", metavar="TAG")
+@option_for(Entries.list_entries, "archived", "--archived")
 @json_option
 @with_memory
 def ls(memory: Memory, agent: str | None, tag: str | None, archived: bool, as_json: bool) -> None:
@@ -67,7 +67,7 @@ def ls(memory: Memory, agent: str | None, tag: str | None, archived: bool, as_js
     """
     found = memory.entries.list_entries(agent, tag, archived)
     if as_json:
-        out_result(rows.LIST_ENTRIES, found)
+        out_result({"entries": found})
         return
     for line in table(COLUMNS, list(map(_cells, found))):
         out(line)
@@ -77,8 +77,8 @@ def ls(memory: Memory, agent: str | None, tag: str | None, archived: bool, as_js
 
 @entries.command("import")
 @click.argument("folder", type=click.Path(path_type=Path, exists=True))
-@option_for(rows.IMPORT_FILES, "agent", "--agent", metavar="NAME")
-@option_for(rows.IMPORT_FILES, "apply", "--apply")
+@option_for(Entries.import_files, "agent", "--agent", metavar="NAME")
+@option_for(Entries.import_files, "apply", "--apply")
 @json_option
 @with_memory
 def import_verb(memory: Memory, folder: Path, agent: str | None, apply: bool, as_json: bool) -> None:
@@ -97,7 +97,7 @@ def import_verb(memory: Memory, folder: Path, agent: str | None, apply: bool, as
     given = {one.relative_to(folder.parent).as_posix(): one.read_bytes() for one in files if one.is_file()}
     with working("reading the entries"):
         plan = memory.entries.import_files(given, agent, apply)
-    tell_plan(rows.IMPORT_FILES, plan, as_json)
+    tell_plan(plan, as_json)
 
 
 @entries.command("export")
@@ -120,7 +120,7 @@ def export_verb(memory: Memory, folder: Path, as_json: bool) -> None:
         text = json.dumps(document(content), ensure_ascii=False, indent=2)
         (folder / name).write_text(f"{text}\n", encoding="utf-8")
     if as_json:
-        out_result(rows.EXPORT_SHARDS, files)
+        out_result(files)
     else:
         out("\n".join(plain(str(folder / name)) for name in files))
 
@@ -141,7 +141,7 @@ def show(memory: Memory, id: str, as_json: bool) -> None:  # noqa: A002 - as it 
     with working("reading the entries"):
         back = memory.entries.referred_to_by(entry.id)
     if as_json:
-        out_result(rows.READ_ENTRY, entry, None, referred_to_by=back)
+        out_result(entry, referred_to_by=back)
         return
     for name, value in _facts(entry, back):
         out(f"{style(name, dim=True)} {plain(value)}")
@@ -151,8 +151,8 @@ def show(memory: Memory, id: str, as_json: bool) -> None:  # noqa: A002 - as it 
 
 @entries.command("retract")
 @click.argument("id", metavar="ENTRY")
-@option_for(curation_rows.RETRACT, "why", "--why", metavar="TEXT")
-@option_for(curation_rows.RETRACT, "superseded_by", "--superseded-by", metavar="ENTRY")
+@option_for(Entries.retract, "why", "--why", metavar="TEXT")
+@option_for(Entries.retract, "superseded_by", "--superseded-by", metavar="ENTRY")
 @json_option
 @with_memory
 def retract(memory: Memory, id: str, why: str, superseded_by: str | None, as_json: bool) -> None:  # noqa: A002 - as above
@@ -168,7 +168,7 @@ def retract(memory: Memory, id: str, why: str, superseded_by: str | None, as_jso
     """
     done = memory.entries.retract(id, why, superseded_by)
     if as_json:
-        out_result(curation_rows.RETRACT, done)
+        out_result(done)
     else:
         name = style(plain(done.entry.id), fg="cyan")
         out(f"{name} retracted, recorded as {done.revision}" if done.revision else f"{name} is retracted already")

@@ -49,9 +49,9 @@ def export(
       silica memory export --form file memory-in-one.md
       silica memory export --form jsonl - | jq .path
     """
-    from memory_v2.documents import document
     from memory_v2.migrate.export import export as run
     from memory_v2.migrate.export import exported_data
+    from memory_v2.serialize import document
 
     if str(dest) == "-":
         if form == "folder" or as_json:

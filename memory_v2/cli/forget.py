@@ -13,7 +13,6 @@ from memory_v2.cli.show import named, out, plain, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory, word
 from memory_v2.memory import Memory
-from memory_v2.operations import rows
 from memory_v2.text.amounts import counted
 
 if TYPE_CHECKING:
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 @click.command(cls=Verb)
 @click.argument("words", metavar="[TEXT]...", nargs=-1, type=word)
 @click.option("--file", type=click.Path(path_type=Path), help="Read the text from this file ('-': standard input).")
-@option_for(rows.FORGET, "path", "--page", "page", metavar="PAGE")
-@option_for(rows.FORGET, "lines", "--lines", metavar="3-5")
+@option_for(Memory.forget, "path", "--page", "page", metavar="PAGE")
+@option_for(Memory.forget, "lines", "--lines", metavar="3-5")
 @click.option("--dry-run", is_flag=True, help="Only show where it stands.")
 @yes_option
 @json_option
@@ -73,7 +72,7 @@ def forget(
         with working("forgetting"):
             found = memory.forget(text, page, lines, apply=True)
     if as_json:
-        out_result(rows.FORGET, found)
+        out_result(found)
     else:
         out("\n".join([*_places(found), *([f"forgotten for good, recorded as {found.revision}"] * found.applied)]))
     for notice in _notices(found):

@@ -15,7 +15,7 @@ from memory_v2.cli.show import diff_lines, on_terminal, out, plain, plain_lines,
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, json_option, with_memory
 from memory_v2.memory import Memory
-from memory_v2.operations import rows
+from memory_v2.serialize import document, shown_document
 from memory_v2.text.amounts import counted, size
 from memory_v2.tree.path import ROOT, page_path
 
@@ -71,7 +71,7 @@ def history(memory: Memory, page: str | None, most: int, as_json: bool) -> None:
     """
     operations = memory.history(page)
     if as_json:
-        out_result(rows.HISTORY, operations[:most])
+        out_result({"operations": operations[:most]})
     elif operations:
         seen = on_terminal(sys.stdout)
         for line in table(OPERATIONS, [_row(one, seen) for one in operations[:most]]):
@@ -100,7 +100,7 @@ def show(memory: Memory, revision: str, as_json: bool) -> None:
     """
     operation, changes = memory.show(revision)
     if as_json:
-        out_result(rows.SHOW, (operation, changes))
+        out_result(shown_document(operation, changes))
         return
     undone = f", undone by {operation.undone_by[:SHORT]}" if operation.undone_by else ""
     moment = f"{operation.when:%Y-%m-%d %H:%M:%S} UTC"
@@ -132,7 +132,7 @@ def diff(memory: Memory, old: str, new: str | None, as_json: bool) -> None:
     """
     changes = memory.diff(old, new)
     if as_json:
-        out_result(rows.DIFF, changes, {"old": old, "new": new})
+        out_result({"old": old, "new": new} | document(changes))
         return
     for line in diff_lines(changes.diff):
         out(line)
@@ -157,7 +157,7 @@ def blame(memory: Memory, page: str, as_json: bool) -> None:
     """
     lines = memory.blame(page)
     if as_json:
-        out_result(rows.BLAME, lines, {"path": page_path(page or ROOT)})
+        out_result({"path": page_path(page or ROOT), "lines": lines})
         return
     seen = on_terminal(sys.stdout)
     for row in table(LINES, [_blamed(line, seen) for line in lines]):
@@ -179,7 +179,7 @@ def gc(memory: Memory, as_json: bool) -> None:
     with working("packing the history"):
         packed = memory.pack_history()
     if as_json:
-        out_result(rows.PACK_HISTORY, packed)
+        out_result(packed)
     elif packed.objects:
         sizes = f"{packed.bytes_before:,} → {size(packed.bytes_after)}"
         out(f"history packed: {sizes}, {counted(packed.objects, 'object')}")

@@ -237,8 +237,8 @@ def _write_reports(
 
 
 def _tell_plans(memory: Memory, scans: Sequence[tuple[Path, Scan]], plans: Sequence[Plan], choices: Choices) -> None:
-    from memory_v2.documents import document
     from memory_v2.migrate.edited import plan_document
+    from memory_v2.serialize import document
 
     found = []
     if choices.verifies:
@@ -306,7 +306,7 @@ def _more(shown: Sequence[object]) -> Iterator[str]:
 
 def _tell(runs: Sequence[tuple[Plan, Run]], found: Sequence[Verification], as_json: bool) -> None:
     """Tells what came of the runs, and of their verifications. Raises what has stopped the last run."""
-    from memory_v2.documents import document
+    from memory_v2.serialize import document
 
     error = runs[-1][1].error
     if as_json:

@@ -15,7 +15,6 @@ from memory_v2.cli.spinner import working
 from memory_v2.cli.trees import tree_lines, tree_rows
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
 from memory_v2.memory import Memory
-from memory_v2.operations import rows
 from memory_v2.text.amounts import counted, counted_entries
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def ls(memory: Memory, as_json: bool) -> None:
     with working("listing the pages"):
         pages = memory.list_files()
     if as_json:
-        out_result(rows.LIST_FILES, pages)
+        out_result({"pages": pages})
     elif pages:
         count, moment = ("{:,}", "%Y-%m-%d %H:%M") if on_terminal(sys.stdout) else ("{}", "%Y-%m-%dT%H:%M:%SZ")
         cells = [
@@ -84,7 +83,7 @@ def tree(memory: Memory, as_json: bool) -> None:
 
 
 @click.command(cls=Verb)
-@option_for(rows.CHECK, "apply", "--apply")
+@option_for(Memory.checkup, "apply", "--apply")
 @click.option("--fail", is_flag=True, help="Exit with code 1 if errors are left.")
 @json_option
 @click.pass_context
@@ -106,7 +105,7 @@ def check(memory: Memory, context: click.Context, apply: bool, fail: bool, as_js
     changes = checkup.changes
     count, entries = len(memory.storage.list_files()), sum(1 for _ in memory.entries.area.places())
     if as_json:
-        from memory_v2.documents import check_document
+        from memory_v2.serialize import check_document
 
         out_json({**check_document(checkup, count), "entries": entries})
     else:
@@ -155,6 +154,6 @@ def graph(memory: Memory, form: str | None, as_json: bool) -> None:
     elif form == "dot":
         out(plain_lines(links.to_dot()), newline=False)
     else:
-        out_result(rows.GRAPH, links)
+        out_result(links)
     if not links.nodes:
         tell_how_to_begin(memory)

@@ -12,12 +12,12 @@ from memory_v2.cli.notes import day_option, tell_left_out, with_notes
 from memory_v2.cli.show import out, out_json, plain, plain_lines, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
-from memory_v2.documents import document
 from memory_v2.notes.audit.audit import Choice, read_baseline, write_baseline
+from memory_v2.notes.audit.context import Policy
 from memory_v2.notes.audit.findings import CODES, SEVERITIES, Severity
-from memory_v2.notes.audit.policy import POLICY, Policy
 from memory_v2.notes.audit.report import MOST, audit_lines, audit_report, audit_sarif
 from memory_v2.notes.notes import Notes
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted
 
 _CODE = click.Choice(list(CODES))
@@ -31,7 +31,7 @@ _CODE = click.Choice(list(CODES))
     "--unfinished-days",
     type=click.IntRange(min=0),
     metavar="COUNT",
-    default=POLICY.unfinished_days,
+    default=Policy().unfinished_days,
     show_default=True,
     help="Tell what has been open for more days.",
 )
@@ -39,7 +39,7 @@ _CODE = click.Choice(list(CODES))
     "--stale-days",
     type=click.IntRange(min=0),
     metavar="COUNT",
-    default=POLICY.stale_days,
+    default=Policy().stale_days,
     show_default=True,
     help="Tell what was said as of a day that is longer ago.",
 )

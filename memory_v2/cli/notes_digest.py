@@ -11,9 +11,9 @@ from memory_v2.cli.notes import day_option, people_option, with_notes
 from memory_v2.cli.show import out, out_json, plain
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
-from memory_v2.documents import document
 from memory_v2.notes.digest import digest_lines
 from memory_v2.notes.notes import Notes
+from memory_v2.serialize import document
 from memory_v2.text.calendar import days_before
 
 

@@ -14,11 +14,11 @@ from memory_v2.cli.report import price
 from memory_v2.cli.show import out, out_json, plain, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
-from memory_v2.documents import document
 from memory_v2.notes.classify import GRADES, Grade
 from memory_v2.notes.extract import Extracted, Wanted
 from memory_v2.notes.languages import CATEGORIES, Category
 from memory_v2.notes.notes import Notes
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, counted_entries
 from memory_v2.text.calendar import days_before
 

@@ -10,9 +10,9 @@ from memory_v2.cli.notes import people_option, with_notes
 from memory_v2.cli.show import out, out_json, plain_lines, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
-from memory_v2.documents import document
 from memory_v2.notes.graph import MOST
 from memory_v2.notes.notes import Notes
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted
 
 

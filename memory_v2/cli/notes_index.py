@@ -10,8 +10,8 @@ from memory_v2.cli.notes import tell_left_out, touched, with_notes
 from memory_v2.cli.show import out, out_json, plain, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
-from memory_v2.documents import document
 from memory_v2.notes.notes import Notes
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted
 
 

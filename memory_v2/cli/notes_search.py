@@ -12,10 +12,10 @@ from memory_v2.cli.notes import day_option, with_notes
 from memory_v2.cli.show import has_colours, out, out_json, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
-from memory_v2.documents import document
 from memory_v2.errors import UsageError
 from memory_v2.notes.notes import Notes
 from memory_v2.notes.search import NoteHit, NoteHits
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted
 
 NEAREST = 3

@@ -9,9 +9,9 @@ from memory_v2.cli.notes_extract import extracted_lines
 from memory_v2.cli.show import out, out_json, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import json_option
-from memory_v2.documents import document
 from memory_v2.notes.notes import Notes
 from memory_v2.notes.watch import News, Watch, changes
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted
 
 

@@ -13,7 +13,6 @@ from memory_v2.cli.show import diff_lines, named, on_terminal, out, out_json, pl
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory, word
 from memory_v2.memory import Memory
-from memory_v2.operations import rows
 from memory_v2.text.amounts import size
 from memory_v2.text.calendar import named_day
 from memory_v2.tree.path import ROOT, page_path
@@ -21,11 +20,11 @@ from memory_v2.tree.path import ROOT, page_path
 
 @click.command(cls=Verb)
 @click.argument("words", metavar="[TEXT]...", nargs=-1, type=word)
-@option_for(rows.WRITE, "path", "--to", "to", metavar="PAGE")
-@option_for(rows.WRITE, "mode", "--mode")
+@option_for(Memory.write, "path", "--to", "to", metavar="PAGE")
+@option_for(Memory.write, "mode", "--mode")
 @click.option("--file", type=click.Path(path_type=Path), help="Read the text from this file ('-': standard input).")
-@option_for(rows.WRITE, "source", "--source", metavar="NAME")
-@option_for(rows.WRITE, "date", "--date", metavar="DAY")
+@option_for(Memory.write, "source", "--source", metavar="NAME")
+@option_for(Memory.write, "date", "--date", metavar="DAY")
 @click.option("--dry-run", is_flag=True, help="Only show what would be changed. A model is asked all the same.")
 @json_option
 @with_memory
@@ -63,7 +62,7 @@ def write(
     with working("deciding" if dry_run else "writing"):
         result = (memory.rehearse if dry_run else memory.write)(text, to, mode, source=source, date=date)
     if as_json:
-        out_result(rows.WRITE, result, None, **({"dry_run": True} if dry_run else {}))
+        out_result(result, **({"dry_run": True} if dry_run else {}))
     elif dry_run and result.revisions:
         for line in diff_lines(result.changes):
             out(line)
@@ -95,7 +94,7 @@ def read(memory: Memory, page: str, as_json: bool) -> None:
     """
     text = memory.read(page)
     if as_json:
-        from memory_v2.documents import read_document
+        from memory_v2.serialize import read_document
 
         path = page_path(page or ROOT)
         out_json(read_document(path, text, memory.storage.get_size(path)))
@@ -127,7 +126,7 @@ def split(memory: Memory, page: str, as_json: bool) -> None:
         told = " · ".join(filter(None, [f"{path} split{way} into {named(result.new_files)}", price(result.cost)]))
     else:
         told = f"{path} not split: {plain(result.reason) or 'there is nothing to divide'}"
-    report(rows.SPLIT, result, [told], as_json)
+    report(result, [told], as_json)
 
 
 @click.command(cls=Verb)
@@ -145,7 +144,7 @@ def merge(memory: Memory, page: str, as_json: bool) -> None:
     """
     with working(f"merging {plain(page)}"):
         result = memory.merge(page)
-    report(rows.MERGE, result, [f"{plain(page)} merged into {style(plain(result.path), fg='cyan')}"], as_json)
+    report(result, [f"{plain(page)} merged into {style(plain(result.path), fg='cyan')}"], as_json)
 
 
 @click.command(cls=Verb)
@@ -164,7 +163,7 @@ def rename(memory: Memory, old: str, new: str, as_json: bool) -> None:
     """
     with working(f"renaming {plain(old)}"):
         result = memory.rename(old, new)
-    report(rows.RENAME, result, [f"{plain(old)} renamed to {style(plain(result.path), fg='cyan')}"], as_json)
+    report(result, [f"{plain(old)} renamed to {style(plain(result.path), fg='cyan')}"], as_json)
 
 
 @click.command(cls=Verb)
@@ -191,4 +190,4 @@ def delete(memory: Memory, page: str, yes: bool, as_json: bool) -> None:
             return
     result = memory.delete(page)
     lines = [f"  {plain(one.path)} moved to {plain(str(one.parent))}" for one in result.moved]
-    report(rows.DELETE, result, [f"{plain(result.path)} deleted", *lines], as_json)
+    report(result, [f"{plain(result.path)} deleted", *lines], as_json)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from memory_v2.cli.report import admit, out_result, price
 from memory_v2.cli.show import diff_lines, out, plain, style, tell
@@ -13,11 +12,11 @@ MOST_ALIKE = 20
 """How many steps are shown that skip for the same reason; more are counted. --json has all."""
 
 
-def tell_plan(row: Any, plan: Plan, as_json: bool) -> None:
+def tell_plan(plan: Plan, as_json: bool) -> None:
     """Tells a plan step by step, what a person should look at, and whether it was carried out."""
     admit(plan)
     if as_json:
-        out_result(row, plan)
+        out_result(plan)
         return
     for line in plan_lines(plan):
         out(line)

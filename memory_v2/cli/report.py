@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from memory_v2.agent.limits import Cost
     from memory_v2.memory import Memory
     from memory_v2.operations.results import Result, SearchResults
-    from memory_v2.operations.row import Row
     from memory_v2.plan import Plan
 
 yes_option = click.option(
@@ -36,20 +34,20 @@ def confirmed(question: str, yes: bool, otherwise: str) -> bool:
     return False
 
 
-def report(row: Row[Any], result: Result, lines: list[str], as_json: bool, **more: object) -> None:
+def report(result: Result, lines: list[str], as_json: bool, **more: object) -> None:
     """Tells what a change of the tree did, in lines or as its document with `more`."""
     if as_json:
-        out_result(row, result, None, **more)
+        out_result(result, **more)
     else:
         out("\n".join(lines))
     admit(result)
 
 
-def out_result(row: Row[Any], result: Any, arguments: Mapping[str, Any] | None = None, **more: object) -> None:
+def out_result(result: Any, **more: object) -> None:
     """Prints the document of what an operation returned, and `more` beside it."""
-    from memory_v2.documents import document, result_document
+    from memory_v2.serialize import document
 
-    out_json({**result_document(row, result, arguments), **{key: document(value) for key, value in more.items()}})
+    out_json(document(result) | document(more))
 
 
 def admit(result: Result | SearchResults | Plan) -> None:

@@ -13,9 +13,9 @@ from memory_v2.cli.report import admit, out_result, price, tell_how_to_begin
 from memory_v2.cli.show import has_colours, out, plain, plain_lines, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory, word
-from memory_v2.entries.search_row import SEARCH
 from memory_v2.memory import Memory
 from memory_v2.operations.results import EntryResult
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted_entries
 
 if TYPE_CHECKING:
@@ -28,23 +28,23 @@ NEAREST = 3
 
 @click.command(cls=Verb)
 @click.argument("words", metavar="QUERY...", nargs=-1, required=True, type=word)
-@option_for(SEARCH, "max_results", "-n", "most", metavar="COUNT", type=int)
-@option_for(SEARCH, "max_tokens", "--max-tokens", metavar="COUNT", type=int)
-@option_for(SEARCH, "under", "--under", metavar="PAGE")
-@option_for(SEARCH, "since", "--since", metavar="DAY")
-@option_for(SEARCH, "until", "--until", metavar="DAY")
-@option_for(SEARCH, "source", "--source", metavar="NAME")
-@option_for(SEARCH, "near", "--near", metavar="PAGE")
-@option_for(SEARCH, "steps", "--steps", metavar="COUNT", type=int)
-@option_for(SEARCH, "regex", "--regex")
+@option_for(Memory.search, "max_results", "-n", "most", metavar="COUNT", type=int)
+@option_for(Memory.search, "max_tokens", "--max-tokens", metavar="COUNT", type=int)
+@option_for(Memory.search, "under", "--under", metavar="PAGE")
+@option_for(Memory.search, "since", "--since", metavar="DAY")
+@option_for(Memory.search, "until", "--until", metavar="DAY")
+@option_for(Memory.search, "source", "--source", metavar="NAME")
+@option_for(Memory.search, "near", "--near", metavar="PAGE")
+@option_for(Memory.search, "steps", "--steps", metavar="COUNT", type=int)
+@option_for(Memory.search, "regex", "--regex")
 @click.option("--pages", "only", flag_value="pages", help="Only pages.")
 @click.option("--entries", "only", flag_value="entries", help="Only entries.")
-@option_for(SEARCH, "agent", "--agent", metavar="NAME")
-@option_for(SEARCH, "domain", "--domain", metavar="NAME")
-@option_for(SEARCH, "tags", "--tags", "--tag", "tags", metavar="TAG", multiple=True)
-@option_for(SEARCH, "min_confidence", "--min-confidence", metavar="NUMBER", type=float)
-@option_for(SEARCH, "cross", "--cross")
-@option_for(SEARCH, "archived", "--archived")
+@option_for(Memory.search, "agent", "--agent", metavar="NAME")
+@option_for(Memory.search, "domain", "--domain", metavar="NAME")
+@option_for(Memory.search, "tags", "--tags", "--tag", "tags", metavar="TAG", multiple=True)
+@option_for(Memory.search, "min_confidence", "--min-confidence", metavar="NUMBER", type=float)
+@option_for(Memory.search, "cross", "--cross")
+@option_for(Memory.search, "archived", "--archived")
 @click.option("--all", "show_all", is_flag=True, help="Show all places, also if the memory does not answer.")
 @click.option("--explain", is_flag=True, help="Show what each answer was ranked by, with its points.")
 @json_option
@@ -79,7 +79,7 @@ def search(
     with working("searching"):
         results = memory.search(query, most, max_tokens, **narrowed)
     if as_json:
-        out_result(SEARCH, results, {"query": query})
+        out_result({"query": query} | document(results))
     elif max_tokens is not None:
         out(plain_lines(results.text), newline=bool(results))
     else:

@@ -68,7 +68,7 @@ def trace(memory: Memory, name: str | None, most: int, full: bool, as_json: bool
         _list(memory, most, as_json)
         return
     from memory_v2.cli.story import story
-    from memory_v2.documents import trace_document
+    from memory_v2.serialize import trace_document
 
     with _whole(name):
         found = memory.trace(name)
@@ -110,7 +110,7 @@ def replay(memory: Memory, context: click.Context, name: str | None, as_json: bo
     with working("replaying"):
         done = memory.replay(Path(name) if is_file else name)
     if as_json:
-        from memory_v2.documents import document
+        from memory_v2.serialize import document
 
         out_json(document(done))
     elif done.agrees:

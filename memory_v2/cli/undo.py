@@ -11,7 +11,6 @@ from memory_v2.cli.show import named, plain, style
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, json_option, with_memory
 from memory_v2.memory import Memory
-from memory_v2.operations import rows
 from memory_v2.text.amounts import counted
 from memory_v2.tree.path import page_path
 
@@ -47,7 +46,7 @@ def undo(memory: Memory, revision: str | None, yes: bool, as_json: bool) -> None
     with working("undoing"):
         result = memory.undo(operation.id if operation else None)
     sentence = f"undone: {_named(operation)}" if operation else "undone"
-    report(rows.UNDO, result, [sentence, *_pages(result, "as before")], as_json, operation=operation)
+    report(result, [sentence, *_pages(result, "as before")], as_json, operation=operation)
 
 
 @click.command(cls=Verb)
@@ -79,7 +78,7 @@ def restore(memory: Memory, revision: str, page: str | None, yes: bool, as_json:
         sentence = f"{shown} restored to the state {then}"
     else:
         sentence = f"{shown} already in the state {then}"
-    report(rows.RESTORE, result, [sentence, *_pages(result, "restored")], as_json, operation=operation)
+    report(result, [sentence, *_pages(result, "restored")], as_json, operation=operation)
 
 
 def _newest(memory: Memory) -> PastOperation | None:

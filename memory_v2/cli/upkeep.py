@@ -15,7 +15,7 @@ from memory_v2.cli.report import out_result
 from memory_v2.cli.show import out, plain, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory, word
-from memory_v2.entries import rows
+from memory_v2.memory_entries import Entries
 from memory_v2.text.amounts import counted, counted_entries
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ COLUMNS = (
 
 @click.command(cls=Verb)
 @click.argument("words", metavar="[TEXT]...", nargs=-1, type=word)
-@option_for(rows.ROUTE, "apply", "--apply")
+@option_for(Entries.route, "apply", "--apply")
 @json_option
 @with_memory
 def route(memory: Memory, words: tuple[str, ...], apply: bool, as_json: bool) -> None:
@@ -56,20 +56,20 @@ def route(memory: Memory, words: tuple[str, ...], apply: bool, as_json: bool) ->
             raise click.UsageError("a text is only looked at: capture it, then route the inbox", _context())
         routing = memory.entries.route_text(given_text(words, None))
         if as_json:
-            out_result(rows.ROUTE_TEXT, routing)
+            out_result(routing)
         else:
             out("\n".join(_routing(routing)))
         return
     with working("reading the entries"):
         plan = memory.entries.route(apply)
-    tell_plan(rows.ROUTE, plan, as_json)
+    tell_plan(plan, as_json)
 
 
 @click.command(cls=Verb)
 @click.option("--pack", is_flag=True, help="Instead, pack old entries of low importance in the archive.")
-@option_for(rows.PACK, "older_than", "--older-than", type=int, metavar="DAYS")
-@option_for(rows.PACK, "importance", "--importance", type=float, metavar="SHARE")
-@option_for(rows.AGE, "apply", "--apply")
+@option_for(Entries.pack, "older_than", "--older-than", type=int, metavar="DAYS")
+@option_for(Entries.pack, "importance", "--importance", type=float, metavar="SHARE")
+@option_for(Entries.age, "apply", "--apply")
 @json_option
 @with_memory
 def age(memory: Memory, pack: bool, older_than: int, importance: float, apply: bool, as_json: bool) -> None:
@@ -91,22 +91,22 @@ def age(memory: Memory, pack: bool, older_than: int, importance: float, apply: b
     if pack:
         with working("reading the entries"):
             plan = memory.entries.pack(older_than, importance, apply)
-        tell_plan(rows.PACK, plan, as_json)
+        tell_plan(plan, as_json)
         return
     for name in ("older_than", "importance"):
         if _context().get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise click.UsageError(f"--{name.replace('_', '-')} says what --pack packs: give that too", _context())
     with working("reading the entries"):
         plan = memory.entries.age(apply)
-    tell_plan(rows.AGE, plan, as_json)
+    tell_plan(plan, as_json)
 
 
 @click.command(cls=Verb)
-@option_for(rows.PROMOTE, "threshold", "--threshold", type=float, metavar="SHARE")
-@option_for(rows.PROMOTE, "require_verified", "--require-verified")
-@option_for(rows.PROMOTE, "only", "--entry", "--file", "only", metavar="ENTRY")
+@option_for(Entries.promote, "threshold", "--threshold", type=float, metavar="SHARE")
+@option_for(Entries.promote, "require_verified", "--require-verified")
+@option_for(Entries.promote, "only", "--entry", "--file", "only", metavar="ENTRY")
 @click.option("--agent", metavar="NAME", help="Whose entry it is that is named.")
-@option_for(rows.PROMOTE, "apply", "--apply")
+@option_for(Entries.promote, "apply", "--apply")
 @json_option
 @with_memory
 def promote(
@@ -135,7 +135,7 @@ def promote(
         only = f"{agent}/{only}"
     with working("reading the entries"):
         plan = memory.entries.promote(threshold, require_verified, only, apply)
-    tell_plan(rows.PROMOTE, plan, as_json)
+    tell_plan(plan, as_json)
 
 
 @click.command(cls=Verb)
@@ -154,7 +154,7 @@ def status(memory: Memory, as_json: bool) -> None:
     with working("reading the entries"):
         summary = memory.entries.status()
     if as_json:
-        out_result(rows.STATUS, summary)
+        out_result(summary)
         return
     for line in table(COLUMNS, [_status(home) for home in (*summary.homes, *summary.others)]):
         out(line)
@@ -179,7 +179,7 @@ def domains(memory: Memory, file: Path | None, as_json: bool) -> None:
     """
     found = memory.entries.domains() if file is None else memory.entries.set_domains(given_text((), file))
     if as_json:
-        out_result(rows.DOMAINS, found)
+        out_result(found)
     elif file is None:
         out(found.text, newline=False)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +19,6 @@ from memory_v2.scope import PROJECT_MEMORY, persona_memory, project_folder, work
 
 if TYPE_CHECKING:
     from memory_v2.memory import Memory
-    from memory_v2.operations.row import Row
 
 P = ParamSpec("P")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -155,19 +155,18 @@ def word(argument: str) -> str:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
-def option_for(row: Row[Any], name: str, *flags: str, **extra: Any) -> Callable[[Decorated], Decorated]:
-    """The option for an argument of an operation: its default, choices and help are those of the table."""
-    from memory_v2.operations.row import REQUIRED  # the verbs of `silica notes` have no rows
+def option_for(method: Callable[..., Any], name: str, *flags: str, **extra: Any) -> Callable[[Decorated], Decorated]:
+    """The option for an argument of a method: its default, choices and help are those of the signature."""
+    from memory_v2.operations.operation import argument  # the verbs of `silica notes` have no operations
 
-    argument = row.argument(name)
-    if argument.type == "bool":
+    kind, about, default, choices = argument(method, name)
+    if kind is bool:
         extra["is_flag"] = True
-    elif argument.choices:
-        extra["type"] = click.Choice(argument.choices)
-    if argument.default is REQUIRED:
-        return click.option(*flags, required=True, help=argument.about, **extra)
-    is_told = argument.default not in (None, False)
-    return click.option(*flags, default=argument.default, show_default=is_told, help=argument.about, **extra)
+    elif choices:
+        extra["type"] = click.Choice(choices)
+    if default is inspect.Parameter.empty:
+        return click.option(*flags, required=True, help=about, **extra)
+    return click.option(*flags, default=default, show_default=default not in (None, False), help=about, **extra)
 
 
 def with_memory(verb: Callable[Concatenate[Memory, P], None]) -> Callable[P, None]:

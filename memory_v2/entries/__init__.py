@@ -1,1 +1,29 @@
-"""Entries: short, dated, append-only observations beside the pages."""
+"""Entries: short, dated, append-only observations beside the pages. A module is imported when it is first used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memory_v2.lazy import submodules
+
+if TYPE_CHECKING:
+    from memory_v2.entries import (
+        ageing,
+        area,
+        capture,
+        checking,
+        consolidation,
+        curation,
+        dedup,
+        domains,
+        importing,
+        reading,
+        retracting,
+        route_task,
+        routing,
+        searching,
+        sharing,
+        summary,
+    )
+else:
+    __getattr__ = submodules(__name__)

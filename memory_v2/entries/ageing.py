@@ -8,17 +8,18 @@ from dataclasses import replace
 
 from memory_v2.entries import decay
 from memory_v2.entries.area import Area
-from memory_v2.entries.arguments import share_given
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.packs import MAX_BYTES, can_be_packed, packed_size
 from memory_v2.entries.places import month_of, pack_of, pack_path
 from memory_v2.errors import InvalidSetting
+from memory_v2.operations.operation import operation
 from memory_v2.plan import Plan, Step
 from memory_v2.settings import is_count
 from memory_v2.text.amounts import counted, counted_entries
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.finding import Finding
+from memory_v2.validate import share_given
 
 OLDER_THAN = 90
 """How old an entry is at least to be packed, in days: a quarter, after which a month's files are seldom opened."""
@@ -26,6 +27,7 @@ IMPORTANCE = 0.3
 """Entries of less importance are of low importance, as DARYL's roadmap has it."""
 
 
+@operation("age", changes="entries")
 def age(area: Area, apply: bool = False) -> Plan:
     """Finds the entries that have expired, and with `apply` moves them to the archive. Raises `InvalidSetting`,
     `StorageError`."""
@@ -72,6 +74,7 @@ def future_findings(entries: Iterable[Entry], calendar: Calendar) -> Iterator[Fi
             yield Finding("future-entry", "notice", entry.id, 0, message)
 
 
+@operation("pack", changes="entries")
 def pack(area: Area, older_than: int = OLDER_THAN, importance: float = IMPORTANCE, apply: bool = False) -> Plan:
     """Finds the entries that are older than so many days and of less importance, and with `apply` moves them into packs
     of the archive. One that says no importance goes if it is in the archive. Raises `InvalidSetting`,

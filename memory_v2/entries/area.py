@@ -237,6 +237,10 @@ class Area:
             observed = self.calendar.written(file.entry.observed_at) or ""
             yield KnownEntry(place.id, place.space, str(place.day or ""), place.number, observed, file.entry.text)
 
+    def close(self) -> None:
+        """Closes its file; the next use opens it again."""
+        self.known.close()
+
 
 def _in_order(path: str) -> tuple[str, str, int, str]:
     place = place_of(path)

@@ -17,14 +17,15 @@ from inspect import signature
 from typing import Any, TypeVar
 
 from memory_v2.entries.area import Area
-from memory_v2.entries.arguments import lines, one_line
 from memory_v2.entries.entry import NONE, Decay, Entry, Reference, Scope, Source
 from memory_v2.entries.file import RELATED, day_or_moment, entry_data, one_of, read_decay, share
 from memory_v2.entries.places import check_agent
 from memory_v2.errors import EntryNotFound, InvalidSetting, InvalidText, StorageError, UsageError
 from memory_v2.index.known import KnownEntry
+from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import check_text, check_year
 from memory_v2.text.secrets import Secret, find_secrets, opening
+from memory_v2.validate import lines, one_line
 
 BATCH = 500
 """After so many entries of a space on a day, they are brought into the history: one commit for all of them."""
@@ -81,6 +82,7 @@ class CapturedBatch:
     bad_lines: tuple[BadLine, ...] = ()
 
 
+@operation("capture", changes="entries", recovers=False)
 def capture(
     area: Area,
     text: str,
@@ -128,6 +130,7 @@ def capture(
     return _stored(area, entry)
 
 
+@operation("capture_batch", changes="entries", recovers=False)
 def capture_batch(area: Area, lines: Iterable[str | Mapping[str, Any]]) -> CapturedBatch:
     """Captures each line: a JSON object, or a mapping, of the arguments of `capture`. A line that cannot be captured is
     told by number, and keeps no other one back. Raises `StorageError`."""

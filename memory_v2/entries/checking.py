@@ -16,6 +16,7 @@ from memory_v2.errors import InvalidSetting, PageNotFound, StorageError, Unreada
 from memory_v2.operations.check import Checkup
 from memory_v2.operations.check import check as check_tree
 from memory_v2.operations.context import Context
+from memory_v2.operations.operation import operation
 from memory_v2.operations.results import Finding
 from memory_v2.tree.path import ENTRIES
 
@@ -25,6 +26,7 @@ _ABOUT_DOMAINS = ("unknown-home", "nowhere-reference")
 logger = logging.getLogger(__name__)
 
 
+@operation("check", changes="tree", recorded="apply")
 def check(context: Context, apply: bool = False) -> Checkup:
     """All findings of the tree and of the entries, errors first. With `apply` it repairs what it can of the tree; an
     entry is a person's to mend."""

@@ -26,6 +26,7 @@ from memory_v2.operations.draft import Draft
 from memory_v2.operations.dry_run import dry_run
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.guard import missing_from
+from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import checked_day
 from memory_v2.plan import Plan, Step
 from memory_v2.progress import tell_progress
@@ -54,6 +55,7 @@ WORK_IN = "work in"
 """The action of a step for an entry; those for pages create, change or remove them."""
 
 
+@operation("consolidate", changes="tree", recorded=True)
 def consolidate(
     curation: CurationContext,
     home: str | None = None,

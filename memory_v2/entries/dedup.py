@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from memory_v2.entries.area import Area
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.entry import Entry
+from memory_v2.operations.operation import operation
 from memory_v2.plan import Plan, Step
 from memory_v2.text.amounts import counted
 from memory_v2.text.calendar import Calendar
@@ -22,6 +23,7 @@ from memory_v2.tree.finding import Finding
 _FIRST = datetime.min.replace(tzinfo=UTC)
 
 
+@operation("dedupe", changes="entries")
 def dedupe(area: Area, apply: bool = False) -> Plan:
     """Finds the entries that say the same, and with `apply` moves all but one of them to the archive. Raises
     `InvalidSetting`, `StorageError`."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from memory_v2.entries.area import Area
 from memory_v2.errors import InvalidSetting
+from memory_v2.operations.operation import operation
 from memory_v2.storage.history import PageChange
 from memory_v2.tree.block import decode, encode, parse_blocks, split_lines
 from memory_v2.tree.path import ENTRIES, is_page_path
@@ -52,12 +53,14 @@ class DomainFile:
     text: str = ""
 
 
+@operation("domains")
 def domains(area: Area) -> DomainFile:
     """The domains that entries are routed to. Raises `InvalidSetting` if the page of the memory is not valid."""
     page = area.data(DOMAINS_PAGE)
     return default_domains() if page is None else stored_domains(decode(page), f"{DOMAINS_PAGE}.md")
 
 
+@operation("set_domains", changes="entries")
 def set_domains(area: Area, text: str) -> DomainFile:
     """Stores other domains, given as TOML; what was routed keeps its home. Raises `InvalidSetting`, `StorageError`."""
     found = read_domains(text, "the domains")

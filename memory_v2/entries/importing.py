@@ -21,6 +21,7 @@ from memory_v2.entries.places import check_agent, entry_name, is_pack, path_name
 from memory_v2.entries.references import Targets
 from memory_v2.entries.summary import status
 from memory_v2.errors import InvalidText
+from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import counted_entries
@@ -34,6 +35,7 @@ NO_ENTRY = "it holds no entry"
 """The reason of a step for another file."""
 
 
+@operation("import_files", changes="entries")
 def import_files(area: Area, files: Mapping[str, bytes], agent: str | None = None, apply: bool = False) -> Plan:
     """Finds the entries in these files, given by name, and with `apply` brings in those that are new. Transactions of
     shards, which have no author, become those of `agent`. Raises `InvalidSetting`, `StorageError`."""
@@ -56,6 +58,7 @@ def import_files(area: Area, files: Mapping[str, bytes], agent: str | None = Non
     return carried_out(area, apply, plan)
 
 
+@operation("export_shards")
 def export_shards(area: Area) -> dict[str, Any]:
     """The domains as DARYL's shards, and their summary, by the names of their files. Raises `InvalidSetting`,
     `StorageError`."""

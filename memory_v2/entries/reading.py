@@ -9,17 +9,17 @@ from memory_v2.entries.entry import SHARED, Entry, Reference
 from memory_v2.entries.file import read_entry as read_entry_file
 from memory_v2.entries.places import check_agent, place_of
 from memory_v2.entries.references import Targets, incoming
-from memory_v2.errors import InvalidSetting, NotAllowed
+from memory_v2.errors import NotAllowed
+from memory_v2.operations.operation import operation
 from memory_v2.text.amounts import counted_entries
 
 logger = logging.getLogger(__name__)
 
 
+@operation("list_entries")
 def list_entries(area: Area, agent: str | None = None, tag: str | None = None, archived: bool = False) -> list[Entry]:
     """The entries, oldest first: those of an agent or `shared`, with a tag, and with those in the archive if
     `archived`. Raises `InvalidSetting`."""
-    if not isinstance(archived, bool):
-        raise InvalidSetting(f"archived is True or False, not {archived!r}")
     space = agent if agent in (None, SHARED) else check_agent(agent)
     files = area.files(space)
     if unread := sum(file.entry is None for file in files):
@@ -28,6 +28,7 @@ def list_entries(area: Area, agent: str | None = None, tag: str | None = None, a
     return [one for one in read if (archived or not one.archived) and _has(one, tag)]
 
 
+@operation("read_entry")
 def read_entry(area: Area, id: str) -> Entry:  # noqa: A002 - as it is called in the results
     """An entry by its id; without an agent's name, it is the default agent's or a shared one. Raises `EntryNotFound`,
     and `NotAllowed` for a file that does not say what an entry must."""
@@ -38,6 +39,7 @@ def read_entry(area: Area, id: str) -> Entry:  # noqa: A002 - as it is called in
     return file.entry
 
 
+@operation("referred_to_by")
 def referred_to_by(area: Area, id: str) -> list[Reference]:  # noqa: A002 - as above
     """The entries that refer to an entry, each with how; from the index. Raises `EntryNotFound`."""
     of = area.read(id)

@@ -6,14 +6,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from memory_v2.entries.area import Area
-from memory_v2.entries.arguments import one_line
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import read_entry
 from memory_v2.entries.header import Written, changed_header
 from memory_v2.errors import EntryNotFound, InvalidSetting, NotAllowed, StorageConflict
+from memory_v2.operations.operation import operation
 from memory_v2.plan import MAX_PLANS
 from memory_v2.storage.history import PageChange
 from memory_v2.tree.block import decode, encode
+from memory_v2.validate import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Retracted:
     revision: str | None = None
 
 
+@operation("retract", changes="entries")
 def retract(area: Area, id: str, why: str, superseded_by: str | None = None) -> Retracted:  # noqa: A002 - as in results
     """Closes an entry, with the reason, and names the entry that holds instead, if there is one. Raises
     `EntryNotFound`, `InvalidSetting`, `NotAllowed` for a header that cannot be read or an id that two files have, and

@@ -19,6 +19,7 @@ from memory_v2.entries.routing import Routing, route_further, routed
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import Domain, RouteBrief, Unsorted
+from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan
 from memory_v2.storage.base import ROUTING
 from memory_v2.text.calendar import iso_day
@@ -124,6 +125,7 @@ class RouteTask:
         return number in self.homes or number in self.left
 
 
+@operation("route", changes="entries", recorded=True)
 def route(curation: CurationContext, apply: bool = False) -> Plan:
     """Finds the home of each entry in the inbox, by the rules and, for what they leave, by a model; with `apply`
     stores the homes. What the model has decided is kept, so that it is asked once about each text. Raises

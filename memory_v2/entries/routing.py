@@ -20,6 +20,7 @@ from memory_v2.entries.domains import INBOX, Domain, domains
 from memory_v2.entries.entry import Entry, Reference
 from memory_v2.entries.references import Targets, named_in, without_shards
 from memory_v2.entries.summary import summarize
+from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.text.amounts import counted_entries
 from memory_v2.text.words import has_cjk, stem, unaccented, words
@@ -98,6 +99,7 @@ class Router:
         return Candidate(domain.name, score, tuple(reasons))
 
 
+@operation("route", changes="entries")
 def route(area: Area, apply: bool = False) -> Plan:
     """Finds the home of each entry in the inbox by the rules, and with `apply` stores it. Raises `InvalidSetting`,
     `StorageError`."""
@@ -135,6 +137,7 @@ def routed(entry_id: str, routing: Routing) -> Step:
     return Step(action, entry_id, routing.home or "", routing.reason, INBOX, {"candidates": routing.candidates})
 
 
+@operation("route_text")
 def route_text(area: Area, text: str) -> Routing:
     """Says where a text would be routed, and why; nothing is stored. Raises `InvalidSetting`, `StorageError`."""
     return router(area, area.entries()).route(text)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from memory_v2.entries.area import Area
-from memory_v2.entries.arguments import share_given
 from memory_v2.entries.domains import INBOX, domain_named
 from memory_v2.entries.entry import SHARED
 from memory_v2.entries.places import check_agent
@@ -14,20 +12,22 @@ from memory_v2.entries.recall import Recall, Wanted
 from memory_v2.entries.stored import EntryFiles
 from memory_v2.errors import InvalidSetting
 from memory_v2.operations.context import Context
+from memory_v2.operations.operation import operation
 from memory_v2.operations.results import SearchResults
 from memory_v2.operations.search import search as search_tree
 from memory_v2.operations.search_request import SearchRequest
 from memory_v2.operations.texts import checked_day
+from memory_v2.validate import share_given
 
 OF_ENTRIES = ("agent", "domain", "tags", "min_confidence")
 """What is asked of entries only, for pages have none of it."""
 
 
-def search(context: Context, **given: Any) -> SearchResults:
-    """The best answers of pages and entries to what a `SearchRequest` has `given`, best first, as `operations.search`
-    finds them. An agent, a domain, tags and a confidence are what entries have: with one of them, no page is searched.
-    Raises `InvalidSetting` too."""
-    asked = SearchRequest(**given)
+@operation("search", recorded=True)
+def search(context: Context, asked: SearchRequest) -> SearchResults:
+    """The best answers of pages and entries to what is asked, best first, as `operations.search` finds them. An agent,
+    a domain, tags and a confidence are what entries have: with one of them, no page is searched. Raises
+    `InvalidSetting` too."""
     asked = replace(asked, tags=tuple(tag.strip() for tag in asked.tags))
     entries_only = _is_for_entries_only(asked)
     index = context.index.entries

@@ -15,24 +15,26 @@ from datetime import UTC, datetime
 from itertools import count
 
 from memory_v2.entries.area import Area
-from memory_v2.entries.arguments import share_given
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.entry import SHARED, Entry
 from memory_v2.entries.file import written_moment
 from memory_v2.entries.header import Written, changed_header, read_header
 from memory_v2.entries.places import path_of
 from memory_v2.errors import InvalidSetting, UsageError
+from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import counted_entries
 from memory_v2.tree.block import decode, encode
 from memory_v2.tree.finding import Finding
+from memory_v2.validate import share_given
 
 THRESHOLD = 0.8
 """The least confidence of an entry that is promoted unasked: in Ocean's words, it is "verified by data, actionable"."""
 _COMPARED = ("text", "observed_at", "kind", "tags", "source", "confidence", "importance", "decay", "verified", "status")
 
 
+@operation("promote", changes="entries")
 def promote(
     area: Area,
     threshold: float = THRESHOLD,

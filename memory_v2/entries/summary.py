@@ -11,6 +11,7 @@ from memory_v2.entries.area import Area
 from memory_v2.entries.daryl import importance_score, when
 from memory_v2.entries.domains import INBOX, Domain, domains, shard_id
 from memory_v2.entries.entry import Entry
+from memory_v2.operations.operation import operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Summary:
         }
 
 
+@operation("status")
 def status(area: Area) -> Summary:
     """Counts the entries of each domain. Raises `InvalidSetting`, `StorageError`."""
     return summarize(area.entries(), domains(area).domains, area.calendar.now())

@@ -43,7 +43,7 @@ HEARTBEAT_SECONDS = 10.0
 """How often a client hears of a call that has nothing to tell, in seconds: some hosts give up a call that is silent for
 a minute."""
 _READING = {tool.name for tool in TOOLS if tool.is_read_only}
-_CHANGING_PAGES = {tool.name for tool in TOOLS if tool.row.changes == "tree"}
+_CHANGING_PAGES = {tool.name for tool in TOOLS if tool.changes == "tree"}
 _ANSWER = "decision"
 """The name of the one thing that a newer client is asked for."""
 

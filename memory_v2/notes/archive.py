@@ -6,20 +6,18 @@ import json
 import os
 import posixpath
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
 from memory_v2.errors import StorageConflict, StorageError, UsageError
-from memory_v2.notes.audit.audit import Audit
-from memory_v2.notes.audit.findings import Finding
-from memory_v2.notes.cache import Kept
-from memory_v2.notes.extract import Extracted
-from memory_v2.notes.judged import judged_notes
-from memory_v2.notes.links import Link, Places, links, places_in
-from memory_v2.notes.note import Note
+from memory_v2.notes.audit.audit import Choice, audit_notes
+from memory_v2.notes.audit.context import AuditContext
+from memory_v2.notes.audit.coverage import missing
+from memory_v2.notes.extract import Extracted, extracted_in
+from memory_v2.notes.links import Link, LinkResolver, links
 from memory_v2.storage.local.disk import make_folder, replace_bytes, sync_folder
 from memory_v2.text.amounts import counted
 from memory_v2.text.calendar import days_before, named_day
@@ -27,8 +25,6 @@ from memory_v2.tree.path import fold
 
 ARCHIVE = "archive"
 """The folder beside a log into which it is moved."""
-UNKEPT = "not-curated"
-"""The code of the audit for a decision or lesson of a log that no lasting note has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,32 +58,32 @@ class ArchivePlan:
     applied: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Old:
-    """What a plan is made of: the notes, what was extracted of them and not captured elsewhere, what the audit finds,
-    and what their links lead to."""
-
-    folder: Path
-    notes: Sequence[Note]
-    extracted: Sequence[Extracted]
-    findings: Sequence[Finding]
-    places: Places
-
-
-def planned(old: Old, before: date, force: bool) -> ArchivePlan:
-    """What is to be moved. If it is forced, only what is in the way of a log keeps it."""
-    days = {note.name: day for note in old.notes if (day := _day(note.name)) and day < before}
-    needed = {} if force else _needed(old)
-    reasons = {name: [*_in_the_way(old.folder, name), *needed.get(name, ())] for name in days}
+def archive_plan(context: AuditContext, older_than: int, force: bool = False) -> ArchivePlan:
+    """The logs that are more than so many days old. If it is forced, only what is in the way of a log keeps it. Raises
+    `UsageError`."""
+    if older_than < 0:
+        raise UsageError(f"a log is at least 0 days old, not {older_than}")
+    if (context.folder.path / ".metadata").is_dir():
+        raise UsageError(
+            f"{context.folder.path} is a memory, whose pages have their places; its entries are archived by 'age'"
+        )
+    before = days_before(context.today, older_than)
+    captured = set(json.loads(context.folder.cache.get(CAPTURED) or "[]"))
+    extracted = [
+        one for one in extracted_in(context.folder.cache) if one.id not in captured or one.category != "pending"
+    ]
+    days = {note.name: day for note in context.notes if (day := _day(note.name)) and day < before}
+    needed = {} if force else _needed(context, extracted, captured)
+    reasons = {name: [*_in_the_way(context.folder.path, name), *needed.get(name, ())] for name in days}
     moves = {name: archived(name) for name in days if not reasons[name]}
-    broken = list(_broken(old, moves))
+    broken = list(_broken(context, moves))
     while broken and not force:
-        staying = [(name, link) for link in broken for name in _moving(old, link, moves)]
+        staying = [(name, link) for link in broken for name in _moving(context, link, moves)]
         for name, link in staying:
             reasons[name].append(f"the link to {link.target} in {link.note.name}:{link.line} would lead nowhere")
             moves.pop(name, None)
-        broken = list(_broken(old, moves))
-    items = Counter(one.file for one in old.extracted if one.grade != "keyword")
+        broken = list(_broken(context, moves))
+    items = Counter(one.file for one in extracted if one.grade != "keyword")
     return ArchivePlan(
         before,
         tuple(Move(name, moves[name], days[name], items[name]) for name in sorted(moves)),
@@ -118,11 +114,12 @@ def _in_the_way(folder: Path, name: str) -> Iterator[str]:
         yield f"{archived(name)} is there already"
 
 
-def _needed(old: Old) -> dict[str, list[str]]:
+def _needed(context: AuditContext, extracted: Iterable[Extracted], captured: Collection[str]) -> dict[str, list[str]]:
     """What notes have that stands nowhere else, or is not done yet, by their names."""
-    unkept = Counter(one.path for one in old.findings if one.code == UNKEPT)
+    findings = audit_notes(context, Choice(), [missing]).findings
+    unkept = Counter(one.path for one in findings if one.about not in captured)
     pending = Counter(
-        one.file for one in old.extracted if one.category == "pending" and one.grade != "keyword" and not one.is_closed
+        one.file for one in extracted if one.category == "pending" and one.grade != "keyword" and not one.is_closed
     )
     found: dict[str, list[str]] = defaultdict(list)
     for name, count in unkept.items():
@@ -132,17 +129,17 @@ def _needed(old: Old) -> dict[str, list[str]]:
     return found
 
 
-def _broken(old: Old, moves: Mapping[str, str]) -> Iterator[Link]:
+def _broken(context: AuditContext, moves: Mapping[str, str]) -> Iterator[Link]:
     """The links that lead to a file now, and would not lead there any more."""
     if not moves:
         return
-    moved = [replace(note, name=moves.get(note.name, note.name)) for note in old.notes]
-    texts = {moves.get(name, name): text for name, text in old.places.texts.items()}
-    after = Places({moves.get(name, name) for name in old.places.files}, moved, texts, old.places.exists)
-    for was, now in zip(links(old.notes), links(moved), strict=True):
-        led = [fold(moves.get(name, name)) for name in old.places.of(was)]
-        is_lost = [fold(name) for name in after.of(now)] != led
-        if led and (is_lost or (_is_beside(was, old.places.of(was)) and not _is_beside(now, led))):
+    moved = [replace(note, name=moves.get(note.name, note.name)) for note in context.notes]
+    after = LinkResolver(context.folder.path, {moves.get(name, name) for name in context.files}, moved)
+    for was, now in zip(links(context.notes), links(moved), strict=True):
+        files = context.links.resolve(was)
+        expected = [fold(moves.get(name, name)) for name in files]
+        is_lost = [fold(name) for name in after.resolve(now)] != expected
+        if files and (is_lost or (_is_beside(was, files) and not _is_beside(now, expected))):
             yield was
 
 
@@ -152,31 +149,16 @@ def _is_beside(link: Link, led: Sequence[str]) -> bool:
     return not link.is_wiki and fold(path) in map(fold, led)
 
 
-def _moving(old: Old, link: Link, moves: Collection[str]) -> Iterator[str]:
+def _moving(context: AuditContext, link: Link, moves: Collection[str]) -> Iterator[str]:
     """The logs that must stay for a link: what it leads to, else the one that it stands in."""
-    led = [name for name in old.places.of(link) if name in moves]
-    yield from led or ([link.note.name] if link.note.name in moves else [])
+    files = [name for name in context.links.resolve(link) if name in moves]
+    yield from files or ([link.note.name] if link.note.name in moves else [])
 
 
 CAPTURED = "captured"
 """The key under which is noted what was captured as entries of a memory: the ids of what was extracted."""
 LOCK_SECONDS = 10
 """Seconds to wait for another run that moves files: to move thousands takes less."""
-
-
-def archive_plan(
-    folder: Path, kept: Kept, audit: Audit, today: date, older_than: int, force: bool = False
-) -> ArchivePlan:
-    """The logs that are more than so many days old. Raises `UsageError`."""
-    if older_than < 0:
-        raise UsageError(f"a log is at least 0 days old, not {older_than}")
-    if (folder / ".metadata").is_dir():
-        raise UsageError(f"{folder} is a memory, whose pages have their places; its entries are archived by 'age'")
-    notes, captured = list(kept.notes()), set(json.loads(kept.told(CAPTURED) or "[]"))
-    findings = [one for one in audit.findings if one.about not in captured]
-    extracted = [one for one in judged_notes(kept) if one.id not in captured or one.category != "pending"]
-    old = Old(folder, notes, extracted, findings, places_in(folder, notes))
-    return planned(old, days_before(today, older_than), force)
 
 
 def apply_plan(folder: Path, plan: ArchivePlan) -> ArchivePlan:

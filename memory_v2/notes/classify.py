@@ -104,7 +104,7 @@ def named_in(item: Item, aliases: Aliases) -> list[str]:
     return list(dict.fromkeys(map(aliases.known, found)))
 
 
-def judged(item: Item, name: str, people: Sequence[str]) -> dict[Category, Verdict]:
+def classified(item: Item, name: str, people: Sequence[str]) -> dict[Category, Verdict]:
     """The categories of an item, each with its grade and the words that say so. A marker of one category goes before
     the heading of another."""
     if _ONLY_LABEL.fullmatch(item.text):  # it introduces what is below, and says nothing itself

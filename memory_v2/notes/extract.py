@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from memory_v2.notes.classify import GRADES, Grade, is_closed, is_foreign, is_template, judged, named_in
+from memory_v2.notes.cache import NotesCache
+from memory_v2.notes.classify import GRADES, Grade, classified, is_closed, is_foreign, is_template, named_in
 from memory_v2.notes.languages import CATEGORIES, LONGEST, Category
 from memory_v2.notes.measures import Reading, readings
 from memory_v2.notes.note import Item, Note, is_within
@@ -66,32 +67,34 @@ class Wanted:
         """Whether this is wanted."""
         if one.category not in self.categories or GRADES.index(one.grade) > GRADES.index(self.min_grade):
             return False
-        if one.is_closed and not self.closed:
-            return False
-        return self.is_of(one.day)
-
-    def is_of(self, day: date | None) -> bool:
-        """Whether what is from this day is wanted."""
-        return is_within(day, self.since, self.until)
+        return (self.closed or not one.is_closed) and is_within(one.day, self.since, self.until)
 
 
 EVERYTHING = Wanted(min_grade="keyword", closed=True)
 
 
-def extracted(note: Note, aliases: Aliases = NO_ALIASES, wanted: Wanted = EVERYTHING) -> Iterator[Extracted]:
-    """What the items of a note are that are from wanted days; one item may be several things."""
+def extracted(note: Note, aliases: Aliases = NO_ALIASES) -> Iterator[Extracted]:
+    """Everything that the items of a note are, whatever its grade, closed or not; one item may be several things."""
     if is_template(note.name):
         return
-    for item in note.said:
-        is_judged = item.is_prose and wanted.is_of(item.day) and len(item.text) <= LONGEST
-        if not is_judged or is_foreign(item.text):
+    for item in note.own_items:
+        if not item.is_prose or len(item.text) > LONGEST or is_foreign(item.text):
             continue
         people = named_in(item, aliases)
-        for category, (grade, by) in judged(item, note.name, people).items():
-            yield told(item, note.name, category, grade, by, people)
+        for category, (grade, by) in classified(item, note.name, people).items():
+            yield extraction(item, note.name, category, grade, by, people)
 
 
-def told(item: Item, name: str, category: Category, grade: Grade, by: str, people: Sequence[str]) -> Extracted:
+def extracted_in(
+    cache: NotesCache, names: Collection[str] | None = None, aliases: Aliases = NO_ALIASES
+) -> Iterator[Extracted]:
+    """Everything in all notes, or in the named ones, by name. Without aliases, it is kept with each note."""
+    if aliases is not NO_ALIASES:
+        return (one for note in cache.notes(names) for one in extracted(note, aliases))
+    return cache.results("extracted", Extracted, lambda note: list(extracted(note)), names)
+
+
+def extraction(item: Item, name: str, category: Category, grade: Grade, by: str, people: Sequence[str]) -> Extracted:
     """An item of a note as what it is."""
     return Extracted(
         f"{item.id}-{category[0]}",
@@ -110,13 +113,11 @@ def told(item: Item, name: str, category: Category, grade: Grade, by: str, peopl
     )
 
 
-def collected(found: Iterable[Extracted], wanted: Wanted) -> list[Extracted]:
-    """What is wanted: by category, the newest first. What says the same is told once."""
-    kept = sorted(filter(wanted.holds, found), key=_order)
-    told = []
-    for category in CATEGORIES:
-        told += _once([one for one in kept if one.category == category])
-    return told
+def collected(extracted: Iterable[Extracted], wanted: Wanted) -> list[Extracted]:
+    """What is wanted: by category, the newest first. What says the same is there once."""
+    matching = sorted(filter(wanted.holds, extracted), key=_order)
+    by_category = ([one for one in matching if one.category == category] for category in CATEGORIES)
+    return [one for same in by_category for one in _once(same)]
 
 
 def _order(one: Extracted) -> tuple[object, ...]:

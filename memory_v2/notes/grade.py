@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 from memory_v2.agent.limits import Cost, Limits
 from memory_v2.agent.loop import decide
@@ -23,9 +23,9 @@ from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Model, Prompt
 from memory_v2.models.briefs import GradeBrief, Unsure
 from memory_v2.models.offline import OfflinePlanner
-from memory_v2.notes.cache import Kept
+from memory_v2.notes.cache import NotesCache
 from memory_v2.notes.classify import named_in
-from memory_v2.notes.extract import Extracted, Wanted, collected, told
+from memory_v2.notes.extract import Extracted, Wanted, collected, extraction
 from memory_v2.notes.languages import CATEGORIES, Category
 from memory_v2.notes.note import Item
 from memory_v2.notes.people import Aliases
@@ -37,9 +37,6 @@ MAX_LINES = 40
 """About how many lines one decision is made: as many as a reader compares at a glance."""
 KEY = "graded "
 """With which the keys begin under which answers are kept."""
-
-Answers: TypeAlias = Mapping[str, Sequence[Category]]
-"""What the items are, by id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +53,12 @@ class Graded:
     trace: str = ""
 
 
-def graded(grader: Grader, found: Iterable[Extracted], aliases: Aliases, wanted: Wanted) -> Graded:
+def graded(grader: Grader, extracted: Iterable[Extracted], aliases: Aliases, wanted: Wanted) -> Graded:
     """What is wanted of these, with the model's word for what the rules are unsure of. Only what could be shown is
     asked about."""
     asked_about = replace(wanted, min_grade="keyword")
     try:
-        items = collected(grader.grade(filter(asked_about.holds, found), aliases), wanted)
+        items = collected(grader.grade(filter(asked_about.holds, extracted), aliases), wanted)
     finally:
         cost, trace = grader.end()
     return Graded(items, grader.model.name, grader.asked, grader.known, "; ".join(grader.degraded), cost, trace)
@@ -71,38 +68,35 @@ class Grader:
     """A model that says what items are. `limits` are for all that it is asked; `traces` is where that is recorded."""
 
     def __init__(
-        self, model: Model, kept: Kept, limits: Limits, traces: Traces | None, now: Callable[[], datetime]
+        self, model: Model, cache: NotesCache, limits: Limits, traces: Traces | None, now: Callable[[], datetime]
     ) -> None:
         self.model = model
         self.degraded: dict[str, None] = {}
         self.asked = self.known = 0
-        self._kept = kept
+        self._cache = cache
         self._traces = traces
         self._started = now().astimezone(UTC)
         self._operation = Operation(limits)
         self._rules = sha256(Prompt("grade/system").text.encode()).hexdigest()
 
-    def grade(self, found: Iterable[Extracted], aliases: Aliases) -> Iterator[Extracted]:
+    def grade(self, extracted: Iterable[Extracted], aliases: Aliases) -> Iterator[Extracted]:
         """These, with what the model says in place of what only a keyword hints at."""
-        told_by_rules = list(found)
-        guesses: dict[str, list[Category]] = {}
-        files: dict[str, str] = {}
-        for one in told_by_rules:
+        by_rules = list(extracted)
+        guesses: dict[str, list[Extracted]] = {}
+        for one in by_rules:
             if one.grade == "keyword":
-                guesses.setdefault(one.item, []).append(one.category)
-                files[one.item] = one.file
-        items = self._items(guesses, set(files.values()))
-        answers = self._answers(items, files, guesses)
-        surer = {(one.item, one.category) for one in told_by_rules if one.grade != "keyword"}
-        for one in told_by_rules:
-            if one.grade != "keyword" or one.item not in answers:
-                yield one
-        for item_id, categories in answers.items():
-            item = items[item_id]
+                guesses.setdefault(one.item, []).append(one)
+        names = {same[0].file for same in guesses.values()}
+        items = {one.id: one for note in self._cache.notes(names) for one in note.items if one.id in guesses}
+        answers = self._answers({name: _unsure(item, guesses[name]) for name, item in items.items()})
+        surer = {(one.item, one.category) for one in by_rules if one.grade != "keyword"}
+        yield from (one for one in by_rules if one.grade != "keyword" or one.item not in answers)
+        for name, categories in answers.items():
+            people = named_in(items[name], aliases)
             for category in categories:
-                if (item_id, category) not in surer:
-                    people = named_in(item, aliases)
-                    yield told(item, files[item_id], category, "model", self.model.name, people)
+                if (name, category) not in surer:
+                    file = guesses[name][0].file
+                    yield extraction(items[name], file, category, "model", self.model.name, people)
 
     def end(self) -> tuple[Cost, str]:
         """What it has cost, and the name of the trace, if the model was asked."""
@@ -114,22 +108,11 @@ class Grader:
             return cost, ""
         return cost, self._traces.save(self._operation.trace, "grade", self._started, self._operation.id)
 
-    def _items(self, ids: Collection[str], names: Collection[str]) -> dict[str, Item]:
-        return {item.id: item for note in self._kept.notes(names) for item in note.items if item.id in ids}
-
-    def _answers(
-        self, items: Mapping[str, Item], files: Mapping[str, str], guesses: Mapping[str, Sequence[Category]]
-    ) -> Answers:
-        """What the model says of the items, or has said before; without those that it did not decide about."""
-        lines = {
-            name: Unsure(_shown(item), files[name], item.day, item.headings, item.leads, tuple(guesses[name]))
-            for name, item in items.items()
-        }
+    def _answers(self, lines: Mapping[str, Unsure]) -> dict[str, Sequence[Category]]:
+        """What the model says of lines by the ids of their items, or has said before; without those that it did not
+        decide about."""
         keys = {name: self._key(line) for name, line in lines.items()}
-        answers: dict[str, Sequence[Category]] = {}
-        for name, key in keys.items():
-            if kept := self._kept.told(key):
-                answers[name] = json.loads(kept)
+        answers = {name: json.loads(known) for name, key in keys.items() if (known := self._cache.get(key))}
         self.known = len(answers)
         left = [name for name in lines if name not in answers]
         for start in range(0, len(left), MAX_LINES):
@@ -139,7 +122,7 @@ class Grader:
             names = left[start : start + MAX_LINES]
             for name, categories in self._ask([lines[name] for name in names], names).items():
                 answers[name] = categories
-                self._kept.tell(keys[name], json.dumps(categories))
+                self._cache.set(keys[name], json.dumps(categories))
             tell_progress("lines graded", min(start + MAX_LINES, len(left)), len(left))
         return answers
 
@@ -161,8 +144,9 @@ class Grader:
         return KEY + sha256(json.dumps(asked).encode()).hexdigest()
 
 
-def _shown(item: Item) -> str:
-    return item.text if item.is_done is None else f"[{'x' if item.is_done else ' '}] {item.text}"
+def _unsure(item: Item, guesses: Sequence[Extracted]) -> Unsure:
+    text = item.text if item.is_done is None else f"[{'x' if item.is_done else ' '}] {item.text}"
+    return Unsure(text, guesses[0].file, item.day, item.headings, item.leads, tuple(one.category for one in guesses))
 
 
 Lines = Annotated[NumberList, Argument("lines, such as i1, i3-i5")]
@@ -233,8 +217,8 @@ class GradeTask:
     def objections(self) -> list[str]:
         """The lines about which nothing is decided."""
         missing = [number for number in range(1, len(self.brief.lines) + 1) if number not in self.graded]
-        told = f"{show_numbers(missing, 'i')}: nothing is said yet; say what they are, or that they are nothing"
-        return [told] if missing else []
+        objection = f"{show_numbers(missing, 'i')}: nothing is said yet; say what they are, or that they are nothing"
+        return [objection] if missing else []
 
     def reminders(self) -> list[str]:
         """There is nothing else to think of."""

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from memory_v2.files.listing import without_suffix
 from memory_v2.notes.extract import Extracted
 from memory_v2.notes.languages import bare, pattern
-from memory_v2.notes.links import Places, file_names, links
+from memory_v2.notes.links import LinkResolver, file_names, links
 from memory_v2.notes.note import Note
 from memory_v2.notes.people import heading_name
 from memory_v2.tree.graph import dot_quoted, mermaid_escaped
@@ -91,14 +91,16 @@ class NotesGraph:
         return [told] if self.nodes_left_out else []
 
 
-def notes_graph(notes: Sequence[Note], extracted: Iterable[Extracted], places: Places, most: int = MOST) -> NotesGraph:
+def notes_graph(
+    notes: Sequence[Note], extracted: Iterable[Extracted], resolver: LinkResolver, most: int = MOST
+) -> NotesGraph:
     """The graph of these notes, with so many nodes at most: those with most edges."""
     files = [Node(_id("file", note.name), "file", note.name) for note in notes]
     people = [Node(_id("person", name), "person", name) for name in sorted(_people(extracted))]
     taken = {node.name.casefold() for node in people}
     named = sorted(name for name in _projects(notes) if name.casefold() not in taken)
     projects = [Node(_id("project", name), "project", name) for name in named]
-    edges = [*_links(notes, places), *_mentions(notes, [*people, *projects], places)]
+    edges = [*_links(notes, resolver), *_mentions(notes, [*people, *projects], resolver)]
     return _capped([*files, *people, *projects], edges, most)
 
 
@@ -145,18 +147,18 @@ def _is_name(name: str) -> bool:
     return SHORTEST <= len(name.lstrip("@")) <= LONGEST and re.search(r"[^\W\d_]", name) is not None
 
 
-def _links(notes: Sequence[Note], places: Places) -> Iterator[Edge]:
+def _links(notes: Sequence[Note], resolver: LinkResolver) -> Iterator[Edge]:
     known = {note.name for note in notes}
     found: dict[tuple[str, str], list[str]] = {}
     for link in links(notes):
-        for name in places.of(link)[:1]:
+        for name in resolver.resolve(link)[:1]:
             if name in known and name != link.note.name:
                 found.setdefault((link.note.name, name), []).append(f"{link.note.name}:{link.line}")
     for (source, target), where in sorted(found.items()):
         yield Edge(_id("file", source), _id("file", target), "links", len(where), where[0])
 
 
-def _mentions(notes: Sequence[Note], named: Sequence[Node], places: Places) -> Iterator[Edge]:
+def _mentions(notes: Sequence[Note], named: Sequence[Node], resolver: LinkResolver) -> Iterator[Edge]:
     among = [_pattern(named[start : start + NAMES_AT_ONCE]) for start in range(0, len(named), NAMES_AT_ONCE)]
     ids = {node.name.removeprefix("@"): node.id for node in named}
     files = {note.name for note in notes}
@@ -165,12 +167,12 @@ def _mentions(notes: Sequence[Note], named: Sequence[Node], places: Places) -> I
         for line, text in _texts(note):
             where, said = f"{note.name}:{line}", _CODE.sub(" ", text)
             told = {ids[name] for names in among for name in names.findall(said)}
-            mentioned = {places.of_name(note, name) for name in file_names(_LINKED.sub(" ", text))}
+            mentioned = {resolver.file_named(note, name) for name in file_names(_LINKED.sub(" ", text))}
             told |= {_id("file", name) for name in mentioned if name in files and name != note.name}
             for target in told:
                 found.setdefault(target, []).append(where)
-        for target, places_told in sorted(found.items()):
-            yield Edge(_id("file", note.name), target, "mentions", len(places_told), places_told[0])
+        for target, places in sorted(found.items()):
+            yield Edge(_id("file", note.name), target, "mentions", len(places), places[0])
 
 
 def _texts(note: Note) -> list[tuple[int, str]]:

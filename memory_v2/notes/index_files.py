@@ -1,96 +1,117 @@
 """The index of a folder of notes as JSON: `index.json` with its sections and items, `tags.json` with where each tag is.
 
 The same notes give the same bytes, wherever and whenever: there is no time of making in them, and no time of a file.
+Only their owner can read them.
 """
 
 from __future__ import annotations
 
-import filecmp
 import json
-import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from memory_v2.errors import StorageError
+from memory_v2.notes.cache import NotesCache
+from memory_v2.notes.folder import NotesFolder, Refreshed
 from memory_v2.notes.note import Item, Note, Section
-from memory_v2.storage.local.disk import make_folder, new_temporary
+from memory_v2.storage.local.disk import replace_bytes
 
 INDEX = "index.json"
 TAGS = "tags.json"
-_BY = '"generated_by": "silica notes index"'
-"""How a generated file begins, for whoever wonders."""
+_INDEXED = "indexed"
+"""The key in the cache under which is noted what the written index is of."""
 
 
-@dataclass
-class Tally:
-    """What is counted while an index is written: the totals, and the sections of each tag."""
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """An index that was written: where, the totals of its notes, and what was found in the folder. `is_new`: the files
+    have other bytes than before."""
 
-    totals: Counter[str] = field(default_factory=Counter)
-    days: set[date] = field(default_factory=set)
-    tags: dict[str, list[tuple[str, Section]]] = field(default_factory=dict)
+    folder: Path
+    stats: dict[str, Any]
+    found: Refreshed
+    is_new: bool
 
-    def count(self, note: Note) -> None:
-        """Counts a note."""
-        self.totals.update(files=1, words=note.words, sections=len(note.sections), items=len(note.items))
-        self.days.update(item.day for item in note.items if item.day)
-        for section in note.sections:
-            for tag in {*section.tags, *note.tags}:
-                self.tags.setdefault(tag, []).append((note.name, section))
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How far the index is behind the folder. `found` tells what was touched; `is_written` whether index.json and
+    tags.json in the cache are of the notes as they are."""
+
+    folder: Path
+    cache: Path | None
+    found: Refreshed
+    is_written: bool
 
     @property
-    def stats(self) -> dict[str, Any]:
-        """The totals as the index has them."""
-        totals = {f"total_{what}": self.totals[what] for what in ("files", "words", "sections", "items")}
-        return {**totals, "date_range": [min(self.days).isoformat(), max(self.days).isoformat()] if self.days else []}
+    def is_current(self) -> bool:
+        """Whether nothing is behind."""
+        return self.found.is_current and self.is_written
 
 
-def index_chunks(notes: Iterable[Note], tally: Tally) -> Iterator[str]:
-    """The text of `index.json`, each file on a line of its own; one note at a time is held in memory."""
-    yield f'{{\n {_BY},\n "files": {{'
-    for number, note in enumerate(notes):
-        tally.count(note)
-        yield f"{',' * (number > 0)}\n  {_json(note.name)}: {_json(_file(note))}"
-    yield f'\n }},\n "stats": {_json(tally.stats)}\n}}\n'
+def index_status(folder: NotesFolder, cache: Path | None) -> Status:
+    """How far the index in the cache is behind the folder; nothing is kept."""
+    found = folder.look(keeps=False)
+    is_there = cache is not None and (cache / INDEX).is_file()
+    return Status(folder.path, cache, found, is_there and folder.cache.get(_INDEXED) == _digest(folder.cache))
 
 
-def tags_chunks(tally: Tally) -> Iterator[str]:
-    """The text of `tags.json`, each tag on a line of its own."""
-    yield f'{{\n {_BY},\n "tags": {{'
-    for number, tag in enumerate(sorted(tally.tags)):
-        places = [{"file": name, "heading": section.heading, **_lines(section)} for name, section in tally.tags[tag]]
-        yield f"{',' * (number > 0)}\n  {_json(tag)}: {_json(places)}"
-    yield "\n }\n}\n"
+def write_index(folder: NotesFolder, found: Refreshed, place: Path, is_cache: bool) -> Indexed:
+    """Writes both files into a folder, which may be that of the cache. Raises `StorageError`."""
+    files: dict[str, str] = {}
+    tags: dict[str, list[dict[str, Any]]] = {}
+    totals: Counter[str] = Counter()
+    days: set[date] = set()
+    for note in folder.cache.notes():
+        files[note.name] = _json(_file(note))
+        totals.update(files=1, words=note.words, sections=len(note.sections), items=len(note.items))
+        days.update(item.day for item in note.items if item.day)
+        for section in note.sections:
+            for tag in {*section.tags, *note.tags}:
+                tags.setdefault(tag, []).append({"file": note.name, "heading": section.heading, **_lines(section)})
+    stats: dict[str, Any] = {f"total_{what}": totals[what] for what in ("files", "words", "sections", "items")}
+    stats["date_range"] = [min(days).isoformat(), max(days).isoformat()] if days else []
+    by_tag = {tag: _json(tags[tag]) for tag in sorted(tags)}
+    try:
+        is_new = write_document(place / INDEX, _document("files", files, f',\n "stats": {_json(stats)}'))
+        is_new = write_document(place / TAGS, _document("tags", by_tag)) or is_new
+    except OSError as error:
+        raise StorageError(f"the index cannot be written to {place}: {error.strerror or error}") from error
+    if is_cache:
+        folder.cache.set(_INDEXED, _digest(folder.cache))
+    return Indexed(place, stats, found, is_new)
+
+
+def _document(name: str, parts: Mapping[str, str], more: str = "") -> str:
+    """A document with each part on a line of its own."""
+    lines = ",".join(f"\n  {_json(key)}: {part}" for key, part in parts.items())
+    return f'{{\n "generated_by": "silica notes index",\n "{name}": {{{lines}\n }}{more}\n}}\n'
+
+
+def write_document(file: Path, text: str) -> bool:
+    """Writes a document as a whole or not at all, for its owner only, unless the file says the same already; tells
+    whether it was written."""
+    data = text.encode()
+    if file.is_file() and file.read_bytes() == data:
+        return False
+    replace_bytes(file, data)
+    return True
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def content_digest(files: Iterable[tuple[str, str]]) -> str:
+def _digest(cache: NotesCache) -> str:
     """What tells whether two indexes are of the same notes: made of their names and hashes."""
-    return sha256("\0".join(f"{name}\0{digest}" for name, digest in sorted(files)).encode()).hexdigest()
-
-
-def write_document(file: Path, chunks: Iterable[str]) -> bool:
-    """Writes a document as a whole or not at all, unless the file says the same already; tells whether it was
-    written."""
-    make_folder(file.parent)
-    made = new_temporary(file.parent)
-    try:
-        with made.open("x", encoding="utf-8", newline="") as stream:
-            stream.writelines(chunks)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if file.is_file() and filecmp.cmp(made, file, shallow=False):
-            return False
-        made.replace(file)
-        return True
-    finally:
-        made.unlink(missing_ok=True)
+    return sha256(
+        "\0".join(f"{name}\0{digest}" for name, digest in sorted(cache.hashes().items())).encode()
+    ).hexdigest()
 
 
 def _file(note: Note) -> dict[str, Any]:
@@ -105,14 +126,8 @@ def _file(note: Note) -> dict[str, Any]:
 
 
 def _section(section: Section) -> dict[str, Any]:
-    return {
-        "heading": section.heading,
-        "level": section.level,
-        **_lines(section),
-        "summary": section.summary,
-        "tags": list(section.tags),
-        "entities": list(section.entities),
-    }
+    own = {"heading": section.heading, "level": section.level, **_lines(section), "summary": section.summary}
+    return {**own, "tags": list(section.tags), "entities": list(section.entities)}
 
 
 def _item(item: Item) -> dict[str, Any]:

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
 from pathlib import Path
 from urllib.parse import unquote
 
-from memory_v2.files.claude_folder import judge_in
-from memory_v2.files.decoding import Decoded, read_text
-from memory_v2.files.listing import is_there, list_files, without_suffix
+from memory_v2.files.listing import is_there, without_suffix
 from memory_v2.notes.classify import is_template
 from memory_v2.notes.note import Item, Note
-from memory_v2.tree.block import Block, readable
-from memory_v2.tree.front_matter import read_front_matter
+from memory_v2.tree.block import Block
 from memory_v2.tree.link import find_links
 from memory_v2.tree.path import fold
 
@@ -50,66 +46,50 @@ class Link:
     is_wiki: bool
 
 
-@dataclass(frozen=True)
-class Places:
-    """What a link may lead to: the files of the folder by name, and the notes, whose texts these are, by all that they
-    are called. `exists` tells whether there is something at a path that is none of the files."""
+class LinkResolver:
+    """What the links of notes lead to: the files of their folder by name, and the notes by all that they are called."""
 
-    files: Collection[str]
-    notes: Sequence[Note]
-    texts: Mapping[str, str]
-    exists: Callable[[str], bool]
-
-    @cached_property
-    def by_name(self) -> Mapping[str, str]:
-        """The files by their folded names, with and without the suffix of a text."""
-        known = {fold(without_suffix(name)): name for name in sorted(self.files)}
-        return known | {fold(name): name for name in self.files}
-
-    @cached_property
-    def folders(self) -> frozenset[str]:
-        """The folders that hold files, folded."""
-        return frozenset(fold(name[:place]) for name in self.files for place in _slashes(name))
-
-    @cached_property
-    def named(self) -> Mapping[str, Sequence[str]]:
-        """The files by the last part of their names, and the notes by title and alias."""
-        found: dict[str, dict[str, None]] = {}
-        for name in sorted(self.files):
+    def __init__(self, folder: Path, files: Collection[str], notes: Iterable[Note]) -> None:
+        """The files of a folder by name, and those of them that are notes."""
+        self.folder = folder
+        self.files = files
+        self._paths = {fold(without_suffix(name)): name for name in sorted(files)} | {
+            fold(name): name for name in files
+        }
+        self._folders = {fold(name[: slash.start()]) for name in files for slash in re.finditer("/", name)}
+        self._names: dict[str, dict[str, None]] = {}
+        for name in sorted(files):
             last = name.rpartition("/")[2]
-            for key in {fold(last), fold(without_suffix(last))}:
-                found.setdefault(key, {})[name] = None
-        for note in self.notes:
-            front = read_front_matter(self.texts.get(note.name, "")[:20_000])
-            heading = next((section.heading for section in note.sections if section.level == 1), "")
-            for title in filter(None, (front.title, *front.aliases, heading)):
-                found.setdefault(fold(title), {}).setdefault(note.name)
-        return {key: tuple(names) for key, names in found.items()}
+            for key in (last, without_suffix(last)):
+                self._names.setdefault(fold(key), {})[name] = None
+        for note in notes:
+            for title in note.titles:
+                self._names.setdefault(fold(title), {}).setdefault(note.name)
 
-    def of_name(self, note: Note, name: str) -> str | None:
+    def file_named(self, note: Note, name: str) -> str | None:
         """The file that a name in a note stands for, as a path from the folder or from the note, or else alone."""
         for start in ("", posixpath.dirname(note.name)):
-            if found := self.by_name.get(fold(posixpath.normpath(posixpath.join(start, name)))):
-                return found
-        found_by_last = self.named.get(fold(name.rpartition("/")[2]), ())
-        return found_by_last[0] if len(found_by_last) == 1 else None
+            if file := self._paths.get(fold(posixpath.normpath(posixpath.join(start, name)))):
+                return file
+        files = [*self._names.get(fold(name.rpartition("/")[2]), {})]
+        return files[0] if len(files) == 1 else None
 
-    def of(self, link: Link) -> Sequence[str]:
+    def resolve(self, link: Link) -> Sequence[str]:
         """The files that a link may lead to: one if all is well."""
         target = link.target.strip().strip("/")
         for start in (posixpath.dirname(link.note.name), ""):
             path = posixpath.normpath(posixpath.join(start, target))
             if path.startswith(".."):
-                return (path,) if self.exists(path) else ()
-            if found := self.by_name.get(fold(path)):
-                return (found,)
-            if fold(path) in self.folders or (not link.is_wiki and self.exists(path)):
+                return (path,) if is_there(self.folder, path) else ()
+            if file := self._paths.get(fold(path)):
+                return (file,)
+            if fold(path) in self._folders or (not link.is_wiki and is_there(self.folder, path)):
                 return (path,)
         if not link.is_wiki:
             return ()
-        names = self.named.get(fold(target), ()) or self.named.get(fold(target.rpartition("/")[2]), ())
-        ending = [name for name in names if fold(without_suffix(name)).endswith(fold(without_suffix(target)))]
-        return ending or (names if "/" not in target else ())
+        files = list(self._names.get(fold(target)) or self._names.get(fold(target.rpartition("/")[2]), {}))
+        ending = [name for name in files if fold(without_suffix(name)).endswith(fold(without_suffix(target)))]
+        return ending or (files if "/" not in target else ())
 
 
 def file_names(text: str) -> Iterator[str]:
@@ -119,22 +99,10 @@ def file_names(text: str) -> Iterator[str]:
             yield stem[0] + found[0]
 
 
-def places_in(folder: Path, notes: Sequence[Note]) -> Places:
-    """What the links of the notes in a folder may lead to."""
-    files = {file.name: file for file in list_files(folder, judge_in(folder)).files}
-    read = {note.name: read_text(files[note.name]) for note in notes if note.name in files}
-    texts = {name: readable(one.text) for name, one in read.items() if isinstance(one, Decoded)}
-    return Places(files, notes, texts, partial(is_there, folder))
-
-
 def links(notes: Iterable[Note]) -> Iterator[Link]:
     """The links of all notes but forms, to files; code has none."""
-    for note in notes:
-        if is_template(note.name):
-            continue
-        for item in note.items:
-            if item.kind != "code":
-                yield from _links(note, item)
+    texts = ((note, item) for note in notes if not is_template(note.name) for item in note.items if item.kind != "code")
+    return (link for note, item in texts for link in _links(note, item))
 
 
 def _links(note: Note, item: Item) -> Iterator[Link]:
@@ -150,7 +118,3 @@ def _links(note: Note, item: Item) -> Iterator[Link]:
             if target and not _SCHEME.match(target) and not _PLACEHOLDER.search(target) and re.search(r"[./]", target):
                 line = item.first_line + text.count("\n", 0, one.start())
                 yield Link(note, item, line, target, "", is_wiki=False)
-
-
-def _slashes(name: str) -> Iterator[int]:
-    return (place for place, character in enumerate(name) if character == "/")

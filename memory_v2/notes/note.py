@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["bullet", "paragraph", "row", "quote", "code"]
 DatedBy: TypeAlias = Literal["own", "section", "front matter", "file name", ""]
@@ -60,7 +60,7 @@ class Section:
 @dataclass(frozen=True, slots=True)
 class Note:
     """A file of the folder, as it was read. `sha256` is that of its bytes; `day` is that of its front matter, else of
-    its name; `trouble` says what a person should look at."""
+    its name; `titles` are what it is called beside its name; `trouble` says what a person should look at."""
 
     name: str
     sha256: str
@@ -70,11 +70,12 @@ class Note:
     sections: tuple[Section, ...] = ()
     items: tuple[Item, ...] = ()
     trouble: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
 
     @property
-    def said(self) -> tuple[Item, ...]:
-        """The items that somebody has said here: all, but of a page of a memory those that the program writes into it,
-        the list of its links and its metadata."""
+    def own_items(self) -> tuple[Item, ...]:
+        """The items that somebody wrote here: all, but of a page of a memory those that the program writes into it, the
+        list of its links and its metadata."""
         is_page = any(item.headings[-1:] == ("Metadata",) and "size_bytes:" in item.text for item in self.items[-3:])
         if not is_page:
             return self.items
@@ -86,42 +87,3 @@ def is_within(day: date | None, since: date | None, until: date | None) -> bool:
     if since is None and until is None:
         return True
     return day is not None and (since or date.min) <= day <= (until or date.max)
-
-
-def note_data(note: Note) -> dict[str, Any]:
-    """A note as plain JSON data, for `note_from`."""
-    sections = [[s.heading, s.level, s.first_line, s.last_line, s.summary, s.tags, s.entities] for s in note.sections]
-    items = [
-        [i.id, i.kind, i.text, i.first_line, i.last_line, i.headings, i.leads, _written(i.day), i.dated_by, i.is_done]
-        for i in note.items
-    ]
-    own = {"name": note.name, "sha256": note.sha256, "words": note.words, "day": _written(note.day)}
-    return {**own, "tags": note.tags, "trouble": note.trouble, "sections": sections, "items": items}
-
-
-def note_from(data: dict[str, Any]) -> Note:
-    """The note of `note_data`."""
-    return Note(
-        name=data["name"],
-        sha256=data["sha256"],
-        words=data["words"],
-        day=_read(data["day"]),
-        tags=tuple(data["tags"]),
-        sections=tuple(
-            Section(heading, level, first, last, summary, tuple(tags), tuple(entities))
-            for heading, level, first, last, summary, tags, entities in data["sections"]
-        ),
-        items=tuple(
-            Item(id_, kind, text, first, last, tuple(headings), tuple(leads), _read(day), dated_by, is_done)
-            for id_, kind, text, first, last, headings, leads, day, dated_by, is_done in data["items"]
-        ),
-        trouble=tuple(data["trouble"]),
-    )
-
-
-def _written(day: date | None) -> str | None:
-    return day.isoformat() if day else None
-
-
-def _read(day: str | None) -> date | None:
-    return date.fromisoformat(day) if day else None

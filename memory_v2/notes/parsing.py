@@ -213,6 +213,7 @@ def read_note(name: str, data: bytes) -> Note | LeftOut:
     parts = list(read_units(text))
     items = list(_items(name, parts, by_file))
     sections = [described(section, _within(items, section)) for section in _sections(parts, len(split_lines(text)))]
+    title = next((section.heading for section in sections if section.level == 1), "")
     return Note(
         name=name,
         sha256=sha256(data).hexdigest(),
@@ -222,6 +223,7 @@ def read_note(name: str, data: bytes) -> Note | LeftOut:
         sections=tuple(section for section in sections if section.level or section.summary),
         items=tuple(items),
         trouble=decoded.notes,
+        titles=tuple(dict.fromkeys(filter(None, (front.title, *front.aliases, title)))),
     )
 
 

@@ -1,0 +1,30 @@
+"""What is done: the operations on pages and their history. A module is imported when it is first used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memory_v2.lazy import submodules
+
+if TYPE_CHECKING:
+    from memory_v2.operations import (
+        arrange,
+        dry_run,
+        edit,
+        exact,
+        forget,
+        gc,
+        history,
+        imports,
+        opening,
+        overgrown,
+        read,
+        replay,
+        run,
+        search_request,
+        session_start,
+        survey,
+        write,
+    )
+else:
+    __getattr__ = submodules(__name__)

@@ -9,6 +9,7 @@ from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, page_above, unlinked
 from memory_v2.operations.moving import linking, move_pages, turn_links
+from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.renamed import follow_renamed
 from memory_v2.operations.results import DeleteResult, MovedPage, Result
@@ -20,6 +21,7 @@ from memory_v2.tree.path import ROOT, TakenPaths, fold, new_page_path, page_path
 from memory_v2.tree.signed import gathered
 
 
+@operation("merge", changes="tree", recorded=True)
 def merge(context: Context, path: str) -> Result:
     """Folds a page back into its parent, verbatim. Its children move to its parent.
 
@@ -30,12 +32,14 @@ def merge(context: Context, path: str) -> Result:
     return committed(context, lambda draft: _merge(draft, path))
 
 
+@operation("rename", changes="tree", recorded=True)
 def rename(context: Context, old: str, new: str) -> Result:
     """Moves a page and the pages below it to another path. Raises `PageNotFound`, `PageExists`, `NotAllowed`."""
     old, new = page_path(old), new_page_path(new)
     return committed(context, lambda draft: _rename(draft, old, new))
 
 
+@operation("delete", changes="tree", recorded=True)
 def delete(context: Context, path: str) -> DeleteResult:
     """Deletes a page. Its children move to its parent. Raises `PageNotFound`, `NotAllowed`."""
     path = page_path(path)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from memory_v2.agent.limits import Cost
-from memory_v2.errors import InvalidSetting
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans
@@ -47,8 +46,6 @@ class Checkup:
 
 def check(context: Context, apply: bool = False) -> Checkup:
     """Returns all findings, errors first. With `apply` it repairs what it can and returns the findings that remain."""
-    if not isinstance(apply, bool):
-        raise InvalidSetting(f"apply is True or False, not {apply!r}")
     refresh(context, even_if_fresh=True)
     findings = tuple(find_problems(context))
     if not apply or not any(finding.mend for finding in findings):

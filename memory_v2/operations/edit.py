@@ -6,6 +6,7 @@ from memory_v2.errors import InvalidText, StorageConflict
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
+from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.tree.block import decode, encode
@@ -14,15 +15,13 @@ from memory_v2.tree.page import parse_page
 from memory_v2.tree.path import page_path
 
 
+@operation("edit", changes="tree", recorded=True)
 def edit(context: Context, path: str, text: str, was: str) -> Result:
     """Replaces a page, as it is stored, by the text that an editor has made of it; `was` is what the editor was given.
     Pages that the text no longer links to are linked again, and the page is split if it has grown too large. Raises
     `PageNotFound`, `InvalidText`, and `StorageConflict` if the page is no longer what the editor was given; nothing was
     changed then."""
     path = page_path(path)
-    for given in (text, was):
-        if not isinstance(given, str):
-            raise InvalidText(f"the text of a page is a string, not {type(given).__name__}")
     if not text.strip():
         raise InvalidText(f"the edited text of {path!r} is empty; to remove the page, delete it")
     try:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 
-from memory_v2.errors import InvalidSetting, NotAllowed, PageExists, PageNotFound
+from memory_v2.errors import NotAllowed, PageExists, PageNotFound
 from memory_v2.operations.arrange import committed
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, unlinked
 from memory_v2.operations.moving import linking, move_pages
+from memory_v2.operations.operation import operation
 from memory_v2.operations.renamed import follow_renamed
 from memory_v2.operations.results import Result
 from memory_v2.operations.sources import name_source
@@ -25,6 +26,7 @@ from memory_v2.tree.path import ROOT, TakenPaths, fold, new_page_path, page_path
 from memory_v2.tree.source import NO_SOURCE, Source
 
 
+@operation("create", changes="tree", recorded=True)
 def create(context: Context, path: str, text: str) -> Result:
     """Creates a page with exactly this text, linked from the nearest page above it. A root without a text of its own
     may be created too. Raises `PageExists`, `InvalidText`."""
@@ -42,15 +44,15 @@ def create(context: Context, path: str, text: str) -> Result:
     return committed(context, stage)
 
 
+@operation("insert", changes="tree", recorded=True)
 def insert(context: Context, path: str, line: int, text: str) -> Result:
     """Inserts a text after so many lines of a page's text; 0 is the top. Raises `PageNotFound`, `NotAllowed`,
     `InvalidSetting`."""
     check_text(text, "a text")
-    if type(line) is not int:
-        raise InvalidSetting(f"line must be a number, not {line!r}")
     return _changed(context, path, lambda now: inserted(now, line, text))
 
 
+@operation("replace_text", changes="tree", recorded=True)
 def replace_text(
     context: Context, path: str, old: str, new: str, source: str | None = None, date: date | str | None = None
 ) -> Result:
@@ -62,6 +64,7 @@ def replace_text(
     return _changed(context, path, lambda now: replaced(now, old, new), told)
 
 
+@operation("delete_folder", changes="tree", recorded=True)
 def delete_folder(context: Context, path: str) -> Result:
     """Deletes all pages below a path; the page of that path stays. Links to them become plain words. Raises
     `PageNotFound` if there are none."""
@@ -79,6 +82,7 @@ def delete_folder(context: Context, path: str) -> Result:
     return committed(context, stage)
 
 
+@operation("rename_folder", changes="tree", recorded=True)
 def rename_folder(context: Context, old: str, new: str) -> Result:
     """Moves all pages below a path to another path; links follow. Raises `PageNotFound` if there are none, `PageExists`
     if there are pages below the other one, and `NotAllowed` if one path is below the other."""

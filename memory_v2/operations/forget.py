@@ -12,6 +12,7 @@ from memory_v2.operations.arrange import delete
 from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.forgetting import Forgetting, lines_forgetting, page_forgetting, text_forgetting
 from memory_v2.operations.freshness import refresh
+from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import check_text
 from memory_v2.pending import PendingErasure, PendingNote
 from memory_v2.settings import DEFAULT_TRACES
@@ -68,6 +69,7 @@ class _Found:
     erasure: PendingErasure = field(default_factory=PendingErasure)
 
 
+@operation("forget", changes="past")
 def forget(
     context: Context, text: str | None = None, path: str | None = None, lines: str | None = None, apply: bool = False
 ) -> Forgotten:
@@ -77,8 +79,6 @@ def forget(
     Raises `InvalidText`, `InvalidSetting`, `PageNotFound`, `NotAllowed`; `StorageConflict` if somebody is writing the
     text now; and `StorageError`. After an error nothing was forgotten, unless it says that it will be completed later.
     """
-    if not isinstance(apply, bool):
-        raise InvalidSetting(f"apply is True or False, not {apply!r}")
     rules = _rules(context, text, path, lines)
     found = _find(context, rules)
     others = tuple(context.storage.other_files(rules.is_held))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memory_v2.errors import NotAllowed
+from memory_v2.operations.operation import operation
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.local.git_history import GitHistory
 
@@ -18,6 +19,7 @@ class Packed:
     bytes_after: int
 
 
+@operation("pack_history", changes="store")
 def pack(storage: MemoryStorage) -> Packed:
     """Packs the history of a storage without losing anything. Raises `NotAllowed` if it is not a folder's history."""
     history = storage.history

@@ -14,6 +14,7 @@ from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, page_above
 from memory_v2.operations.freshness import refresh
+from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.operations.running import check_id
@@ -98,6 +99,7 @@ class BlamedLine:
         return {"line": self.number, "text": self.text, **brought}
 
 
+@operation("history")
 def history(context: Context, path: str | None = None) -> list[PastOperation]:
     """The operations, newest first, including edits by hand; with `path`, only those that changed this page."""
     recorded = _history(context)
@@ -107,6 +109,7 @@ def history(context: Context, path: str | None = None) -> list[PastOperation]:
     return [operation for operation in operations if path is None or path in operation.paths]
 
 
+@operation("show")
 def changes(context: Context, revision: str) -> tuple[PastOperation, Change]:
     """An operation and its changes. Raises `NotAllowed` if no operation has this id."""
     recorded = _history(context)
@@ -115,6 +118,7 @@ def changes(context: Context, revision: str) -> tuple[PastOperation, Change]:
     return operation, Change(_page_changes(recorded, operation), operation.revisions[0])
 
 
+@operation("diff")
 def difference(context: Context, old: str, new: str | None = None) -> Change:
     """The pages that differ after operation `old` and after operation `new`, or now if `new` is left out. Raises
     `NotAllowed` if no operation has this id."""
@@ -128,6 +132,7 @@ def difference(context: Context, old: str, new: str | None = None) -> Change:
     return Change(compared(before, _now(context, before)))
 
 
+@operation("undo", changes="tree", recorded=True)
 def undo(context: Context, revision: str | None = None) -> Result:
     """Undoes an operation: restores the pages that it changed, byte for byte, and splits those that are overgrown,
     unless the operation was a split. Without an id it undoes the newest operation that is not an undo and is not
@@ -183,6 +188,7 @@ def _undo_entry(draft: Draft, change: PageChange, operation: PastOperation) -> N
     draft.beside.append(PageChange(change.path, change.after, change.before))
 
 
+@operation("restore", changes="tree", recorded=True)
 def restore(context: Context, revision: str, path: str | None = None) -> Result:
     """Restores a page, or the whole tree, as it was after an operation. The current state stays in the history. A
     restored page does not list children that no longer exist. Raises `NotAllowed`, and `PageNotFound` if the page did
@@ -243,6 +249,7 @@ def _settled(context: Context, result: Result) -> Result:
     return result.with_splits(splits, problem)
 
 
+@operation("blame")
 def blame(context: Context, path: str = ROOT) -> list[BlamedLine]:
     """Every line of a page with the revision that brought it. Raises `PageNotFound`."""
     recorded = _history(context)
@@ -291,10 +298,9 @@ def _operations(recorded: History) -> list[PastOperation]:
 
 
 def _newest(recorded: History) -> PastOperation:
-    for operation in _operations(recorded):
-        if operation.is_next:
-            return operation
-    raise NotAllowed("there is nothing to undo")
+    if (newest := next((past for past in _operations(recorded) if past.is_next), None)) is None:
+        raise NotAllowed("there is nothing to undo")
+    return newest
 
 
 def _find(recorded: History, revision: str) -> PastOperation:

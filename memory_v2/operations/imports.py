@@ -16,6 +16,7 @@ from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.operations.followed import Changed, follow
+from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.operations.write import write
@@ -117,6 +118,7 @@ class ImportResult(Result):
     provider_failed: str = ""
 
 
+@operation("import", changes="tree", recorded=True)
 def import_batch(context: Context, batch: Batch) -> ImportResult:
     """Brings in documents and splits what grows too large. A document that cannot be brought in is left alone, with the
     reason. Raises `StorageError`; then nothing was changed."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from memory_v2.errors import Cancelled, NotRecorded, PageNotFound, SilicaError, StorageConflict, StorageError
 from memory_v2.models.base import Model
 from memory_v2.operations.context import Context, overgrown
+from memory_v2.operations.operation import operation
 from memory_v2.operations.results import SplitResult
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import stored_page
@@ -103,6 +104,7 @@ def _overgrown_size(context: Context, path: str) -> int:
     return page.size if page and overgrown(page, context.threshold, context.index.graph()) else 0
 
 
+@operation("split", changes="tree", recorded=True)
 def split_now(context: Context, path: str = ROOT) -> SplitResult:
     """Splits a page on request, then the pages that are overgrown after that. Raises as `split` does, but not because
     others change the page meanwhile."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from memory_v2.operations.operation import operation
+from memory_v2.storage.base import MemoryStorage
 from memory_v2.tree.path import ROOT, page_path
 
-if TYPE_CHECKING:
-    from memory_v2.storage.base import MemoryStorage
 
-
+@operation("read")
 def read(storage: MemoryStorage, path: str = ROOT) -> str:
     """The page as it is stored, with U+FFFD for bytes that are not UTF-8. Raises `PageNotFound`, `InvalidPath`."""
     return storage.read(page_path(ROOT if path in (None, "") else path)).data.decode("utf-8", "replace")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from itertools import dropwhile
-from typing import Any
+from typing import Any, Concatenate
 
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidText, NotAllowed, NotRecorded, PageNotFound, SilicaError, StorageError
@@ -17,7 +17,6 @@ from memory_v2.index.store import Store
 from memory_v2.index.written import Past
 from memory_v2.models.base import Model
 from memory_v2.operations.context import Context
-from memory_v2.operations.row import Row
 from memory_v2.settings import Limits
 from memory_v2.storage.history import History, PageChange, Revision
 from memory_v2.storage.volatile import VolatileStorage
@@ -55,13 +54,18 @@ class Replay:
         return {**asdict(self), "agrees": self.agrees}
 
 
-def replay(context: Context, trace: Trace, traces: Traces, table: Mapping[str, Row[Any]]) -> Replay:
-    """Runs the operation of a trace again. The tree before it is reconstructed from the stored pages by taking back the
-    changes of this and all later traces. Raises `NotAllowed` if a page that the operation read cannot be reconstructed.
-    A page that was added by hand since then stays in the tree, and may cause a difference."""
+def replay(
+    context: Context,
+    trace: Trace,
+    traces: Traces,
+    operations: Mapping[str, Callable[Concatenate[Context, ...], object]],
+) -> Replay:
+    """Runs the operation of a trace again, if it is one of these `operations`, given by name. The tree before it is
+    reconstructed from the stored pages by taking back the changes of this and all later traces. Raises `NotAllowed` if
+    a page that the operation read cannot be reconstructed. A page that was added by hand since then stays in the tree,
+    and may cause a difference."""
     first = trace.of("begin")[0]
-    row = table.get(first["operation"])
-    if row is None or not row.is_replayable:
+    if (operation := operations.get(first["operation"])) is None:
         raise NotAllowed(f"{trace.name} tells of {first['operation']!r}, which cannot be replayed")
     if ended := next((event for event in trace.of("error") if event["kind"] in NOT_AGAIN), None):
         raise NotAllowed(f"{trace.name} ended in {ended['kind']}, which does not come again by itself")
@@ -74,7 +78,7 @@ def replay(context: Context, trace: Trace, traces: Traces, table: Mapping[str, R
     failed_now = ""
     problems: list[str] = []
     try:
-        row.load()(again, **first["arguments"])
+        operation(again, **first["arguments"])
     except NotRecorded as error:
         problems.append(f"the model was asked for something else: {error}")
     except SilicaError as error:

@@ -7,12 +7,11 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC
 from functools import partial
 from itertools import islice
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 from memory_v2.agent.limits import Cost, Limits
 from memory_v2.agent.operation import Operation, new_id
 from memory_v2.operations.context import Context
-from memory_v2.operations.row import Row
 from memory_v2.operations.running import RunningOperation, RunningOperations
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.trace.files import Traces
@@ -25,12 +24,12 @@ MAX_NEWER = 50
 moment of an interrupt."""
 
 
-class _Result(Protocol):
+R = TypeVar("R")
+
+
+@runtime_checkable
+class _HasCost(Protocol):
     def with_cost(self, cost: Cost, trace: str) -> Self: ...
-
-
-T = TypeVar("T")
-R = TypeVar("R", bound=_Result)
 
 
 @dataclass(frozen=True)
@@ -43,12 +42,6 @@ class Runner:
     traces: Callable[[], Traces | None]
     running: RunningOperations = field(default_factory=RunningOperations)
     on_event: Callable[[str, Event], object] | None = None
-
-    def carry_out(self, context: Context, row: Row[T], arguments: dict[str, Any]) -> T:
-        """Runs the operation of a row of the table; see `run`."""
-        act: Callable[[Context], Any] = lambda context: row.load()(context, **arguments)  # noqa: E731
-        result: T = self.run(context, row.name, act, arguments)
-        return result
 
     def run(
         self,
@@ -93,7 +86,7 @@ class Runner:
             trace.add("end", cost=asdict(current.cost), reads=trace.reads, **told)
             if traces := self.traces():
                 kept_as = traces.save(trace, operation, context.now(), current.id)
-        return result.with_cost(current.cost, kept_as)
+        return result.with_cost(current.cost, kept_as) if isinstance(result, _HasCost) else result
 
 
 def _is_recorded(storage: MemoryStorage, operation: Operation) -> bool:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from memory_v2.errors import InvalidSetting, PageNotFound, StorageError
+from memory_v2.operations.operation import operation
 from memory_v2.operations.read import read
 from memory_v2.settings import is_count
 from memory_v2.storage.base import MemoryStorage
@@ -46,12 +47,11 @@ class SessionContext:
     tokens: int = 0
 
 
+@operation("context", recovers=False)
 def context(storage: MemoryStorage, max_tokens: int = 2_000, project: str | None = None) -> SessionContext:
     """The root page and the pages about the project, cut to `max_tokens`. Raises `InvalidSetting`, `StorageError`."""
     if not is_count(max_tokens, LEAST_TOKENS):
         raise InvalidSetting(f"max_tokens must be at least {LEAST_TOKENS}, not {max_tokens!r}")
-    if type(project) not in (str, type(None)):
-        raise InvalidSetting(f"project must be the name of a project, not {project!r}")
     try:
         root = read(storage, ROOT)
     except PageNotFound:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from memory_v2.operations.context import Context
 from memory_v2.operations.freshness import refresh
+from memory_v2.operations.operation import operation
 from memory_v2.operations.results import PageInfo
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.path import ROOT
 
 
+@operation("graph")
 def graph(context: Context) -> Graph:
     """The current pages and their links."""
     refresh(context)
     return context.index.graph()
 
 
+@operation("list_files")
 def list_pages(context: Context) -> list[PageInfo]:
     """All pages: the root first, then by path."""
     links = graph(context)

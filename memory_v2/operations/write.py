@@ -15,6 +15,7 @@ from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans, page_above
 from memory_v2.operations.freshness import refresh
+from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.rebase import Outdated, rebase
 from memory_v2.operations.renamed import follow_renamed
@@ -59,6 +60,7 @@ class NewText:
     source: Source
 
 
+@operation("write", changes="tree", recorded=True)
 def write(
     context: Context,
     text: str,

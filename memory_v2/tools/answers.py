@@ -6,12 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memory_v2.documents import read_document, result_document
-from memory_v2.entries import rows as entry_rows
-from memory_v2.entries.search_row import SEARCH
+from memory_v2 import serialize
 from memory_v2.errors import NotAllowed, ToolProblem
 from memory_v2.memory import Memory
-from memory_v2.operations import rows
 from memory_v2.operations.results import EntryResult
 from memory_v2.text.amounts import counted, size
 from memory_v2.text.plain import plain, shorten
@@ -60,7 +57,7 @@ def read(memory: Memory, asked: arguments.Read) -> Answer:
     told = "".join(shown)
     if is_torn := len(told) > LONGEST:
         told = told[:LONGEST]
-    document = read_document(path, text, memory.storage.get_size(path))
+    document = serialize.read_document(path, text, memory.storage.get_size(path))
     next_line = last + 1 if last < len(lines) else None
     document |= {"text": told, "lines": [first, last], "line_count": len(lines), "next_line": next_line}
     if not text.strip():
@@ -80,7 +77,7 @@ def write(memory: Memory, asked: arguments.Write) -> Answer:
     result = memory.write(
         asked.content, asked.path or None, asked.mode or "update", source=asked.source or None, date=asked.date or None
     )
-    document = _changed(result_document(rows.WRITE, result))
+    document = _changed(serialize.document(result))
     if result.outcome == "nothing new":
         said = f"Nothing was written: the memory says this already, on {_named(result.said_in or [result.path])}."
         return Answer(_with_notes(said, result), document)
@@ -106,7 +103,7 @@ def replace(memory: Memory, asked: arguments.Replace) -> Answer:
         ) from error
     gone, _ = taken_out(result.revisions)
     said = f"Replaced on {result.path!r}." + (f" No longer there: {_quoted(gone)}." if gone else "")
-    return Answer(_with_notes(said, result), _changed(result_document(rows.REPLACE_TEXT, result)))
+    return Answer(_with_notes(said, result), _changed(serialize.document(result)))
 
 
 def capture(memory: Memory, asked: arguments.Capture) -> Answer:
@@ -128,13 +125,13 @@ def capture(memory: Memory, asked: arguments.Capture) -> Answer:
         said += f" It is much like {captured.near!r}, to which it refers now."
     for secret in captured.secrets[:MOST_NAMED]:
         said += f" Line {secret.line} seems to hold a secret ({secret.kind}: {secret.shown}); tell the user."
-    return Answer(said, result_document(entry_rows.CAPTURE, captured))
+    return Answer(said, serialize.document(captured))
 
 
 def search(memory: Memory, asked: arguments.Search) -> Answer:
     """The answers that fit, best first."""
     results = memory.search(asked.query, asked.max_results or 10, asked.max_tokens)
-    document = result_document(SEARCH, results, {"query": asked.query})
+    document = {"query": asked.query} | serialize.document(results)
     hits = [
         _hit(number, result) if asked.max_tokens is None else result.quoted for number, result in enumerate(results, 1)
     ]
@@ -171,7 +168,7 @@ def list_files(memory: Memory, asked: arguments.ListFiles) -> Answer:
     lines = [_listed(page) for page in pages]
     fitting = how_many_fit(lines)
     shown = pages[:fitting]
-    document = result_document(rows.LIST_FILES, shown) | {"page_count": len(listed), "left_out": len(pages) - fitting}
+    document = {"pages": serialize.document(shown)} | {"page_count": len(listed), "left_out": len(pages) - fitting}
     if not lines:
         return Answer("No more pages." if listed else "The memory is empty; write_memory begins it.", document)
     told = lines[:fitting]
@@ -184,7 +181,7 @@ def list_files(memory: Memory, asked: arguments.ListFiles) -> Answer:
 def split(memory: Memory, asked: arguments.Split) -> Answer:
     """Divides the page, and names the new pages."""
     result = memory.split(asked.path or ROOT)
-    document = _changed(result_document(rows.SPLIT, result))
+    document = _changed(serialize.document(result))
     if result.new_files:
         said = f"{result.path!r} was divided; new pages: {_named(result.new_files)}."
     else:
@@ -230,7 +227,7 @@ def delete(memory: Memory, asked: arguments.Delete) -> Answer:
     if result.moved:
         parents = sorted({one.parent or ROOT for one in result.moved})
         said += f" Pages below it are kept, on {_named(parents)} now: {_named([one.path for one in result.moved])}."
-    return Answer(_with_notes(said, result), _changed(result_document(rows.DELETE, result)))
+    return Answer(_with_notes(said, result), _changed(serialize.document(result)))
 
 
 def history(memory: Memory, asked: arguments.History) -> Answer:
@@ -241,7 +238,7 @@ def history(memory: Memory, asked: arguments.History) -> Answer:
     most = asked.max_results or 10
     lines = [_past(one) for one in operations[:most]]
     fitting = how_many_fit(lines)
-    document = result_document(rows.HISTORY, operations[:fitting]) | {"left_out": len(operations) - fitting}
+    document = {"operations": serialize.document(operations[:fitting])} | {"left_out": len(operations) - fitting}
     if not lines:
         return Answer(f"No change of {asked.path!r} yet." if asked.path else "Nothing was changed yet.", document)
     told = lines[:fitting]
@@ -267,7 +264,7 @@ def undo(memory: Memory, asked: arguments.Undo) -> Answer:
     said = f"Undone ({what})."
     said += f" As before: {_named(kept)}." if kept else ""
     said += f" Removed: {_named(gone)}." if gone else ""
-    return Answer(_with_notes(said, result), _changed(result_document(rows.UNDO, result)))
+    return Answer(_with_notes(said, result), _changed(serialize.document(result)))
 
 
 def _has_id(operation: PastOperation, begins: str) -> bool:

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
-from memory_v2.entries import rows as entry_rows
-from memory_v2.entries.search_row import SEARCH
 from memory_v2.memory import Memory
 from memory_v2.models.base import Prompt
-from memory_v2.operations import rows
-from memory_v2.operations.row import Row
 from memory_v2.tools import answers, arguments
 from memory_v2.tools.answers import Answer
 
@@ -24,12 +20,13 @@ A = TypeVar("A")
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A]):
-    """One tool: the `row` of its operation, the dataclass of its `arguments`, and `run`, which carries a call out."""
+    """One tool: the dataclass of its `arguments`, and `run`, which carries a call out. It changes
+    pages, entries or nothing."""
 
     name: str
-    row: Row[Any]
     arguments: type[A]
     run: Callable[[Memory, A], Answer]
+    changes: Literal["nothing", "entries", "tree"] = "tree"
 
     def about(self, memory: Memory) -> str:
         """The description: when to use the tool, what it returns, what to do about an error."""
@@ -45,20 +42,20 @@ class Tool(Generic[A]):
     @property
     def is_read_only(self) -> bool:
         """Whether the tool changes nothing."""
-        return self.row.changes == "nothing"
+        return self.changes == "nothing"
 
 
 TOOLS: tuple[Tool[Any], ...] = (
-    Tool("read_memory", rows.READ, arguments.Read, answers.read),
-    Tool("write_memory", rows.WRITE, arguments.Write, answers.write),
-    Tool("capture_memory", entry_rows.CAPTURE, arguments.Capture, answers.capture),
-    Tool("replace_in_memory", rows.REPLACE_TEXT, arguments.Replace, answers.replace),
-    Tool("search_memory", SEARCH, arguments.Search, answers.search),
-    Tool("list_memory_files", rows.LIST_FILES, arguments.ListFiles, answers.list_files),
-    Tool("split_memory", rows.SPLIT, arguments.Split, answers.split),
-    Tool("get_memory_graph", rows.GRAPH, arguments.Graph, answers.graph),
-    Tool("delete_memory", rows.DELETE, arguments.Delete, answers.delete),
-    Tool("memory_history", rows.HISTORY, arguments.History, answers.history),
-    Tool("undo_memory", rows.UNDO, arguments.Undo, answers.undo),
+    Tool("read_memory", arguments.Read, answers.read, changes="nothing"),
+    Tool("write_memory", arguments.Write, answers.write),
+    Tool("capture_memory", arguments.Capture, answers.capture, changes="entries"),
+    Tool("replace_in_memory", arguments.Replace, answers.replace),
+    Tool("search_memory", arguments.Search, answers.search, changes="nothing"),
+    Tool("list_memory_files", arguments.ListFiles, answers.list_files, changes="nothing"),
+    Tool("split_memory", arguments.Split, answers.split),
+    Tool("get_memory_graph", arguments.Graph, answers.graph, changes="nothing"),
+    Tool("delete_memory", arguments.Delete, answers.delete),
+    Tool("memory_history", arguments.History, answers.history, changes="nothing"),
+    Tool("undo_memory", arguments.Undo, answers.undo),
 )
 """All tools, the most important first."""

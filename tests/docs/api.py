@@ -10,14 +10,14 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 from memory_v2 import errors, functions
-from memory_v2.checkpoints.checkpoints import Checkpoints
-from memory_v2.entries.entries import Entries
 from memory_v2.memory import Memory
+from memory_v2.memory_checkpoints import Checkpoints
+from memory_v2.memory_entries import Entries
 from memory_v2.notes.audit.audit import Choice
-from memory_v2.notes.audit.policy import Policy
+from memory_v2.notes.audit.context import Policy
 from memory_v2.notes.extract import Wanted
 from memory_v2.notes.notes import Notes
 from memory_v2.settings import Limits
@@ -150,6 +150,18 @@ def _fields(one: type) -> dict[str, tuple[str, Any]]:
     return {name: (type_, known.get(name, MISSING)) for name, type_ in told.items() if not name.startswith("_")}
 
 
+def without_words(function: Callable[..., Any], annotation: str) -> str:
+    """The annotation of an argument without the sentence about it, which may have a name of its own."""
+    told: ast.expr = ast.parse(annotation, mode="eval").body
+    if isinstance(told, ast.Subscript) and ast.unparse(told.value) == "Annotated" and isinstance(told.slice, ast.Tuple):
+        return ast.unparse(told.slice.elts[0])
+    named = vars(inspect.getmodule(function)).get(annotation)
+    if get_origin(named) is Annotated:
+        kind = get_args(named)[0]
+        return kind.__name__ if isinstance(kind, type) else str(kind)
+    return annotation
+
+
 def _signature(function: Callable[..., Any], drop_first: bool = False, returns: bool = True) -> str:
     signature = inspect.signature(function)
     parts: list[str] = []
@@ -158,7 +170,7 @@ def _signature(function: Callable[..., Any], drop_first: bool = False, returns: 
             parts.append("*")
         default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
         star = str(parameter).partition(parameter.name)[0]
-        parts.append(f"{star}{parameter.name}: {parameter.annotation}{default}")
+        parts.append(f"{star}{parameter.name}: {without_words(function, parameter.annotation)}{default}")
     end = f" -> {signature.return_annotation}" if returns else ""
     line = f"({', '.join(parts)}){end}"
     return line if len(line) < MAX_LINE else f"(\n    {f',{NEW_LINE}    '.join(parts)},\n){end}"

@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 
 from memory_v2 import Memory
-from memory_v2.documents import result_document
 from memory_v2.entries.indexing import Source
-from memory_v2.entries.search_row import SEARCH
 from memory_v2.errors import InvalidSetting
 from memory_v2.index.connections import FILE
 from memory_v2.index.entries import EntryIndex
@@ -23,6 +21,7 @@ from memory_v2.index.store import Store
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.results import EntryResult, SearchResults
+from memory_v2.serialize import document
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.calendar import UTC_DAYS
@@ -79,8 +78,8 @@ def test_the_score_of_an_entry_is_how_it_answers_times_its_confidence_times_its_
     assert (told.confidence, told.weight, told.decay) == (0.5, 0.5, "linear-30d")
     assert unsure.relevance_score == pytest.approx(told.answers * 0.25, abs=1e-3)
     assert (sure.factors.confidence, sure.factors.weight) == (1.0, 1.0)
-    document = result_document(SEARCH, memory.search("Where does the pump leak?"), {"query": "?"})
-    assert document["results"][1]["factors"] == {
+    shown = document(memory.search("Where does the pump leak?"))
+    assert shown["results"][1]["factors"] == {
         "answers": told.answers,
         "confidence": 0.5,
         "weight": 0.5,
@@ -180,7 +179,7 @@ def test_what_is_archived_is_left_out_and_counted(memory: Memory) -> None:
     results = memory.search("pump leaks")
     assert ids(results) == ["new/obs-2026-02-15-001"]
     assert results.archived_left_out == 1
-    assert result_document(SEARCH, results, {"query": ""})["archived_left_out"] == 1
+    assert document(results)["archived_left_out"] == 1
     shown = memory.search("pump leaks", archived=True)
     assert ids(shown) == ["new/obs-2026-02-15-001", "old/obs-2026-01-01-001"]
     assert [one.archived for one in entries_of(shown)] == [False, True]
@@ -215,9 +214,9 @@ def test_an_entry_is_shown_if_the_page_that_it_was_worked_into_answers_less_well
 def test_a_memory_without_entries_answers_as_before(memory: Memory) -> None:
     memory.write("Zebras are striped.")
     results = memory.search("zebras")
-    document = result_document(SEARCH, results, {"query": "zebras"})
-    assert {"entry", "factors", "archived"}.isdisjoint(document["results"][0])
-    assert "archived_left_out" not in document
+    shown = document(results)
+    assert {"entry", "factors", "archived"}.isdisjoint(shown["results"][0])
+    assert "archived_left_out" not in shown
 
 
 def test_a_memory_of_entries_only_answers(memory: Memory) -> None:

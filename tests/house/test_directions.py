@@ -12,10 +12,10 @@ import memory_v2
 
 PACKAGE = Path(memory_v2.__file__).parent
 FLOORS = (
-    {"errors"},
+    {"errors", "lazy"},
     {"configuration", "scope"},
     {"settings", "progress", "text", "prompts"},
-    {"tree"},
+    {"tree", "validate"},
     {"storage", "files"},
     {"pending", "index"},
     {"models"},
@@ -25,8 +25,10 @@ FLOORS = (
     {"operations"},
     {"entries", "notes", "hosts"},
     {"checkpoints"},
-    {"documents", "given", "table", "recovery"},
+    {"serialize", "recovery"},
     {"recovering"},
+    {"engine"},
+    {"memory_entries", "memory_checkpoints"},
     {"memory", "functions"},
     {"__init__"},
     {"tools", "migrate"},

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from memory_v2.documents import document as as_document
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.outcome import Outcome
 from memory_v2.migrate.report import STATUSES, Report, make_report, write_reports
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.migrate.told import MOST, report_markdown, verification_markdown
 from memory_v2.migrate.verify import verify
+from memory_v2.serialize import document as as_document
 from tests.migrate.brought import brought, document, scan_of
 from tests.operations.scenes import offline
 

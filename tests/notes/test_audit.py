@@ -10,10 +10,9 @@ import pytest
 from memory_v2 import Memory
 from memory_v2.errors import UsageError
 from memory_v2.notes.audit.audit import Audit, Choice
-from memory_v2.notes.audit.context import Material
+from memory_v2.notes.audit.context import AuditContext, Policy
 from memory_v2.notes.audit.coverage import dark
 from memory_v2.notes.audit.findings import TABLE, Finding
-from memory_v2.notes.audit.policy import Policy
 from memory_v2.notes.notes import Notes
 from tests.notes.folder import hashes, notes_of, reopened, settled
 
@@ -225,7 +224,7 @@ def test_a_secret_in_a_file_that_could_not_be_read_is_told_by_the_next_audit(
 ) -> None:
     with notes_of(tmp_path, {"key.md": f"token {SECRET}\n"}) as notes, monkeypatch.context() as unreadable:
         notes.refresh()
-        unreadable.setattr(Material, "data", {})
+        unreadable.setattr(AuditContext, "data", {})
         assert notes.audit().findings == ()
     with reopened(notes.folder, "2026-03-03T12:00:00+00:00") as notes:
         assert [one.code for one in notes.audit().findings] == ["secret"]
@@ -243,8 +242,8 @@ def test_a_note_that_a_search_for_its_own_words_does_not_find_is_dark(tmp_path: 
             asked.append(query)
             return ["bed-0.md"]
 
-        material = Material(notes.folder, [*notes.all()], [], {}, date(2026, 3, 1), search=search)
-        assert [one.path for one in dark(material)] == ["bed-1.md", "bed-2.md", "list.md"]
+        context = AuditContext(notes._files, date(2026, 3, 1), search=search)
+        assert [one.path for one in dark(context)] == ["bed-1.md", "bed-2.md", "list.md"]
     assert [query.split()[0] for query in asked] == ["kale", "leek", "chard", "amaranth"]
 
 

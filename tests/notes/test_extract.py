@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from memory_v2.errors import UsageError
-from memory_v2.notes.extract import Extracted, Wanted, collected, extracted
+from memory_v2.notes.extract import EVERYTHING, Extracted, Wanted, collected, extracted
 from memory_v2.notes.note import Note
 from memory_v2.notes.parsing import read_note
 from memory_v2.notes.people import NO_ALIASES, Aliases, handles, heading_name, linked, read_aliases
-from tests.notes.folder import hashes, notes_of
+from tests.notes.folder import hashes, notes_of, reopened, settled
 
 DAY = "memory/2026-02-09.md"
 
@@ -342,3 +344,41 @@ def test_what_the_program_writes_into_pages_of_a_memory_is_not_extracted(tmp_pat
         tmp_path, {"lessons.md": page, "lessons-of-links.md": "# Lessons\n\n## Links\n\n- Links rot: keep a copy\n"}
     ) as notes:
         assert {one.text for one in notes.extract()} == {"Water in the evening", "Links rot: keep a copy"}
+
+
+KEPT = {
+    "MEMORY.md": "# Garden\n\n## Contacts\n\n- **Ada** - sells seeds\n",
+    "memory/2026-02-17.md": "- Decision: NOT using peat\n- [x] dig bed 3\n- Members rose to 6 (from 4)\n",
+    "memory/2026-02-18.md": "- ~35+ karma, **Problem**: the pump leaks\n",
+}
+
+
+def test_only_notes_that_have_changed_are_extracted_again_and_the_others_give_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh = notes_of(tmp_path, KEPT).extract(EVERYTHING)
+    assert {one.category for one in fresh} == {"contacts", "decisions", "metrics", "pending", "issues"}
+    asked = list[str]()
+
+    def extracting(note: Note) -> Iterator[Extracted]:
+        asked.append(note.name)
+        return extracted(note)
+
+    monkeypatch.setattr("memory_v2.notes.extract.extracted", extracting)
+    folder = tmp_path / "notes"
+    assert reopened(folder).extract(EVERYTHING) == fresh
+    (folder / "MEMORY.md").write_text("# Garden\n")
+    (folder / "memory/2026-02-18.md").unlink()
+    assert {one.file for one in reopened(settled(folder)).extract(EVERYTHING)} == {"memory/2026-02-17.md"}
+    assert asked == ["MEMORY.md"]
+
+
+def test_days_and_aliases_count_of_what_is_kept_too(tmp_path: Path) -> None:
+    notes = notes_of(tmp_path, KEPT)
+    people = tmp_path / "people"
+    people.write_text("Ada Lovelace = Ada\n")
+    contacts = replace(EVERYTHING, categories=("contacts",))
+    assert [one.people for one in notes.extract(contacts)] == [("Ada",)]
+    assert [one.people for one in notes.extract(contacts, people)] == [("Ada Lovelace",)]
+    day = date(2026, 2, 18)
+    assert {one.day for one in notes.extract(replace(EVERYTHING, since=day, until=day))} == {day}

@@ -181,11 +181,35 @@ def test_a_cache_that_is_damaged_behind_its_beginning_is_told_and_made_anew(tmp_
     assert not reopened(notes.folder).refresh().new
 
 
+def test_what_a_note_no_longer_says_leaves_the_cache(tmp_path: Path) -> None:
+    secret = {"a.md": "- Decision: the safe opens with 4711\n", "b.md": "- Lesson: the spare key is below pot 3\n"}
+    with notes_of(tmp_path, secret | {"c.md": "- kale\n"}) as notes:
+        notes.extract()
+        notes.audit()
+        (notes.folder / "a.md").write_text("- Decision: the safe has a new number\n")
+        (notes.folder / "b.md").unlink()
+        settled(notes.folder)
+        notes.refresh()
+    kept = (tmp_path / "cache/notes.sqlite").read_bytes()
+    assert b"4711" not in kept and b"pot 3" not in kept and b"kale" in kept
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+def test_only_their_owner_reads_the_index_and_the_cache(tmp_path: Path) -> None:
+    with notes_of(tmp_path, FILES) as notes:
+        notes.index()
+        notes.index(out=tmp_path / "out")
+        notes.search("pump")
+    files = [file for folder in ("cache", "out") for file in (tmp_path / folder).iterdir() if file.is_file()]
+    assert {file.name for file in files} >= {"index.json", "tags.json", "notes.sqlite"}
+    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
 def test_a_cache_of_another_version_is_made_anew_for_its_owner_only(tmp_path: Path) -> None:
     notes = notes_of(tmp_path, FILES)
     notes.refresh()
-    notes._kept._tables.execute("PRAGMA user_version = 1")
+    notes._cached._tables.execute("PRAGMA user_version = 1")
     notes.close()
     assert len(reopened(notes.folder).refresh().new) == len(FILES)
     assert (tmp_path / "cache/notes.sqlite").stat().st_mode & 0o777 == 0o600
@@ -193,7 +217,7 @@ def test_a_cache_of_another_version_is_made_anew_for_its_owner_only(tmp_path: Pa
 
 def test_a_cache_that_cannot_be_written_any_more_is_an_error_that_says_so(tmp_path: Path) -> None:
     notes = notes_of(tmp_path, FILES)
-    notes._kept._tables.execute("PRAGMA query_only = ON")
+    notes._cached._tables.execute("PRAGMA query_only = ON")
     with pytest.raises(StorageError):
         notes.refresh()
 
@@ -222,6 +246,6 @@ def test_files_that_were_only_touched_are_not_read_into_notes_again(
     notes.refresh()
     for file in notes.folder.rglob("*.md"):
         os.utime(file, (1_800_000_000, 1_800_000_000))
-    monkeypatch.setattr("memory_v2.notes.parsing.read_note", None)
+    monkeypatch.setattr("memory_v2.notes.folder.read_note", None)
     found = notes.refresh()
     assert found.is_current and sorted(found.opened) == sorted(FILES)

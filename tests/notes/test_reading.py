@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 
 from memory_v2.files.left_out import LeftOut
-from memory_v2.notes.note import Item, Note, note_data, note_from
+from memory_v2.notes.note import Item, Note
 from memory_v2.notes.parsing import MARK, read_note
+from tests.notes.folder import notes_of, reopened
 
 TABLE = "| bed | rows |\n|---|---|\n| a | 3 |\n"
 
@@ -126,9 +128,10 @@ def test_lists_deeper_than_anybody_writes_are_read_block_by_block() -> None:
     assert read[-1].text == "after"
 
 
-def test_a_note_survives_being_kept() -> None:
-    read = note("---\ntags: [garden]\n---\n# Beds (2026-02-03)\n\n- [ ] dig #soon\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")
-    assert note_from(note_data(read)) == read
+def test_a_note_survives_being_kept(tmp_path: Path) -> None:
+    text = "---\ntags: [garden]\n---\n# Beds (2026-02-03)\n\n- [ ] dig #soon\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    notes_of(tmp_path, {"notes.md": text}).refresh()
+    assert list(reopened(tmp_path / "notes").all()) == [note(text)]
 
 
 def test_a_section_has_a_summary_tags_and_names() -> None:

@@ -24,7 +24,7 @@ def notes(count: int) -> Memory:
 
 
 def test_a_page_is_found_in_its_own_spelling_whether_it_is_stored_or_staged() -> None:
-    draft = Draft(notes(2)._parts)
+    draft = Draft(notes(2)._engine.parts)
     assert (draft.spelled("Note-1"), draft.spelled("kale")) == ("note-1", None)
     draft.put(new_page("Kale", "Kale"))
     assert (draft.spelled("kale"), draft.spelled("Note-1")) == ("Kale", "note-1")
@@ -35,7 +35,7 @@ def test_a_page_is_found_in_its_own_spelling_whether_it_is_stored_or_staged() ->
 
 
 def test_a_path_is_taken_by_a_page_or_a_folder_that_differs_only_in_case() -> None:
-    draft = Draft(notes(2)._parts)
+    draft = Draft(notes(2)._engine.parts)
     draft.put(new_page("Garden/kale", "Kale"))
     assert all(draft.is_taken(path) for path in ("note-1", "Note-1", "garden/kale", "garden/leeks"))
     assert not any(draft.is_taken(path) for path in ("Garden/leeks", "Garden", "note-1/more"))
@@ -44,7 +44,7 @@ def test_a_path_is_taken_by_a_page_or_a_folder_that_differs_only_in_case() -> No
 
 
 def test_a_page_is_found_without_going_through_the_paths_of_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    draft = Draft(notes(60)._parts)
+    draft = Draft(notes(60)._engine.parts)
     looked_at: list[str] = []
     monkeypatch.setattr(TakenPaths, "add", lambda self, path: looked_at.append(path))
     assert known_page(draft, " Note-8 ").path == "note-8"

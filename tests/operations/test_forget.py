@@ -205,7 +205,7 @@ def test_what_cannot_be_forgotten_is_refused() -> None:
         (InvalidSetting, {"text": "Plain.", "path": "page"}),
         (InvalidSetting, {"lines": "1"}),
         (InvalidSetting, {}),
-        (InvalidText, {"text": 3}),
+        (InvalidSetting, {"text": 3}),
         (InvalidText, {"text": "half of a pair: \ud800"}),
         (InvalidSetting, {"path": "page", "lines": 3}),
         (InvalidSetting, {"text": "Plain.", "apply": "yes"}),

@@ -191,7 +191,7 @@ def test_an_index_that_could_not_be_updated_looks_again(storage: Counting, monke
 def test_threads_that_ask_at_once_share_a_look(storage: Counting) -> None:
     with Memory(storage) as memory:
         memory.search("Assam")
-        memory._parts.freshness.expire()
+        memory._engine.parts.freshness.expire()
         storage.looks = 0
         start = threading.Barrier(8)
 

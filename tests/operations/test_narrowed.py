@@ -60,7 +60,7 @@ def test_a_narrowed_search_can_be_replayed(tmp_path: Path) -> None:
 def test_a_trace_has_what_was_asked_and_of_the_parts_only_those_that_are_given(tmp_path: Path) -> None:
     with Memory(LocalStorage(tmp_path)) as kept:
         kept.write("The kiln was fired.")
-        always = {"query": "kiln", "max_results": 10, "steps": 1, "regex": False}
+        always = {"query": "kiln", "max_results": 10, "steps": 1}
         kept.search("kiln")
         assert kept.trace().of("begin")[0]["arguments"] == always
         kept.search("kiln", since=date(2026, 2, 1), tags=(), cross=True)

@@ -30,7 +30,7 @@ def shop(traces_in: Path | None = None) -> VolatileStorage:
 
 
 def brief_for(storage: VolatileStorage, text: str = NEW, path: str | None = None) -> WriteBrief:
-    context = Memory(storage, now=clock)._context
+    context = Memory(storage, now=clock)._engine.context
     refresh(context)
     return write_brief(Draft(context), parse_blocks(text), path)
 

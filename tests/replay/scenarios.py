@@ -162,7 +162,7 @@ def judge_hostile_split(stage: Stage, result: SplitResult) -> None:
     assert stage.bodies()["keys"].count(texts.KEYS.strip()) == 1
     assert all(path == "people" or path.startswith("people/") for path in result.changed_pages)
     assert not any("pwned" in path for path in stage.tree())
-    before = Stage(stage.memory._context.planner)
+    before = Stage(stage.memory._engine.parts.planner)
     before.page("people", "People", texts.PEOPLE + texts.ORDERS_ON_A_PAGE)
     before.page("memory", "Memory", "What I know.", {"people": "everybody I work with", "keys": "door codes"})
     before.page("keys", "Keys", texts.KEYS)

@@ -54,7 +54,9 @@ def test_an_unrecorded_request_fails_at_once_and_says_where_it_differs(
 
 def test_a_request_fails_that_is_made_more_often_than_it_was_recorded(tmp_path: Path) -> None:
     recorded(tmp_path)
-    twice = acting(lambda stage: [other.memory.write(TEXT) for other in (stage, Stage(stage.memory._context.model))])
+    twice = acting(
+        lambda stage: [other.memory.write(TEXT) for other in (stage, Stage(stage.memory._engine.parts.model))]
+    )
     with pytest.raises(ReplayFailed, match="request 3: POST /v1/messages is made more often than it is recorded"):
         play(twice, "anthropic", tmp_path)
 

@@ -95,7 +95,7 @@ def test_the_first_write_to_a_folder_that_is_not_there_leaves_one_too(tmp_path: 
     assert memory.traces() == []
     result = memory.write(FACT)
     assert memory.traces() == [result.trace]
-    assert memory.trace().of("begin")[0]["arguments"] == {"text": FACT, "path": None, "mode": "update"}
+    assert memory.trace().of("begin")[0]["arguments"] == {"text": FACT, "mode": "update"}
     assert (tmp_path / "not" / "there" / ".metadata" / "traces" / f"{result.trace}.jsonl").is_file()
 
 
@@ -501,7 +501,7 @@ def test_a_trace_that_was_cut_short_is_refused(tmp_path: Path) -> None:
 
 def test_what_a_process_left_that_was_killed_over_its_trace_is_removed_in_time(memory: Memory, tmp_path: Path) -> None:
     memory.write("The garden grows.")
-    kept = memory._kept_traces
+    kept = memory._engine.kept_traces
     assert kept is not None
     old, new = (kept.folder / name for name in ("1f3a.tmp", "2b4c.tmp"))
     for torn in (old, new):

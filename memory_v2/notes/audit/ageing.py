@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from memory_v2.notes.audit.context import Material
+from memory_v2.notes.audit.context import AuditContext
 from memory_v2.notes.audit.findings import Finding, about_item
 from memory_v2.notes.extract import Extracted
 from memory_v2.notes.languages import bare, pattern, says
@@ -24,17 +24,17 @@ SHOWN = 80
 """How much of an item is shown, in characters."""
 
 
-def stale(material: Material) -> Iterator[Finding]:
+def stale(context: AuditContext) -> Iterator[Finding]:
     """What a lasting note says as of a day long past, or until a day that is past."""
-    lasting = {note.name for note in material.lasting}
-    for note, item in material.said:
+    lasting = {note.name for note in context.lasting}
+    for note, item in context.statements:
         if note.name not in lasting:
             continue
         words = bare(item.text)
-        for field, days in (("as of", material.policy.stale_days), ("until", 0)):
+        for field, days in (("as of", context.policy.stale_days), ("until", 0)):
             day = day_after(words, field) if says(words, "ageing", field) else None
-            if day and day < days_before(material.today, days):
-                ago = (material.today - day).days
+            if day and day < days_before(context.today, days):
+                ago = (context.today - day).days
                 what = f"of {day}, {ago} days ago" if field == "as of" else f"over since {day}"
                 yield about_item("stale", note, item, f"{what}: {shorten(item.text, SHOWN)}", day=day)
                 break
@@ -49,14 +49,14 @@ def day_after(words: str, field: str) -> date | None:
     return max(days, default=None)
 
 
-def unfinished(material: Material) -> Iterator[Finding]:
+def unfinished(context: AuditContext) -> Iterator[Finding]:
     """What has been pending for long: told once, where it was said last, unless it was closed since."""
-    dated = [one for one in material.extracted if one.category == "pending" and one.day]
-    pending = [one for one in dated if _is_open(material.items[one.id.partition("-")[0]], one)]
+    dated = [one for one in context.extracted if one.category == "pending" and one.day]
+    pending = [one for one in dated if _is_open(context.items[one.id.partition("-")[0]], one)]
     groups = [group.members for group in alike([one.text for one in pending])]
     grouped = {number for members in groups for number in members}
     for members in (*groups, *((number,) for number in range(len(pending)) if number not in grouped)):
-        yield from _open_for_long(material, sorted((pending[number] for number in members), key=_when))
+        yield from _open_for_long(context, sorted((pending[number] for number in members), key=_when))
 
 
 def _is_open(item: Item, one: Extracted) -> bool:
@@ -72,13 +72,13 @@ def _is_open(item: Item, one: Extracted) -> bool:
     return any(opens.fullmatch(part.strip(" *_.#0123456789")) for part in _PARTS.split(bare(one.by)))
 
 
-def _open_for_long(material: Material, mentions: list[Extracted]) -> Iterator[Finding]:
+def _open_for_long(context: AuditContext, mentions: list[Extracted]) -> Iterator[Finding]:
     last = mentions[-1]
     first_day, last_day = mentions[0].day or date.max, last.day or date.max
     if any(one.is_closed and one.day == last_day for one in mentions):
         return
-    if (material.today - last_day).days > material.policy.unfinished_days:
-        message = f"open since {first_day}, {(material.today - first_day).days} days: {shorten(last.text, SHOWN)}"
+    if (context.today - last_day).days > context.policy.unfinished_days:
+        message = f"open since {first_day}, {(context.today - first_day).days} days: {shorten(last.text, SHOWN)}"
         also = tuple(one.place for one in mentions[:-1])
         yield Finding("unfinished", last.file, last.first_line, message, last.id, also, last.day)
 

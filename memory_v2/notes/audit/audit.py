@@ -5,21 +5,31 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import TypeAlias
 
 from memory_v2.errors import StorageError, UsageError
-from memory_v2.files.decoding import read_data
-from memory_v2.files.left_out import LeftOut
-from memory_v2.files.listing import SourceFile
+from memory_v2.notes.audit import ageing, contradictions, coverage, duplicates, files, links
+from memory_v2.notes.audit.context import AuditContext
 from memory_v2.notes.audit.findings import CODES, SEVERITIES, Finding, Severity, at_least, checked_codes, settled
-from memory_v2.notes.audit.found import Audited, found_in
 from memory_v2.notes.index_files import write_document
-from memory_v2.tree.block import decode, split_lines
 
-_JOIN = ",\n  "
+Check: TypeAlias = Callable[[AuditContext], Iterator[Finding]]
+CHECKS: tuple[Check, ...] = (
+    files.own,
+    files.budgets,
+    contradictions.differing,
+    duplicates.repeated,
+    contradictions.drift,
+    ageing.stale,
+    ageing.unfinished,
+    links.linking,
+    coverage.missing,
+    coverage.dark,
+)
 _IGNORE = re.compile(r"<!--\s*silica:\s*ignore\b([\w\s,-]*?)-->")
 
 
@@ -57,38 +67,35 @@ class Audit:
     @property
     def counts(self) -> Mapping[str, int]:
         """How many findings of each code there are, in the order of the table."""
-        found = Counter(one.code for one in self.findings)
-        return {name: found[name] for name in CODES if found[name]}
+        numbers = Counter(one.code for one in self.findings)
+        return {name: numbers[name] for name in CODES if numbers[name]}
 
     def reaches(self, severity: Severity) -> bool:
         """Whether a finding is as grave as this, or graver."""
         return any(one.severity in at_least(severity) for one in self.findings)
 
 
-def audit_of(audited: Audited, choice: Choice) -> Audit:
-    """The audit of a folder of notes."""
-    found = found_in(audited, "dark" in choice.select)
-    wanted = [one for one in settled(found) if choice.holds(one)]
-    ignoring = {path: _ignoring(audited.files[path]) for path in {one.path for one in wanted} if path in audited.files}
-    heeded = [one for one in wanted if not ignoring.get(one.path, {}).get(one.line, frozenset()) & {one.code, ""}]
+def audit_notes(context: AuditContext, choice: Choice, checks: Iterable[Check] = CHECKS) -> Audit:
+    """The audit of a folder of notes, by these checks."""
+    findings = [one for check in checks for one in check(context)]
+    wanted = [one for one in settled(findings) if choice.holds(one)]
+    ignored = {path: _ignored(context.lines(path)) for path in {one.path for one in wanted}}
+    heeded = [one for one in wanted if not ignored[one.path].get(one.line, frozenset()) & {one.code, ""}]
     new = [one for one in heeded if one.fingerprint not in choice.known]
     order = {name: (SEVERITIES.index(code.severity), place) for place, (name, code) in enumerate(CODES.items())}
-    findings = tuple(sorted(new, key=lambda one: (order[one.code], one.path, one.line)))
-    return Audit(audited.today, len(audited.notes), findings, len(heeded) - len(new), len(wanted) - len(heeded))
+    ordered = tuple(sorted(new, key=lambda one: (order[one.code], one.path, one.line)))
+    return Audit(context.today, len(context.notes), ordered, len(heeded) - len(new), len(wanted) - len(heeded))
 
 
-def _ignoring(file: Path) -> dict[int, frozenset[str]]:
+def _ignored(lines: Sequence[str]) -> dict[int, frozenset[str]]:
     """The codes that a comment says to ignore, by line: on its own and on the one below. No code stands for all."""
-    data = read_data(SourceFile(file.name, file))
-    found: dict[int, frozenset[str]] = {}
-    if isinstance(data, LeftOut) or b"silica:" not in data:
-        return found
-    for number, line in enumerate(split_lines(decode(data)), 1):
-        for comment in _IGNORE.finditer(line):
+    ignored: dict[int, frozenset[str]] = {}
+    for number, line in enumerate(lines, 1):
+        for comment in _IGNORE.finditer(line) if "silica:" in line else ():
             codes = frozenset(re.findall(r"[\w-]+", comment[1]) or [""])
             for place in (number, number + 1):
-                found[place] = found.get(place, frozenset()) | codes
-    return found
+                ignored[place] = ignored.get(place, frozenset()) | codes
+    return ignored
 
 
 def read_baseline(file: Path) -> frozenset[str]:
@@ -104,10 +111,11 @@ def read_baseline(file: Path) -> frozenset[str]:
 
 def write_baseline(file: Path, findings: Iterable[Finding], known: Collection[str] = ()) -> None:
     """Writes a baseline of these findings, and of what another baseline knows. Raises `StorageError`."""
-    told = [{"code": one.code, "path": one.path, "fingerprint": one.fingerprint} for one in findings]
-    lines = [json.dumps(one, ensure_ascii=False) for one in (*told, *({"fingerprint": one} for one in known))]
-    text = f'{{"generated_by": "silica notes audit",\n "findings": [\n  {_JOIN.join(sorted(lines))}\n ]}}\n'
+    rows = [{"code": one.code, "path": one.path, "fingerprint": one.fingerprint} for one in findings]
+    lines = ",\n  ".join(
+        sorted(json.dumps(row, ensure_ascii=False) for row in (*rows, *({"fingerprint": one} for one in known)))
+    )
     try:
-        write_document(file, [text])
+        write_document(file, f'{{"generated_by": "silica notes audit",\n "findings": [\n  {lines}\n ]}}\n')
     except OSError as error:
         raise StorageError(f"the baseline cannot be written to {file}: {error.strerror or error}") from error

@@ -12,47 +12,67 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
 
 from memory_v2.files.decoding import Decoded, decode_text, read_data
-from memory_v2.files.listing import SourceFile, is_there, without_suffix
-from memory_v2.notes.audit.policy import POLICY, Policy
+from memory_v2.files.listing import SourceFile, without_suffix
 from memory_v2.notes.classify import is_foreign, is_template
-from memory_v2.notes.extract import Extracted
+from memory_v2.notes.extract import Extracted, extracted_in
+from memory_v2.notes.folder import NotesFolder
 from memory_v2.notes.languages import LONGEST, bare, says
+from memory_v2.notes.links import LinkResolver
 from memory_v2.notes.note import Item, Note
 from memory_v2.text.calendar import named_day
 from memory_v2.text.words import content_words
 from memory_v2.tree.block import readable, split_lines
 
-Search: TypeAlias = Callable[[str], Collection[str]]
-"""The names of the notes that a search finds."""
 _DAY = re.compile(r"(?<!\d)\d{4} \d\d \d\d(?!\d)")
 INDEXES = frozenset(["memory", "claude", "agents", "index", "readme", "heartbeat"])
 """The names of files from which an agent starts, in lower case: nothing needs to link to them."""
 
 
-@dataclass(frozen=True)
-class Material:
-    """The notes of a folder by name, and what was extracted of them. `files` are all files of the folder by name, those
-    too that are no notes; `search` is given if notes are to be searched for; `looked` tells what was looked for
-    elsewhere, and whether it was there."""
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """From when on something is old, in days, and how long a file may be that an agent loads whole."""
 
-    folder: Path
-    notes: Sequence[Note]
-    extracted: Sequence[Extracted]
-    files: Mapping[str, Path]
+    unfinished_days: int = 14
+    stale_days: int = 30
+    index_lines: int = 200
+    index_bytes: int = 25 * 1024
+
+
+@dataclass(frozen=True)
+class AuditContext:
+    """A folder of notes, and the day and the policy that say what is old. `search` gives the names of the notes that a
+    search finds, if notes are to be searched for."""
+
+    folder: NotesFolder
     today: date
-    policy: Policy = POLICY
-    search: Search | None = None
-    looked: dict[str, bool] = field(default_factory=dict, init=False)
+    policy: Policy = Policy()
+    search: Callable[[str], Collection[str]] | None = None
     _words: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
 
-    def exists(self, path: str) -> bool:
-        """Whether there is something at a path that is none of the files."""
-        if path not in self.looked:
-            self.looked[path] = is_there(self.folder, path)
-        return self.looked[path]
+    @cached_property
+    def files(self) -> Mapping[str, Path]:
+        """All files of the folder by name, those too that are no notes."""
+        return self.folder.files()
+
+    @cached_property
+    def notes(self) -> Sequence[Note]:
+        """The notes by name, without those that were removed just now."""
+        return [note for note in self.folder.cache.notes() if note.name in self.files]
+
+    @cached_property
+    def extracted(self) -> Sequence[Extracted]:
+        """What is extracted of the notes and is sure enough. Numbers the checks weigh themselves."""
+        found = extracted_in(self.folder.cache)
+        return [
+            one for one in found if one.file in self.files and (one.grade != "keyword" or one.category == "metrics")
+        ]
+
+    @cached_property
+    def links(self) -> LinkResolver:
+        """What the links of the notes lead to."""
+        return LinkResolver(self.folder.path, self.files, self.notes)
 
     def words(self, item: Item) -> frozenset[str]:
         """The words of an item that carry its meaning."""
@@ -71,6 +91,16 @@ class Material:
         return {name: data for name, data in read.items() if isinstance(data, bytes)}
 
     @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """The text of each note, with the lines of its file."""
+        decoded = {name: decode_text(name, data) for name, data in self.data.items()}
+        return {name: readable(one.text) for name, one in decoded.items() if isinstance(one, Decoded)}
+
+    def lines(self, name: str) -> list[str]:
+        """The lines of a note."""
+        return split_lines(self.texts.get(name, ""))
+
+    @cached_property
     def lasting(self) -> tuple[Note, ...]:
         """The notes that are meant to last."""
         return tuple(note for note in self.notes if not is_log(note) and not is_template(note.name))
@@ -81,26 +111,16 @@ class Material:
         return tuple(note for note in self.notes if is_log(note) and not is_template(note.name))
 
     @cached_property
-    def said(self) -> tuple[tuple[Note, Item], ...]:
+    def statements(self) -> tuple[tuple[Note, Item], ...]:
         """What the lasting notes and then the logs say: their items without code, quotes, rows of tables, what tools
         print, and what the program writes into the pages of a memory."""
         notes = (*self.lasting, *self.logs)
-        return tuple((note, item) for note in notes for item in note.said if _is_said(item))
+        return tuple((note, item) for note in notes for item in note.own_items if _is_statement(item))
 
     @cached_property
     def items(self) -> Mapping[str, Item]:
         """The items of all notes by their ids."""
         return {item.id: item for note in self.notes for item in note.items}
-
-    @cached_property
-    def texts(self) -> Mapping[str, str]:
-        """The text of each note as it is read."""
-        decoded = {name: decode_text(name, data) for name, data in self.data.items()}
-        return {name: readable(one.text) for name, one in decoded.items() if isinstance(one, Decoded)}
-
-    def lines(self, name: str) -> list[str]:
-        """The lines of a note."""
-        return split_lines(self.texts.get(name, ""))
 
 
 def is_log(note: Note) -> bool:
@@ -119,7 +139,5 @@ def stem_of(name: str) -> str:
     return without_suffix(name.rpartition("/")[2])
 
 
-def _is_said(item: Item) -> bool:
-    if not item.is_prose or item.kind == "row" or len(item.text) > LONGEST:
-        return False
-    return not is_foreign(item.text)
+def _is_statement(item: Item) -> bool:
+    return item.is_prose and item.kind != "row" and len(item.text) <= LONGEST and not is_foreign(item.text)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from memory_v2.notes.audit.ageing import day_after
-from memory_v2.notes.audit.context import Material, is_index, is_log, stem_of
+from memory_v2.notes.audit.context import AuditContext, is_index, is_log, stem_of
 from memory_v2.notes.audit.findings import Finding
 from memory_v2.notes.classify import is_closed
 from memory_v2.notes.digest import amount
@@ -28,10 +28,10 @@ from memory_v2.text.lists import headings
 from memory_v2.text.words import content_words, normal, stem, words
 
 
-def differing(material: Material) -> Iterator[Finding]:
+def differing(context: AuditContext) -> Iterator[Finding]:
     """The values of lasting notes that another note contradicts."""
-    lasting = {note.name for note in material.lasting}
-    for found in contradictions(_said(material)):
+    lasting = {note.name for note in context.lasting}
+    for found in contradictions(_said(context)):
         told = next((one for one in reversed(found.statements) if one.name in lasting), None)
         if told is None:
             continue
@@ -44,12 +44,12 @@ def differing(material: Material) -> Iterator[Finding]:
         yield Finding("contradiction", told.name, told.line, message, about, (place,), other.day or told.day)
 
 
-def _said(material: Material) -> Iterator[Said]:
-    notes = (*material.lasting, *material.logs)
+def _said(context: AuditContext) -> Iterator[Said]:
+    notes = (*context.lasting, *context.logs)
     names = {normal(stem_of(note.name)) for note in notes}
     names |= {normal(note.sections[0].heading) for note in notes if note.sections and note.sections[0].heading}
     subjects: dict[tuple[str, ...], str] = {}
-    for note, item in material.said:
+    for note, item in context.statements:
         for number, line in enumerate(item.text.split("\n"), item.first_line):
             if not (found := stated(line)) or is_closed(item) or readings(line, is_stated=False):
                 continue
@@ -91,14 +91,14 @@ class Told:
     own: frozenset[str]
 
 
-def drift(material: Material) -> Iterator[Finding]:
+def drift(context: AuditContext) -> Iterator[Finding]:
     """Numbers in lasting notes that are not what the newest log says."""
-    lasting = {note.name for note in material.lasting}
-    logs = {note.name for note in material.notes if is_log(note)}
+    lasting = {note.name for note in context.lasting}
+    logs = {note.name for note in context.notes if is_log(note)}
     series: dict[str, list[Told]] = {}
-    told = [one for one in _told(material) if one.reading.form == "total"]
+    told = [one for one in _told(context) if one.reading.form == "total"]
     for one in told:
-        if one.of.file in logs and one.of.day and one.of.day <= material.today:
+        if one.of.file in logs and one.of.day and one.of.day <= context.today:
             series.setdefault(one.reading.key, []).append(one)
     latest = {key: sorted(points, key=_when)[-NEWEST:] for key, points in series.items()}
     for one in told:
@@ -143,8 +143,8 @@ def _finding(one: Told, newest: Told) -> Finding:
     return Finding("metric-drift", one.of.file, one.of.first_line, message, about, also, newest.of.day)
 
 
-def _told(material: Material) -> Iterator[Told]:
-    for one in material.extracted:
+def _told(context: AuditContext) -> Iterator[Told]:
+    for one in context.extracted:
         if one.category == "metrics" and _is_stated(one):
             around = content_words(" ".join((*one.headings, one.text)))
             names = {stem(word) for reading in one.readings for word in bare(reading.name).split()}

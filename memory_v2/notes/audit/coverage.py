@@ -12,7 +12,7 @@ from itertools import islice
 from math import log
 from typing import TypeAlias
 
-from memory_v2.notes.audit.context import Material, is_index
+from memory_v2.notes.audit.context import AuditContext, is_index
 from memory_v2.notes.audit.findings import Finding
 from memory_v2.notes.classify import labels
 from memory_v2.notes.extract import Extracted
@@ -38,21 +38,21 @@ Having: TypeAlias = dict[str, dict[Place, None]]
 _SINGULAR = {"decisions": "decision", "lessons": "lesson"}
 
 
-def missing(material: Material) -> Iterator[Finding]:
+def missing(context: AuditContext) -> Iterator[Finding]:
     """What no lasting note has."""
-    if not any(map(is_index, material.lasting)):
+    if not any(map(is_index, context.lasting)):
         return
     having: Having = defaultdict(dict)
     headed: set[Place] = set()
-    for note in material.lasting:
+    for note in context.lasting:
         for item in note.items:
             place = (note.name, item.headings)
             if place not in headed:
                 headed.add(place)
                 _hold(having, place, content_words(" ".join(item.headings)))
-            _hold(having, place, material.words(item))
-    logs = {note.name for note in material.logs}
-    for one in material.extracted:
+            _hold(having, place, context.words(item))
+    logs = {note.name for note in context.logs}
+    for one in context.extracted:
         if one.file in logs and one.category in _SINGULAR and one.grade == "marker" and not one.is_closed:
             words = _telling(content_words(_without_label(one.text)))
             if len(words) >= LEAST_WORDS and not _is_held(words, having, len(headed)):
@@ -104,21 +104,21 @@ ASKED = 5
 """How many of the rarest words of a note are searched for."""
 
 
-def dark(material: Material) -> Iterator[Finding]:
+def dark(context: AuditContext) -> Iterator[Finding]:
     """Notes that a search for their own words does not find. One without a rare word is like others, and not dark."""
-    if material.search is None:
+    if context.search is None:
         return
-    words = {note.name: _words(material, note) for note in material.notes}
+    words = {note.name: _words(context, note) for note in context.notes}
     notes_with = Counter(word for own in words.values() for word in own)
-    for note in material.notes:
+    for note in context.notes:
         rare = (word for word in words[note.name] if notes_with[word] <= RARE)
         rarest = sorted(rare, key=lambda word: (notes_with[word], -len(word), word))[:ASKED]
-        if rarest and note.name not in material.search(" ".join(rarest)):
+        if rarest and note.name not in context.search(" ".join(rarest)):
             message = f"a search for {' '.join(rarest)!r} does not find this note"
             yield Finding("dark", note.name, 1, message, "", day=note.day)
 
 
-def _words(material: Material, note: Note) -> frozenset[str]:
+def _words(context: AuditContext, note: Note) -> frozenset[str]:
     """The words of a note that somebody may search for. The list of children of a page is none of its text."""
-    found = (word for item in note.said for word in material.words(item))
+    found = (word for item in note.own_items for word in context.words(item))
     return frozenset(word for word in found if len(word) <= LONGEST_WORD and not word.isdigit())

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from memory_v2.notes.audit.context import Material, is_log
+from memory_v2.notes.audit.context import AuditContext, is_log
 from memory_v2.notes.audit.findings import Finding, about_item
 from memory_v2.notes.classify import is_closed, is_footer, struck_part
 from memory_v2.notes.note import Item, Note
@@ -40,20 +40,20 @@ _LETTER = re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 
 
-def repeated(material: Material) -> Iterator[Finding]:
+def repeated(context: AuditContext) -> Iterator[Finding]:
     """Duplicates; contradictions that differ in a `not`; what was struck out and is still said."""
-    everything = [one for one in material.said if _says_something(one[1])]
+    everything = [one for one in context.statements if _says_something(one[1])]
     copies: Copies = {}
-    for members in _groups(material, everything):
+    for members in _groups(context, everything):
         first = members[0]
         if dead := next((one for one in members if struck_part(one[1])), None):
             yield from _still_said(dead, members)
             continue
         against = next((one for one in members if polarity(one[1].text) != polarity(first[1].text)), None)
         if against:
-            if first[0].name != against[0].name and _same_words(material, first[1], against[1]):
+            if first[0].name != against[0].name and _same_words(context, first[1], against[1]):
                 yield from _opposite(first, against)
-        elif not _is_series(members) and not _is_form(material, members):
+        elif not _is_series(members) and not _is_form(context, members):
             same = [first, *(one for one in members if _is_copy(one, first))]
             if len(same) > 1:
                 copies.setdefault((first[0].name, same[1][0].name), []).append(same)
@@ -67,16 +67,14 @@ def _says_something(item: Item) -> bool:
     return _LETTER.search(_LINK.sub(" ", item.text)) is not None
 
 
-def _groups(material: Material, everything: Sequence[Said]) -> Iterator[list[Said]]:
+def _groups(context: AuditContext, everything: Sequence[Said]) -> Iterator[list[Said]]:
     """What says the same, or the same but for a `not`: lasting notes first, then the newest log."""
-    grouped = [
-        group.members for group in alike([_bare(item) for _, item in everything], LEAST_WORDS, material.words_of)
-    ]
+    grouped = [group.members for group in alike([_bare(item) for _, item in everything], LEAST_WORDS, context.words_of)]
     group_of = {number: place for place, members in enumerate(grouped) for number in members}
     by_words: dict[frozenset[str], list[int]] = {}
     for number, (_, item) in enumerate(everything):
         if len(item.text) < SHORT * 20 and not struck_part(item):
-            by_words.setdefault(_affirmed_words(material, item), []).append(number)
+            by_words.setdefault(_affirmed_words(context, item), []).append(number)
     for said_words, numbers in by_words.items():
         groups = {group_of.get(number) for number in numbers}
         is_grouped = len(groups) == 1 and None not in groups
@@ -91,15 +89,15 @@ def _differ(items: Iterable[Item]) -> bool:
     return len({polarity(item.text) for item in items}) > 1
 
 
-def _affirmed_words(material: Material, item: Item) -> frozenset[str]:
+def _affirmed_words(context: AuditContext, item: Item) -> frozenset[str]:
     """The words of an item, but those that say `not`."""
     if not any(polarity(item.text)):
-        return material.words(item)
-    return frozenset(material.words_of(without_negation(item.text)))
+        return context.words(item)
+    return frozenset(context.words_of(without_negation(item.text)))
 
 
-def _same_words(material: Material, item: Item, other: Item) -> bool:
-    return _affirmed_words(material, item) == _affirmed_words(material, other)
+def _same_words(context: AuditContext, item: Item, other: Item) -> bool:
+    return _affirmed_words(context, item) == _affirmed_words(context, other)
 
 
 def _bare(item: Item) -> str:
@@ -153,9 +151,9 @@ def _is_series(members: Sequence[Said]) -> bool:
     return len(days) > 1 and (len(headings) < len(members) or len(days) > 2 or members[0][1].is_done is not None)
 
 
-def _is_form(material: Material, members: Sequence[Said]) -> bool:
+def _is_form(context: AuditContext, members: Sequence[Said]) -> bool:
     notes = {note.name for note, _ in members}
-    return len(notes) >= MANY_NOTES and len(material.words(members[0][1])) < SHORT
+    return len(notes) >= MANY_NOTES and len(context.words(members[0][1])) < SHORT
 
 
 def _opposite(first: Said, against: Said) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from memory_v2.notes.audit.context import Material, stem_of
+from memory_v2.notes.audit.context import AuditContext, stem_of
 from memory_v2.notes.audit.findings import Finding
 from memory_v2.notes.note import Note
 from memory_v2.text.secrets import find_secrets
@@ -19,10 +19,16 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 _WRITTEN = {b"\r\n": "CRLF", b"\n": "LF", b"\r": "CR"}
 
 
-def own(note: Note, data: bytes, text: str) -> Iterator[Finding]:
-    """What is found in a note whatever the others, the day and the policy are: as long as its bytes stay."""
-    yield from _secrets(note, text)
-    yield from _encodings(note, data)
+def own(context: AuditContext) -> Iterator[Finding]:
+    """What is found in each note by itself: secrets, and bytes that are no text. They are kept until the note changes;
+    what cannot be read is looked at again."""
+
+    def check(note: Note) -> list[Finding] | None:
+        data = context.data.get(note.name)
+        return None if data is None else [*_secrets(note, context.texts.get(note.name, "")), *_encodings(note, data)]
+
+    findings = context.folder.cache.results("checked", Finding, check)
+    return (one for one in findings if one.path in context.files)
 
 
 def _encodings(note: Note, data: bytes) -> Iterator[Finding]:
@@ -47,13 +53,13 @@ def _secrets(note: Note, text: str) -> Iterator[Finding]:
         yield Finding("secret", note.name, secret.line, message, secret.kind, day=note.day)
 
 
-def budgets(material: Material) -> Iterator[Finding]:
+def budgets(context: AuditContext) -> Iterator[Finding]:
     """Index files that are longer than what agents load of them."""
-    policy = material.policy
-    for note in material.notes:
+    policy = context.policy
+    for note in context.notes:
         if stem_of(note.name).casefold() not in LOADED:
             continue
-        data = material.data.get(note.name, b"")
+        data = context.data.get(note.name, b"")
         lines = len(data.splitlines())
         if lines > policy.index_lines or len(data) > policy.index_bytes:
             line = min(policy.index_lines, 1 + data[: policy.index_bytes].count(b"\n")) if lines > 1 else 1

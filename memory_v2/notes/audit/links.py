@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from memory_v2.notes.audit.context import Material, is_index, is_log
+from memory_v2.notes.audit.context import AuditContext, is_index, is_log
 from memory_v2.notes.audit.findings import Finding
 from memory_v2.notes.languages import bare, pattern, says
-from memory_v2.notes.links import Link, Places, file_names, links
+from memory_v2.notes.links import Link, file_names, links
 from memory_v2.notes.note import Note
 from memory_v2.text.words import normal
 from memory_v2.tree.front_matter import front_matter_length
@@ -21,12 +21,11 @@ FEWEST = 4
 """How many lasting notes there are at least, for the same."""
 
 
-def linking(material: Material) -> Iterator[Finding]:
+def linking(context: AuditContext) -> Iterator[Finding]:
     """All that is wrong with links."""
-    places = Places(material.files, material.notes, material.texts, material.exists)
-    notes = {note.name: note for note in material.notes}
-    is_replaced = cache(lambda name: _is_replaced(material, notes[name]))
-    led = [(link, places.of(link)) for link in links(material.notes)]
+    notes = {note.name: note for note in context.notes}
+    is_replaced = cache(lambda name: _is_replaced(context, notes[name]))
+    led = [(link, context.links.resolve(link)) for link in links(context.notes)]
     linked = {name for _, found in led for name in found}
     has_wiki = any(link.is_wiki and found for link, found in led)
     for link, found in led:
@@ -41,7 +40,7 @@ def linking(material: Material) -> Iterator[Finding]:
             yield _finding("broken-link", link, f"{found[0]} has no heading {link.heading!r}", found[0])
         elif found[0] in notes and _cites(link) and is_replaced(found[0]) and not is_replaced(link.note.name):
             yield _finding("superseded", link, f"{found[0]} says that it was replaced", found[0])
-    yield from _orphans(material, linked)
+    yield from _orphans(context, linked)
 
 
 def _cites(link: Link) -> bool:
@@ -62,9 +61,9 @@ def _has_heading(note: Note, heading: str) -> bool:
     return heading.startswith("^") or any(normal(section.heading) == wanted for section in note.sections)
 
 
-def _is_replaced(material: Material, note: Note) -> bool:
+def _is_replaced(context: AuditContext, note: Note) -> bool:
     """Whether a note says of itself that it was replaced: in its front matter, its title, or first of all."""
-    lines = material.lines(note.name)
+    lines = context.lines(note.name)
     front = "".join(lines[: front_matter_length([line.rstrip("\r\n") for line in lines[:200]])])
     told = re.findall(r"(?m)^(?:status|state):[ \t]*(.*)|^(superseded_by|replaced_by):[ \t]*\S", front.casefold())
     title = next((section.heading for section in note.sections if section.level == 1), "")
@@ -73,11 +72,11 @@ def _is_replaced(material: Material, note: Note) -> bool:
     return any(pattern("ageing", "superseded").match(bare(one).lstrip("*_[(!⚠️ >~-")) for one in said)
 
 
-def _orphans(material: Material, linked: set[str]) -> Iterator[Finding]:
+def _orphans(context: AuditContext, linked: set[str]) -> Iterator[Finding]:
     """Lasting notes that nothing links to or names, where a folder links its notes at all."""
-    known = [note for note in material.lasting if not is_index(note)]
+    known = [note for note in context.lasting if not is_index(note)]
     named: dict[str, set[str]] = {}
-    for name, text in material.texts.items():
+    for name, text in context.texts.items():
         for found in file_names(text):
             named.setdefault(fold(found.rpartition("/")[2]), set()).add(name)
     orphans = [

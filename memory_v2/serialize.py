@@ -6,7 +6,6 @@ another way says so in its `to_dict`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from memory_v2.operations.check import Checkup
     from memory_v2.operations.history import PastOperation
-    from memory_v2.operations.row import Row
     from memory_v2.storage.history import Change
     from memory_v2.trace.recording import Trace
 
@@ -37,16 +35,6 @@ def document(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def result_document(row: Row[Any], result: Any, arguments: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The document of what an operation returned: the arguments that it repeats, then the result; a list stands under
-    the key that the row names."""
-    repeated = {name: (arguments or {})[name] for name in row.repeats}
-    if own := _OWN.get(row.name):
-        return repeated | own(result)
-    told = document(result)
-    return repeated | ({row.listed_as: told} if isinstance(told, list) else told)
-
-
 def read_document(path: str, text: str, size: int) -> dict[str, Any]:
     """A page with its text; `size` is that on the disk."""
     from memory_v2.tree.page import parse_page
@@ -62,14 +50,10 @@ def check_document(checkup: Checkup, pages: int) -> dict[str, Any]:
     return told
 
 
-def _shown(result: tuple[PastOperation, Change]) -> dict[str, Any]:
-    operation, change = result
+def shown_document(operation: PastOperation, changes: Change) -> dict[str, Any]:
+    """A past operation with its revisions, oldest first, and what it changed."""
     entries = [document(revision) for revision in reversed(operation.revisions)]
-    return {**document(operation), "entries": entries, "changes": change.diff}
-
-
-_OWN: Mapping[str, Callable[[Any], dict[str, Any]]] = {"show": _shown}
-"""Documents made of more than one value, by operation."""
+    return {**document(operation), "entries": entries, "changes": changes.diff}
 
 
 def trace_document(trace: Trace) -> dict[str, Any]:

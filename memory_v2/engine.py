@@ -1,0 +1,207 @@
+"""The engine of an open memory: what operations work with, and how one is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from memory_v2 import entries, operations
+from memory_v2.errors import NotAllowed
+from memory_v2.operations.operation import info
+from memory_v2.operations.running import RunningOperations
+from memory_v2.recovering import Recovery
+from memory_v2.settings import DEFAULT_MODEL, Limits
+from memory_v2.text.calendar import Calendar
+from memory_v2.validate import checked_arguments
+
+if TYPE_CHECKING:
+    from memory_v2.entries.area import Area
+    from memory_v2.entries.curation import CurationContext
+    from memory_v2.index.store import Store
+    from memory_v2.models.base import Model
+    from memory_v2.operations.context import Context
+    from memory_v2.operations.imports import Batch, ImportResult
+    from memory_v2.operations.replay import Replay
+    from memory_v2.operations.results import SearchResults
+    from memory_v2.operations.run import Runner
+    from memory_v2.recovery import Recovered
+    from memory_v2.storage.base import MemoryStorage
+    from memory_v2.trace.files import Traces
+    from memory_v2.trace.recording import Event, Trace
+
+P = ParamSpec("P")
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+@dataclass
+class Engine:
+    """Runs operations on one memory. `Memory` says what its settings mean. Rooms are imported when they are first used:
+    reading a page must not wait for what writing one needs."""
+
+    storage: MemoryStorage
+    model: str | Model
+    threshold: int
+    limits: Limits
+    calendar: Calendar
+    traces: int
+    prices: Path | None
+    agent: str
+    is_dense: bool
+    on_event: Callable[[str, Event], object] | None
+    running: RunningOperations = field(default_factory=RunningOperations)
+
+    def __post_init__(self) -> None:
+        self.recovery = Recovery(self.storage, self.calendar.now, self._finish)
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether the offline planner decides."""
+        return self.model == DEFAULT_MODEL
+
+    @cached_property
+    def parts(self) -> Context:
+        """What operations work with, whether or not interrupted ones are finished."""
+        return operations.opening.open_context(
+            self.storage,
+            self.model,
+            self.prices,
+            self.threshold,
+            self.calendar,
+            self.is_dense,
+            self.index_store,
+            lambda: self.area.index,
+        )
+
+    @cached_property
+    def area(self) -> Area:
+        """The entries."""
+        return entries.area.Area(self.storage, self.calendar, self.agent, lambda: self.index_store)
+
+    @cached_property
+    def index_store(self) -> Store:
+        """The tables of the index, for pages and entries."""
+        from memory_v2.index.store import Store
+
+        return Store(self.storage.cache_folder)
+
+    def _finish(self) -> list[Recovered]:
+        from memory_v2.recovery import recover
+
+        return recover(self.parts, self.runner.run)
+
+    @property
+    def context(self) -> Context:
+        """What operations work with, after interrupted ones are finished."""
+        self.recovery.attempt()
+        return self.parts
+
+    @cached_property
+    def runner(self) -> Runner:
+        """What gives an operation its limits and its trace."""
+        return operations.run.Runner(self.limits, lambda: self.kept_traces, self.running, self.on_event)
+
+    @property
+    def kept_traces(self) -> Traces | None:
+        """The traces, if the memory has a folder and they are wanted."""
+        from memory_v2.trace.files import Traces
+
+        folder = self.storage.cache_folder
+        return Traces(folder / "traces", self.traces) if folder and self.traces else None
+
+    def needed_traces(self) -> Traces:
+        """The traces. Raises `NotAllowed` if none are kept."""
+        self.recovery.attempt()
+        if (traces := self.kept_traces) is None:
+            raise NotAllowed(f"{self.storage.where} keeps no traces")
+        return traces
+
+    def with_model(self, model: Model, seconds: float) -> Engine:
+        """The same engine, where another model decides, with so many seconds for one operation."""
+        other = copy(self)
+        other.__dict__.pop("runner", None)
+        other.model, other.limits = model, replace(self.limits, seconds=seconds)
+        other.__dict__["parts"] = replace(self.context, model=model)
+        return other
+
+    def run(self, operation: Callable[Concatenate[Context, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs an operation on pages, with a trace if it is a recorded one."""
+        arguments = checked_arguments(operation, *args, **kwargs)
+        return self._carry_out(operation, lambda context: operation(context, *args, **kwargs), arguments)
+
+    def decide(
+        self, operation: Callable[Concatenate[CurationContext, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Runs an operation on entries that a model takes part in."""
+        arguments = checked_arguments(operation, *args, **kwargs)
+        curation = entries.curation.CurationContext
+        return self._carry_out(
+            operation, lambda context: operation(curation(self.area, context), *args, **kwargs), arguments
+        )
+
+    def run_on_storage(
+        self, operation: Callable[Concatenate[MemoryStorage, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Runs an operation that needs the storage alone, and no index."""
+        return self._run_on(self.storage, operation, *args, **kwargs)
+
+    def run_on_entries(self, operation: Callable[Concatenate[Area, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs an operation on entries."""
+        return self._run_on(self.area, operation, *args, **kwargs)
+
+    def _run_on(self, parts: S, operation: Callable[Concatenate[S, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        checked_arguments(operation, *args, **kwargs)
+        if info(operation).recovers:
+            self.recovery.attempt()
+        return operation(parts, *args, **kwargs)
+
+    def _carry_out(self, operation: Callable[..., T], act: Callable[[Context], T], arguments: dict[str, Any]) -> T:
+        told, context = info(operation), self.context
+        return self.runner.run(context, told.name, act, arguments) if told.leaves_trace(arguments) else act(context)
+
+    def rehearse(self, operation: Callable[Concatenate[Context, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs an operation on pages so that nothing of it is stored."""
+        arguments = checked_arguments(operation, *args, **kwargs)
+        runner = replace(self.runner, traces=lambda: None)
+        with operations.dry_run.dry_run(self.context) as context:
+            return runner.run(context, info(operation).name, lambda own: operation(own, *args, **kwargs), arguments)
+
+    def import_batch(self, batch: Batch) -> ImportResult:
+        """Runs the import of a batch, which says what it is called in traces, and with which arguments."""
+        act = partial(operations.imports.import_batch, batch=batch)
+        return self.runner.run(self.context, batch.operation, act, batch.arguments)
+
+    def replay(self, trace: Trace) -> Replay:
+        """Runs the operation of a trace again, in memory. Raises `NotAllowed`, `InvalidText`."""
+        again: tuple[Callable[Concatenate[Context, ...], object], ...] = (
+            operations.write.write,
+            operations.overgrown.split_now,
+            operations.arrange.merge,
+            operations.arrange.rename,
+            operations.arrange.delete,
+            operations.exact.create,
+            operations.exact.insert,
+            operations.exact.replace_text,
+            operations.exact.delete_folder,
+            operations.exact.rename_folder,
+            operations.edit.edit,
+            entries.checking.check,
+        )
+        replayable = {info(operation).name: operation for operation in again} | {"search": _search}
+        return operations.replay.replay(self.context, trace, self.needed_traces(), replayable)
+
+    def close(self) -> None:
+        """Closes the files of the index."""
+        if "index_store" in self.__dict__:
+            self.index_store.close()
+        if "area" in self.__dict__:
+            self.area.close()
+
+
+def _search(context: Context, **asked: Any) -> SearchResults:
+    """A search with the arguments that its trace names."""
+    return entries.searching.search(context, operations.search_request.SearchRequest(**asked))

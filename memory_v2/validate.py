@@ -1,0 +1,153 @@
+"""What a memory, its entries and its checkpoints are given, checked before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import tzinfo
+from functools import cache
+from inspect import signature
+from math import isfinite
+from pathlib import Path
+from typing import Any, Literal, TypeGuard, get_args, get_origin, get_type_hints
+
+from memory_v2.errors import InvalidSetting
+from memory_v2.settings import MIN_THRESHOLD, Limits, is_count
+
+
+def checked_arguments(operation: Callable[..., Any], /, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    """The arguments of an operation by name, without those that are empty by default and are not given. Raises
+    `InvalidSetting` for the first one of another type than the operation's signature says. What a value means is for
+    the operation to check, and so are days and decays, which may be strings of many forms."""
+    arguments: dict[str, Any] = {}
+    bound = signature(operation).bind(None, *args, **kwargs).arguments
+    for name, (kind, default) in _parameters(operation).items():
+        value = bound.get(name, default)
+        _check(name, kind, value)
+        told = [(name, value, default)]
+        if is_dataclass(value):
+            told = [(field.name, getattr(value, field.name), field.default) for field in fields(value)]
+        arguments |= {key: given for key, given, default in told if given or given != default}
+    return arguments
+
+
+@cache
+def _parameters(operation: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
+    """The type and the default of each argument, after what the operation works with."""
+    types = get_type_hints(operation)
+    _, *arguments = signature(operation).parameters.values()
+    return {one.name: (types[one.name], one.default) for one in arguments}
+
+
+def _check(name: str, kind: Any, value: object) -> None:
+    if get_origin(kind) is Literal:
+        fits, what = get_args(kind).__contains__, f"one of {', '.join(get_args(kind))}"
+    else:
+        fits, what = _TYPES.get(kind, (lambda _: True, ""))
+    if not fits(value):
+        raise InvalidSetting(f"{name} must be {what}, not {value!r}")
+
+
+def _is_string(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def _or_none(fits: Callable[[object], bool]) -> Callable[[object], bool]:
+    return lambda value: value is None or fits(value)
+
+
+def _are_lines(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes)
+
+
+def _are_strings(value: object) -> bool:
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes):
+        return False
+    return isinstance(value, Iterator) or all(map(_is_string, value))  # an iterator can be read once only
+
+
+def _are_files(value: object) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(data, bytes) for data in value.values())
+
+
+_TYPES: Mapping[Any, tuple[Callable[[Any], bool], str]] = {
+    str: (_is_string, "a string"),
+    str | None: (_or_none(_is_string), "a string or None"),
+    str | Path: (lambda value: isinstance(value, str | Path) and value != "", "a path"),
+    int: (lambda value: type(value) is int, "a number"),
+    float: (_is_number, "a number"),
+    float | None: (_or_none(_is_number), "a number or None"),
+    bool: (lambda value: isinstance(value, bool), "True or False"),
+    Iterable[str]: (_are_strings, "a list of strings"),
+    Iterable[str | Mapping[str, Any]]: (_are_lines, "a list of lines or mappings"),
+    Mapping[str, bytes]: (_are_files, "the bytes of files by name"),
+}
+
+
+def one_line(name: str, told: object) -> str | None:
+    """A text on one line, without blanks around it. Raises `InvalidSetting` for anything else but `None`."""
+    if told is None:
+        return None
+    if not isinstance(told, str) or not told.strip() or not told.strip().isprintable():
+        raise InvalidSetting(f"{name} must be a text on one line, not {told!r}")
+    return told.strip()
+
+
+def lines(name: str, told: object) -> tuple[str, ...]:
+    """Texts on one line each, every one once. Raises `InvalidSetting`."""
+    if isinstance(told, str) or not isinstance(told, Iterable):
+        raise InvalidSetting(f"{name} must be a list of texts, not {told!r}")
+    return tuple(dict.fromkeys(filter(None, (one_line(name, one) for one in told))))
+
+
+def share_given(name: str, value: object) -> float:
+    """A number from 0 to 1. Raises `InvalidSetting`."""
+    if not _is_number(value) or not 0 <= value <= 1:
+        raise InvalidSetting(f"{name} must be a number from 0 to 1, not {value!r}")
+    return float(value)
+
+
+def check_given(
+    storage: Any,
+    model: Any,
+    threshold: Any,
+    limits: Any,
+    now: Any,
+    traces: Any,
+    prices: Any,
+    timezone: Any,
+    agent: Any,
+    dense: Any,
+    on_event: Any,
+) -> None:
+    """Raises `InvalidSetting` for the first argument of a `Memory` that it cannot use."""
+    is_model = isinstance(model, str) or (hasattr(model, "respond") and hasattr(model, "name"))
+    require(hasattr(storage, "state"), "storage must be a storage (Memory.open() opens a folder)", storage)
+    require(is_model, "model must be the name of a model, or a model", model)
+    require(is_count(threshold, MIN_THRESHOLD), f"threshold must be at least {MIN_THRESHOLD} bytes", threshold)
+    require(limits is None or isinstance(limits, Limits), "limits must be Limits or None", limits)
+    require(now is None or callable(now), "now must be a function that returns the time, or None", now)
+    require(is_count(traces, 0), "traces must be 0 or more", traces)
+    require(prices is None or isinstance(prices, Path), "prices must be a Path or None", prices)
+    require(isinstance(timezone, tzinfo), "timezone must be a tzinfo, such as a zoneinfo.ZoneInfo", timezone)
+    require(isinstance(agent, str), "agent must be the name of an agent", agent)
+    require(isinstance(dense, bool), "dense must be True or False", dense)
+    require(on_event is None or callable(on_event), "on_event must be a function or None", on_event)
+
+
+def require(is_so: bool, rule: str, given: object) -> None:
+    """Raises `InvalidSetting` with the rule unless it is so."""
+    if not is_so:
+        raise InvalidSetting(f"{rule}, not {given!r}")
+
+
+def tag_list(tags: object) -> list[str]:
+    """Tags that are given in any order of their own, as a list. Raises `InvalidSetting`."""
+    found = list(tags) if isinstance(tags, Iterable) and not isinstance(tags, str | bytes) else None
+    if found is None or not all(isinstance(tag, str) and tag.strip() for tag in found):
+        raise InvalidSetting(f"tags must be a list of tags, not {tags!r}")
+    return found
