@@ -1,8 +1,9 @@
-"""What one write does: `python -m bench.anatomy`.
+"""What one write and one search do: `python -m bench.anatomy`.
 
-A sentence is written, offline, into a memory of 30 pages that is open and warm. Counted are the source files of the
-package that were entered, the pages that were read, the locks in the order in which they were first taken, the flushes
-and the files that were made. It runs on older checkouts too: `PYTHONPATH=<checkout> python bench/anatomy.py`.
+A sentence is written, offline, into a memory of 30 pages that is open and warm; then it is searched for. Counted are
+the source files of the package that were entered, the pages that were read, the locks in the order in which they were
+first taken, the flushes and the files that were made. It runs on older checkouts too: `PYTHONPATH=<checkout> python
+bench/anatomy.py`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -107,21 +109,24 @@ def main() -> None:
                 f"# Place {number}\n\nWhat happened at place {number} in the year {1990 + number}.", f"p{number}"
             )
         memory.write("The weir was built in 1961.", "p7")
+        memory.search("the year 1990")
         pages = len(memory.list_files())
-        count = Count(folder)
-        _written(memory, count)
-        print(f"one write into {pages} pages, of {PACKAGE}")
-        print(f"{'files of the package entered':34}{len(count.files):6}")
-        print(f"{'calls of its functions':34}{count.calls:6}")
-        print(f"{'reads of pages (storage.read)':34}{count.reads.total():6}  {_told(count.reads)}")
-        print(f"{'locks, in the order first taken':34}{count.locks.total():6}  {_told(count.locks)}")
-        print(f"{'flushes (os.fsync)':34}{count.flushes.total():6}  {_told(count.flushes)}")
-        print(f"{'files made (os.open)':34}{count.made.total():6}  {_told(count.made)}")
-        print(f"{'files that stay':34}{count.left(folder):6}")
+        print(f"{pages} pages, {PACKAGE}")
+        for name, act in (("write", partial(memory.write, SENTENCE)), ("search", partial(memory.search, SENTENCE))):
+            count = Count(folder)
+            _counted(act, count)
+            print(f"\none {name}")
+            print(f"{'files of the package entered':34}{len(count.files):6}")
+            print(f"{'calls of its functions':34}{count.calls:6}")
+            print(f"{'reads of pages (storage.read)':34}{count.reads.total():6}  {_told(count.reads)}")
+            print(f"{'locks, in the order first taken':34}{count.locks.total():6}  {_told(count.locks)}")
+            print(f"{'flushes (os.fsync)':34}{count.flushes.total():6}  {_told(count.flushes)}")
+            print(f"{'files made (os.open)':34}{count.made.total():6}  {_told(count.made)}")
+            print(f"{'files that stay':34}{count.left(folder):6}")
         memory.close()
 
 
-def _written(memory: Memory, count: Count) -> None:
+def _counted(act: Callable[[], object], count: Count) -> None:
     from filelock import BaseFileLock
 
     with ExitStack() as stack:
@@ -130,7 +135,7 @@ def _written(memory: Memory, count: Count) -> None:
         stack.enter_context(patch.object(BaseFileLock, "acquire", count.locked(BaseFileLock.acquire)))
         sys.setprofile(count.profile)
         try:
-            memory.write(SENTENCE)
+            act()
         finally:
             sys.setprofile(None)
 

@@ -12,19 +12,15 @@ one page with all messages.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import accumulate, groupby
 
-from bench.baselines import full_text, grep
-from bench.data import data_file
-from bench.passages import Passages
-from bench.searching import Watch, index_figures, pages_of
+from bench.data import load as load_data
+from bench.searching import Passages, Watch, full_text, grep, index_figures, new_memory, pages_of
 from bench.tables import Figures, means, parser, report
 from memory_v2 import Memory
-from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.tokens import tokens
 
 CHATS = ("1", "2", "3", "4")
@@ -81,7 +77,7 @@ def main() -> None:
 def load(name: str) -> Chat:
     """A chat, with those questions that name a message."""
     folder = f"beam/100K/{name}"
-    batches = json.loads(data_file(f"{folder}/chat.json").read_text("utf-8"))
+    batches = load_data(f"{folder}/chat.json")
     messages = {}
     for batch in batches:
         said = [one for turn in batch["turns"] for one in turn]
@@ -89,7 +85,7 @@ def load(name: str) -> Chat:
         for message in said:
             messages[message["id"]] = Message(f"{message['role'].title()}: {message['content']}", day)
     number_of = {given: number for number, given in enumerate(messages)}
-    asked = json.loads(data_file(f"{folder}/probing_questions.json").read_text("utf-8"))
+    asked = load_data(f"{folder}/probing_questions.json")
     questions = (
         (
             one["question"],
@@ -103,7 +99,7 @@ def load(name: str) -> Chat:
 
 def grown(chat: Chat) -> Memory:
     """The memory after every message was written to it."""
-    memory = Memory(VolatileStorage())
+    memory = new_memory()
     for message in chat.messages:
         memory.write(message.text, date=message.day)
     return memory
@@ -111,7 +107,7 @@ def grown(chat: Chat) -> Memory:
 
 def flat(chat: Chat) -> Memory:
     """A memory of one page that has all messages."""
-    memory = Memory(VolatileStorage(), threshold=FLAT)
+    memory = new_memory(threshold=FLAT)
     for day, messages in groupby(chat.messages, lambda message: message.day):
         memory.write("\n\n".join(message.text for message in messages), "memory", "append", date=day)
     return memory

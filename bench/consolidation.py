@@ -11,14 +11,15 @@ the facts, which know no newest.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from bench.baselines import full_text, grep
-from bench.data import Facts, load_facts
-from bench.searching import Watch, index_figures, pages_of
+from bench.data import load
+from bench.searching import Watch, full_text, grep, index_figures, memory_of, new_memory, pages_of
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
-from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.words import words
 
 AT_A_TIME = 100
@@ -26,6 +27,15 @@ DEPTH = 10
 
 Search = Callable[[str], Sequence[str]]
 """Finds what answers a question, best first, as it is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Numbered facts, of which later ones override earlier ones, and questions with accepted answers."""
+
+    name: str
+    facts: tuple[str, ...]
+    questions: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def main() -> None:
@@ -50,9 +60,21 @@ def main() -> None:
     report({"newest first": rows, "a search": times, "the index": index}, chosen.json)
 
 
+def load_facts() -> list[Facts]:
+    """The single-hop lists of FactConsolidation."""
+    return [_facts(given) for given in load("factconsolidation/factconsolidation_sh_dev.json")]
+
+
+def _facts(given: dict[str, Any]) -> Facts:
+    lines = tuple(line for line in given["context"].splitlines() if re.match(r"\d+\. ", line))
+    questions = zip(given["questions"], given["answers"], strict=True)
+    name = str(given["metadata"].get("source") or f"{len(lines)} facts")
+    return Facts(name, lines, tuple((question, tuple(answers)) for question, answers in questions))
+
+
 def written(given: Facts) -> Memory:
     """A memory to which the facts were written."""
-    memory = Memory(VolatileStorage())
+    memory = new_memory()
     for start in range(0, len(given.facts), AT_A_TIME):
         memory.write("\n".join(given.facts[start : start + AT_A_TIME]))
     return memory
@@ -60,9 +82,7 @@ def written(given: Facts) -> Memory:
 
 def flat(given: Facts) -> Memory:
     """A memory of one page that has all facts."""
-    storage = VolatileStorage()
-    storage.write("memory", ("# Facts\n\n" + "\n".join(given.facts) + "\n").encode())
-    return Memory(storage)
+    return memory_of({"memory": "# Facts\n\n" + "\n".join(given.facts) + "\n"})
 
 
 def of_memory(memory: Memory) -> Search:

@@ -11,18 +11,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
-from bench.data import DEFAULT, VARIABLE
+from bench.data import HERE, data_folder
 from memory_v2 import Memory
 from memory_v2.tree.block import parse_blocks
 
-HOME = Path(__file__).resolve().parents[1]
 MAX_AT_ONCE = 2_500
 """Limits a text that is written at once, in characters; longer ones are written section by section."""
 SMALL = 3_072
 """The threshold for the project's own pages, in bytes: they are too short to be split at the default."""
-FOLDER = HOME / ".demo" / "memory"
+FOLDER = HERE / ".demo" / "memory"
 OWN = ("README.md", "docs/concepts.md", "docs/format.md", "docs/decisions.md", "CHANGELOG.md")
 OWN_QUESTIONS = (
     "What happens when a page grows too large?",
@@ -41,12 +39,12 @@ NOTES_QUESTIONS = (
 def main() -> None:
     """Writes the texts, shows the tree and asks questions."""
     shutil.rmtree(FOLDER, ignore_errors=True)
-    notes = Path(os.environ.get(VARIABLE) or DEFAULT) / "notes" / "peru-ai"
+    notes = data_folder() / "notes" / "peru-ai"
     if not notes.is_dir():
         os.environ["SILICA_MEMORY_SIZE_THRESHOLD"] = str(SMALL)
         print(f"The demo writes this project's own pages. They are short, so a page is split at {SMALL:,} bytes.")
     memory = Memory.open(FOLDER)
-    files = [HOME / name for name in OWN if (HOME / name).is_file()]
+    files = [HERE / name for name in OWN if (HERE / name).is_file()]
     if notes.is_dir():
         files += [notes / "MEMORY.md", notes / "USER.md", *sorted((notes / "memory").glob("*.md"))]
     written = splits = 0
@@ -64,7 +62,7 @@ def main() -> None:
     questions = (*NOTES_QUESTIONS, *OWN_QUESTIONS) if notes.is_dir() else OWN_QUESTIONS
     for question in questions[:5]:
         silica("search", "-n", "1", question)
-    print(f"\nThe memory is in {FOLDER.relative_to(HOME)}: plain Markdown, yours to read and edit.")
+    print(f"\nThe memory is in {FOLDER.relative_to(HERE)}: plain Markdown, yours to read and edit.")
 
 
 def pieces(text: str) -> Iterator[str]:

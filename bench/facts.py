@@ -1,45 +1,39 @@
 """Whether the newest of changed facts comes first, and when each was said: `nice python -m bench.facts`.
 
-Fifty facts (`bench/fact_pairs.py`) are told, one a day and mixed with notes about other things; then, a quarter of a
+Fifty facts (`bench/texts/facts.json`) are told, one a day and mixed with notes about other things; then, a quarter of a
 year later, what has become of them, mixed with lines that speak of days to come. Each question is asked once.
 
 - `undated`: nothing names its day; the memory's clock shows it when the text is written.
 - `dated`: everything is written on one day, months later, and names the day on which it was said in turn at the start
-  of its line, in the heading above, as `date=`, and at the end of its line. If this version knows no `date=`, those
-  lines begin with it.
+  of its line, in the heading above, as `date=`, and at the end of its line.
 - `edited`: the memory of `undated`, after every page got a line by hand, was split and renamed, a month later.
 
 Figures: the first hit holds the new value; one of ten hits holds the old value; hits that bear a day which the clock
 has not reached; hits that bear the day on which their line was said. A hit with several lines has the day of one of
 them. Beside them the same ranker over a flat list, which is `undated` on one page that is never split; and plain full
-text (SQLite FTS5, bm25, of equals the older) and grep over single lines. `--beside CHECKOUT` prints another version
-too. Exits with status 1 if this version misses a goal.
+text (SQLite FTS5, bm25, of equals the older) and grep over single lines. Exits with
+status 1 if a goal is missed.
 """
 
 from __future__ import annotations
 
-import inspect
-import json
 import os
-import sys
+import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
-from bench.baselines import Baseline, full_text, grep
-from bench.beside import run_with
-from bench.fact_pairs import AHEAD, NOTES, pairs
-from bench.searching import Watch
-from bench.tables import parser, report, table
+from bench.data import own_texts
+from bench.searching import Baseline, Watch, full_text, grep, new_memory
+from bench.tables import Figures, parser, report
 from memory_v2 import Memory
 from memory_v2.operations.results import SearchResults
 from memory_v2.storage.local.storage import LocalStorage
-from memory_v2.storage.volatile import VolatileStorage
 
 FIRST_DAY, SECOND_DAY = date(2026, 1, 5), date(2026, 6, 15)
 """Of the facts, and of what has become of them."""
@@ -53,7 +47,7 @@ THRESHOLD = 4_096
 HANDS = "Somebody looked this over by hand, page {}."
 DAYS = ("in the line", "in the heading", "date=", "at its end")
 
-Figures = dict[str, float]
+_VALUE = re.compile(r"\{(.*?)\}")
 GOALS: dict[str, tuple[Callable[[float], bool], str]] = {
     "newest first": (lambda share: share >= 0.9, "≥ .90"),
     "old within ten": (lambda share: share >= 0.9, "≥ .90"),
@@ -81,50 +75,51 @@ class Clock:
         return datetime(self.day.year, self.day.month, self.day.day, 10, tzinfo=UTC)
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A fact, the fact that replaces it, and a question about both; the values tell which of them is found."""
+
+    language: str
+    old: str
+    new: str
+    question: str
+    old_value: str
+    new_value: str
+
+
 def main() -> None:
     """Prints the figures."""
     arguments = parser("Whether the newest of changed facts comes first, with its day.")
-    arguments.add_argument("--beside", type=Path, help="the checkout of another version, with the same dependencies")
-    arguments.add_argument("--misses", action="store_true", help="print each miss of this version, too")
-    arguments.add_argument("--measure", action="store_true", help="print the figures of this version as JSON")
+    arguments.add_argument("--misses", action="store_true", help="print each miss, too")
     chosen = arguments.parse_args()
-    if chosen.measure:
-        json.dump(measure(), sys.stdout)
-        return
     watch = Watch()
-    runs = {f"this {how}": run for how, run in measure(print if chosen.misses else None, watch).items()}
-    runs |= {"flat list": flat_list(), "FTS5": flat(full_text), "grep": flat(grep)}
-    if chosen.json:
-        report({"changed facts": runs, f"a search for {DEPTH} hits": {"this": watch.figures()}}, is_json=True)
-        return
-    if chosen.beside:
-        runs |= {
-            f"other {how}": run for how, run in run_with(chosen.beside.resolve(), "bench.facts", "--measure").items()
-        }
-    missed = _shown(runs)
-    print(f"\n{table({f'a search for {DEPTH} hits': watch.figures()})}")
-    if missed:
+    runs = measure(print if chosen.misses else None, watch)
+    missed = [
+        f"{name}, {how}"
+        for name, (is_met, _) in GOALS.items()
+        for how, run in runs.items()
+        if not is_met(run[name] or 0)
+    ]
+    rows = {f"this {how}": run for how, run in runs.items()}
+    rows |= {"flat list": flat_list(), "FTS5": flat(full_text), "grep": flat(grep)}
+    report({"changed facts": rows, f"a search for {DEPTH} hits": {"this": watch.figures()}}, chosen.json)
+    if missed and not chosen.json:
         print("\nmissed:\n  " + "\n  ".join(missed))
-    raise SystemExit(bool(missed))
+    raise SystemExit(bool(missed) and not chosen.json)
 
 
-def _shown(runs: dict[str, Figures]) -> list[str]:
-    """Prints a row for each figure; returns those of this version that miss their goal."""
-    print(f"{'':26}{'goal':>8}" + "".join(f"{name:>16}" for name in runs))
-    missed = []
-    for name in max(runs.values(), key=len):
-        goal = GOALS[name][1] if name in GOALS else ""
-        print(f"{name:26}{goal:>8}" + "".join(f"{_number(run.get(name)):>16}" for run in runs.values()))
-        for how, run in runs.items():
-            if name in GOALS and name in run and how.startswith("this ") and not GOALS[name][0](run[name]):
-                missed.append(f"{name}, {how.removeprefix('this ')}")
-    return missed
+@cache
+def pairs() -> list[Pair]:
+    """Fifty pairs in four languages, the languages mixed."""
+    by_language = [
+        [_pair(language, *three) for three in given] for language, given in own_texts("facts")["pairs"].items()
+    ]
+    return [pair for some in zip_longest(*by_language) for pair in some if pair]
 
 
-def _number(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+def _pair(language: str, old: str, new: str, question: str) -> Pair:
+    values = [_VALUE.findall(told)[0] for told in (old, new)]
+    return Pair(language, _VALUE.sub(r"\1", old), _VALUE.sub(r"\1", new), question, *values)
 
 
 def measure(show: Callable[[str], object] | None = None, watch: Watch | None = None) -> dict[str, Figures]:
@@ -150,9 +145,9 @@ def measure(show: Callable[[str], object] | None = None, watch: Watch | None = N
 
 def told(*naming: str) -> list[Told]:
     """Everything that is told, in order, a line a day; they name their days in these ways in turn."""
-    changed = pairs()
-    facts = [text for both in zip_longest([pair.old for pair in changed], NOTES) for text in both if text]
-    news = [text for both in zip_longest([pair.new for pair in changed], AHEAD) for text in both if text]
+    changed, others = pairs(), own_texts("facts")
+    facts = [text for both in zip_longest([pair.old for pair in changed], others["notes"]) for text in both if text]
+    news = [text for both in zip_longest([pair.new for pair in changed], others["ahead"]) for text in both if text]
     days = [
         (text, first + timedelta(days=n))
         for texts, first in ((facts, FIRST_DAY), (news, SECOND_DAY))
@@ -164,7 +159,7 @@ def told(*naming: str) -> list[Told]:
 def flat_list() -> Figures:
     """The figures of `undated` if nothing is ever split."""
     clock, lines = Clock(), told("")
-    memory = Memory(VolatileStorage(), now=clock, threshold=NEVER)
+    memory = new_memory(now=clock, threshold=NEVER)
     write_undated(memory, clock, lines)
     return asked(memory, clock, lines, None)
 
@@ -183,9 +178,8 @@ def write_dated(memory: Memory, line: Told) -> None:
         memory.write(f"## {line.day}\n\n- {line.text}\n")
     elif line.names_day == "at its end":
         memory.write(f"- {line.text} ({line.day})\n")
-    elif line.names_day == "date=" and "date" in inspect.signature(Memory.write).parameters:
-        told: dict[str, Any] = {"date": line.day}
-        memory.write(line.text, **told)
+    elif line.names_day == "date=":
+        memory.write(line.text, date=line.day)
     else:
         memory.write(f"- {line.day}: {line.text}\n")
 

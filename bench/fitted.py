@@ -23,9 +23,22 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.data import ADVERSARIAL, Conversation, Question, Turn, load_locomo
-from bench.locomo import by_session, grown, memory_search, turn_places
-from bench.retrieval import DEPTHS, Row, figures, measure, summary
+from bench.locomo import (
+    ADVERSARIAL,
+    DEPTHS,
+    Conversation,
+    Question,
+    Row,
+    Turn,
+    by_session,
+    figures,
+    grown,
+    load_locomo,
+    measure,
+    memory_search,
+    summary,
+    turn_places,
+)
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
 from memory_v2.index import full_text

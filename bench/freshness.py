@@ -30,18 +30,7 @@ PAGES = 1_000
 SEARCHES = 300
 """How many searches are watched in each phase."""
 RESULTS = 10
-SUBJECTS = (
-    "harbour",
-    "night train",
-    "release",
-    "kitchen",
-    "contract",
-    "staging",
-    "garden",
-    "ferry",
-    "lantern",
-    "cellar",
-)
+SUBJECTS = ("harbour", "night train", "release", "kitchen", "contract", "staging", "garden", "ferry", "lantern")
 DOES = ("moved", "waits for", "depends on", "replaces", "asked", "closes", "paid", "delayed", "signed")
 LATE = 30.0
 """How many seconds the writer may take to begin."""

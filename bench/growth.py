@@ -1,8 +1,9 @@
-"""What the size of a memory and of a text costs: `python -m bench.growth --beside CHECKOUT --picture growth.svg`.
+"""What the size of a memory and of a text costs: `python -m bench.growth --beside CHECKOUT`.
 
-Three things grow: the pages of an open memory (searches, reads, writes and undos), the list items of one text that is
-written, and the files of a folder that is taken in. Beside each time stands its ratio to that of the smallest size,
-and for the pages its ratio to a bare write of a flushed file of 4 KB, measured in between. Everything is offline.
+Four things grow: the pages of an open memory (searches, reads, writes and undos), the pages of a memory that a new
+process opens and searches, the list items of one text that is written, and the files of a folder that is taken in.
+Beside each time stands its ratio to that of the smallest size, and for the pages its ratio to a bare write of a flushed
+file of 4 KB, measured in between. Everything is offline.
 
 Each size is measured in a process of its own; with `--beside`, another version's checkout is measured right before it,
 by this same file. The times of a busy machine say nothing; their ratios say a little.
@@ -19,16 +20,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
 from memory_v2 import Memory
 
-PAGES = (100, 1_000, 10_000)
-ITEMS = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
-FILES = (500, 1_000, 2_000, 5_000)
+SIZES = {
+    "pages": (100, 1_000, 10_000),
+    "processes": (100, 1_000, 10_000),
+    "items": (1_000, 2_000, 4_000, 8_000, 16_000, 32_000),
+    "files": (500, 1_000, 2_000, 5_000),
+}
+HERE = Path(__file__).parent.parent
 TIMES = 100
 """How often each operation is timed."""
 SECONDS = 20.0
@@ -40,50 +44,43 @@ WORDS = (
     "harbour night train release auditor index kitchen waits moved depends paid replaces asked closes spring sale",
     "contract staging engineers blue key review garden ferry lantern invoice pepper cellar orchard violin",
 )
-WIDTH, HEIGHT, MARGIN = 640, 420, 60
-"""Of the picture, in pixels."""
-HERE = Path(__file__).parent.parent
+PROCESSES = 9
+"""How many new processes are timed."""
 
 Times = dict[str, list[float]]
 """The seconds of each operation, sorted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """What grows in which version, and the median seconds at each size."""
-
-    name: str
-    is_other: bool
-    points: dict[int, float] = field(default_factory=dict)
-
-
 def main() -> None:
-    """Prints the tables, and draws the picture if one is asked for."""
+    """Prints the tables."""
     parser = argparse.ArgumentParser(description="What the size of a memory and of a text costs.")
-    parser.add_argument("--pages", type=int, nargs="*", default=PAGES)
-    parser.add_argument("--items", type=int, nargs="*", default=ITEMS)
-    parser.add_argument("--files", type=int, nargs="*", default=FILES)
+    for what, sizes in SIZES.items():
+        parser.add_argument(f"--{what}", type=int, nargs="*", default=sizes)
     parser.add_argument("--beside", type=Path, help="the checkout of another version, with the same dependencies")
-    parser.add_argument("--picture", type=Path, help="an SVG file")
     parser.add_argument("--measure", nargs=2, metavar=("WHAT", "SIZE"), help="print the times of one size as JSON")
     chosen = parser.parse_args()
     if chosen.measure:
         _warm_up()
         json.dump(MEASURES[chosen.measure[0]](int(chosen.measure[1])), sys.stdout)
         return
-    versions = [chosen.beside.resolve(), HERE] if chosen.beside else [HERE]
-    curves: dict[tuple[str, Path], Curve] = {}
-    for what, sizes in (("pages", chosen.pages), ("items", chosen.items), ("files", chosen.files)):
+    versions = {**({"other": chosen.beside.resolve()} if chosen.beside else {}), "this": HERE}
+    for what in SIZES:
         print(
-            f"\n{what:>8}  {'operation':14}{'version':9}{'p50 ms':>10}{'p95 ms':>10}{'to smallest':>13}{'to bare':>9}"
+            f"\n{what:>9}  {'operation':20}{'version':9}{'p50 ms':>10}{'p95 ms':>10}{'to smallest':>13}{'to bare':>9}"
         )
-        for size in sizes:
-            times = {version: measured(version, what, size) for version in versions}
-            for name in times[HERE]:
-                for version in versions:
-                    _add(curves.setdefault((name, version), Curve(name, version != HERE)), size, times[version])
-    if chosen.picture:
-        chosen.picture.write_text(picture(list(curves.values())), "utf-8")
+        first: dict[tuple[str, str], float] = {}
+        for size in getattr(chosen, what):
+            times = {version: measured(checkout, what, size) for version, checkout in versions.items()}
+            for name in times["this"]:
+                for version, taken in times.items():
+                    middle = taken[name][len(taken[name]) // 2]
+                    ratio = middle / first.setdefault((name, version), middle)
+                    bare = (
+                        f"{middle / taken[BARE][len(taken[BARE]) // 2]:9.1f}" if BARE in taken and name != BARE else ""
+                    )
+                    late = taken[name][int(len(taken[name]) * 0.95)]
+                    row = f"{middle * 1e3:10.1f}{late * 1e3:10.1f}{ratio:13.2f}{bare}"
+                    print(f"{size:9,}  {name:20}{version:9}{row}", flush=True)
 
 
 def measured(version: Path, what: str, size: int) -> Times:
@@ -100,17 +97,6 @@ def _warm_up() -> None:
     with tempfile.TemporaryDirectory() as place, Memory.open(place, "offline") as memory:
         memory.write("".join(f"- {word} is item {number}\n" for number, word in enumerate(WORDS[0].split() * 20)))
         memory.search("harbour night")
-
-
-def _add(curve: Curve, size: int, times: Times) -> None:
-    """Adds a point, and prints it."""
-    took = times[curve.name]
-    middle = curve.points[size] = took[len(took) // 2]
-    first = next(iter(curve.points.values()))
-    version = "other" if curve.is_other else "this"
-    bare = f"{middle / times[BARE][len(times[BARE]) // 2]:9.1f}" if BARE in times and curve.name != BARE else ""
-    row = f"{middle * 1e3:10.1f}{took[int(len(took) * 0.95)] * 1e3:10.1f}{middle / first:13.2f}{bare}"
-    print(f"{size:8,}  {curve.name:14}{version:9}{row}", flush=True)
 
 
 BARE = "bare write"
@@ -153,7 +139,31 @@ def of_files(size: int) -> Times:
     return {"first search": [searched], "first write": [written], "both": [searched + written]}
 
 
-MEASURES: dict[str, Callable[[int], Times]] = {"pages": of_pages, "items": of_items, "files": of_files}
+_NEW_PROCESS = """
+import sys, time
+from memory_v2 import Memory
+began = time.perf_counter()
+memory = Memory.open(sys.argv[1], "offline")
+assert memory.search("b3 lantern violin p7")
+print(time.perf_counter() - began)
+"""
+
+
+def of_processes(size: int) -> Times:
+    """Times how long a new process takes to open a memory of so many pages, which is indexed, and to search it."""
+    with tempfile.TemporaryDirectory() as place:
+        make_tree(Path(place), size)
+        command = [sys.executable, "-c", _NEW_PROCESS, place]
+        took = [float(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout) for _ in range(PROCESSES + 1)]
+    return {"open, never seen": [took[0]], "open and search": sorted(took[1:])}
+
+
+MEASURES: dict[str, Callable[[int], Times]] = {
+    "pages": of_pages,
+    "processes": of_processes,
+    "items": of_items,
+    "files": of_files,
+}
 
 
 def make_tree(folder: Path, pages: int) -> None:
@@ -202,39 +212,6 @@ def _seconds(act: Callable[[], object]) -> float:
     began = time.perf_counter()
     act()
     return time.perf_counter() - began
-
-
-def picture(curves: Sequence[Curve]) -> str:
-    """The curves as SVG, both axes logarithmic and each curve relative to its first point: what grows with its size
-    runs along the diagonal. The other version is dotted."""
-    firsts = [next(iter(curve.points.items())) for curve in curves]
-    most = max((size / first for curve, (first, _) in zip(curves, firsts, strict=True) for size in curve.points))
-    high = max(
-        [most, *(t / first for curve, (_, first) in zip(curves, firsts, strict=True) for t in curve.points.values())]
-    )
-
-    def place(x: float, y: float) -> str:
-        across = MARGIN + (WIDTH - 2 * MARGIN) * math.log(max(x, 1)) / math.log(max(most, 2))
-        up = HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * math.log(max(y, 1)) / math.log(max(high, 2))
-        return f"{across:.1f},{up:.1f}"
-
-    lines = [f'<polyline points="{place(1, 1)} {place(most, most)}" stroke="#bbb" stroke-dasharray="6" fill="none"/>']
-    names = list(dict.fromkeys(curve.name for curve in curves))
-    for number, name in enumerate(names):
-        colour = f"hsl({360 * number // len(names)},70%,40%)"
-        lines.append(f'<text x="{MARGIN + 10}" y="{MARGIN + 16 * number}" fill="{colour}">{name}</text>')
-        for curve, (least, first) in zip(curves, firsts, strict=True):
-            if curve.name == name:
-                points = " ".join(place(size / least, took / first) for size, took in curve.points.items())
-                dots = ' stroke-dasharray="2"' if curve.is_other else ""
-                lines.append(f'<polyline points="{points}" stroke="{colour}" stroke-width="2"{dots} fill="none"/>')
-    lines.append(f'<text x="{MARGIN}" y="{HEIGHT - 20}">times the smallest size, up to {most:.0f}</text>')
-    lines.append(
-        f'<text x="10" y="30">times its seconds, up to {high:.0f}; dashed: linear; dotted: other version</text>'
-    )
-    body = "\n".join(lines)
-    style = 'font-family="sans-serif" font-size="13"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" {style}>\n{body}\n</svg>\n'
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Whether links between pages bring what two pages answer together: `python -m bench.links`.
 
 "Which port does the service that Mira looks after listen on?" is answered on the page of that service, which says
-nothing of Mira; her page links to it. The notes and the questions (`bench/links_notes.py`) were written for this bench.
-Figures: the share of the questions of which one of so many hits shows the line that answers. `one hop` are questions
-that one page answers; `crowded` is the same among pages of other services and machines that nobody links to.
+nothing of Mira; her page links to it. The notes and the questions (`bench/texts/links.json`) were written for this
+bench. Figures: the share of the questions of which one of so many hits shows the line that answers. `one hop` are
+questions that one page answers; `crowded` is the same among pages of other services and machines that nobody links to.
 
 Beside the memory: the same notes with the words of each link, but no links; plain full text and grep over lines.
 """
@@ -14,12 +14,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
-from bench.baselines import Baseline, full_text, grep
-from bench.links_notes import ONE_HOP, PAGES, TWO_HOPS
-from bench.searching import Watch
+from bench.data import own_texts
+from bench.searching import Baseline, Watch, full_text, grep, memory_of
 from bench.tables import Figures, parser, report
-from memory_v2 import Memory
-from memory_v2.storage.volatile import VolatileStorage
 
 DEPTHS = (1, 3, 10)
 OTHERS = 200
@@ -34,12 +31,13 @@ def main() -> None:
     """Prints the figures."""
     chosen = parser("Whether links bring what two pages answer together.").parse_args()
     rows, times = dict[str, Figures](), dict[str, Figures]()
-    for kind, pages in (("", PAGES), ("crowded, ", crowded(PAGES))):
+    texts = own_texts("links")
+    for kind, pages in (("", texts["pages"]), ("crowded, ", crowded(texts["pages"]))):
         for name, prepare in SEARCHES.items():
             watch = Watch()
             search = watch.timed(prepare(pages))
-            for hops, questions in (("two hops", TWO_HOPS), ("one hop", ONE_HOP)):
-                rows[f"{name}, {kind}{hops}"] = figures(search, questions)
+            for hops in ("two hops", "one hop"):
+                rows[f"{name}, {kind}{hops}"] = figures(search, texts[hops])
             times[f"{name}{', crowded' if kind else ''}"] = watch.figures()
     report({"answered": rows, f"a search for {max(DEPTHS)} hits": times}, chosen.json)
 
@@ -72,10 +70,7 @@ def _repeated(pages: Pages, kind: str) -> list[str]:
 
 def memory_search(pages: Pages) -> Search:
     """The search of a memory that has these pages."""
-    storage = VolatileStorage()
-    for path, text in pages.items():
-        storage.write(path, text.encode())
-    memory = Memory(storage)
+    memory = memory_of(pages)
     return lambda question: [(hit.path, hit.excerpt) for hit in memory.search(question, max(DEPTHS))]
 
 

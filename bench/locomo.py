@@ -1,4 +1,4 @@
-"""LoCoMo through the whole product: `python -m bench.locomo [--dense] [--tree CONVERSATION]`.
+"""LoCoMo through the whole product: `python -m bench.locomo [--dense]`.
 
 Each conversation is written with `Memory.write(text)`, without a path or a model, by session and by turn; the tree
 grows and splits by itself. Then its questions are asked with `Memory.search`. Figures: of the turns that answer a
@@ -11,35 +11,83 @@ counted and printed."""
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from bench.data import Conversation, Turn, load_locomo
-from bench.retrieval import Found, Row, Search, flat_search, grep_search, measure, table_of
-from bench.searching import Watch, index_figures, pages_of
-from bench.tables import Figures, parser, report
+from bench.data import load
+from bench.searching import Baseline, Watch, full_text, grep, index_figures, memory_of, new_memory, pages_of
+from bench.tables import Figures, means, parser, report
 from memory_v2 import Memory
-from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.tokens import tokens
 from memory_v2.tree.block import split_lines
 
+DEPTHS = (5, 10, 20)
+BUDGETS = (1000, 2000)
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop"}
+ADVERSARIAL = 5
 DEEP = 100
+
+_TURN = re.compile(r"D?:?(\d+):(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a speaker; `caption` describes a picture sent with it, `when` is the start of the session."""
+
+    id: str
+    speaker: str
+    text: str
+    caption: str
+    session: int
+    when: datetime
+
+    @property
+    def said(self) -> str:
+        """The turn as one line, without its speaker."""
+        caption = f" (image: {self.caption})" if self.caption else ""
+        return " ".join(f"{self.text}{caption}".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, the ids of the turns that answer it, and its kind: 1 multi-hop, 2 temporal, 3 open, 4 single-hop."""
+
+    text: str
+    evidence: frozenset[str]
+    category: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation of two people over many sessions, with questions about it."""
+
+    name: str
+    sessions: tuple[tuple[Turn, ...], ...]
+    questions: tuple[Question, ...]
+
+    @property
+    def turns(self) -> list[Turn]:
+        """All turns in order."""
+        return [turn for session in self.sessions for turn in session]
+
+
+Found = list[tuple[Turn, int]]
+"""Turns, best first, each with the tokens that were read to come to it."""
+Search = Callable[[str], Found]
+Row = dict[str, float]
 Texts = Callable[[Conversation], Iterator[str]]
 
 
 def main() -> None:
     """Prints the recall of evidence, what it costs, and what became of the text."""
     arguments = parser("LoCoMo through the whole product.")
-    arguments.add_argument(
-        "--tree", metavar="CONVERSATION", help="print the tree of this conversation instead of the figures"
-    )
     arguments.add_argument("--dense", action="store_true", help="search by meaning too, with the extra of that name")
     chosen = arguments.parse_args()
     conversations = load_locomo()
-    if chosen.tree:
-        _print_trees(conversations, chosen.tree)
-        return
     recall, times, kept, index = (dict[str, Figures]() for _ in range(4))
     for name, prepare in (SEARCHES | (BY_MEANING if chosen.dense else {})).items():
         watch, rows = Watch(), dict[str, list[Row]]()
@@ -57,15 +105,6 @@ def main() -> None:
         {"recall of evidence": recall, f"a search for {DEEP} hits": times, "the text": kept, "the index": index},
         chosen.json,
     )
-
-
-def _print_trees(conversations: list[Conversation], name: str) -> None:
-    conversation = next((one for one in conversations if one.name == name), None)
-    if conversation is None:
-        sys.exit(f"there is no conversation {name}; there are {', '.join(one.name for one in conversations)}")
-    for way, texts in WAYS.items():
-        print(f"{name}, written {way}")
-        print("".join(tree_lines(grown(conversation, texts))))
 
 
 def by_session(conversation: Conversation) -> Iterator[str]:
@@ -86,7 +125,7 @@ WAYS: dict[str, Texts] = {"session by session": by_session, "turn by turn": by_t
 
 def grown(conversation: Conversation, texts: Texts, dense: bool = False) -> Memory:
     """The memory after the whole conversation was written to it, offline and without a path."""
-    memory = Memory(VolatileStorage(), dense=dense)
+    memory = new_memory(dense=dense)
     for text in texts(conversation):
         memory.write(text)
     return memory
@@ -94,9 +133,7 @@ def grown(conversation: Conversation, texts: Texts, dense: bool = False) -> Memo
 
 def flat(conversation: Conversation) -> Memory:
     """A memory of one page that has all sessions."""
-    storage = VolatileStorage()
-    storage.write("memory", ("# Conversation\n\n" + "\n".join(by_session(conversation))).encode())
-    return Memory(storage)
+    return memory_of({"memory": "# Conversation\n\n" + "\n".join(by_session(conversation))})
 
 
 def account(memory: Memory, conversation: Conversation) -> Figures:
@@ -160,31 +197,120 @@ def spoken_date(when: datetime) -> str:
     return f"{when.day} {when:%B %Y}, {when.strftime('%I:%M %p').lstrip('0').lower()}"
 
 
-def tree_lines(memory: Memory) -> Iterator[str]:
-    """The tree with sizes and descriptions."""
-    graph = memory.graph()
-    sizes = {node.path: node.size for node in graph.nodes}
-    labels = {(edge.source, edge.target): edge.label for edge in graph.edges}
-
-    def lines(path: str, depth: int, label: str) -> Iterator[str]:
-        yield f"{'  ' * depth}{path}  {sizes[path]:,}  {label}\n"
-        for child in graph.children.get(path, []):
-            yield from lines(child, depth + 1, labels[path, child])
-
-    return lines("memory", 0, "")
-
-
 def _written(texts: Texts, dense: bool = False) -> Callable[[Conversation], Search]:
     return lambda conversation: memory_search(grown(conversation, texts, dense), conversation)
+
+
+def turn_search(baseline: Callable[[Sequence[str]], Baseline]) -> Callable[[Conversation], Search]:
+    """A flat baseline over single turns, which are read one by one."""
+
+    def prepare(conversation: Conversation) -> Search:
+        turns = conversation.turns
+        said = [f"{turn.speaker}: {turn.said}" for turn in turns]
+        find = baseline(said)
+
+        def search(query: str) -> Found:
+            found, sizes = [], 0
+            for number in find(query, DEEP):
+                sizes += tokens(said[number])
+                found.append((turns[number], sizes))
+            return found
+
+        return search
+
+    return prepare
 
 
 SEARCHES: dict[str, Callable[[Conversation], Search]] = {
     **{f"memory, {name}": _written(texts) for name, texts in WAYS.items()},
     "flat list": lambda conversation: memory_search(flat(conversation), conversation),
-    "FTS5 over turns": flat_search,
-    "grep over turns": grep_search,
+    "FTS5 over turns": turn_search(full_text),
+    "grep over turns": turn_search(grep),
 }
 BY_MEANING = {f"memory, {name}, dense": _written(texts, dense=True) for name, texts in WAYS.items()}
+
+
+def load_locomo() -> list[Conversation]:
+    """The LoCoMo conversations of the development part, without questions whose evidence does not exist."""
+    return [_conversation(given) for given in load("locomo/locomo_dev.json")]
+
+
+def _conversation(given: dict[str, Any]) -> Conversation:
+    talk = given["conversation"]
+    numbers = sorted(int(found[1]) for key in talk if (found := re.fullmatch(r"session_(\d+)", key)))
+    sessions = tuple(_session(number, talk) for number in numbers if talk[f"session_{number}"])
+    known = {turn.id for session in sessions for turn in session}
+    questions = (
+        Question(str(asked["question"]), _evidence(asked.get("evidence", []), known), int(asked["category"]))
+        for asked in given["qa"]
+    )
+    return Conversation(str(given["sample_id"]), sessions, tuple(q for q in questions if q.evidence))
+
+
+def _session(number: int, talk: dict[str, Any]) -> tuple[Turn, ...]:
+    when = datetime.strptime(talk[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y")
+    return tuple(
+        Turn(turn["dia_id"], turn["speaker"], turn["text"], turn.get("blip_caption", ""), number, when)
+        for turn in talk[f"session_{number}"]
+    )
+
+
+def _evidence(given: list[str], known: set[str]) -> frozenset[str]:
+    """The turns that are meant. Some ids in the data are run together, padded, or of turns that do not exist."""
+    ids = {f"D{int(session)}:{int(turn)}" for text in given for session, turn in _TURN.findall(str(text))}
+    return frozenset(ids & known)
+
+
+def table_of(name: str, found: Mapping[str, Sequence[Row]]) -> dict[str, Figures]:
+    """The rows of a search: of each conversation, of all, and of each category."""
+    every = [row for rows in found.values() for row in rows]
+    return {
+        **{f"{name}, {conversation}": summary(rows) for conversation, rows in found.items()},
+        f"{name}, all": summary(every),
+        **{
+            f"{name}, {kind}": summary(row for row in every if row["category"] == category)
+            for category, kind in CATEGORIES.items()
+        },
+    }
+
+
+def summary(rows: Iterable[Row]) -> Figures:
+    """The means of the figures of questions."""
+    return {name: value for name, value in means(rows).items() if name != "category"}
+
+
+def measure(conversation: Conversation, search: Search) -> Iterator[Row]:
+    """One row of figures for each question."""
+    for question in conversation.questions:
+        if question.category != ADVERSARIAL:
+            yield figures(question, search(question.text))
+
+
+def figures(question: Question, found: Sequence[tuple[Turn, int]]) -> Row:
+    """The share of the evidence among the first turns found, at each depth and token budget, and the tokens read."""
+    turns = [turn for turn, _ in found]
+    row: Row = {"category": question.category}
+    for depth in DEPTHS:
+        row[f"@{depth}"] = _recall(question, turns[:depth])
+    for budget in BUDGETS:
+        row[f"{budget // 1000}k"] = _recall(question, list(_within(turns, budget)))
+    for depth in DEPTHS:
+        row[f"tokens @{depth}"] = found[:depth][-1][1] if found else 0
+    return row
+
+
+def _recall(question: Question, found: Sequence[Turn]) -> float:
+    return len(question.evidence & {turn.id for turn in found}) / len(question.evidence)
+
+
+def _within(found: Sequence[Turn], budget: int) -> Iterator[Turn]:
+    """The turns that fit into a token budget, one line each; a token is about four bytes."""
+    size = 0
+    for turn in found:
+        size += len(f"- {turn.speaker}: {turn.said}\n".encode())
+        if size > 4 * budget:
+            return
+        yield turn
 
 
 if __name__ == "__main__":

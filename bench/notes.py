@@ -1,6 +1,6 @@
 """Whether search answers questions about people's notes, and says so if they do not: `python -m bench.notes`.
 
-Each folder of notes is a memory of its own, its files are the pages. Of the questions (`bench/notes_questions.py`)
+Each folder of notes is a memory of its own, its files are the pages. Of the questions (`bench/texts/notes.json`)
 forty are answered by a line of their folder, and twenty by none. A hit answers if it shows such a line. Beside the
 search stand the same ranker over a flat list, which is one page with all notes of the folder; plain full text over
 paragraphs (SQLite FTS5, bm25); and grep (the lines with most words of the question).
@@ -19,14 +19,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
 
-from bench.baselines import Baseline, full_text, grep
-from bench.data import data_file
-from bench.notes_questions import QUESTIONS, Asked
-from bench.searching import Watch, index_figures
+from bench.data import data_file, own_texts
+from bench.searching import Baseline, Watch, full_text, grep, index_figures, memory_of
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
 from memory_v2.operations.results import SearchResult
-from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.tokens import tokens
 from memory_v2.tree.block import close_block, decode, encode, is_blank, readable, split_lines
 from memory_v2.tree.page import read_page
@@ -36,6 +33,23 @@ SOME_NOTE = "notes/clawvault-own-vault/projects/helios.md"
 """A file by which the folder of all notes is found."""
 
 Pages: TypeAlias = Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question about a folder. `answers` are the lines that answer it, as `page:line:digest`, so that none of
+    the text stands in this repository; the digest is the start of the SHA-256 of the line without blanks around it."""
+
+    language: str
+    folder: str
+    question: str
+    answers: tuple[str, ...]
+
+
+QUESTIONS = [
+    Asked(language, folder, question, tuple(lines)) for language, folder, question, lines in own_texts("notes")
+]
+"""Sixty questions, written before any search was asked; a third have no answer in their folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +112,21 @@ def pages_of(folder: Path) -> dict[str, bytes]:
 
 def memory_search(pages: Pages) -> Search:
     """The search of a memory that has these pages."""
-    storage = VolatileStorage()
-    for path, data in pages.items():
-        storage.write(path, data)
-    return _of(Memory(storage), lambda result: Found(result.path, *result.lines, result.excerpt))
+    return _of(memory_of(pages), lambda result: Found(result.path, *result.lines, result.excerpt))
 
 
 def flat_search(pages: Pages) -> Search:
     """The search of a memory that has one page with all of them."""
-    storage, starts, text = VolatileStorage(), dict[int, str](), ""
+    starts, text = dict[int, str](), ""
     for path, data in pages.items():
         starts[len(split_lines(text))] = path
         text += _closed(path, data)
-    storage.write("memory", encode(text))
 
     def placed(result: SearchResult) -> Found:
         start = max(start for start in starts if start < result.lines[0])
         return Found(starts[start], result.lines[0] - start, result.lines[1] - start, result.excerpt)
 
-    return _of(Memory(storage), placed)
+    return _of(memory_of({"memory": encode(text)}), placed)
 
 
 def _closed(path: str, data: bytes) -> str:

@@ -16,20 +16,15 @@ and that with the best precision whose recall is .9; they are chosen on these ca
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from statistics import fmean
 from typing import Any
 
-from bench.baselines import grep, scored
-from bench.data import data_file
-from bench.passages import Passages
-from bench.searching import Watch
+from bench.data import load
+from bench.searching import Passages, Watch, grep, new_memory, scored
 from bench.tables import Figures, parser, report
-from memory_v2 import Memory
-from memory_v2.storage.volatile import VolatileStorage
 
 FOLDER = "precisionmembench"
 USER = "test-user"
@@ -94,61 +89,39 @@ def _name(belief: Belief) -> str:
 
 Stage = Mapping[str, Sequence[Belief]]
 """The beliefs on each page."""
-Searched = Callable[[str], tuple[list[tuple[str, str, float]], bool]]
-"""Finds beliefs: their ids, pages and scores; and whether that is an answer."""
+Searched = Callable[[str], tuple[list[tuple[int, float]], bool]]
+"""Finds beliefs: their numbers, in the order of the pages, with scores; and whether that is an answer."""
 
 
-Placed = list[tuple[str, str]]
-"""The id and the page of each belief."""
-
-
-def _placed(stage: Stage) -> Placed:
-    return [(belief["_id"], page) for page, beliefs in stage.items() for belief in beliefs]
-
-
-def of_memory(stage: Stage, says: Says, placed: Placed | None = None) -> Searched:
-    """The search of a memory that has a page for each scope; the beliefs may count as placed on others."""
-    memory = Memory(VolatileStorage())
+def of_memory(stage: Stage, says: Says) -> Searched:
+    """The search of a memory that has a page for each scope."""
+    memory = new_memory()
     for page, beliefs in stage.items():
         memory.write("\n".join(map(says, beliefs)), page, "append")
-    placed = placed or _placed(stage)
     passages = Passages(memory, [says(belief) for beliefs in stage.values() for belief in beliefs])
 
-    def search(question: str) -> tuple[list[tuple[str, str, float]], bool]:
+    def search(question: str) -> tuple[list[tuple[int, float]], bool]:
         results = memory.search(question, DEEP)
-        found = [(*placed[n], result.confidence) for result in results for n in passages.shown_by(result)]
-        return found, results.answered
-
-    return search
-
-
-def of_texts(stage: Stage, says: Says) -> Searched:
-    """Plain full text over the beliefs."""
-    placed = _placed(stage)
-    found = scored([says(belief) for beliefs in stage.values() for belief in beliefs])
-
-    def search(question: str) -> tuple[list[tuple[str, str, float]], bool]:
-        best = [(*placed[number], score) for number, score in found(question, DEEP)]
-        return best, bool(best)
-
-    return search
-
-
-def of_grep(stage: Stage, says: Says) -> Searched:
-    """Grep over the beliefs, each with a score by its rank."""
-    placed = _placed(stage)
-    found = grep([says(belief) for beliefs in stage.values() for belief in beliefs])
-
-    def search(question: str) -> tuple[list[tuple[str, str, float]], bool]:
-        best = [(*placed[number], 1 / rank) for rank, number in enumerate(found(question, DEEP), 1)]
-        return best, bool(best)
+        return [(n, hit.confidence) for hit in results for n in passages.shown_by(hit)], results.answered
 
     return search
 
 
 def of_flat(stage: Stage, says: Says) -> Searched:
     """The search of a memory of one page."""
-    return of_memory({"memory": [b for beliefs in stage.values() for b in beliefs]}, says, _placed(stage))
+    return of_memory({"memory": [belief for beliefs in stage.values() for belief in beliefs]}, says)
+
+
+def of_texts(stage: Stage, says: Says) -> Searched:
+    """Plain full text over the beliefs."""
+    find = scored([says(belief) for beliefs in stage.values() for belief in beliefs])
+    return lambda question: (best := find(question, DEEP), bool(best))
+
+
+def of_grep(stage: Stage, says: Says) -> Searched:
+    """Grep over the beliefs, each with a score by its rank."""
+    find = grep([says(belief) for beliefs in stage.values() for belief in beliefs])
+    return lambda question: (best := [(n, 1 / rank) for rank, n in enumerate(find(question, DEEP), 1)], bool(best))
 
 
 SEARCHES: dict[str, Callable[[Stage, Says], Searched]] = {
@@ -164,10 +137,12 @@ def asked(says: Says, prepare: Callable[[Stage, Says], Searched], watch: Watch) 
     found = []
     for stage, cases in stages():
         search = watch.timed(prepare(stage, says))
+        placed = [(belief["_id"], page) for page, beliefs in stage.items() for belief in beliefs]
         for question, pages, expected in cases:
             best, answered = search(question) if question.strip() else ([], False)
             here: dict[str, float] = {}
-            for belief, page, score in best:
+            for number, score in best:
+                belief, page = placed[number]
                 if page in pages:
                     here.setdefault(belief, score)
             found.append(Found(expected, list(here.items()), answered))
@@ -210,15 +185,19 @@ def stages() -> list[tuple[Stage, list[Asked]]]:
     """The cases, with the beliefs that are there then."""
     beliefs = [
         belief
-        for belief in _load("beliefs.seed.json")
+        for belief in load(f"{FOLDER}/beliefs.seed.json")
         if belief["user_id"] == USER
         and belief["epistemic_status"] != "superseded"
         and not belief["pinned"]
         and belief["type"] != "open_question"
     ]
-    cases = [_asked(case["query"], case) for case in _load("retrieval.cases.json") if case.get("userId", USER) == USER]
+    cases = [
+        _asked(case["query"], case)
+        for case in load(f"{FOLDER}/retrieval.cases.json")
+        if case.get("userId", USER) == USER
+    ]
     told = [(_pages(beliefs), cases)]
-    for session in _load("session-retrieval.cases.json"):
+    for session in load(f"{FOLDER}/session-retrieval.cases.json"):
         for turn in session["turns"]:
             if new := turn.get("createBeliefAtTurn"):
                 beliefs = [*beliefs, new]
@@ -247,11 +226,6 @@ def _pages(beliefs: Iterable[Belief]) -> Stage:
 
 def _page(scope: str) -> str:
     return scope.partition(":")[2]
-
-
-def _load(name: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(data_file(f"{FOLDER}/{name}").read_text("utf-8"))
-    return found
 
 
 if __name__ == "__main__":

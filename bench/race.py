@@ -1,12 +1,13 @@
-"""Concurrent writers: `python -m bench.race`. Every acknowledged text must be found again.
+"""Processes that write at once: `python -m bench.race`. Every acknowledged text must be found again.
 
-Each process records every text whose write has returned. At the end each of these texts is looked for in the tree, and
-then in the history. It may be in the history only if an undo removed it, or if somebody saved an older page over it by
-hand; a text removed by anything else is lost. The baseline is the folder for Claude's memory tool that comes with
+Eight processes write fifty texts each: to one page, to a tree that is splitting, and while another process undoes
+operations and one edits pages by hand. At the end each text is looked for in the tree, and then in the history. It may
+be in the history only if an undo removed it, or if somebody saved an older page over it by hand: an editor takes no
+lock. A text that anything else removed is lost. The baseline is the folder for Claude's memory tool that comes with
 `anthropic`.
 
-Exits with status 1 if one of our texts is lost or duplicated, if one of our writes or undos fails, or if `check` finds
-an error.
+Exits with status 1 if one of our texts is lost or stands twice, if a write or an undo fails, or if `check` finds an
+error. `bench.threads` does the same with threads.
 """
 
 from __future__ import annotations
@@ -21,20 +22,19 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.context import SpawnProcess
 from multiprocessing.synchronize import Barrier, Event
 from pathlib import Path
 from typing import TypeAlias
 
+from bench.tables import Figures, table
 from memory_v2 import Memory
 from memory_v2.errors import NotAllowed
-from memory_v2.operations.history import UNDO
 from memory_v2.settings import DEFAULT_THRESHOLD, MIN_THRESHOLD
-from memory_v2.storage.history import EXTERNAL
+from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
-from memory_v2.storage.local.walk import METADATA
 
 WRITERS, WRITES = 8, 50
 MAX_SECONDS = 600.0
@@ -45,20 +45,8 @@ MAX_LATE_UNDOS = 20
 """Limits how many undos are tried after the writers are done, if none succeeded before."""
 MAX_SHOWN = 10
 """Limits how many problems of a scene are printed."""
-COLUMNS = {
-    "attempted": 11,
-    "acknowledged": 14,
-    "kept": 8,
-    "in tree": 9,
-    "history": 9,
-    "lost": 6,
-    "twice": 7,
-    "failed": 8,
-    "check": 7,
-    "pages": 7,
-    "seconds": 9,
-}
-
+UNDO, OUTSIDE = "undo", "outside"
+"""Kinds of revisions: of an undo, and of edits by hand."""
 _SUBJECTS = "the harbour|the night train|Ines|the third release|our auditor|the old index|Fjordbank|the kitchen"
 _VERBS = "waits for|was moved by|depends on|is paid by|replaces|asked about|knows|closes before"
 _OBJECTS = "the spring sale|a signed contract|staging|two engineers|Porto|the blue key|the May review|nobody"
@@ -72,30 +60,28 @@ Beside: TypeAlias = Callable[[Event], Iterator[Note]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of the texts of one scene. An editor takes no lock, so its saves (`by_hand`) may overwrite a text
-    (`overwrote`) or be overwritten (`overwritten`). Neither is guaranteed against."""
+    """What became of the texts of one scene. `overwrote` counts the saves of an editor that went over a text that was
+    just stored, `overwritten` those that were overwritten themselves."""
 
-    name: str
     attempted: int
     acknowledged: int
     in_tree: int
-    in_history: int
-    lost: tuple[str, ...]
-    twice: tuple[str, ...]
-    failures: tuple[str, ...]
-    findings: tuple[str, ...]
+    lost: Sequence[str]
+    twice: Sequence[str]
+    failures: Sequence[str]
+    findings: Sequence[str]
     pages: int
     seconds: float
-    undone: int
-    refused: int
-    by_hand: int
-    overwrote: int
-    overwritten: int
+    undone: int = 0
+    refused: int = 0
+    by_hand: int = 0
+    overwrote: int = 0
+    overwritten: int = 0
 
     @property
-    def kept(self) -> float:
-        """The share of the acknowledged texts that was found."""
-        return (self.in_tree + self.in_history) / max(1, self.acknowledged)
+    def in_history(self) -> int:
+        """The acknowledged texts that are in the history only, for a reason that holds."""
+        return self.acknowledged - self.in_tree - len(self.lost)
 
     @property
     def problems(self) -> list[str]:
@@ -103,46 +89,43 @@ class Outcome:
         kinds = {"lost": self.lost, "twice": self.twice, "failed": self.failures, "check": self.findings}
         return [f"{kind}: {text}" for kind, texts in kinds.items() for text in texts]
 
+    @property
+    def figures(self) -> Figures:
+        """The row of a table."""
+        counts = {"lost": self.lost, "twice": self.twice, "failed": self.failures, "check": self.findings}
+        return {
+            "attempted": self.attempted,
+            "acknowledged": self.acknowledged,
+            "in tree": self.in_tree,
+            "history": self.in_history,
+            **{name: len(found) for name, found in counts.items()},
+            "undone": self.undone,
+            "refused": self.refused,
+            "by hand": self.by_hand,
+            "overwrote": self.overwrote,
+            "overwritten": self.overwritten,
+            "pages": self.pages,
+            "seconds": self.seconds,
+        }
+
 
 def main() -> None:
-    """Prints the table. Exits with status 1 if a guarantee was broken."""
-    print(f"{WRITERS} processes, {WRITES} writes each\n{'':26}" + _row(COLUMNS))
-    well = True
-    for scene in (one_page, splitting_tree, undo_and_hand_edits):
+    """Prints a row for each scene. Exits with status 1 if a guarantee was broken."""
+    rows, well = dict[str, Figures](), True
+    for name, scene in SCENES.items():
         with tempfile.TemporaryDirectory() as folder:
             outcome = scene(Path(folder))
-        print(f"{outcome.name:26}{_row(_cells(outcome))}")
-        print("".join(f"    {remark}\n" for remark in _remarks(outcome)), end="", flush=True)
-        well = well and not outcome.problems
-    with tempfile.TemporaryDirectory() as folder:
-        outcome = claude_folder(Path(folder))
-    print(f"{outcome.name:26}{_row(_cells(outcome))}")
-    if not well:
-        sys.exit(1)
+        rows[name] = outcome.figures
+        well &= scene is claude_folder or is_well(outcome)
+    print(f"{WRITERS} processes, {WRITES} writes each\n{table(rows)}")
+    sys.exit(not well)
 
 
-def _row(cells: Iterable[object]) -> str:
-    return "".join(f"{cell!s:>{width}}" for cell, width in zip(cells, COLUMNS.values(), strict=True))
-
-
-def _cells(outcome: Outcome) -> tuple[object, ...]:
-    return (
-        *(outcome.attempted, outcome.acknowledged, f"{outcome.kept:.1%}"),
-        *(outcome.in_tree, outcome.in_history, len(outcome.lost), len(outcome.twice)),
-        *(len(outcome.failures), len(outcome.findings), outcome.pages, f"{outcome.seconds:.1f}"),
-    )
-
-
-def _remarks(outcome: Outcome) -> Iterator[str]:
-    if outcome.undone or outcome.refused:
-        yield f"{outcome.undone} operations undone meanwhile, {outcome.refused} undos refused"
-    if outcome.by_hand:
-        yield (
-            f"{outcome.by_hand} lines saved by hand; {outcome.overwrote} of them went over what was just being stored, "
-            f"{outcome.overwritten} were overwritten so themselves"
-        )
+def is_well(outcome: Outcome) -> bool:
+    """Whether no guarantee was broken; prints those that were."""
     for problem, times in Counter(outcome.problems).most_common(MAX_SHOWN):
-        yield f"{problem} ({times} times)" if times > 1 else problem
+        print(f"{problem} ({times} times)", flush=True)
+    return not outcome.problems
 
 
 # The scenes
@@ -150,18 +133,18 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
 
 def one_page(folder: Path, writers: int = WRITERS, writes: int = WRITES) -> Outcome:
     """All processes append to one page, which is split when it grows too large."""
-    return _scene("one page", folder, DEFAULT_THRESHOLD, _append, writers, writes)
+    return _scene(folder, DEFAULT_THRESHOLD, _append, writers, writes)
 
 
 def splitting_tree(folder: Path, writers: int = WRITERS, writes: int = WRITES) -> Outcome:
     """All processes write without a path, and the threshold is so low that pages are split all the time."""
-    return _scene("a tree that is splitting", folder, MIN_THRESHOLD, _place, writers, writes)
+    return _scene(folder, MIN_THRESHOLD, _place, writers, writes)
 
 
 def undo_and_hand_edits(folder: Path, writers: int = WRITERS, writes: int = WRITES) -> Outcome:
     """The same, while one process undoes operations and another edits pages by hand."""
     beside = (partial(_undo_now_and_then, folder), partial(_edit_by_hand, folder))
-    return _scene("with undo and hand edits", folder, MIN_THRESHOLD, _place, writers, writes, beside)
+    return _scene(folder, MIN_THRESHOLD, _place, writers, writes, beside)
 
 
 def claude_folder(folder: Path, writers: int = WRITERS, writes: int = WRITES) -> Outcome:
@@ -172,7 +155,7 @@ def claude_folder(folder: Path, writers: int = WRITERS, writes: int = WRITES) ->
     tool.call({"command": "create", "path": "/memories/notes.md", "file_text": "# Notes\n"})
     notes, seconds = _race(partial(_insert, folder), writers, writes)
     lines = (folder / "memories" / "notes.md").read_text("utf-8").splitlines()
-    return _outcome("Claude's memory folder", writers * writes, notes, seconds, [lines])
+    return _outcome(writers * writes, notes, seconds, [lines], Past())
 
 
 def _append(folder: Path) -> Write:
@@ -192,8 +175,15 @@ def _insert(folder: Path) -> Write:
     return lambda text: tool.call({**command, "insert_text": text})
 
 
+SCENES: Mapping[str, Callable[[Path], Outcome]] = {
+    "one page": one_page,
+    "a tree that is splitting": splitting_tree,
+    "with undo and hand edits": undo_and_hand_edits,
+    "Claude's memory folder": claude_folder,
+}
+
+
 def _scene(
-    name: str,
     folder: Path,
     threshold: int,
     open_memory: Callable[[Path], Write],
@@ -205,15 +195,47 @@ def _scene(
     storage = LocalStorage(folder)
     with Memory(storage, threshold=threshold) as memory:
         memory.history()  # records what was edited by hand after the last write
-        past = _read_past(storage)
+        past = past_of(storage)
         if past.overwritten:
             memory.checkup(apply=True)  # saving over a page may have unlinked others
-        findings = [f"{f.kind} {f.path}: {f.message}" for f in memory.check() if f.severity == "error"]
-    findings += [
-        f"a damaged history was set aside: {file.name}" for file in (folder / METADATA).glob("history-damaged-*")
-    ]
-    pages = [_lines(storage.read(path).data) for path in storage.list_files()]
-    return _outcome(name, writers * writes, notes, seconds, pages, past, findings)
+        findings = errors_of(memory)
+    damaged = (folder / ".metadata").glob("history-damaged-*")
+    findings += [f"a damaged history was set aside: {file.name}" for file in damaged]
+    pages = [lines_of(storage.read(path).data) for path in storage.list_files()]
+    return _outcome(writers * writes, notes, seconds, pages, past, findings)
+
+
+def _outcome(
+    attempted: int,
+    notes: Sequence[Note],
+    seconds: float,
+    pages: Sequence[Sequence[str]],
+    past: Past,
+    findings: Sequence[str] = (),
+) -> Outcome:
+    noted: dict[str, list[str]] = {kind: [] for kind in ("kept", "failed", "undone", "refused", BY_HAND)}
+    for kind, text in notes:
+        noted[kind].append(text)
+    in_tree = Counter(line for page in pages for line in page)
+    kept = noted["kept"]
+    gone = [text for text in kept if text not in in_tree]
+    excuses = {kind for kind, happened in ((UNDO, noted["undone"]), (OUTSIDE, noted[BY_HAND])) if happened}
+    return Outcome(
+        attempted,
+        acknowledged=len(kept),
+        in_tree=len(kept) - len(gone),
+        lost=[text for text in gone if past.taken.get(text) not in excuses],
+        twice=[text for text in kept if in_tree[text] > 1 and past.doubled.get(text) != OUTSIDE],
+        failures=noted["failed"],
+        findings=findings,
+        pages=len(pages),
+        seconds=seconds,
+        undone=len(noted["undone"]),
+        refused=len(noted["refused"]),
+        by_hand=len(noted[BY_HAND]),
+        overwrote=past.overwritten,
+        overwritten=sum(text not in in_tree and text not in past.taken for text in noted[BY_HAND]),
+    )
 
 
 # The processes
@@ -274,7 +296,7 @@ def _write_all(
     gate.wait(MAX_SECONDS)
     with log.open("w", encoding="utf-8") as notes:
         for count in range(writes):
-            text = _text(f"worker {number} text {count}")
+            text = text_of(f"worker {number} text {count}")
             try:
                 write(text)
                 note: Note = ("kept", text)
@@ -322,7 +344,7 @@ def _edit_by_hand(folder: Path, done: Event) -> Iterator[Note]:
     temporary = folder / ".by-hand.tmp"
     while not done.wait(0.05):
         paths = LocalStorage(folder).list_files()
-        line = _text(f"{BY_HAND} {count}")
+        line = text_of(f"{BY_HAND} {count}")
         with suppress(FileNotFoundError, IndexError):  # there is no page yet, or it was removed while it was open
             file = folder / f"{chance.choice(paths)}.md"
             opened = _identity(file)
@@ -342,7 +364,7 @@ def _identity(file: Path) -> tuple[int, int, int]:
     return info.st_ino, info.st_mtime_ns, info.st_size
 
 
-def _text(name: str) -> str:
+def text_of(name: str) -> str:
     """One unique line."""
     chance = random.Random(name)
     said = " ".join(chance.choice(words.split("|")) for words in (_SUBJECTS, _VERBS, _OBJECTS))
@@ -352,76 +374,44 @@ def _text(name: str) -> str:
 # What became of the texts
 
 
-@dataclass(frozen=True)
-class _Past:
-    """What the history says about lines: for each that is gone, the kind of commit that removed it, and for each that
-    is there twice, the kind that duplicated it. `overwritten` counts edits by hand that overwrote a stored text."""
+@dataclass
+class Past:
+    """What the history says about lines: for each that is gone, the kind of revision that removed it, and for each that
+    was there twice, the kind that doubled it. `overwritten` counts edits by hand that overwrote a stored text."""
 
-    taken: Mapping[str, str]
-    doubled: Mapping[str, str]
-    overwritten: int
-
-
-def _outcome(
-    name: str,
-    attempted: int,
-    notes: Sequence[Note],
-    seconds: float,
-    pages: Sequence[Sequence[str]],
-    past: _Past | None = None,
-    findings: Sequence[str] = (),
-) -> Outcome:
-    told: dict[str, list[str]] = {kind: [] for kind in ("kept", "failed", "undone", "refused", BY_HAND)}
-    for kind, text in notes:
-        told[kind].append(text)
-    past = past or _Past({}, {}, 0)
-    standing = Counter(line for page in pages for line in page)
-    kept = told["kept"]
-    gone = [text for text in kept if text not in standing]
-    excuses = {kind for kind, happened in ((UNDO, told["undone"]), (EXTERNAL, told[BY_HAND])) if happened}
-    lost = tuple(text for text in gone if past.taken.get(text) not in excuses)
-    return Outcome(
-        name,
-        attempted,
-        acknowledged=len(kept),
-        in_tree=len(kept) - len(gone),
-        in_history=len(gone) - len(lost),
-        lost=lost,
-        twice=tuple(text for text in kept if standing[text] > 1 and past.doubled.get(text) != EXTERNAL),
-        failures=tuple(told["failed"]),
-        findings=tuple(findings),
-        pages=len(pages),
-        seconds=seconds,
-        undone=len(told["undone"]),
-        refused=len(told["refused"]),
-        by_hand=len(told[BY_HAND]),
-        overwrote=past.overwritten,
-        overwritten=sum(text not in standing and text not in past.taken for text in told[BY_HAND]),
-    )
+    taken: dict[str, str] = field(default_factory=dict)
+    doubled: dict[str, str] = field(default_factory=dict)
+    overwritten: int = 0
 
 
-def _read_past(storage: LocalStorage) -> _Past:
-    history = storage.history
-    assert history is not None
+def past_of(storage: MemoryStorage, replaced: Iterable[str] = ()) -> Past:
+    """Follows each line through the history. A write that replaced a page of `replaced` is a delete's equal."""
+    history, past = storage.history, Past()
     pages: dict[str, list[str]] = {}
-    standing: Counter[str] = Counter()
-    taken: dict[str, str] = {}
-    doubled: dict[str, str] = {}
-    overwritten = 0
-    for entry in reversed(list(history.revisions())):
-        versions = {path: history.read(entry.id, path) for path in entry.paths}
+    in_tree: Counter[str] = Counter()
+    for revision in reversed(list(history.revisions())):
+        versions = {path: history.read(revision.id, path) for path in revision.paths}
         before = Counter(line for path in versions for line in pages.get(path, ()))
-        after = Counter(line for data in versions.values() if data is not None for line in _lines(data))
-        standing += after
-        standing -= before
-        taken |= dict.fromkeys(before, entry.kind)
-        doubled |= {line: entry.kind for line in after - before if standing[line] > 1}
-        pages |= {path: _lines(data) if data is not None else [] for path, data in versions.items()}
-        overwritten += entry.kind == EXTERNAL and any(line.startswith("- ") for line in before - after)
-    return _Past({line: kind for line, kind in taken.items() if not standing[line]}, doubled, overwritten)
+        after = Counter(line for data in versions.values() if data is not None for line in lines_of(data))
+        in_tree += after
+        in_tree -= before
+        is_replace = revision.kind == "write" and not set(replaced).isdisjoint(revision.paths)
+        gone = (line for line in before - after if not in_tree[line])
+        past.taken |= dict.fromkeys(gone, "delete" if is_replace else revision.kind)
+        past.doubled |= {line: revision.kind for line in after - before if in_tree[line] > 1}
+        pages |= {path: lines_of(data) if data is not None else [] for path, data in versions.items()}
+        past.overwritten += revision.kind == OUTSIDE and any(line.startswith("- ") for line in before - after)
+    past.taken = {line: kind for line, kind in past.taken.items() if not in_tree[line]}
+    return past
 
 
-def _lines(page: bytes) -> list[str]:
+def errors_of(memory: Memory) -> list[str]:
+    """What `check` says is wrong."""
+    return [f"{found.kind} {found.path}: {found.message}" for found in memory.check() if found.severity == "error"]
+
+
+def lines_of(page: bytes) -> list[str]:
+    """The lines of a page."""
     return page.decode("utf-8").splitlines()
 
 

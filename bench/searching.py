@@ -1,31 +1,151 @@
-"""What searching costs: the time of each search, and the time and the size of an index."""
+"""What benches of search share: flat baselines, memories of pages, which text a hit shows, what searching costs."""
 
 from __future__ import annotations
 
+import re
 import resource
+import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import quantiles
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from markdown_it import MarkdownIt
 
 from bench.tables import Figures
 from memory_v2 import Memory
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.operations.results import SearchResult
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.tree.block import decode
+from memory_v2.text.lists import stopwords
+from memory_v2.text.words import words
+from memory_v2.tree.block import decode, split_lines
 
+LOOKED_AHEAD = 30
+"""How many lines are compared to tell from which of two texts a line is that both have."""
+LONG = 40
+"""A line of so many characters that no text has is part of a longer line, if one of them has it."""
 TRIALS = 2
 """How often an index is built, and the pages are parsed: the fastest counts."""
 
 Asked = TypeVar("Asked")
 Found = TypeVar("Found")
+
+Baseline: TypeAlias = Callable[[str, int], list[int]]
+"""Finds texts for a question: the numbers of at most so many, from 0, best first."""
+
+
+def full_text(texts: Sequence[str]) -> Baseline:
+    """SQLite's full text (FTS5, bm25, Porter stems): any word of the question except stopwords."""
+    search = scored(texts)
+    return lambda question, limit: [number for number, _ in search(question, limit)]
+
+
+def scored(texts: Sequence[str]) -> Callable[[str, int], list[tuple[int, float]]]:
+    """The same, each with its score: more is better."""
+    table = sqlite3.connect(":memory:")
+    table.execute("CREATE VIRTUAL TABLE texts USING fts5(text, tokenize='porter unicode61')")
+    rows = [(text.encode("utf-8", "replace").decode(),) for text in texts]
+    table.executemany("INSERT INTO texts (text) VALUES (?)", rows)
+
+    def search(question: str, limit: int) -> list[tuple[int, float]]:
+        asked = [word for word in re.findall(r"\w+", question.casefold()) if word not in stopwords()]
+        match = " OR ".join(f'"{word}"' for word in asked)
+        sql = "SELECT rowid, rank FROM texts WHERE texts MATCH ? ORDER BY rank, rowid LIMIT ?"
+        return [(row - 1, -rank) for row, rank in table.execute(sql, (match, limit))] if match else []
+
+    return search
+
+
+def grep(texts: Sequence[str]) -> Baseline:
+    """Those with the line that has most words of the question, in the order of the texts."""
+    lines = [[line.casefold() for line in text.splitlines()] for text in texts]
+
+    def search(question: str, limit: int) -> list[int]:
+        asked = {word for word in words(question) if word not in stopwords()}
+        best = [max((sum(word in line for word in asked) for line in text), default=0) for text in lines]
+        found = sorted((number for number, count in enumerate(best) if count), key=lambda number: -best[number])
+        return found[:limit]
+
+    return search
+
+
+def memory_of(pages: Mapping[str, bytes | str], **settings: Any) -> Memory:
+    """A memory that has these pages as they are."""
+    storage = VolatileStorage()
+    for path, page in pages.items():
+        storage.write(path, page.encode() if isinstance(page, str) else page)
+    return Memory(storage, **settings)
+
+
+def new_memory(**settings: Any) -> Memory:
+    """An empty memory that lives in this process."""
+    return Memory(VolatileStorage(), **settings)
+
+
+class Passages:
+    """The lines of the pages of a memory, each with the number of the text that it is from."""
+
+    def __init__(self, memory: Memory, texts: Sequence[str]) -> None:
+        self._texts = [[line for line in map(_compared, split_lines(text)) if line] for text in texts]
+        self._with: dict[str, list[tuple[int, int]]] = {}
+        """Where each line stands: the text, and the number of the line in it."""
+        for number, lines in enumerate(self._texts):
+            for place, line in enumerate(lines):
+                self._with.setdefault(line, []).append((number, place))
+        self._lines: dict[tuple[str, int], tuple[str, int]] = {}
+        """The line at each place of the memory, and its text."""
+        for page in memory.list_files():
+            self._read(page.path, memory.read(page.path))
+
+    def shown_by(self, result: SearchResult) -> Iterator[int]:
+        """The texts that a result shows a line of, or a part of a line, in order."""
+        excerpt = result.excerpt.strip()
+        for number in range(result.lines[0], result.lines[1] + 1):
+            line, text = self._lines.get((result.path, number), ("", -1))
+            if line and (line in excerpt or excerpt in line):
+                yield text
+
+    def lost(self) -> int:
+        """How many texts have no line in the memory."""
+        return len(self._texts) - len({text for _, text in self._lines.values()})
+
+    def _read(self, path: str, page: str) -> None:
+        lines = [(number, line) for number, line in enumerate(split_lines(page), 1) if line.strip()]
+        compared = [_compared(line) for _, line in lines]
+        before = (-1, -1)
+        for n, (number, line) in enumerate(lines):
+            places = self._with.get(compared[n]) or self._parts(compared[n])
+            if not places:
+                continue
+            following = (before[0], before[1] + 1)
+            before = following if following in places else max(places, key=lambda one: self._agrees(one, compared[n:]))
+            self._lines[path, number] = (line.strip(), before[0])
+
+    def _agrees(self, place: tuple[int, int], lines: Sequence[str]) -> int:
+        """How many of these lines follow each other in a text."""
+        text = self._texts[place[0]][place[1] : place[1] + LOOKED_AHEAD]
+        return next((n for n, (one, other) in enumerate(zip(text, lines, strict=False)) if one != other), len(text))
+
+    def _parts(self, line: str) -> list[tuple[int, int]]:
+        if len(line) < LONG:
+            return []
+        return [
+            (number, place)
+            for number, lines in enumerate(self._texts)
+            for place, whole in enumerate(lines)
+            if len(whole) > len(line) and line in whole
+        ]
+
+
+def _compared(line: str) -> str:
+    """A line as it is compared: a heading of any level is the same."""
+    return re.sub(r"^#{1,6}[ \t]+(.*?)[ \t#]*$", r"# \1", line.strip())
 
 
 class Watch:

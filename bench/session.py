@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from bench.data import own_texts
 from memory_v2 import Memory
 from memory_v2.agent.load import load_model
 from memory_v2.cli.story import story
@@ -34,80 +35,10 @@ BEGAN = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
 SMALL = 2_048
 PATIENT = Limits(turns=16, tokens=1_000_000, seconds=36_000, money=100)
 
-NOTES: tuple[tuple[str, str | None], ...] = (
-    (
-        """\
-# The team
-
-- Dana leads Silica, the memory service; she wants small pull requests and answers in the morning.
-- Tomasz keeps the build machines, and nobody else has their passwords.
-- Ruth runs the customer calls, each Thursday at 14:00; notes go to `calls/` on the day itself.
-- Ines came in April 2026 from the search company in Porto; she speaks Portuguese with the two customers there.
-""",
-        None,
-    ),
-    (
-        """\
-# Silica
-
-- The repository is `git.example.org/agents/silica`; work goes to `trunk`, releases are tagged `v*`.
-- Tests run with pytest, about four minutes; the linter is ruff with a line length of 120.
-- Silica runs on Python 3.11 since 2025-10-06.
-- Staging is deployed on every merge, production on Tuesdays at 10:00.
-- A tag becomes a release only when the keeper of the build machines has signed it.
-""",
-        None,
-    ),
-    (
-        "Since 2026-04-20 Silica runs on Python 3.12; the move took one week, only the image library made trouble.\n",
-        None,
-    ),
-    (
-        """\
-- 2026-04-09, Fjordbank, Bergen: 40 agents since January; wants its memory on its own S3 bucket, in Frankfurt, by
-  September. Their auditor asks how long deleted notes can be brought back; Ruth promised an answer in writing.
-- 2026-04-09, Casa do Livro, Porto: 6 agents that answer letters; writes in Portuguese, and wants to find `ação` by
-  `acao`. Ines showed them how; they want it in the manual as well.
-- 2026-04-09, Hotel Aurora, Lisbon: 12 agents for bookings; lost three bookings on 2026-03-14, when two agents wrote at
-  once with the service they had before. It is the reason why they came, and they ask after it in each call.
-""",
-        "customers",
-    ),
-    (
-        """\
-- 2026-04-16, Fjordbank: the answer to the auditor went out on 2026-04-14; they want ninety days instead of thirty, and
-  would pay for it. Dana has to say what that costs in storage.
-- 2026-04-16, Casa do Livro: the chapter of the manual is read and liked; two spelling mistakes, mended by Ines.
-- 2026-04-16, Hotel Aurora: a fourth booking seemed lost, and was found on another page where a waiter had put it by
-  hand. They would like to see who wrote a line, and when.
-""",
-        "customers",
-    ),
-    (
-        """\
-- 2026-04-30, Fjordbank: signed; the bucket has to be ready on 2026-08-15 already. Ines does it, Dana looks over it.
-- 2026-04-30, Casa do Livro: two more agents from June, for the shop in Braga; the same prices hold.
-- 2026-04-30, Hotel Aurora: wants to see the test with eight writers at once before they renew in July. Tomasz shows it
-  to them on a machine of its own, so that nothing of ours stands still.
-""",
-        "customers",
-    ),
-    (
-        """\
-- 2026-05-07, Fjordbank: their auditor was here for two hours and saw an undo of a whole day; he was content, and wrote
-  that ninety days are enough. Ines has the bucket, the keys come from their side.
-- 2026-05-07, Casa do Livro: a letter was answered twice on 2026-05-05; it was their own script, not the memory.
-- 2026-05-07, Hotel Aurora: the test is on 2026-05-21 at 15:00, with eight writers; the manager comes herself.
-""",
-        "customers",
-    ),
-)
-QUESTIONS = (
-    "Who has to sign before a release of the service that Dana leads goes out?",
-    "Which Python does Silica run on, and since when?",
-    "What does the colleague who came from Porto have to do for the bank in Bergen, and by when?",
-    "How much does Fjordbank pay a month?",
-)
+_TEXTS = own_texts("session")
+NOTES: list[tuple[str, str | None]] = _TEXTS["notes"]
+"""The texts that were written, each with its page if it was given."""
+QUESTIONS: list[str] = _TEXTS["questions"]
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.growth import make_tree
+from bench.tables import table
 
 ROUNDS = 21
 PAGES = 100
@@ -37,11 +38,9 @@ def main() -> None:
                 took = cpu_ms(command, environment)
                 if number:  # the first round takes all pages in, and compiles the modules
                     spent[name].append(took)
-    bare = statistics.median(spent[BARE])
-    print(f"{f'CPU, median of {ROUNDS}':24}{'ms':>8}{'over bare':>12}{'goal':>8}")
-    for name, times in spent.items():
-        middle = statistics.median(times)
-        print(f"{name:24}{middle:8.0f}{middle - bare:12.0f}{GOALS.get(name, ''):>8}")
+    middle = {name: statistics.median(times) for name, times in spent.items()}
+    rows = {name: {"ms": ms, "over bare": ms - middle[BARE], "goal": GOALS.get(name)} for name, ms in middle.items()}
+    print(f"CPU, median of {ROUNDS}\n{table(rows)}")
 
 
 def commands(folder: Path, number: int) -> dict[str, list[str]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memory_v2.memory import Memory
-from memory_v2.migrate.plan import Step
 from memory_v2.migrate.source import SourceDocument
 from memory_v2.models.base import Usage
 from memory_v2.models.prices import load_prices
+from memory_v2.plan import Step
 from memory_v2.text.tokens import tokens
 
 READ = 6_000
@@ -37,7 +37,7 @@ def estimate(memory: Memory, documents: Sequence[SourceDocument], steps: Iterabl
 
 def asks(step: Step, threshold: int) -> bool:
     """Whether a model is asked about a document: to work it in, or to divide it."""
-    return step.action == "merge" or (step.action in ("create", "follow", "append") and step.size > threshold)
+    return step.action == "merge" or (step.action in ("create", "follow", "append") and step.facts["size"] > threshold)
 
 
 def _usage(text: str) -> Usage:

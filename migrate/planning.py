@@ -6,33 +6,35 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Literal, TypeAlias
 
-from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.alike import alike
 from memory_v2.migrate.cost import estimate
-from memory_v2.migrate.ledger import Imported, Ledger, digest_of
-from memory_v2.migrate.plan import Action, Plan, Step, Strategy
+from memory_v2.migrate.ledger import UNCHANGED, Action, Imported, Ledger, digest_of
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.operations.followed import at, is_changed
 from memory_v2.operations.imports import can_take, other_paths
+from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.storage.base import stored_page
+from memory_v2.text.amounts import counted, size
 from memory_v2.text.calendar import iso_day
 from memory_v2.text.plain import plain
 from memory_v2.text.slug import slug
 from memory_v2.tree.block import decode, encode
 from memory_v2.tree.edit import new_blocks
 from memory_v2.tree.exact import is_bare, text_of
+from memory_v2.tree.finding import Finding
 from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT, TakenPaths, child_path, unreserved
 from memory_v2.tree.source import Source, page_source
+
+Strategy: TypeAlias = Literal["keep", "flatten"]
 
 SMALL = 1_000
 """Up to how many bytes a document is merged, if a model decides. A larger one is worth a page."""
 INDEXES = frozenset(["readme", "index"])
 """What the file is called that is about its folder."""
-UNCHANGED = "as it was brought in"
-"""The reason of a step for a document that an earlier run brought in, and that is as it was."""
 
 
 def make_plan(memory: Memory, scan: Scan, source: Path, strategy: Strategy = "keep") -> Plan:
@@ -57,21 +59,21 @@ class _Planner:
         steps |= self._flattened(new) if self.strategy == "flatten" else self._kept(new)
         planned = [self._paged(step, steps) for step in steps.values() if step is not None]
         requests, cost = estimate(self.memory, self.scan.documents, planned)
-        return Plan(
-            source=self.source,
-            format=self.scan.format,
-            strategy=self.strategy,
-            steps=tuple(sorted(planned, key=_order)),
-            left_out=tuple(self.scan.left_out),
-            gone=tuple(self._gone()),
-            requests=requests,
-            cost=cost,
-        )
+        facts = {
+            "source": str(self.source),
+            "read_as": self.scan.format,
+            "strategy": self.strategy,
+            "requests": requests,
+            "estimated_cost": cost,
+            "left_out": tuple(self.scan.left_out),
+        }
+        steps = tuple(sorted(planned, key=_order))
+        return Plan("import", _title(steps, cost), steps, tuple(self._gone()), facts)
 
     def _paged(self, step: Step, steps: Mapping[str, Step | None]) -> Step:
         """The step; that of a document which is the same as another with the other's page."""
         other = steps.get(self._same.get(step.name, ""))
-        return replace(step, page=other.page) if other else step
+        return replace(step, target=other.target) if other else step
 
     @cached_property
     def _ledger(self) -> Mapping[str, Imported]:
@@ -101,19 +103,19 @@ class _Planner:
             earlier = self._renamed.get(digest_of(document.text))
             if earlier is None:
                 return None
-            return _step(document, "skip", self._ledger[earlier].page, f"it was brought in as {earlier}")
+            return _step(document, SKIP, self._ledger[earlier].page, f"it was brought in as {earlier}")
         is_page = imported.action in ("create", "follow")
         if is_page and imported.page not in self._pages:
-            return _step(document, "skip", imported.page, "its page was deleted or renamed here; it stays as it is")
+            return _step(document, SKIP, imported.page, "its page was deleted or renamed here; it stays as it is")
         if imported.digest == digest_of(document.text):
-            return _step(document, "skip", imported.page, UNCHANGED)
+            return _step(document, SKIP, imported.page, UNCHANGED)
         if imported.action == "merge":
             return _step(document, "merge", imported.page, "it has changed since, so it is worked in again")
         if not is_page:
             reason = "it has changed since it was added to a page with others; what it says now is not followed"
-            return _step(document, "skip", imported.page, reason)
+            return _step(document, SKIP, imported.page, reason)
         if is_changed(imported.page, self._find, at(self.memory.storage.history, self._left[imported.operation])):
-            return _step(document, "skip", imported.page, "both it and its page have changed since; neither is touched")
+            return _step(document, SKIP, imported.page, "both it and its page have changed since; neither is touched")
         return _step(document, "follow", imported.page, "it has changed since")
 
     @cached_property
@@ -127,11 +129,12 @@ class _Planner:
         """The absent documents by the digest of their text: one of the same text may be the same under another name."""
         return {self._ledger[name].digest: name for name in self._absent}
 
-    def _gone(self) -> Iterator[LeftOut]:
+    def _gone(self) -> Iterator[Finding]:
         digests = {digest_of(document.text) for document in self.scan.documents if document.name not in self._ledger}
         for name in self._absent:
             if self._ledger[name].digest not in digests:
-                yield LeftOut(name, f"it is gone from the source; its page {self._ledger[name].page} stays")
+                told = f"it is gone from the source; its page {self._ledger[name].page} stays"
+                yield Finding("gone", "notice", name, 0, told)
 
     def _duplicates(self, new: Iterable[SourceDocument]) -> dict[str, Step | None]:
         """The steps for new documents whose text is in the memory or earlier in the source, with the same day."""
@@ -142,9 +145,9 @@ class _Planner:
             key = digest_of(document.text), document.day
             if (other := known.setdefault(key, document.name)) != document.name:
                 self._same[document.name] = other
-                steps[document.name] = _step(document, "skip", "", f"it is the same as {other}")
+                steps[document.name] = _step(document, SKIP, "", f"it is the same as {other}")
             elif page := standing.get(document.text.strip(), ""):
-                steps[document.name] = _step(document, "skip", page, f"it stands on {page} already")
+                steps[document.name] = _step(document, SKIP, page, f"it stands on {page} already")
         return steps
 
     def _standing(self) -> dict[str, str]:
@@ -243,11 +246,17 @@ class _Planner:
         return path
 
 
+def _title(steps: Iterable[Step], cost: float | None) -> str:
+    due = [step for step in steps if step.is_due]
+    price = "" if cost == 0 else f", about ${cost:.2f}" if cost is not None else ", at an unknown price"
+    return f"{counted(len(due), 'document')} to bring in, {size(sum(step.facts['size'] for step in due))}{price}"
+
+
 def _order(step: Step) -> tuple[bool, object, int, str]:
     """What makes pages first, from the top down; what is appended by day; what a model works in comes last, so that it
     sees all else."""
-    day = step.day.isoformat() if step.day and step.action == "append" else ""
-    return step.action == "merge", day, step.page.count("/"), step.name
+    day = step.facts["day"] or "" if step.action == "append" else ""
+    return step.action == "merge", day, step.target.count("/"), step.name
 
 
 def _is_index(document: SourceDocument) -> bool:
@@ -287,8 +296,9 @@ def _can_be_written(text: str) -> bool:
 
 
 def _step(document: SourceDocument, action: Action, page: str, reason: str = "") -> Step:
-    size, digest = len(encode(document.text)), digest_of(document.text)
-    return Step(document.name, action, page, reason, size, document.day, digest)
+    day = document.day.isoformat() if document.day else None
+    facts = {"size": len(encode(document.text)), "day": day, "digest": digest_of(document.text)}
+    return Step(action, document.name, page, reason, facts=facts)
 
 
 def last_revisions(memory: Memory) -> dict[str, str]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.contradictions import names_of, said_in
-from memory_v2.migrate.outcome import Outcome, Status
+from memory_v2.migrate.ledger import totals_of
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.migrate.standing import texts_of
 from memory_v2.migrate.verify import Verification
+from memory_v2.plan import Plan
 from memory_v2.progress import with_progress
 from memory_v2.serialize import document as as_document
 from memory_v2.storage.local.disk import explained, replace_bytes
@@ -24,7 +24,6 @@ from memory_v2.tree.alike import alike
 
 LEAST_WORDS = 10
 """How many different words a passage has at least to be told as a duplicate."""
-STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +47,10 @@ class Duplicate:
 
 @dataclass(frozen=True)
 class Report:
-    """What came of an import. `gone` are documents of earlier runs that are in the source no more; `secrets` are
-    masked; `verification` says where each block is."""
+    """What came of an import: its plan after it was carried out, and what to look at. `secrets` are masked;
+    `verification` says where each block is."""
 
-    source: str
-    format: str
-    outcomes: tuple[Outcome, ...]
-    left_out: tuple[LeftOut, ...] = ()
-    gone: tuple[Outcome, ...] = ()
+    plan: Plan
     remarks: tuple[Remark, ...] = ()
     secrets: tuple[Remark, ...] = ()
     dead: tuple[Remark, ...] = ()
@@ -64,12 +59,17 @@ class Report:
     verification: Verification | None = None
 
     @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The files of the source that are no documents."""
+        return tuple(self.plan.facts["left_out"])
+
+    @property
     def totals(self) -> dict[str, int]:
         """How many documents there are, and how many of each status, which is the same; and how many files, which are
         the documents and what was left out. With a verification the same of blocks."""
-        counts = Counter(outcome.status for outcome in self.outcomes)
-        totals = {"documents": len(self.outcomes)} | {status: counts[status] for status in STATUSES}
-        totals |= {"files": len(self.outcomes) + len(self.left_out), "left_out": len(self.left_out)}
+        documents = len(self.plan.steps)
+        totals = {"documents": documents, **totals_of(self.plan.steps)}
+        totals |= {"files": documents + len(self.left_out), "left_out": len(self.left_out)}
         return totals | (self.verification.totals if self.verification else {})
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,16 +77,8 @@ class Report:
         return {"totals": self.totals} | {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def make_report(
-    source: Path,
-    scan: Scan,
-    outcomes: Sequence[Outcome],
-    gone: Sequence[Outcome] = (),
-    verification: Verification | None = None,
-) -> Report:
-    """The report on a scan of a folder and what became of its documents. A document without an outcome has failed: the
-    run ended before it. Nothing is read but the documents."""
-    known = {outcome.name: outcome for outcome in outcomes}
+def make_report(scan: Scan, plan: Plan, verification: Verification | None = None) -> Report:
+    """The report on a scan of a folder and the plan that was carried out for it. Nothing is read but the documents."""
     documents = scan.documents
     names = names_of(documents)
     passages: list[tuple[str, tuple[int, int], str]] = []
@@ -104,12 +96,9 @@ def make_report(
         for group in alike([document.text for document in documents])
     ]
     copies = {name for duplicate in same for name, _ in duplicate.places[1:]}
+    left_out = tuple(replace(one, reason=masked(one.reason)) for one in scan.left_out)
     return Report(
-        source=str(source),
-        format=scan.format,
-        outcomes=tuple(known.get(one.name) or _not_reached(one) for one in documents),
-        left_out=tuple(replace(one, reason=masked(one.reason)) for one in scan.left_out),
-        gone=tuple(gone),
+        plan=replace(plan, facts={**plan.facts, "left_out": left_out}),
         remarks=tuple(Remark(one.name, masked(note)) for one in documents for note in one.notes),
         secrets=tuple(secrets),
         dead=tuple(Remark(one.name, masked(reference)) for one in documents for reference in one.dead),
@@ -121,7 +110,7 @@ def make_report(
 
 def write_reports(reports: Sequence[Report], file: Path) -> None:
     """Writes the reports: as JSON if the name of the file ends in `.json`, else as Markdown. Raises `StorageError`."""
-    from memory_v2.migrate.told import report_markdown
+    from memory_v2.migrate.render_report import report_markdown
 
     if file.suffix.lower() == ".json":
         text = json.dumps({"reports": as_document(reports)}, ensure_ascii=False, indent=1) + "\n"
@@ -129,10 +118,6 @@ def write_reports(reports: Sequence[Report], file: Path) -> None:
         text = "\n".join(map(report_markdown, reports))
     with explained("write", file):
         replace_bytes(file, text.encode("utf-8", "backslashreplace"))
-
-
-def _not_reached(document: SourceDocument) -> Outcome:
-    return Outcome(document.name, "failed", reason="the run ended before it")
 
 
 def _passages(document: SourceDocument) -> list[tuple[str, tuple[int, int], str]]:

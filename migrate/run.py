@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, get_args
+from typing import cast
 
 from memory_v2.agent.limits import Cost
 from memory_v2.errors import ModelError, NotAllowed, SilicaError
 from memory_v2.files.listing import without_suffix
 from memory_v2.memory import Memory
 from memory_v2.migrate.cost import asks
-from memory_v2.migrate.ledger import Imported, Ledger
-from memory_v2.migrate.outcome import Outcome, Status
-from memory_v2.migrate.plan import Action, Plan, Step
-from memory_v2.migrate.planning import INDEXES, UNCHANGED, last_revisions
+from memory_v2.migrate.ledger import Action, Imported, Ledger, totals_of
+from memory_v2.migrate.planning import INDEXES, last_revisions
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.models.offline.documents import title_of_file
-from memory_v2.operations.imports import Batch, ImportResult, Incoming
+from memory_v2.operations.imports import Batch, Incoming, Way
+from memory_v2.plan import Plan, Step
 from memory_v2.progress import tell_progress
 from memory_v2.text.plain import capitalized, plain
 from memory_v2.text.slug import slug
@@ -40,45 +38,21 @@ MAX_NAME = 200
 """Limits the name of a source in the metadata of a page, in characters."""
 OPENING = 2_000
 """How much of a document is read for its title, in characters."""
-_STATUS: Mapping[Action, Status] = {
-    "create": "created",
-    "merge": "merged",
-    "append": "appended",
-    "follow": "followed",
-    "skip": "skipped",
-}
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run did. `outcomes` has each document of the source; `gone` those that are in the source no more, whose
-    pages stay. `cost` is that of all operations. `error` is why it has stopped before the end; what was not reached has
-    failed, and the next run goes on with it."""
+    """What a run did: its plan with the steps that were applied, each with its operation and the page that got the
+    document; those that could not be say why. `error` is why it has stopped before the end; the next run goes on."""
 
-    outcomes: tuple[Outcome, ...]
-    gone: tuple[Outcome, ...] = ()
-    cost: Cost = field(default_factory=Cost)
-    operations: tuple[str, ...] = ()
-    degraded: tuple[str, ...] = ()
+    plan: Plan
     error: SilicaError | None = None
-
-    @property
-    def totals(self) -> dict[Status, int]:
-        """How many documents have each status."""
-        counted = Counter(outcome.status for outcome in self.outcomes)
-        return {status: counted[status] for status in get_args(Status)}
-
-    def to_dict(self, plan: Plan) -> dict[str, Any]:
-        """As JSON documents have it, with the plan that was carried out."""
-        told = {"source": str(plan.source), "read_as": plan.format, "strategy": plan.strategy, "totals": self.totals}
-        names = ("outcomes", "gone", "operations", "cost", "degraded")
-        return told | {name: getattr(self, name) for name in names} | {"left_out": plan.left_out}
 
 
 def run(memory: Memory, scan: Scan, plan: Plan, max_cost: float | None = None) -> Run:
     """Carries out a plan for what was scanned. `max_cost` limits what a model costs, in dollars: no request is begun
     after it. Raises `StorageError` if another import from the same source is running."""
-    ledger = Ledger(memory.storage, plan.source)
+    ledger = Ledger(memory.storage, plan.facts["source"])
     with ledger.claimed():
         return _Runner(memory, scan, plan, ledger, max_cost).run()
 
@@ -91,21 +65,22 @@ class _Runner:
         self._ledger = ledger
         self._max_cost = max_cost
         self._cost = Cost()
-        self._outcomes: dict[str, Outcome] = {}
         self._operations: list[str] = []
         self._degraded: dict[str, None] = {}
         self._known = ledger.read()
-        self._left = last_revisions(memory) if any(step.action == "follow" for step in plan.steps) else {}
-        self._pages = {step.name: step.page for step in plan.steps if step.page}
-        self._reserved = frozenset(step.page for step in plan.steps if step.action == "create")
+        self._left = last_revisions(memory) if plan.of("follow") else {}
+        self._steps = {step.name: self._with_operation(step) for step in plan.steps if step.name in self._documents}
+        self._reserved = frozenset(step.target for step in plan.of("create"))
         self._titles: dict[str, str] = {}
-        self._folders = _folders(plan.steps, self._documents, self._title_of)
+        self._folders = _folders(plan.of("create"), self._documents, self._title_of)
+
+    def _with_operation(self, step: Step) -> Step:
+        """The step; if an earlier run brought the document in, with the operation that did."""
+        known = self._known.get(step.name)
+        return replace(step, facts={**step.facts, "operation": known.operation}) if known else step
 
     def run(self) -> Run:
-        steps = [step for step in self._plan.steps if step.name in self._documents]
-        for step in (step for step in steps if step.action == "skip"):
-            self._outcomes[step.name] = self._left_alone(step)
-        due = [step for step in steps if step.action != "skip"]
+        due = [step for step in self._steps.values() if step.is_due]
         error: SilicaError | None = None
         done = 0
         try:
@@ -116,27 +91,21 @@ class _Runner:
                 tell_progress("documents imported", done, len(due))
         except SilicaError as stopped:
             error = stopped
-        for step in due:
-            reason = f"not brought in yet: {error}"
-            self._outcomes.setdefault(step.name, Outcome(step.name, "failed", "", reason))
-        return Run(
-            outcomes=tuple(self._outcomes[name] for name in self._documents if name in self._outcomes),
-            gone=tuple(
-                Outcome(one.name, "skipped", self._known[one.name].page, one.reason, self._known[one.name].operation)
-                for one in self._plan.gone
-                if one.name in self._known
-            ),
+            for step in due[done:]:
+                if self._steps[step.name] is step:
+                    self._steps[step.name] = replace(step, reason=f"not brought in yet: {error}")
+        steps = tuple(self._steps[name] for name in self._documents if name in self._steps)
+        totals = totals_of(steps)
+        plan = replace(
+            self._plan,
+            title=", ".join(f"{count:,} {status}" for status, count in totals.items() if count),
+            steps=steps,
+            facts={**self._plan.facts, "totals": totals, "operations": tuple(self._operations)},
+            degraded="; ".join(self._degraded),
+            revision=self._operations[-1][:12] if self._operations else None,
             cost=self._cost,
-            operations=tuple(self._operations),
-            degraded=tuple(self._degraded),
-            error=error,
         )
-
-    def _left_alone(self, step: Step) -> Outcome:
-        known = self._known.get(step.name)
-        status: Status = "unchanged" if step.reason == UNCHANGED and known else "skipped"
-        operation = known.operation if known else ""
-        return Outcome(step.name, status, step.page, "" if status == "unchanged" else step.reason, operation)
+        return Run(plan, error)
 
     def _asks(self, step: Step) -> bool:
         """Whether a model is asked about a document."""
@@ -162,27 +131,21 @@ class _Runner:
             )
 
         reserved = self._reserved - {document.path for document in incoming}
-        batch = Batch(incoming, readable(self._plan.source.name), note, self._folders, reserved)
-        result = self._memory.import_batch(batch)
+        origin = readable(self._plan.facts["source"].rpartition("/")[2])
+        result = self._memory.import_batch(Batch(incoming, origin, note, self._folders, reserved))
         operation = made[0] if made else ""
         self._operations.append(operation)
-        self._pay(result)
+        self._cost += result.cost
         for step in steps:
             if (page := result.brought.get(step.name)) is not None:
-                self._pages[step.name] = page
-                self._outcomes[step.name] = Outcome(step.name, _STATUS[step.action], page, "", operation)
+                facts = {**step.facts, "operation": operation}
+                self._steps[step.name] = replace(step, target=page, reason="", facts=facts, applied=True)
             else:
-                self._outcomes[step.name] = Outcome(step.name, "failed", "", result.refused.get(step.name, ""))
+                self._steps[step.name] = replace(step, reason=result.refused.get(step.name, ""))
         if result.degraded:
             self._degraded[result.degraded] = None
         if result.provider_failed:
             raise ModelError(f"{result.provider_failed}; run it again for the rest", retryable=True)
-
-    def _pay(self, result: ImportResult) -> None:
-        cost, paid = self._cost, result.cost
-        money = None if cost.money is None or paid.money is None else cost.money + paid.money
-        seconds, is_estimate = cost.seconds + paid.seconds, cost.is_estimate or paid.is_estimate
-        self._cost = Cost(cost.calls + paid.calls, cost.usage + paid.usage, seconds, money, is_estimate)
 
     def _incoming(self, step: Step) -> Incoming:
         document = self._documents[step.name]
@@ -191,8 +154,8 @@ class _Runner:
         return Incoming(
             name=document.name,
             text=document.text,
-            path=step.page,
-            way="create" if step.action == "skip" else step.action,
+            path=step.target,
+            way=cast(Way, step.action),
             title=self._title_of(document.name),
             description=plain(document.description),
             source=Source(
@@ -200,7 +163,7 @@ class _Runner:
                 document.day if document.day and document.day <= today else None,
             ),
             tags=document.tags,
-            related=tuple(dict.fromkeys((page, title) for page, title in related if page != step.page)),
+            related=tuple(dict.fromkeys((page, title) for page, title in related if page != step.target)),
             left=self._left.get(self._known[step.name].operation, "") if step.action == "follow" else "",
         )
 
@@ -210,11 +173,11 @@ class _Runner:
         return self._titles[name]
 
     def _page_of(self, name: str) -> str:
-        return self._pages.get(name, "") if name in self._documents else ""
+        return self._steps[name].target if name in self._steps else ""
 
 
 def _noted(step: Step, operation: str, brought: Mapping[str, str]) -> Imported:
-    return Imported(step.digest, brought[step.name], operation, step.action)
+    return Imported(step.facts["digest"], brought[step.name], operation, cast(Action, step.action))
 
 
 def _batches(steps: Sequence[Step], is_alone: Callable[[Step], bool]) -> Iterator[list[Step]]:
@@ -224,12 +187,12 @@ def _batches(steps: Sequence[Step], is_alone: Callable[[Step], bool]) -> Iterato
     size = 0
     for step in steps:
         limit = MAX_APPENDED if step.action == "append" else MAX_BYTES
-        is_full = len(batch) == MAX_DOCUMENTS or size + step.size > limit
+        is_full = len(batch) == MAX_DOCUMENTS or size + step.facts["size"] > limit
         if batch and (is_full or is_alone(step) or is_alone(batch[-1])):
             yield batch
             batch, size = [], 0
         batch.append(step)
-        size += step.size
+        size += step.facts["size"]
     if batch:
         yield batch
 
@@ -242,14 +205,14 @@ def _folders(
     titles: dict[str, str] = {}
     below: dict[str, dict[str, str]] = {}
     for step in steps:
-        if step.action != "create" or step.name not in documents:
+        if step.name not in documents:
             continue
         document = documents[step.name]
         spelled = _spelled(document)
         for part in document.place.split("/")[:-1]:
             titles.setdefault(slug(part), title_of_file(spelled.get(part, part)))
-        titles_of = {step.page: title_of(step.name)}
-        for folder, one in pairwise(prefixes(step.page)):
+        titles_of = {step.target: title_of(step.name)}
+        for folder, one in pairwise(prefixes(step.target)):
             title = titles_of.get(one) or titles.get(one.rpartition("/")[2], capitalized(one.rpartition("/")[2]))
             below.setdefault(folder, {}).setdefault(one, title)
     return {

@@ -14,6 +14,7 @@ from memory_v2.migrate.ledger import Imported, digest_of
 from memory_v2.migrate.since import Since, has_marker
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.migrate.standing import Places, Standing, texts_of
+from memory_v2.plan import Plan
 from memory_v2.progress import with_progress
 from memory_v2.storage.history import Revision
 from memory_v2.text.secrets import masked, opening
@@ -98,16 +99,13 @@ class _Sought:
     reason: str = ""
 
 
-def verify(
-    memory: Memory, scan: Scan, imported: Mapping[str, Imported], reasons: Mapping[str, str] | None = None
-) -> Verification:
+def verify(memory: Memory, scan: Scan, imported: Mapping[str, Imported], plan: Plan | None = None) -> Verification:
     """Looks for every block of every document in the tree, and asks the history about those that are not there.
 
-    `imported` says what was brought in (see `Ledger`), and `reasons` why a document was not, by the names of the
-    documents. A text that stands in two documents must stand in the tree twice, unless one of them was left out. Raises
-    `StorageError`.
+    `imported` says what was brought in (see `Ledger`), and the steps of the plan that skip why a document was not. A
+    text that two documents have must be in the tree twice, unless one of them was skipped. Raises `StorageError`.
     """
-    reasons = reasons or {}
+    reasons = {step.name: step.reason for step in plan.skipped} if plan else {}
     memory.recover()
     unreadable: list[str] = []
     standing = Standing(_pages(memory, unreadable), {one.page for one in imported.values()})

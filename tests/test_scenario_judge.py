@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from bench.scenario.judge import Watch, standings
 from bench.scenario.key import SUBJECTS
-from bench.scenario.play import TEXTS, Step
-from bench.scenario.questions import QUESTIONS
+from bench.scenario.play import QUESTIONS, TEXTS, Step
 from bench.scenario.sentences import normal, places, sentences_of, tree_of
 from memory_v2.operations.results import WriteResult
 from memory_v2.trace.recording import Trace

@@ -1,19 +1,13 @@
-"""What the benches of search rest on: which text a hit shows, what they compare with, and how they print."""
+"""What the benches of search rest on: which text a hit shows and what they compare with."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from bench.baselines import full_text, grep
-from bench.consolidation import measure
-from bench.data import Facts
+from bench.consolidation import Facts, measure
 from bench.notes import flat_search
-from bench.passages import Passages
-from bench.tables import Rows, report, table
+from bench.searching import Passages, full_text, grep, new_memory
 from memory_v2 import Memory
-from memory_v2.storage.volatile import VolatileStorage
 
 TEXTS = [
     "# Ferry\n\n## Notes\n\nThe ferry leaves from the new pier.\n",
@@ -24,7 +18,7 @@ TEXTS = [
 
 @pytest.fixture
 def memory() -> Memory:
-    memory = Memory(VolatileStorage())
+    memory = new_memory()
     for text in TEXTS:
         memory.write(text)
     return memory
@@ -53,19 +47,6 @@ def test_a_baseline_finds_the_text_with_most_words_of_the_question_and_nothing_f
     search = baseline(TEXTS)
     assert search("Where is the cellar damp?", 3)[0] == 1
     assert search("the of and", 3) == []
-
-
-def test_a_table_has_a_column_for_each_figure_of_any_row_and_is_one_document_as_json(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    rows: Rows = {"memory": {"@1": 0.75, "texts": 1_200}, "grep": {"@1": None, "tokens": 12.25}}
-    assert [line.split() for line in table(rows).splitlines()] == [
-        ["@1", "texts", "tokens"],
-        ["memory", "0.750", "1,200", "-"],
-        ["grep", "-", "-", "12.2"],
-    ]
-    report({"found": rows}, is_json=True)
-    assert json.loads(capsys.readouterr().out) == {"found": rows}
 
 
 def test_an_older_fact_that_says_another_word_of_the_same_is_the_one_that_was_overridden() -> None:

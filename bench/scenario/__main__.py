@@ -5,7 +5,6 @@ Facts change, are taken back, and are said again in other words. Then twenty-fiv
 where each text stands, what is lost, which descriptions are stale, and which questions are answered.
 
     python -m bench.scenario                                     play it with the offline planner
-    python -m bench.scenario --tree                              and show the tree with its descriptions
     python -m bench.scenario --model anthropic:<model> --record FOLDER
                      play it live and keep the traces; run it again to go on where it stopped
     python -m bench.scenario --model recorded:FOLDER             replay it
@@ -24,8 +23,7 @@ from pathlib import Path
 from bench.scenario.judge import VERDICTS, Answered, Watch, answered, standings
 from bench.scenario.key import Question, Text
 from bench.scenario.play import TEXTS, THRESHOLD, Step, chosen_model, play
-from bench.scenario.report import of_costs, of_figures, of_questions, of_texts, of_tree, of_watch, progress
-from bench.scenario.shown import of_shown
+from bench.scenario.report import of_figures, of_questions, of_texts, of_watch, progress
 from memory_v2.agent.load import OFFLINE
 from memory_v2.operations.results import SearchResults
 from memory_v2.trace.recorded import RecordedModel
@@ -40,7 +38,6 @@ def main() -> None:
     parser.add_argument("--model", default=OFFLINE)
     parser.add_argument("--record", type=Path, metavar="FOLDER", help="keep the traces here")
     parser.add_argument("--threshold", type=int, default=THRESHOLD, help="the maximum size of a page in bytes")
-    parser.add_argument("--tree", action="store_true", help="show the tree at the end, with its descriptions")
     given = parser.parse_args()
     if given.record:
         given.record.mkdir(parents=True, exist_ok=True)
@@ -56,15 +53,14 @@ def main() -> None:
                 sys.exit("the model did not decide this, so it is not kept; run this again to go on from here")
     if isinstance(model, RecordedModel) and model.left:
         sys.exit(f"the replay failed: {model.left} recorded answers were not used")
-    sys.exit(not _told(steps, watch, given.model == OFFLINE, given.tree))
+    sys.exit(not _told(steps, watch, given.model == OFFLINE))
 
 
-def _told(steps: Sequence[Step], watch: Watch, is_offline: bool, with_tree: bool) -> bool:
+def _told(steps: Sequence[Step], watch: Watch, is_offline: bool) -> bool:
     """Prints everything, and returns whether the goals are reached."""
     stands, asked = standings(TEXTS, steps[-1].pages, watch.retold), list(_answers(steps))
     parts = [of_texts(stands), of_questions(asked)]
-    parts += [of_tree(steps[-1].pages, stands)] if with_tree else []
-    for lines in (*parts, of_watch(watch), of_costs(steps), of_shown(steps), of_figures(stands, watch, asked)):
+    for lines in (*parts, of_watch(watch), of_figures(stands, watch, asked)):
         print("\n".join(lines))
     right, wrong = GOALS[is_offline]
     shares = {verdict: sum(one.verdict == verdict for one in stands) / len(stands) for verdict in VERDICTS}

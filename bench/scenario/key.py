@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -18,7 +18,7 @@ class Text:
 
     day: str
     text: str
-    about: str
+    about: str = ""
     also: str = ""
     parts: Mapping[str, str] = field(default_factory=dict)
     stale: Mapping[str, str] = field(default_factory=dict)
@@ -33,8 +33,8 @@ class Question:
 
     text: str
     kind: str
-    answer: tuple[str, ...] = ()
-    texts: tuple[int, ...] = ()
+    answer: Sequence[str] = ()
+    texts: Sequence[int] = ()
     old: str = ""
 
 

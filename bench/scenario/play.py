@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from bench.data import own_texts
 from bench.scenario.key import Question, Text
-from bench.scenario.questions import ASKED, QUESTIONS
-from bench.scenario.spring import TEXTS as SPRING
-from bench.scenario.summer import TEXTS as SUMMER
 from memory_v2 import Memory
 from memory_v2.agent.load import load_model
 from memory_v2.errors import NotRecorded
@@ -23,7 +21,11 @@ from memory_v2.trace.recorded import RecordedModel
 from memory_v2.trace.recording import Trace
 from memory_v2.tree.page import Page, parse_page
 
-TEXTS: tuple[Text, ...] = SPRING + SUMMER
+_GIVEN = own_texts("scenario")
+TEXTS = tuple(Text(**one) for one in _GIVEN["texts"])
+QUESTIONS = tuple(Question(**one) for one in _GIVEN["questions"])
+ASKED = "2026-08-25"
+"""The day after the last text."""
 THRESHOLD = 4_096
 RECORDED = Path(__file__).parents[2] / "cassettes" / "scenario"
 """The traces of a live play."""

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from statistics import median
+from collections.abc import Iterator, Sequence
 
 from bench.scenario.judge import VERDICTS, Answered, Stands, Watch
 from bench.scenario.key import Text
 from bench.scenario.play import TEXTS, Step
 from bench.scenario.sentences import sentences_of
-from memory_v2.models.base import Usage
-from memory_v2.trace.recording import Trace
-from memory_v2.tree.page import Page
-from memory_v2.tree.path import ROOT
-
-TASKS = ("write", "split", "search")
 
 
 def progress(step: Step) -> str:
@@ -42,26 +34,6 @@ def of_questions(asked: Sequence[Answered]) -> Iterator[str]:
         yield f"{one.question.kind:16}{told:16}{one.first[:28]:30}{one.question.text}"
 
 
-def of_tree(pages: Mapping[str, Page], stands: Sequence[Stands]) -> Iterator[str]:
-    """The pages from the root down, each with its size, its title, its texts and its description."""
-    texts = defaultdict(set)
-    for one in stands:
-        for path in one.pages:
-            texts[path].add(one.text)
-
-    def below(path: str, told: str, depth: int) -> Iterator[str]:
-        page, numbers = pages[path], ", ".join(map(str, sorted(texts[path])))
-        holds = f" · texts {numbers}" if numbers else ""
-        yield f"{'    ' * depth}{path} · {page.title} · {page.size:,} bytes{holds}"
-        if told:
-            yield f"{'    ' * depth}    {told}"
-        for child in page.children:
-            yield from below(child.target, child.description, depth + 1)
-
-    yield ""
-    yield from below(ROOT, "", 0)
-
-
 def of_watch(watch: Watch) -> Iterator[str]:
     """The sentences that are lost or told otherwise, and the descriptions that were stale."""
     yield ""
@@ -70,38 +42,6 @@ def of_watch(watch: Watch) -> Iterator[str]:
             yield f"{name}, by text {number}: “{one.words}” of text {one.text}"
     for (path, told), number in watch.stale.items():
         yield f"stale after text {number}: {path} - {told}"
-
-
-def of_costs(steps: Sequence[Step]) -> Iterator[str]:
-    """The turns, tokens and refusals of each kind of task; nothing if no model was asked in words."""
-    turns, usage, refused = Counter[str](), defaultdict[str, list[Usage]](list), []
-    for step in steps:
-        for task, used in _tasks(step.trace):
-            turns[task] += len(used)
-            usage[task].append(sum(used, Usage()))
-        refused += [(step, str(told.get("text", ""))) for told in step.trace.of("message") if told.get("error")]
-    if not any(one.input_tokens for used in usage.values() for one in used):
-        return
-    yield f"\n{'task':8}{'times':>7}{'turns':>7}{'a task':>8}{'tokens in':>12}{'out':>8}{'median in':>12}{'out':>8}"
-    for task in TASKS:
-        if used := usage[task]:
-            sent, told = [one.input_tokens for one in used], [one.output_tokens for one in used]
-            sums = f"{sum(sent):12,}{sum(told):8,}{median(sent):12,.0f}{median(told):8,.0f}"
-            yield f"{task:8}{len(used):7}{turns[task]:7}{turns[task] / len(used):8.2f}{sums}"
-    yield f"answers of tools that refuse: {len(refused)}"
-    for step, text in refused:
-        yield f"  {progress(step)}: {' '.join(text.split())[:300]}"
-
-
-def _tasks(trace: Trace) -> Iterator[tuple[str, list[Usage]]]:
-    """Each task that a model was given in an operation, with the tokens of its turns."""
-    tasks: list[tuple[str, list[Usage]]] = []
-    for event in trace.events:
-        if event["event"] == "ask":
-            tasks.append((str(event["task"]), []))
-        elif event["event"] == "reply":
-            tasks[-1][1].append(Usage(**event["usage"]))
-    yield from tasks
 
 
 def of_figures(stands: Sequence[Stands], watch: Watch, asked: Sequence[Answered]) -> Iterator[str]:

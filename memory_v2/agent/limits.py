@@ -20,6 +20,12 @@ class Cost:
     money: float | None = 0.0
     is_estimate: bool = False
 
+    def __add__(self, other: Cost) -> Cost:
+        """The cost of both."""
+        money = None if self.money is None or other.money is None else self.money + other.money
+        seconds, is_estimate = self.seconds + other.seconds, self.is_estimate or other.is_estimate
+        return Cost(self.calls + other.calls, self.usage + other.usage, seconds, money, is_estimate)
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it: the tokens beside the calls, seconds to the microsecond; `is_estimate` if so."""
         tokens = asdict(self.usage)

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from memory_v2.cli.checked import reported, verification_lines, verified
 from memory_v2.cli.edge import FINDINGS, error_document, exit_code
+from memory_v2.cli.plans import more_lines, plan_lines
 from memory_v2.cli.report import confirmed, price, yes_option
 from memory_v2.cli.show import out, out_json, plain, style, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import ChosenMemory, Decorated, Verb, json_option
-from memory_v2.errors import UsageError
+from memory_v2.errors import SilicaError, UsageError
 from memory_v2.memory import Memory
 from memory_v2.scope import persona_memory
-from memory_v2.text.amounts import counted, size
+from memory_v2.serialize import document
+from memory_v2.text.amounts import counted
 
 if TYPE_CHECKING:
-    from memory_v2.migrate.plan import Plan
-    from memory_v2.migrate.run import Run
     from memory_v2.migrate.source import Scan
     from memory_v2.migrate.verify import Verification
+    from memory_v2.plan import Plan
 
 STRATEGIES = ("keep", "flatten")
 MOST = 20
@@ -198,67 +198,59 @@ def _bring_in(memory: Memory, scans: Sequence[tuple[Path, Scan]], choices: Choic
 
     if choices.dry_run and choices.report_file:
         raise UsageError("--report tells what was done, and --dry-run does nothing: leave one of them out")
+    plans: list[Plan] = []
+    error: SilicaError | None = None
     with working("planning"):
-        plans = []
         for source, scan in scans:
             check_apart(memory, source)
             file = choices.plan_file
             plans.append(
                 read_plan(file, memory, scan, source) if file else make_plan(memory, scan, source, choices.strategy)
             )
-    if choices.dry_run:
-        _tell_plans(memory, scans, plans, choices)
-        return
-    if not _is_agreed(memory, plans, choices.max_cost, choices.yes):
-        return
-    runs: list[tuple[Plan, Run]] = []
-    with working("importing"):
-        for (_, scan), plan in zip(scans, plans, strict=True):
-            runs.append((plan, run(memory, scan, plan, choices.max_cost)))
-            if runs[-1][1].error:
-                break
-    found = []
-    if choices.verifies or choices.report_file:
-        with working("verifying"):
-            found = [verified(memory, scan, plan, done) for (_, scan), (plan, done) in zip(scans, runs, strict=False)]
+    if not choices.dry_run:
+        if not _is_agreed(memory, plans, choices.max_cost, choices.yes):
+            return
+        planned, plans = plans, []
+        with working("importing"):
+            for (_, scan), plan in zip(scans, planned, strict=True):
+                done = run(memory, scan, plan, choices.max_cost)
+                plans.append(done.plan)
+                if error := done.error:
+                    break
+    found = _verified(memory, scans, plans) if choices.verifies or choices.report_file else []
     if choices.report_file:
-        _write_reports(choices.report_file, scans, runs, found)
-    _tell(runs, found if choices.verifies else [], choices.as_json)
+        _write_reports(choices.report_file, scans, plans, found)
+    _tell(plans, found if choices.verifies else [], choices, error)
+
+
+def _verified(memory: Memory, scans: Sequence[tuple[Path, Scan]], plans: Sequence[Plan]) -> list[Verification]:
+    """Where each block of each source is."""
+    from memory_v2.migrate.ledger import Ledger
+    from memory_v2.migrate.verify import verify
+
+    with working("verifying"):
+        return [
+            verify(memory, scan, Ledger(memory.storage, source).read(), plan)
+            for (source, scan), plan in zip(scans, plans, strict=False)
+        ]
 
 
 def _write_reports(
-    file: Path, scans: Sequence[tuple[Path, Scan]], runs: Sequence[tuple[Plan, Run]], found: Sequence[Verification]
+    file: Path, scans: Sequence[tuple[Path, Scan]], plans: Sequence[Plan], found: Sequence[Verification]
 ) -> None:
-    from memory_v2.migrate.report import write_reports
+    from memory_v2.migrate.report import make_report, write_reports
 
     with working("reporting"):
-        told = zip(scans, runs, found, strict=False)
-        write_reports([reported(scan, plan, done, one) for (_, scan), (plan, done), one in told], file.expanduser())
-
-
-def _tell_plans(memory: Memory, scans: Sequence[tuple[Path, Scan]], plans: Sequence[Plan], choices: Choices) -> None:
-    from memory_v2.migrate.edited import plan_document
-    from memory_v2.serialize import document
-
-    found = []
-    if choices.verifies:
-        with working("verifying"):
-            found = [verified(memory, scan, plan, None) for (_, scan), plan in zip(scans, plans, strict=True)]
-    if choices.as_json:
-        more = {"verifications": document(found)} if choices.verifies else {}
-        out_json({"plans": [plan_document(plan) for plan in plans], **more})
-    else:
-        out("\n".join(line for plan in plans for line in _plan_lines(plan)))
-        _tell_verified(plans, found)
-    _fail_unless_complete(found)
+        reports = [make_report(scan, plan, one) for (_, scan), plan, one in zip(scans, plans, found, strict=False)]
+        write_reports(reports, file.expanduser())
 
 
 def _is_agreed(memory: Memory, plans: Sequence[Plan], max_cost: float | None, yes: bool) -> bool:
     """Whether what the model will be paid is agreed to. Nobody is asked where it costs nothing."""
-    requests = sum(plan.requests for plan in plans)
+    requests = sum(plan.facts["requests"] for plan in plans)
     if not requests:
         return True
-    costs = [plan.cost for plan in plans]
+    costs = [plan.facts["estimated_cost"] for plan in plans]
     known = [cost for cost in costs if cost is not None]
     cost = f"about ${sum(known):.2f}" if len(known) == len(costs) else "at a price that is not known"
     if max_cost is not None and len(known) < len(costs):
@@ -269,83 +261,60 @@ def _is_agreed(memory: Memory, plans: Sequence[Plan], max_cost: float | None, ye
     return confirmed("Go on?", yes, "nothing was imported")
 
 
-def _plan_lines(plan: Plan) -> Iterator[str]:
-    steps = [step for step in plan.steps if step.action != "skip"]
-    skipped = [step for step in plan.steps if step.action == "skip" and step.reason]
-    yield style(f"{plain(str(plan.source))}, read as {plan.format}", bold=True)
-    for step in steps[:MOST]:
-        reason = f" ({plain(step.reason)})" if step.reason else ""
-        page = plain(step.page) or "where it belongs"
-        yield f"{step.action:7} {plain(step.name)} → {page} · {size(step.size)}{reason}"
-    yield from _more(steps)
-    reasons = dict.fromkeys(step.reason for step in skipped)
-    for reason in reasons:
-        alike = [step for step in skipped if step.reason == reason]
-        shown = f"{plain(alike[0].name)}: " if len(alike) == 1 else f"{len(alike)} documents: "
-        yield f"skip    {shown}{plain(reason)}"
-    for one in plan.gone[:MOST]:
-        yield f"gone    {plain(one.name)}: {plain(one.reason)}"
-    yield from _more(plan.gone)
-    yield from _left_out(plan)
-    total = f"{counted(len(steps), 'document')} to bring in, {size(sum(step.size for step in steps))}"
-    cost = "" if plan.cost == 0 else f", about ${plan.cost:.2f}" if plan.cost is not None else ", at an unknown price"
-    yield f"{total}{cost}; nothing was changed"
-
-
-def _left_out(plan: Plan) -> Iterator[str]:
-    from memory_v2.files.left_out import left_out_in_a_line
-
-    if plan.left_out:
-        yield f"{len(plan.left_out):,} left out: {plain(left_out_in_a_line(plan.left_out))}"
-
-
-def _more(shown: Sequence[object]) -> Iterator[str]:
-    if len(shown) > MOST:
-        yield f"        and {len(shown) - MOST:,} more (--json has all)"
-
-
-def _tell(runs: Sequence[tuple[Plan, Run]], found: Sequence[Verification], as_json: bool) -> None:
-    """Tells what came of the runs, and of their verifications. Raises what has stopped the last run."""
-    from memory_v2.serialize import document
-
-    error = runs[-1][1].error
-    if as_json:
-        told = [document(done.to_dict(plan)) for plan, done in runs]
+def _tell(plans: Sequence[Plan], found: Sequence[Verification], choices: Choices, error: SilicaError | None) -> None:
+    """Tells what would be done or was done, and what was verified. Raises what has stopped the last run."""
+    if choices.as_json:
+        told = [document(plan) for plan in plans]
         for one, verification in zip(told, found, strict=False):
             one["verification"] = document(verification)
-        out_json({"imports": told} | ({"error": error_document(error)} if error else {}))
+        failed = {"error": error_document(error)} if error else {}
+        out_json({"plans" if choices.dry_run else "imports": told} | failed)
     else:
-        out("\n".join(line for plan, done in runs for line in _run_lines(plan, done)))
-        _tell_verified([plan for plan, _ in runs], found)
-    for reason in dict.fromkeys(reason for _, done in runs for reason in done.degraded):
-        tell(reason)
-    if error is None:
-        _fail_unless_complete(found)
-        return
-    if not as_json:
-        raise error
-    tell(str(error))
-    click.get_current_context().exit(exit_code(error))
-
-
-def _tell_verified(plans: Sequence[Plan], found: Sequence[Verification]) -> None:
-    for plan, verification in zip(plans, found, strict=False):
-        for line in verification_lines(plan.source, verification):
+        for line in (line for plan in plans for line in _lines(plan, choices.dry_run, error)):
             out(line)
-
-
-def _fail_unless_complete(found: Sequence[Verification]) -> None:
+        for plan, verification in zip(plans, found, strict=False):
+            for line in _verification_lines(plan, verification):
+                out(line)
+    for reason in dict.fromkeys(plan.degraded for plan in plans if plan.degraded):
+        tell(reason)
+    if error and not choices.as_json:
+        raise error
+    if error:
+        tell(str(error))
+        click.get_current_context().exit(exit_code(error))
     if not all(one.is_complete for one in found):
         click.get_current_context().exit(FINDINGS)
 
 
-def _run_lines(plan: Plan, done: Run) -> Iterator[str]:
-    """What needs a look, and the totals."""
-    alone = [one for one in (*done.outcomes, *done.gone) if one.status in ("skipped", "failed")]
-    reached = [one for one in alone if done.error is None or str(done.error) not in one.reason]
-    for outcome in reached[:MOST]:
-        yield f"{outcome.status}: {plain(outcome.name)}: {plain(outcome.reason)}"
-    yield from _more(reached)
-    yield from _left_out(plan)
-    told = [f"{count:,} {status}" for status, count in done.totals.items() if count]
-    yield " · ".join(filter(None, [f"{plain(str(plan.source))}: {', '.join(told)}", price(done.cost)]))
+def _lines(plan: Plan, is_dry_run: bool, error: SilicaError | None) -> Iterator[str]:
+    """The plan; after a run what needs a look, and the totals."""
+    from memory_v2.files.left_out import left_out_in_a_line
+    from memory_v2.migrate.ledger import status_of
+
+    source = plain(plan.facts["source"])
+    shown = plan
+    if is_dry_run:
+        yield style(f"{source}, read as {plan.facts['read_as']}", bold=True)
+    else:
+        of_interest = (one for one in plan.steps if status_of(one) in ("skipped", "failed"))
+        shown = replace(plan, steps=tuple(one for one in of_interest if not error or str(error) not in one.reason))
+    yield from plan_lines(shown, MOST)
+    for one in plan.warnings[:MOST]:
+        yield f"{one.kind} {plain(one.path)}: {plain(one.message)}"
+    if left_out := plan.facts["left_out"]:
+        yield f"{len(left_out):,} left out: {plain(left_out_in_a_line(left_out))}"
+    if is_dry_run:
+        yield f"{plan.title}; nothing was changed"
+    else:
+        yield " · ".join(filter(None, [f"{source}: {plan.title}", price(plan.cost)]))
+
+
+def _verification_lines(plan: Plan, found: Verification) -> Iterator[str]:
+    """The verification in short: what is missing, and the totals."""
+    from memory_v2.migrate.render_report import missing_lines, of_blocks
+
+    missing = list(missing_lines(found))
+    for line in missing[:MOST]:
+        yield f"{style('missing', fg='red')} {plain(line)}"
+    yield from more_lines(len(missing), MOST)
+    yield f"{plain(plan.facts['source'])}: {of_blocks(found)}"

@@ -26,18 +26,25 @@ def tell_plan(plan: Plan, as_json: bool) -> None:
     tell("; ".join(filter(None, (plan.title, price(plan.cost), done))))
 
 
-def plan_lines(plan: Plan) -> Iterator[str]:
-    """A line for each step, and what it would change on pages; then what is skipped."""
-    for step in plan.planned:
+def plan_lines(plan: Plan, most: int | None = None) -> Iterator[str]:
+    """A line for each step, or for the first ones, and what it would change on pages; then what is skipped."""
+    for step in plan.planned[:most]:
         yield _line(step)
         if step.is_due:
             yield from diff_lines(step.diff)
+    yield from more_lines(len(plan.planned), most)
     for reason in dict.fromkeys(step.reason for step in plan.skipped):
         alike = [step for step in plan.skipped if step.reason == reason]
         if len(alike) > MOST_ALIKE:
             yield f"{SKIP} {len(alike):,}: {plain(reason)}"
         else:
             yield from map(_line, alike)
+
+
+def more_lines(count: int, most: int | None) -> Iterator[str]:
+    """That there are more than are shown."""
+    if most is not None and count > most:
+        yield f"        and {count - most:,} more (--json has all)"
 
 
 def _line(step: Step) -> str:

@@ -18,7 +18,7 @@ from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal,
 from memory_v2.text.own_day import heading_day, last_date, newest_part, own_day, unmarked
 from memory_v2.text.sentences import sentences
 from memory_v2.text.speakers import speaker, speakers
-from memory_v2.tree.block import Block, is_blank, readable, size_of, split_lines
+from memory_v2.tree.block import Block, filled_lines, is_blank, readable, size_of, split_lines
 from memory_v2.tree.page import Page
 from memory_v2.tree.sections import CHILD_LINK, OURS, PROPERTY
 from memory_v2.tree.source import DATE, SOURCE, is_source_line, page_source, told_sources
@@ -204,10 +204,8 @@ def _cut(place: _Place, first: int, lines: Sequence[str], limit: int, said_by: s
 
 
 def _passage(place: _Place, first: int, lines: Sequence[str], said_by: str | None) -> Iterator[Passage]:
-    while lines and is_blank(lines[-1]):
-        lines = lines[:-1]
-    while lines and is_blank(lines[0]):
-        first, lines = first + 1, lines[1:]
+    filled = filled_lines("".join(lines))
+    first, lines = first + filled.start, lines[filled.start : filled.stop]
     text = "".join(lines).rstrip("\r\n")
     if not text.strip():
         return

@@ -203,11 +203,11 @@ class _Staging:
         return path
 
     def _free(self, document: Incoming) -> Iterator[str]:
-        own = document.path
-        if own not in self._taken or (own in self._there and can_take(self._draft.page(own))):
+        own, exists = document.path, self._draft.exists  # asks the disk: a page may have been dropped there just now
+        if can_take(self._draft.page(own)) if exists(own) else own not in self._taken:
             yield own
         for path in other_paths(own, document.title, document.source):
-            if path not in self._taken and path not in self._batch.reserved:
+            if path not in self._taken and path not in self._batch.reserved and not exists(path):
                 yield path
 
     def _list(self, path: str, line: str) -> None:
@@ -216,7 +216,8 @@ class _Staging:
         for folder in prefixes(path)[:-1]:
             if folder not in self._there:
                 title, below = self._batch.folders.get(folder) or (_title_of(folder), ())
-                self._draft.put(new_page(folder, title).stamped(self._draft.context.now()))
+                if not self._draft.exists(folder):
+                    self._draft.put(new_page(folder, title).stamped(self._draft.context.now()))
                 self._listed.setdefault(parent, {})[folder] = folder_line(title, below)
                 self._add(folder)
             if not self._is_piece(folder):

@@ -16,7 +16,7 @@ ROOM = 1_000
 """How many bytes of a page are kept free for the title and the metadata around a piece, which may hold a long path."""
 GROUP = 24
 """How many pieces are listed on one page when there are more than `MAX_CHILDREN`, with room left below that limit."""
-_TIMED = re.compile(rf"^\W*(?:({DAY})[T ])?([01]?\d|2[0-3]):([0-5]\d)(?!\d)", re.M)
+_TIMED = re.compile(rf"^[^\w\r\n]*+(?:({DAY})[T ])?([01]?\d|2[0-3]):([0-5]\d)(?!\d)", re.M)
 
 
 def too_large(block: Block, threshold: int) -> bool:

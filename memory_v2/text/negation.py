@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
-from typing import NamedTuple
 
 from memory_v2.text.sentences import clauses, sentences
 from memory_v2.text.words import content_words, words
@@ -20,11 +20,6 @@ _NEGATION = re.compile(
 )
 _WITHOUT = frozenset(["without", "ohne", "sans", "sin", "sem"])
 _SEMICOLON = re.compile(r";\s|；")
-
-
-class _Clause(NamedTuple):
-    words: frozenset[str]
-    is_negated: bool
 
 
 def is_negated(text: str) -> bool:
@@ -43,31 +38,47 @@ def without_negation(text: str) -> str:
     return _NEGATION.sub("", text)
 
 
-def affirmed(text: str, told: str) -> list[str]:
-    """The clauses of a text that say `not`, where what is told about the same does not."""
-    found = (clause for sentence in _sentences(text) for clause in clauses(sentence))
-    return [clause for clause in found if is_negated(clause) and not _is_told(clause, told, True)]
+def affirmed(text: str, other: str) -> list[str]:
+    """The clauses of a text that say `not`, where what the other text says about the same does not."""
+    said = _clauses_of(other)
+    return [
+        each for part in _sentences(text) for each in clauses(part) if is_negated(each) and not said.say(each, True)
+    ]
 
 
-def denied(text: str, told: str) -> list[str]:
-    """The clauses of a text where all that is told about the same says `not`, and their sentence does not."""
-    found = (clause for sentence in _sentences(text) if not is_negated(sentence) for clause in clauses(sentence))
-    return [clause for clause in found if not _is_told(clause, told, False)]
+def denied(text: str, other: str) -> list[str]:
+    """The clauses of a text where all that the other text says about the same says `not`, and their sentence does
+    not."""
+    said = _clauses_of(other)
+    plain = (sentence for sentence in _sentences(text) if not is_negated(sentence))
+    return [clause for sentence in plain for clause in clauses(sentence) if not said.say(clause, False)]
 
 
-def _is_told(text: str, told: str, negated: bool) -> bool:
-    """Whether a clause that is about the same is negated, or is not. If no clause is about the same, any will do."""
-    own = _words(text)
-    common = [(len(own & clause.words), clause.is_negated) for clause in _told(told)]
-    closest = max((count for count, _ in common), default=0)
-    about_the_same = [n for count, n in common if count > CLOSE * closest or not closest]
-    return negated in about_the_same or (not negated and not closest)
+class _Clauses:
+    """Which clauses of a text are negated, and which of them have each word."""
+
+    def __init__(self, text: str) -> None:
+        found = (clause for sentence in _sentences(text) for clause in clauses(sentence))
+        different = dict.fromkeys((_words(clause), is_negated(clause)) for clause in found)
+        self._negated = [is_negated for _, is_negated in different]
+        self._having: dict[str, list[int]] = {}
+        for number, (own, _) in enumerate(different):
+            for word in own:
+                self._having.setdefault(word, []).append(number)
+
+    def say(self, clause: str, negated: bool) -> bool:
+        """Whether a clause that is about the same is negated, or is not. If no clause is about the same, any will
+        do."""
+        shared = Counter(number for word in _words(clause) for number in self._having.get(word, ()))
+        if not shared:
+            return not negated or any(self._negated)
+        least = CLOSE * max(shared.values())
+        return any(self._negated[number] == negated for number, count in shared.items() if count > least)
 
 
 @lru_cache(maxsize=4)
-def _told(text: str) -> tuple[_Clause, ...]:
-    found = (clause for sentence in _sentences(text) for clause in clauses(sentence))
-    return tuple(_Clause(_words(clause), is_negated(clause)) for clause in found)
+def _clauses_of(text: str) -> _Clauses:
+    return _Clauses(text)
 
 
 def _sentences(text: str) -> list[str]:

@@ -37,7 +37,7 @@ KINDS: tuple[tuple[str, str], ...] = (
         "password or token",
         r"(?i:(?<![a-z])(?:api[_ -]?key|access[_ -]?key|auth[_ -]?key|private[_ -]?key|secret(?:[_ -]?key)?"
         r"|token|bearer|passwords?|passwd|passphrase|passcode|pwd|kennwort|passwort|contraseña|senha|mot de passe)"
-        r"(?:[_-][a-z0-9]+)*)[\"'`*_]*(?:\s{0,2}(?:[:=]|=>|:=)|\sis)[*_]*\s{0,4}[\"'`]?(?P<value>[^\s\"'`<>]{6,200})",
+        r"(?:[_-][a-z0-9]+){0,4})[\"'`*_]*(?:\s{0,2}(?:[:=]|=>|:=)|\sis)[*_]*\s{0,4}[\"'`]?(?P<value>[^\s\"'`<>]{6,200})",
     ),
 )
 """What a secret looks like, by kind. Where only a part is the secret, it is the group `value`."""

@@ -113,7 +113,7 @@ class Lines:
     def _below(self, first: int, last: int) -> Iterator[int]:
         """What a heading or a label names, as far as it fits, and no heading or label at its end."""
         level = min(self._level(number) for number in range(first, last + 1))
-        label, left, taken, is_list = self._lines[last], FOLLOWING, list[int](), None
+        label, left, taken, is_list, is_said = self._lines[last], FOLLOWING, list[int](), None, False
         for number in range(last + 1, len(self._lines)):
             line = self._lines[number]
             if line.strip() and number not in self._code:
@@ -123,9 +123,10 @@ class Lines:
                     break
                 is_list = bool(_MARKER.match(line)) if is_list is None else is_list
             left -= tokens(line)
-            if left < 0 and any(not self._is_bare(n) for n in taken):
+            if left < 0 and is_said:
                 break
             taken.append(number)
+            is_said = is_said or not self._is_bare(number)
         while taken and self._is_bare(taken[-1]):
             taken.pop()
         yield from taken

@@ -41,7 +41,7 @@ _BLANK = " \t\r\n"
 _LINE_REST = re.compile(r"[ \t]*")
 _LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")
 _NUMBER_SIGNS = re.compile(r" {0,3}#{1,6}(?=[ \t\r\n]|\Z)")
-_CLOSING_SIGNS = re.compile(r"[ \t]+#+[ \t]*\Z")
+_CLOSING_SIGNS = re.compile(r"(?<![ \t])[ \t]+#+[ \t]*\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HTML_ENDS = (
     (re.compile(r" {0,3}<(script|pre|style|textarea)(?=\s|>|\Z)", re.I), "</{}>"),

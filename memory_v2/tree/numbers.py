@@ -9,7 +9,7 @@ from typing import TypeAlias
 from memory_v2.errors import ToolProblem
 
 _RANGE = re.compile(r"\[?([a-zA-Z]?)(\d{1,6})\]?(?:-\[?([a-zA-Z]?)(\d{1,6})\]?)?")
-_DASH = re.compile(r"\s*(?:-|–|\bto\b|\.\.)\s*")
+_DASH = re.compile(r"(?<!\s)\s*(?:-|–|\bto\b|\.\.)\s*")
 
 
 Numbers: TypeAlias = int | str | list[int | str]
@@ -26,8 +26,9 @@ def parse_numbers(given: int | str | Sequence[int | str], count: int, prefix: st
             break
     if not numbers:
         raise ToolProblem(f"name at least one block, such as {prefix}1 or {prefix}2-{prefix}5")
-    if len(set(numbers)) < len(numbers):
-        twice = next(n for n in numbers if numbers.count(n) > 1)
+    first = {number: place for place, number in reversed(list(enumerate(numbers)))}
+    if len(first) < len(numbers):
+        twice = next(n for place, n in enumerate(numbers) if first[n] < place)
         raise ToolProblem(f"block {prefix}{twice} is named twice; name each block once")
     return numbers
 

@@ -15,6 +15,7 @@ body. A page keeps the exact text of its three parts, so rendering a parsed page
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -256,7 +257,14 @@ class Page:
 
     def line_of(self, place: int) -> int:
         """The number of the line at a position in `text`, from 1."""
-        return len(split_lines(self.text[:place])) + (1 if _at_line_start(self.text, place) else 0)
+        return bisect_right(self._line_starts, place)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        """The positions at which the lines of `text` begin."""
+        lines = split_lines(self.text)
+        starts = list(accumulate(map(len, lines), initial=0))
+        return starts if lines and lines[-1][-1] in "\r\n" else starts[: max(len(lines), 1)]
 
     def map_links(self, change: Callable[[Link], str | None]) -> Page:
         """The page with each link replaced by what `change` returns; `None` keeps the link."""
@@ -429,7 +437,3 @@ def _split_title(body: str) -> tuple[str, str]:
 def _closed(body: str, newline: str) -> str:
     """The body, ending in the blank line that separates it from the section below."""
     return body + to_blank_line(body, newline)
-
-
-def _at_line_start(text: str, place: int) -> bool:
-    return place == 0 or text[place - 1] == "\n" or (text[place - 1] == "\r" and text[place : place + 1] != "\n")

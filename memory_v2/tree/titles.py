@@ -25,7 +25,7 @@ MAX_RULES = 100
 """Limits the noted rules of a page, in characters: its metadata has little room."""
 
 _LEVELS = frozenset("23456")
-_SIGNS = re.compile(r"\A((?:[ \t]*(?:\r\n|\n|\r))* {0,3})#{1,6}(?=[ \t\r\n]|\Z)")
+_SIGNS = re.compile(r"\A((?:[ \t]*+(?:\r\n|\n|\r))*+ {0,3})#{1,6}(?=[ \t\r\n]|\Z)")
 _UNDERLINE = re.compile(r"(?<=[\r\n])( {0,3})(=+|-+)(?=[ \t]*(?:\r\n|\n|\r)?\s*\Z)")
 
 

@@ -20,11 +20,11 @@ def notes(tmp_path: Path) -> Path:
 
 
 def test_a_plan_is_shown_edited_and_carried_out(program: Program, notes: Path, tmp_path: Path) -> None:
-    assert "create  me.md → me · " in program.done("import", "--dry-run", str(notes))
+    assert "create me.md → me\n" in program.done("import", "--dry-run", str(notes))
     assert not program.folder.exists()
     plan = program.run("import", "--dry-run", "--json", str(notes)).json
-    rows = {row["name"]: row for row in plan["plans"][0]["documents"]}
-    rows["me.md"]["page"] = "people/ada"
+    rows = {row["name"]: row for row in plan["plans"][0]["steps"]}
+    rows["me.md"]["target"] = "people/ada"
     file = tmp_path / "plan.json"
     file.write_text(json.dumps(plan))
     told = program.run("import", "--plan", str(file), "--json", str(notes)).json

@@ -21,8 +21,7 @@ from typing import NoReturn
 from unittest.mock import patch
 
 from memory_v2.migrate import run as running
-from memory_v2.migrate.plan import Strategy
-from memory_v2.migrate.planning import make_plan
+from memory_v2.migrate.planning import Strategy, make_plan
 from memory_v2.migrate.run import run
 from tests.crash.scenes import THRESHOLD, notes, opened
 from tests.migrate.folder import scanned, write_files

@@ -11,10 +11,12 @@ import pytest
 
 from memory_v2.errors import InvalidSetting
 from memory_v2.memory import Memory
-from memory_v2.migrate.edited import plan_document, read_plan
+from memory_v2.migrate.edited import read_plan
+from memory_v2.migrate.ledger import status_of
 from memory_v2.migrate.planning import make_plan
 from memory_v2.migrate.run import run
 from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.serialize import document
 from tests.migrate.folder import scanned, write_files
 from tests.operations.scenes import offline
 
@@ -29,7 +31,7 @@ NOTES = {
 def planned(memory: Memory, folder: Path, files: dict[str, str]) -> dict[str, tuple[str, str, str]]:
     write_files(folder, files)
     plan = make_plan(memory, scanned(folder), folder)
-    return {step.name: (step.action, step.page, step.reason) for step in plan.steps}
+    return {step.name: (step.action, step.target, step.reason) for step in plan.steps}
 
 
 def test_folders_are_kept_and_the_index_of_a_folder_is_its_page(tmp_path: Path) -> None:
@@ -96,7 +98,7 @@ def test_flattened_documents_are_in_the_order_of_their_days(tmp_path: Path) -> N
     write_files(tmp_path, {"b/2026-02-03.md": "Third.\n", "a/2026-02-04.md": "Fourth.\n", "z.md": "First.\n"})
     plan = make_plan(offline(), scanned(tmp_path), tmp_path, "flatten")
     assert [step.name for step in plan.steps] == ["z.md", "b/2026-02-03.md", "a/2026-02-04.md"]
-    assert {(step.action, step.page) for step in plan.steps} == {("append", "memory")}
+    assert {(step.action, step.target) for step in plan.steps} == {("append", "memory")}
 
 
 def test_a_document_of_the_root_is_appended_there(tmp_path: Path) -> None:
@@ -111,10 +113,10 @@ Edit = Callable[[dict[str, Any]], object]
 
 def edited(memory: Memory, folder: Path, edit: Edit) -> Path:
     """The file of a plan for a folder, edited."""
-    document = plan_document(make_plan(memory, scanned(folder), folder))
-    edit({row["name"]: row for row in document["documents"]} | {"all": document["documents"]})
+    plan = document(make_plan(memory, scanned(folder), folder))
+    edit({row["name"]: row for row in plan["steps"]} | {"all": plan["steps"]})
     file = folder / "plan.json"
-    file.write_text(json.dumps({"plans": [document]}), "utf-8")
+    file.write_text(json.dumps({"plans": [plan]}), "utf-8")
     return file
 
 
@@ -128,13 +130,13 @@ def test_an_edited_plan_is_carried_out(tmp_path: Path) -> None:
     memory, folder = offline(), write_files(tmp_path, NOTES)
 
     def edit(rows: dict[str, Any]) -> None:
-        rows["profile.md"]["page"] = "people/me"
+        rows["profile.md"]["target"] = "people/me"
         rows["Projects/Web/site.md"]["action"] = "skip"
         rows["all"].remove(rows["Projects/Silica/architecture.md"])
 
     plan = read_plan(edited(memory, folder, edit), memory, scanned(folder), folder)
     done = run(memory, scanned(folder), plan)
-    assert {one.name: one.status for one in done.outcomes} == {
+    assert {one.name: status_of(one) for one in done.plan.steps} == {
         "profile.md": "created",
         "Projects/Silica/README.md": "created",
         "Projects/Silica/architecture.md": "skipped",
@@ -147,15 +149,15 @@ def test_an_edited_plan_is_carried_out(tmp_path: Path) -> None:
     ("edit", "words"),
     [
         (lambda rows: rows["profile.md"].update(name="nobody.md"), "there is no document nobody.md"),
-        (lambda rows: rows["profile.md"].update(page="a//b"), "the page of profile.md is not valid"),
-        (lambda rows: rows["profile.md"].update(page="projects/silica"), "have the same page projects/silica"),
-        (lambda rows: rows["profile.md"].update(page="ideas"), "the page ideas of profile.md is taken"),
+        (lambda rows: rows["profile.md"].update(target="a//b"), "the page of profile.md is not valid"),
+        (lambda rows: rows["profile.md"].update(target="projects/silica"), "have the same page projects/silica"),
+        (lambda rows: rows["profile.md"].update(target="ideas"), "the page ideas of profile.md is taken"),
         (lambda rows: rows["profile.md"].update(action="eat"), "the action of profile.md is one of"),
         (lambda rows: rows["profile.md"].update(action="merge"), "cannot be merged without a model"),
         (lambda rows: rows["profile.md"].update(action="follow"), "cannot be followed"),
         (lambda rows: rows["profile.md"].update(digest="0"), "profile.md has changed since the plan was made"),
         (lambda rows: rows["all"].append(rows["profile.md"]), "it has profile.md twice"),
-        (lambda rows: rows["all"].append(3), "each document is an object"),
+        (lambda rows: rows["all"].append(3), "each step is an object"),
     ],
 )
 def test_an_edit_that_cannot_be_carried_out_is_named(tmp_path: Path, edit: Edit, words: str) -> None:
@@ -169,7 +171,7 @@ def test_an_edit_that_cannot_be_carried_out_is_named(tmp_path: Path, edit: Edit,
 def test_a_plan_of_another_folder_and_one_that_is_no_json_are_refused(tmp_path: Path) -> None:
     memory, folder = offline(), write_files(tmp_path / "a", NOTES)
     file = edited(memory, folder, lambda rows: None)
-    with pytest.raises(InvalidSetting, match="has no documents from"):
+    with pytest.raises(InvalidSetting, match="has no steps for"):
         read_plan(file, memory, scanned(folder), tmp_path)
     file.write_text("{", "utf-8")
     with pytest.raises(InvalidSetting, match="is not JSON"):
@@ -182,4 +184,4 @@ def test_a_document_that_was_brought_in_since_the_plan_is_left_alone(tmp_path: P
     first = read_plan(file, memory, scanned(folder), folder)
     run(memory, scanned(folder), replace(first, steps=first.steps[:2]))
     done = run(memory, scanned(folder), read_plan(file, memory, scanned(folder), folder))
-    assert done.totals["unchanged"] == 2 and done.totals["created"] == 2
+    assert done.plan.facts["totals"]["unchanged"] == 2 and done.plan.facts["totals"]["created"] == 2

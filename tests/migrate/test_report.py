@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from memory_v2.files.left_out import LeftOut
-from memory_v2.migrate.outcome import Outcome
-from memory_v2.migrate.report import STATUSES, Report, make_report, write_reports
+from memory_v2.migrate.ledger import STATUSES
+from memory_v2.migrate.render_report import MOST, report_markdown
+from memory_v2.migrate.report import Report, make_report, write_reports
 from memory_v2.migrate.source import Scan, SourceDocument
-from memory_v2.migrate.told import MOST, report_markdown, verification_markdown
-from memory_v2.migrate.verify import verify
+from memory_v2.migrate.verify import Verification, verify
+from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.serialize import document as as_document
 from tests.migrate.brought import brought, document, scan_of
 from tests.operations.scenes import offline
@@ -22,8 +23,16 @@ SECRET = "hunter2!abc"
 LONG = "Leeks are planted in March with a spade from the shed, ten in a row, and watered each evening until June."
 
 
-def reported(scan: Scan, *outcomes: Outcome) -> Report:
-    return make_report(Path("/home/ada/notes"), scan, outcomes)
+def reported(scan: Scan, *steps: Step, found: Verification | None = None) -> Report:
+    """The report on a run that came as far as these steps."""
+    known = {step.name: step for step in steps}
+    reached = tuple(known.get(one.name) or Step("create", one.name) for one in scan.documents)
+    facts = {"source": "/home/ada/notes", "read_as": scan.format, "left_out": scan.left_out}
+    return make_report(scan, Plan("import", steps=reached, facts=facts), found)
+
+
+def created(name: str) -> Step:
+    return Step("create", name, name.removesuffix(".md"), applied=True)
 
 
 def a_scan() -> Scan:
@@ -42,9 +51,9 @@ def a_scan() -> Scan:
 
 def test_the_totals_add_up() -> None:
     scan = a_scan()
-    outcomes = [Outcome(one.name, "created", one.place) for one in scan.documents[:2]]
-    outcomes.append(Outcome("copy.md", "skipped", reason="it stands on beans already"))
-    totals = reported(scan, *outcomes).totals
+    steps = [created(one.name) for one in scan.documents[:2]]
+    steps.append(Step(SKIP, "copy.md", reason="it stands on beans already"))
+    totals = reported(scan, *steps).totals
     assert totals["documents"] == 4 == sum(totals[status] for status in STATUSES)
     assert (totals["created"], totals["skipped"], totals["failed"]) == (2, 1, 1)
     assert totals["files"] == totals["documents"] + totals["left_out"] == 6
@@ -53,7 +62,7 @@ def test_the_totals_add_up() -> None:
 def test_the_blocks_add_up_too() -> None:
     memory, scan = offline(), a_scan()
     found = verify(memory, scan, brought(memory, scan))
-    totals = make_report(Path("notes"), scan, (), verification=found).totals
+    totals = reported(scan, found=found).totals
     assert totals["blocks"] == sum(totals[f"blocks_{state}"] for state in ("there", "changed", "left_out", "missing"))
     assert totals["blocks"] == totals["blocks_there"] == 12
 
@@ -76,18 +85,17 @@ def test_no_secret_is_in_a_report(name: str, tmp_path: Path) -> None:
     memory.storage.write("silica", b"# Silica\n")
     found = verify(memory, scan, imported)
     assert found.count("changed")
-    write_reports([make_report(Path("notes"), scan, (), verification=found)], tmp_path / name)
+    write_reports([reported(scan, found=found)], tmp_path / name)
     text = (tmp_path / name).read_text("utf-8")
     assert SECRET not in text
     assert SECRET[4:] not in text
-    assert SECRET not in verification_markdown(found)
 
 
 def test_the_json_has_all_and_the_markdown_the_first(tmp_path: Path) -> None:
     documents = [document(f"{n}.md", f"# Page {n}\n\n{n}\n") for n in range(40)]
-    report = reported(scan_of(*documents), *(Outcome(one.name, "created", one.place) for one in documents))
+    report = reported(scan_of(*documents), *(created(one.name) for one in documents))
     write_reports([report], tmp_path / "report.json")
-    assert len(json.loads((tmp_path / "report.json").read_text("utf-8"))["reports"][0]["outcomes"]) == 40
+    assert len(json.loads((tmp_path / "report.json").read_text("utf-8"))["reports"][0]["plan"]["steps"]) == 40
     shown = report_markdown(report)
     assert shown.count("(created)") == MOST
     assert "and 30 more (--json has all)" in shown
@@ -95,7 +103,7 @@ def test_the_json_has_all_and_the_markdown_the_first(tmp_path: Path) -> None:
 
 
 def test_what_has_gone_wrong_stands_first() -> None:
-    shown = report_markdown(reported(a_scan(), Outcome("silica.md", "created", "silica")))
+    shown = report_markdown(reported(a_scan(), created("silica.md")))
     headings = [line for line in shown.splitlines() if line.startswith("## ")]
     assert headings[0].startswith("## Failed (3)")
     assert headings[1].startswith("## Likely secrets")

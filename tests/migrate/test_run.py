@@ -8,7 +8,7 @@ import pytest
 from memory_v2.errors import StorageError
 from memory_v2.memory import Memory
 from memory_v2.migrate import run as running
-from memory_v2.migrate.ledger import Ledger
+from memory_v2.migrate.ledger import Ledger, status_of
 from memory_v2.migrate.planning import make_plan
 from memory_v2.migrate.run import Run, run
 from memory_v2.migrate.source import Scan, SourceDocument
@@ -32,7 +32,7 @@ def brought(memory: Memory, folder: Path, strategy: str = "keep") -> Run:
 
 
 def statuses(done: Run) -> dict[str, str]:
-    return {one.name: one.status for one in done.outcomes if one.status != "unchanged"}
+    return {one.name: status_of(one) for one in done.plan.steps if status_of(one) != "unchanged"}
 
 
 def pages(memory: Memory) -> dict[str, str]:
@@ -47,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
 def test_each_document_is_whole_on_its_page_with_its_source_and_day(folder: Path) -> None:
     memory = offline()
     done = brought(memory, folder)
-    assert done.totals["created"] == len(NOTES) and done.error is None
+    assert done.plan.facts["totals"]["created"] == len(NOTES) and done.error is None
     assert body(memory, "profile") == NOTES["profile.md"].strip()
     assert body(memory, "2026-02-03") == "# 2026-02-03\n\n- met Alice"
     page = parse_page("2026-02-03", memory.read("2026-02-03"))
@@ -115,7 +115,7 @@ def test_a_second_run_changes_nothing(folder: Path) -> None:
     brought(memory, folder)
     before, history = pages(memory), len(memory.history())
     done = brought(memory, folder)
-    assert not statuses(done) and done.totals["unchanged"] == len(NOTES)
+    assert not statuses(done) and done.plan.facts["totals"]["unchanged"] == len(NOTES)
     assert (pages(memory), len(memory.history())) == (before, history)
 
 
@@ -188,8 +188,9 @@ def test_what_is_gone_from_the_source_is_told_and_its_page_stays(folder: Path) -
     brought(memory, folder)
     (folder / "profile.md").unlink()
     done = brought(memory, folder)
-    assert [(one.name, one.page) for one in done.gone] == [("profile.md", "profile")]
-    assert "dark mode" in memory.read("profile") and "profile.md" not in {one.name for one in done.outcomes}
+    assert [(one.kind, one.path) for one in done.plan.warnings] == [("gone", "profile.md")]
+    assert "its page profile stays" in done.plan.warnings[0].message
+    assert "dark mode" in memory.read("profile") and "profile.md" not in {one.name for one in done.plan.steps}
 
 
 def test_a_file_that_was_renamed_is_not_brought_in_twice(folder: Path) -> None:
@@ -198,10 +199,10 @@ def test_a_file_that_was_renamed_is_not_brought_in_twice(folder: Path) -> None:
     before = pages(memory)
     (folder / "profile.md").rename(folder / "me.md")
     done = brought(memory, folder)
-    assert [(one.name, one.page, one.reason) for one in done.outcomes if one.status == "skipped"] == [
+    assert [(one.name, one.target, one.reason) for one in done.plan.steps if status_of(one) == "skipped"] == [
         ("me.md", "profile", "it was brought in as profile.md")
     ]
-    assert pages(memory) == before and not done.gone
+    assert pages(memory) == before and not done.plan.warnings
 
 
 def test_what_was_forgotten_does_not_come_back(folder: Path) -> None:
@@ -228,7 +229,7 @@ def test_an_import_that_was_undone_is_brought_again(folder: Path) -> None:
     before = pages(memory)
     memory.undo()
     assert pages(memory) == {}
-    assert brought(memory, folder).totals["created"] == len(NOTES)
+    assert brought(memory, folder).plan.facts["totals"]["created"] == len(NOTES)
     assert pages(memory) == before
     memory.undo()
     memory.undo(memory.history()[0].id)
@@ -239,7 +240,7 @@ def test_batches_are_operations_of_their_own(folder: Path, monkeypatch: pytest.M
     monkeypatch.setattr(running, "MAX_DOCUMENTS", 2)
     memory = offline()
     done = brought(memory, folder)
-    assert len(done.operations) == 3
+    assert len(done.plan.facts["operations"]) == 3
     assert [one.first.kind for one in memory.history()] == ["import"] * 3
     memory.undo()
     assert statuses(brought(memory, folder)) == {"projects/silica/architecture.md": "created"}
@@ -253,15 +254,15 @@ def test_a_split_that_takes_a_name_meanwhile_does_not_lose_a_document(
     folder = write_files(tmp_path, {"long.md": text, "long/silica.md": "# Another Silica\n\nThis one.\n"})
     memory = offline()
     done = brought(memory, folder)
-    assert done.totals["created"] == 2 and len(done.outcomes) == 2
-    assert all("This one." in memory.read(one.page) for one in done.outcomes if one.name == "long/silica.md")
+    assert done.plan.facts["totals"]["created"] == 2 and len(done.plan.steps) == 2
+    assert all("This one." in memory.read(one.target) for one in done.plan.steps if one.name == "long/silica.md")
     assert not statuses(brought(memory, folder))
 
 
 def test_flattened_documents_grow_a_tree(folder: Path) -> None:
     memory = offline()
     done = brought(memory, folder, "flatten")
-    assert done.totals["appended"] == len(NOTES)
+    assert done.plan.facts["totals"]["appended"] == len(NOTES)
     there = "".join(map(memory.read, pages(memory)))
     assert "*Source: 2026-02-03.md · 2026-02-03*" in there or "source: 2026-02-03.md" in there
     assert all(block.content.lstrip("# ") in there for text in NOTES.values() for block in parse_blocks(text))
@@ -280,7 +281,7 @@ def test_bytes_that_are_not_utf_8_are_kept(tmp_path: Path) -> None:
 def test_an_empty_text_fails_alone(tmp_path: Path) -> None:
     memory, folder = offline(), write_files(tmp_path, {"a.md": " \n", "b.md": "B.\n"})
     done = brought(memory, folder)
-    assert {one.name: one.status for one in done.outcomes} == {"a.md": "failed", "b.md": "created"}
+    assert {one.name: status_of(one) for one in done.plan.steps} == {"a.md": "failed", "b.md": "created"}
 
 
 def test_two_imports_from_one_source_at_once_are_refused(folder: Path) -> None:
@@ -300,4 +301,30 @@ def test_a_large_folder_that_comes_in_batches_leaves_no_page_too_large(
     scan = Scan("made up", [SourceDocument(f"all/{n}.md", text, f"all/{n}") for n, text in enumerate(texts)])
     memory = offline(threshold=4_096)
     done = run(memory, scan, make_plan(memory, scan, tmp_path))
-    assert not done.degraded and not memory.check()
+    assert not done.plan.degraded and not memory.check()
+
+
+@pytest.mark.parametrize("dropped", ["garden", "garden/beans"])
+def test_a_page_that_is_dropped_by_hand_after_the_plan_was_made_is_kept(tmp_path: Path, dropped: str) -> None:
+    notes = write_files(tmp_path / "notes", {"garden/README.md": "Leeks.\n", "garden/beans.md": "Beans.\n"})
+    with Memory.open(tmp_path / "memory") as memory:
+        memory.write("Start.", "memory", "append")
+        plan = make_plan(memory, scanned(notes), notes)
+        write_files(tmp_path / "memory", {f"{dropped}.md": "# By hand\n\nPrecious.\n"})
+        done = run(memory, scanned(notes), plan)
+        assert done.error is None and done.plan.facts["totals"]["created"] == 2
+        assert "Precious." in memory.read(dropped)
+        assert all(
+            "Leeks." in memory.read(one.target) or "Beans." in memory.read(one.target) for one in done.plan.steps
+        )
+        assert {one.kind for one in memory.check() if one.severity == "error"} <= {"unreachable"}  # the page by hand
+
+
+def test_the_page_of_a_folder_that_is_dropped_by_hand_after_the_plan_was_made_is_kept(tmp_path: Path) -> None:
+    notes = write_files(tmp_path / "notes", {"garden/beans.md": "Beans.\n"})
+    with Memory.open(tmp_path / "memory") as memory:
+        plan = make_plan(memory, scanned(notes), notes)
+        write_files(tmp_path / "memory", {"garden.md": "# By hand\n\nPrecious.\n"})
+        run(memory, scanned(notes), plan)
+        assert "Precious." in memory.read("garden") and "[[garden/beans]]" in memory.read("garden")
+        assert {one.kind for one in memory.check() if one.severity == "error"} <= {"unreachable"}  # the page by hand

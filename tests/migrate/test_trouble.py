@@ -12,7 +12,7 @@ import pytest
 from memory_v2.errors import ModelError, NotAllowed, StorageError, UsageError
 from memory_v2.memory import Memory
 from memory_v2.migrate import run as running
-from memory_v2.migrate.ledger import Ledger, digest_of
+from memory_v2.migrate.ledger import Ledger, digest_of, status_of
 from memory_v2.migrate.older import check_apart, check_empty, older_memory
 from memory_v2.migrate.planning import make_plan
 from memory_v2.migrate.run import Run, run
@@ -74,19 +74,19 @@ def test_an_import_goes_on_after_the_storage_has_failed_anywhere(folder: Path, a
     whole, memory = still(VolatileStorage(clock)), still(Failing(at))
     assert brought(whole, folder).error is None
     done = brought(memory, folder)
-    assert isinstance(done.error, StorageError) or done.degraded  # the latter: it was a split
-    assert len(done.outcomes) == len(FILES)
+    assert isinstance(done.error, StorageError) or done.plan.degraded  # the latter: it was a split
+    assert len(done.plan.steps) == len(FILES)
     again = still(memory.storage)
     assert brought(again, folder).error is None
     assert tree(again) == tree(whole) and not faults(pages_of(again.storage), THRESHOLD)
-    assert brought(again, folder).totals["unchanged"] == len(FILES)
+    assert brought(again, folder).plan.facts["totals"]["unchanged"] == len(FILES)
 
 
 def test_what_was_not_reached_is_told(folder: Path) -> None:
     done = brought(still(Failing(3)), folder)
     assert str(done.error) == "no space left on the disk"
-    assert done.totals["created"] == 3 and done.totals["failed"] == len(FILES) - 3
-    assert {one.reason for one in done.outcomes if one.status == "failed"} == {
+    assert done.plan.facts["totals"]["created"] == 3 and done.plan.facts["totals"]["failed"] == len(FILES) - 3
+    assert {one.reason for one in done.plan.steps if status_of(one) == "failed"} == {
         "not brought in yet: no space left on the disk"
     }
 
@@ -129,7 +129,7 @@ def test_others_may_write_meanwhile(folder: Path) -> None:
     finally:
         ended.set()
         writer.join()
-    assert done.error is None and done.totals["created"] == len(FILES)
+    assert done.error is None and done.plan.facts["totals"]["created"] == len(FILES)
     memory = still(storage)
     assert not faults(pages_of(storage), THRESHOLD) and "line 2 of another writer" in memory.read("others")
 
@@ -148,9 +148,9 @@ def test_two_imports_of_two_sources_may_run_at_once(folder: Path, tmp_path: Path
         thread.start()
     for thread in threads:
         thread.join()
-    assert [done.totals["created"] for done in runs] == [len(FILES)] * 2
+    assert [done.plan.facts["totals"]["created"] for done in runs] == [len(FILES)] * 2
     assert not faults(pages_of(storage), THRESHOLD)
-    assert brought(still(storage), other).totals["unchanged"] == len(FILES)
+    assert brought(still(storage), other).plan.facts["totals"]["unchanged"] == len(FILES)
 
 
 @pytest.mark.allow_hosts([HOST])
@@ -159,9 +159,9 @@ def test_a_bucket_takes_an_import_and_a_second_one_changes_nothing(folder: Path,
     brought(whole, folder)
     with new_bucket() as bucket:
         memory = still(S3Storage(bucket, "team/memory", endpoint=server(), cache=tmp_path / "cache"))
-        assert brought(memory, folder).totals["created"] == len(FILES)
+        assert brought(memory, folder).plan.facts["totals"]["created"] == len(FILES)
         assert tree(memory) == tree(whole)
-        assert brought(memory, folder).totals["unchanged"] == len(FILES)
+        assert brought(memory, folder).plan.facts["totals"]["unchanged"] == len(FILES)
 
 
 def test_what_is_forgotten_goes_from_the_notes_of_imports(tmp_path: Path) -> None:
@@ -201,13 +201,13 @@ def test_a_model_works_in_what_is_small_and_the_rest_becomes_pages(tmp_path: Pat
         "more.md": ("merge", "it is much like boats.md"),
         "note.md": ("merge", "it is small"),
     }
-    assert plan.requests == 2 and plan.cost is not None and 0.0 < plan.cost < 1.0
+    assert plan.facts["requests"] == 2 and 0.0 < plan.facts["estimated_cost"] < 1.0
     done = run(memory, scanned(folder), plan)
-    assert done.totals["merged"] == 2 and done.cost.calls == len(model.sent) >= 2
+    assert done.plan.facts["totals"]["merged"] == 2 and done.plan.cost.calls == len(model.sent) >= 2
     assert {one.first.kind for one in memory.history()} == {"import", "write"}
     text = "".join(map(memory.read, memory.storage.list_files()))
     assert "Ada keeps the books." in text and "note.md" in text
-    assert brought(memory, folder).totals["unchanged"] == 3 and done.cost.calls == len(model.sent)
+    assert brought(memory, folder).plan.facts["totals"]["unchanged"] == 3 and done.plan.cost.calls == len(model.sent)
 
 
 def test_what_refers_to_others_or_is_referred_to_keeps_its_page_so_that_the_links_lead_somewhere(
@@ -220,7 +220,7 @@ def test_what_refers_to_others_or_is_referred_to_keeps_its_page_so_that_the_link
     }
     folder, memory = write_files(tmp_path, files), with_model(offline(), priced())
     done = brought(memory, folder)
-    assert {one.name: (one.status, one.page) for one in done.outcomes} == {
+    assert {one.name: (status_of(one), one.target) for one in done.plan.steps} == {
         "ada.md": ("created", "ada"),
         "cat.md": ("merged", "cat"),
         "work/bob.md": ("created", "work/bob"),
@@ -232,7 +232,9 @@ def test_the_log_of_a_day_stays_with_those_of_the_other_days_however_short_it_is
     files = {f"log/2026-05-0{day}.md": f"Day {day}.\n" for day in range(1, 4)}
     folder, memory = write_files(tmp_path, files), with_model(offline(), priced())
     done = brought(memory, folder)
-    assert {one.page: one.status for one in done.outcomes} == {f"log/2026-05-0{day}": "created" for day in range(1, 4)}
+    assert {one.target: status_of(one) for one in done.plan.steps} == {
+        f"log/2026-05-0{day}": "created" for day in range(1, 4)
+    }
 
 
 def test_a_small_document_with_sections_of_its_own_keeps_them_on_a_page(tmp_path: Path) -> None:
@@ -248,7 +250,7 @@ def test_a_document_that_a_model_worked_in_and_that_has_changed_is_worked_in_aga
     memory = with_model(offline(), priced())
     brought(memory, folder)
     write_files(folder, {"note.md": "Ada keeps the books.\n\nBob paints the boats.\n"})
-    assert brought(memory, folder).totals["merged"] == 1
+    assert brought(memory, folder).plan.facts["totals"]["merged"] == 1
     assert "Bob paints the boats." in "".join(map(memory.read, memory.storage.list_files()))
 
 
@@ -267,9 +269,9 @@ def test_a_provider_that_fails_halfway_stops_the_import_and_the_next_run_goes_on
 
     done = brought(with_model(memory, priced(failing)), folder)
     assert isinstance(done.error, ModelError) and "no connection" in str(done.error)
-    assert done.totals["merged"] == 3 and done.totals["failed"] == 3
-    assert brought(with_model(memory, priced()), folder).totals == {
-        **done.totals,
+    assert done.plan.facts["totals"]["merged"] == 3 and done.plan.facts["totals"]["failed"] == 3
+    assert brought(with_model(memory, priced()), folder).plan.facts["totals"] == {
+        **done.plan.facts["totals"],
         "merged": 3,
         "failed": 0,
         "unchanged": 3,
@@ -281,7 +283,9 @@ def test_no_request_is_begun_after_the_limit_of_the_cost(tmp_path: Path) -> None
     memory, model = offline(), priced()
     done = brought(with_model(memory, model), folder, max_cost=0.15)
     assert isinstance(done.error, NotAllowed) and "the limit of 0.15 dollars was reached" in str(done.error)
-    assert len(model.sent) == 2 and done.totals["merged"] == 2 and done.cost.money == pytest.approx(0.2)
+    assert (
+        len(model.sent) == 2 and done.plan.facts["totals"]["merged"] == 2 and done.plan.cost.money == pytest.approx(0.2)
+    )
 
 
 def test_a_source_in_the_memory_or_around_it_is_refused(tmp_path: Path) -> None:
@@ -326,12 +330,16 @@ def test_each_document_that_a_model_divides_has_the_limits_of_an_operation(tmp_p
     folder = write_files(tmp_path, {f"{word}.md": f"# {word}\n\n{text}" for word, text in parts.items()})
     memory = with_model(offline(), priced())
     done = brought(memory, folder)
-    assert done.totals["created"] == 3 and len(done.operations) == 3 and done.cost.calls == 3
-    assert not done.degraded
+    assert (
+        done.plan.facts["totals"]["created"] == 3
+        and len(done.plan.facts["operations"]) == 3
+        and done.plan.cost.calls == 3
+    )
+    assert not done.plan.degraded
 
 
 def test_a_document_that_cannot_be_worked_in_fails_alone(tmp_path: Path) -> None:
     folder = write_files(tmp_path, {"blank.md": "\u200b\n", "note.md": "Ada keeps the books.\n"})
     done = brought(with_model(offline(), priced()), folder)
-    assert {one.name: one.status for one in done.outcomes} == {"blank.md": "failed", "note.md": "merged"}
-    assert "the text is empty" in next(one.reason for one in done.outcomes if one.status == "failed")
+    assert {one.name: status_of(one) for one in done.plan.steps} == {"blank.md": "failed", "note.md": "merged"}
+    assert "the text is empty" in next(one.reason for one in done.plan.steps if status_of(one) == "failed")

@@ -10,6 +10,7 @@ from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.source import Scan
 from memory_v2.migrate.verify import Passage, Verification, verify
+from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.storage.history import Revision
 from memory_v2.tree.block import split_lines
 from tests.migrate.brought import brought, brought_one, document, last_operation, scan_of
@@ -38,6 +39,11 @@ def holds(memory: Memory, scan: Scan, found: Verification) -> None:
             there = lines_at(memory.read(passage.page), passage.page_lines)
             given = lines_at(texts[passage.name], passage.lines)
             assert [line.lstrip("#") for line in there] == [line.lstrip("#") for line in given]
+
+
+def skipping(name: str, reason: str) -> Plan:
+    """A plan that skips a document."""
+    return Plan("import", steps=(Step(SKIP, name, reason=reason),))
 
 
 def test_a_document_is_traced_line_by_line() -> None:
@@ -145,12 +151,12 @@ def test_a_document_that_was_not_brought_in_is_missing_unless_there_is_a_reason(
     )
     imported = {"a.md": brought_one(memory, scan.documents[0])}
     assert verify(memory, scan, imported).count("missing") == 6
-    found = verify(memory, scan, imported, {"b.md": "a.md has the same text"})
+    found = verify(memory, scan, imported, skipping("b.md", "a.md has the same text"))
     assert found.is_complete
     assert found.passages[-1] == Passage("b.md", (1, 12), "there", 6, "a", (1, 12), reason="a.md has the same text")
     assert found.left_out == (LeftOut("c.json", "no reader for JSON"),)
     other = scan_of(scan.documents[0], document("b.md", "# Beans\n\nThey climb.\n\nThe end.\n"))
-    found = verify(memory, other, imported, {"b.md": "nobody wanted it"})
+    found = verify(memory, other, imported, skipping("b.md", "nobody wanted it"))
     assert found.is_complete
     assert (found.count("there"), found.count("left out"), found.blocks) == (7, 2, 9)
 
@@ -163,7 +169,7 @@ def test_a_source_that_has_changed_since_is_missing_until_it_is_imported_again()
     assert [one.reason for one in found.passages if one.state == "missing"] == [
         "it has changed in the source since it was imported"
     ]
-    assert verify(memory, changed, imported, {"a.md": "changed on both sides"}).is_complete
+    assert verify(memory, changed, imported, skipping("a.md", "changed on both sides")).is_complete
 
 
 def test_what_was_forgotten_is_told_as_forgotten() -> None:

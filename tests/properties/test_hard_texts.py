@@ -1,4 +1,4 @@
-"""Any text is found to the letter, is found by a search, and is undone. `bench.texts` tries thousands."""
+"""Any text is found to the letter, is found by a search, and is undone."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.hard_texts import STRUCTURES, dates, scripts, texts
-from bench.trial import Trial, is_refused, smallest
 from memory_v2 import Memory
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.tree.page import Page
 from tests.effort import effort
+from tests.properties.hard_texts import STRUCTURES, dates, scripts, texts
+from tests.properties.trial import Trial, is_refused
 from tests.properties.whole import clock, pages_of
 
 KINDS = STRUCTURES | {"any script": scripts, "a day": dates, "surrogates": st.text(st.characters(categories=["Cs"]))}
-STANDING = 20
+DATED = 20
 """Lines that are in the memory beforehand: few, so that a text takes a few milliseconds."""
 
 
@@ -55,7 +55,7 @@ def test_empty_texts_and_halves_of_pairs_are_refused(text: str) -> None:
 def test_what_is_not_kept_found_or_undone_is_told(
     monkeypatch: pytest.MonkeyPatch, method: str, broken: Callable[..., object], told: str
 ) -> None:
-    trial = Trial(standing=3)
+    trial = Trial(3)
     monkeypatch.setattr(Memory, method, broken)
     assert trial.problem("# Tea\n\nAda likes  Assam.\n\nBob does too.").startswith(told)
 
@@ -82,13 +82,9 @@ def test_a_heading_or_a_rule_that_no_page_notes_is_missing(
             p: page.stamped(clock(), **{key: value}) if key in page.properties else page for p, page in pages.items()
         }
 
-    monkeypatch.setattr("bench.trial.pages_of", tampered)
-    monkeypatch.setattr("bench.trial.missing", lambda contents, texts: [])
+    monkeypatch.setattr("tests.properties.trial.pages_of", tampered)
+    monkeypatch.setattr("tests.properties.trial.missing", lambda contents, texts: [])
     assert trial.problem(SECTIONS).startswith(f"missing, or fewer than were written: '{lost}")
 
 
-def test_a_failing_text_is_reduced_to_what_fails() -> None:
-    assert smallest("many words, a flaw, and more words", lambda part: "flaw" in part, 200) == "flaw"
-
-
-trial = Trial(STANDING)
+trial = Trial(DATED)

@@ -8,14 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory_v2.cli.checked import verified
 from memory_v2.memory import Memory
-from memory_v2.migrate.outcome import Outcome
-from memory_v2.migrate.plan import Plan
+from memory_v2.migrate.ledger import Ledger, status_of
 from memory_v2.migrate.planning import make_plan
 from memory_v2.migrate.readers import scan_paths
 from memory_v2.migrate.run import run
-from memory_v2.migrate.verify import Verification
+from memory_v2.migrate.verify import Verification, verify
+from memory_v2.plan import Plan
 from tests.migrate.v1 import write_note
 from tests.replay.scenario import BOTH, Scenario
 from tests.replay.stage import Stage
@@ -108,10 +107,9 @@ class Migrated:
     """The plan, and what came of it: of each document, of each block, and what is wrong with the tree."""
 
     plan: Plan
-    outcomes: Sequence[Outcome]
+    done: Plan
     verification: Verification
     error: str
-    degraded: str
     faults: Sequence[str]
 
 
@@ -125,10 +123,9 @@ def migrate(memory: Memory) -> Migrated:
         done = run(memory, scan, plan)
         return Migrated(
             plan=plan,
-            outcomes=done.outcomes,
-            verification=verified(memory, scan, plan, done),
+            done=done.plan,
+            verification=verify(memory, scan, Ledger(memory.storage, source).read(), done.plan),
             error=str(done.error or ""),
-            degraded="; ".join(done.degraded),
             faults=[str(finding) for finding in memory.check()],
         )
 
@@ -138,11 +135,11 @@ def act(stage: Stage) -> Migrated:
 
 
 def judge(stage: Stage, migrated: Migrated) -> None:
-    assert (migrated.error, migrated.degraded, migrated.faults) == ("", "", [])
+    assert (migrated.error, migrated.done.degraded, migrated.faults) == ("", "", [])
     pages = stage.tree()
     made = {f"{path}.md": "created" if path in CONNECTED else "merged" for path in NOTES}
-    assert {one.name: one.status for one in migrated.outcomes} == made
-    assert all(one.page in pages and one.operation for one in migrated.outcomes)
+    assert {step.name: status_of(step) for step in migrated.done.steps} == made
+    assert all(step.target in pages and step.facts["operation"] for step in migrated.done.steps)
     assert migrated.verification.is_complete
     assert migrated.verification.documents == len(NOTES)
     everything = "\n".join(pages.values())

@@ -29,7 +29,7 @@ HEADING_WEIGHT = 3
 _NOT_PROSE = frozenset(["fence", "code", "table", "html", "front matter", "rule", "piece"])
 _SURFACE = re.compile(r"[^\W_][\w'’+#.-]*[\w+#]|[^\W_]")
 _LABEL = re.compile(r"([^\W\d_][\w-]{0,30})[\"*_`]{0,3}:(?=\s|[\"*_`])")
-_NOISE = re.compile(r"[`*_>#|\[\]()!~]+|https?://\S+|<[^>]*>|\{[%{#].*?[%}#]\}")
+_NOISE = re.compile(r"[`*_>#|\[\]()!~]+|https?://\S+|<[^<>]*>|\{[%{#][^{\n]*?[%}#]\}")
 
 
 @cache
@@ -132,7 +132,7 @@ def telling_words(title: str, blocks: Sequence[Block]) -> list[str]:
 
 def heading_name(heading: str) -> str:
     """The subject of a heading: without dates, brackets, and anything after a colon or a dash."""
-    bare = re.sub(r"\([^)]*\)|\[[^\]]*\]", " ", plain(heading)).strip()
+    bare = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", " ", plain(heading)).strip()
     bare = re.sub(r"^(?:\d{1,3}|[A-Za-z])[.)]\s+", "", bare)
     bare = undated(bare)
     short = re.split(r"\s[-–—]+\s|:\s", bare, maxsplit=1)[0]

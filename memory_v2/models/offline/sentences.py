@@ -36,7 +36,9 @@ _ABBREVIATED = re.compile(
 LONGEST_ABBREVIATED = 12
 """How far before the end of a sentence an abbreviation is looked for, in characters: more than any of them has."""
 _IN_LOWER_CASE = re.compile("[a-z]")
-_URL = re.compile(r"(?:\bURL\b\W*)?https?://\S+(?:\s*[—–-]\s+)?|<[^>\s][^>]*>|!\[[^\]]*\]\([^)]*\)|\{[%#].*?[%#]\}")
+_URL = re.compile(
+    r"(?:\bURL\b\W*)?https?://\S+(?:\s*[—–-]\s+)?|<[^<>\s][^<>]*>|!\[[^\[\]]*\]\([^()]*\)|\{[%#][^{\n]*?[%#]\}"
+)
 _BESIDE = re.compile(r"(?<![ \t])[ \t]+[|·•][ \t]+(?=\*\*[^*\n]{1,60}(?::\*\*|\*\*:))")
 """What parts fields that stand on one line."""
 _CLAUSE = re.compile(r"\s+[-–—→|]+\s+|—|\s*[;；：。]|[:.]\s|\s*\(")
@@ -50,7 +52,7 @@ _YEAR = re.compile(r"(?<![\w.,/-])(?:19|20)\d\d(?![\w,/-])")
 _CLOSED = re.compile(r"\([^()]*\)|\"[^\"]*\"|„[^“”]*[“”]|“[^”]*”|«[^»]*»|「[^」]*」|『[^』]*』")
 _OPENING = re.compile(r"[(\"„“«「『]")
 _OF_CODE = re.compile(
-    r"\w=\w|(?<![\w/])(?:~|\.{1,2})?/?[\w.-]+/[\w.-]+/|(?<![\w/])[~/][\w.-]+/|[A-Za-z]:\\|::|\w\(\)|[A-Za-z_]\((?!\w{1,3}\))|=>|[{}]"
+    r"\w=\w|(?<![\w/.-])(?:~|\.{1,2})?/?[\w.-]+/[\w.-]+/|(?<![\w/])[~/][\w.-]+/|[A-Za-z]:\\|::|\w\(\)|[A-Za-z_]\((?!\w{1,3}\))|=>|[{}]"
 )
 
 

@@ -32,7 +32,7 @@ _LINES = frozenset(["paragraph", "item", "quote"])
 _NUMBERING = re.compile(
     r"^(?:[^\w\s(\"'“‘¿¡`~/]+\s*)*(?:(?:\d{1,2}(?:\.\d{1,2})*|[A-Za-z]|\d{1,2}[a-z])[.):]\s+|\d{1,2}(?:\.\d{1,2})+\s+)?"
 )
-_BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _DAY = re.compile(rf"\b{DAY_OR_MONTH}\b")
 _SAID = re.compile(r"\s*[\"“„«「]")
 _SPEAKS = re.compile(r":\s+(?=[\"“„«])")
@@ -53,12 +53,12 @@ _COUNT = re.compile(r"(?:our |the )?(?:top |best )?\d{1,2} [^\W\d_]+", re.I)
 _TRAILING = re.compile(r"""(?<![^\w)\]"'”’»…%+#!?])[^\w)\]"'”’»…%+#!?]+$""")
 _BOLD = re.compile(r"\W*\*\*([^*\n]{2,60}?)[.:：]?\*\*")
 _BOLD_LINE = re.compile(r"\W*\*\*([^*\n]{2,80}?)[:：]?\*\*\s*[:：]?")
-_ASIDE = re.compile(r"([*_])(?!\1).*(?<!\1)\1(?:\s*[^\w\s]+)?", re.S)
+_ASIDE = re.compile(r"([*_])(?!\1).*(?<!\1)\1(?:\s*[^\w\s*_]++)?", re.S)
 _TOP_KEY = re.compile(r"^([^\W\d_][\w-]{2,40}):(?:[ \t]+(\S.*))?$", re.M)
 _SECRET = re.compile(r"pass(?:word|phrase|code|wd|wort)|pwd|secret|token|(?<![a-z])key(?![a-z])|kennwort|senha", re.I)
 """In the name of a value that may be one to keep secret, whatever words it has."""
 _COMMENT = re.compile(r"(?:^|[ \t])(?:#|//|--)[ \t]+(?:←[ \t]*(?:[A-Z]+:[ \t]*)?)?([^\W\d_][^\n]{3,})$", re.M)
-_CELL = re.compile(r"^[ \t]*\|?([^|\n]*)\|", re.M)
+_CELL = re.compile(r"^[ \t]*+\|?([^|\n]*)\|", re.M)
 
 
 @dataclass(frozen=True)

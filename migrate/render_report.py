@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from memory_v2.files.left_out import LeftOut
-from memory_v2.migrate.outcome import Outcome
-from memory_v2.migrate.report import STATUSES, Duplicate, Remark, Report
+from memory_v2.migrate.ledger import STATUSES, status_of
+from memory_v2.migrate.report import Duplicate, Remark, Report
 from memory_v2.migrate.verify import Passage, State, Verification
+from memory_v2.plan import Step
 from memory_v2.text.amounts import counted
 from memory_v2.text.contradictions import Contradiction
 from memory_v2.tree.block import readable
@@ -27,48 +28,34 @@ _STATES: Mapping[State, str] = {
 
 def report_markdown(report: Report) -> str:
     """The report: the totals, then what has gone wrong, then what a person should look at, then what went where."""
-    counts = report.totals
+    counts, plan = report.totals, report.plan
     lines = [
-        f"# Import of {_one_line(report.source)}",
+        f"# Import of {_one_line(plan.facts['source'])}",
         "",
-        f"- **{counted(counts['documents'], 'document')}** ({report.format}): "
+        f"- **{counted(counts['documents'], 'document')}** ({plan.facts['read_as']}): "
         f"{_sum((counts[status], status) for status in STATUSES)}",
         f"- **{counted(counts['files'], 'file')}**: {counts['documents']:,} documents, {counts['left_out']:,} left out",
     ]
     if report.verification:
         lines.append(f"- {of_blocks(report.verification, '**')}")
-    by_status = {status: [one for one in report.outcomes if one.status == status] for status in STATUSES}
-    moved = [one for one in report.outcomes if one.status not in ("failed", "skipped", "unchanged")]
+    failed, skipped = ([step for step in plan.steps if status_of(step) == one] for one in ("failed", "skipped"))
     unexpected = [one for one in report.left_out if not one.is_expected]
     expected = [one for one in report.left_out if one.is_expected]
     passages = report.verification.passages if report.verification else ()
-    lines += _section("Failed", _by_reason(by_status["failed"]), len(by_status["failed"]))
+    gone = (f"{_code(one.path)}: {_one_line(one.message)}" for one in plan.warnings)
+    lines += _section("Failed", _by_reason(failed), len(failed))
     lines += _section("Missing in the tree", (_passage(one) for one in passages if one.state == "missing"))
     lines += _section("Likely secrets, kept as they are", map(_remark, report.secrets))
     lines += _section("Contradictions, newest first", map(_contradiction, report.contradictions))
     lines += _section("Duplicates", map(_duplicate, report.duplicates))
     lines += _section("References that lead nowhere", map(_remark, report.dead))
     lines += _section("To look at", map(_remark, report.remarks))
-    lines += _section("Skipped", _by_reason(by_status["skipped"]), len(by_status["skipped"]))
-    lines += _section("No longer in the source; the pages stay", map(_outcome, report.gone))
+    lines += _section("Skipped", _by_reason(skipped), len(skipped))
+    lines += _section("No longer in the source; the pages stay", gone)
     lines += _section("Changed here since", (_passage(one) for one in passages if one.state == "changed"))
     lines += _section("Files left out", _by_reason(unexpected), len(unexpected))
     lines += _section("Files with nothing of yours", _by_reason(expected), len(expected))
-    lines += _section("What went where", map(_outcome, moved))
-    return "\n".join(lines) + "\n"
-
-
-def verification_markdown(found: Verification) -> str:
-    """The verification: the totals, then what is missing, then the rest, then which lines are where."""
-    whole = "Nothing is missing." if found.is_complete else "**Some of the source is missing in the tree.**"
-    lines = ["# Verification", "", whole, "", f"- {of_blocks(found, '**')} · {counted(found.documents, 'document')}"]
-    by_state = {state: [one for one in found.passages if one.state == state] for state in _STATES}
-    lines += _section("Missing", map(_passage, by_state["missing"]))
-    lines += _section("Pages that cannot be read", map(_code, found.unreadable))
-    lines += _section("Changed here since", map(_passage, by_state["changed"]))
-    lines += _section("Left out", map(_passage, by_state["left out"]))
-    lines += _section("Files left out", _by_reason(found.left_out), len(found.left_out))
-    lines += _section("In the tree", map(_passage, by_state["there"]))
+    lines += _section("What went where", (f"{_went(step)} ({status_of(step)})" for step in plan.steps if step.applied))
     return "\n".join(lines) + "\n"
 
 
@@ -97,19 +84,16 @@ def of_blocks(found: Verification, mark: str = "") -> str:
     return f"{mark}{counted(found.blocks, 'block')}{mark}: {states}"
 
 
-def _outcome(one: Outcome) -> str:
-    return f"{_code(one.name)}{_page_of(one)} ({one.status})"
+def _went(one: Step | LeftOut) -> str:
+    """The name of a document, and the page that has it."""
+    return _code(one.name) + (f" → {_code(one.target)}" if isinstance(one, Step) and one.target else "")
 
 
-def _page_of(one: Outcome | LeftOut) -> str:
-    return f" → {_code(one.page)}" if isinstance(one, Outcome) and one.page else ""
-
-
-def _by_reason(left: Sequence[Outcome] | Sequence[LeftOut]) -> list[str]:
+def _by_reason(left: Sequence[Step] | Sequence[LeftOut]) -> list[str]:
     """What was not brought in, those with the same reason on one line."""
     names: dict[str, list[str]] = {}
     for one in left:
-        names.setdefault(one.reason, []).append(_code(one.name) + _page_of(one))
+        names.setdefault(one.reason, []).append(_went(one))
     return [f"{_named(group)}: {_one_line(reason)}" for reason, group in names.items()]
 
 

@@ -1,13 +1,16 @@
-"""Audits a memory in a folder against a log of what was done with it: `python -m bench.auditor FOLDER LOG`.
+"""Audits a memory in a folder against a log of what was done with it.
 
-It uses no code of the product. It reads the Markdown files, the log, and the history through plain git, and shows
+It uses no code of the product. What it knows of the format is in `docs/format.md`: which files are pages, how a message
+is laid out, that a block too large for a page is cut into pieces that say so below `## Metadata`, and that a page made
+of a section notes there what its heading was, and the rules at its end. It reads the Markdown files, the log, and the
+history through plain git, and shows
 
 1. that the text of every acknowledged write is in the history to the letter: on the pages of a commit of its operation,
    or in the message of one;
 2. that each line of those texts, and each line written by hand, is on a page, or was taken away by somebody: by the
    user, as the log says, or by a decision whose message names the line and gives a reason; a section's heading may
    have become the title of its page, and rules may have gone from the end of a page, if the page's metadata notes it;
-3. what stands on the pages that nobody gave: words of the model's own.
+3. that no number stands on a page that neither the page had nor anybody gave.
 
 The log has a JSON object per line for each operation: what was `did`, its arguments, whether it was `acknowledged`, and
 the newest commit `before` and `after` it.
@@ -15,25 +18,32 @@ the newest commit `before` and `after` it.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import sys
+import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from bench.commits import PIECES, Commit, Repository, noted_lines
-from bench.commits import lines_of as lines
+LINE_END = re.compile(r"\r\n|\r|\n")
+PIECE = re.compile(r"^piece: (\d+) of (\d+), (\d+) bytes of \w+\s*$", re.M)
+NOTED = re.compile(r"^(title_level|rules_below): (.+)$", re.M)
+FRONT_MATTER = re.compile(r"\A---\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*\n")
+SIGNED = re.compile(r"#(?=[ \t]|$)")
+UNDERLINED = re.compile(r"(?:[ \t]*\S.*\n)+? {0,3}(=+)[ \t]*(?:\n|$)")
+"""The title of a page: a line with a number sign, or lines with a line of equals signs below them."""
+PIECES = "/part-*"
+"""The end of the name of a document that stands on several pages."""
+TRAILER = re.compile(r"(Operation|Decided-by|Degraded|Undoes): (.*)")
 
 Operation = dict[str, Any]
 
 LINK = re.compile(r"\[\[([^\[\]|#\r\n]*)(?:#[^\[\]|\r\n]*)?(?:\|([^\[\]\r\n]*))?\]\]")
 TAKEN_OUT = re.compile(r'blocks? [\d, -]+ of ([^"]+) was taken out, ("(?:[^"\\]|\\.)*"), because: (.*\w.*)')
 SAID = re.compile(r"said already: [n\d, -]+ \(lines? ([\d, -]+)\), by (blocks? .*)")
-QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 RETOLD = re.compile(r"in other words, .*: [n\d, -]+ \(lines? ([\d, -]+)\)")
 WORD = re.compile(r"\d+|[\u3040-\u9fff]|[^\W\d\u3040-\u9fff]+")
 """A number, a word, or a character of a script that writes words without spaces."""
@@ -49,9 +59,7 @@ class Audit:
     """What was found.
 
     `whole` writes stand on the pages of a commit of theirs as they are, `quoted` ones in its message, the others in
-    parts. `left` counts the lines that are not in the tree by what accounts for them. `half_said` are lines that a
-    decision kept out, although what it named instead lacks some of their words. `own` counts what models have written
-    on the pages that are there now, `invented` those of them with words that nobody gave.
+    parts. `left` counts the lines that are not in the tree by what accounts for them.
     """
 
     writes: int = 0
@@ -61,9 +69,6 @@ class Audit:
     standing: int = 0
     left: Counter[str] = field(default_factory=Counter)
     departures: int = 0
-    half_said: list[str] = field(default_factory=list)
-    own: Counter[str] = field(default_factory=Counter)
-    invented: Counter[str] = field(default_factory=Counter)
     violations: list[str] = field(default_factory=list)
 
 
@@ -99,7 +104,7 @@ class _Auditor:
         """Each line that must be accounted for, without the blanks around it."""
         for one in operations:
             given = one.get("text", "") if one["did"] == "write" and one["acknowledged"] else ""
-            self.tracked |= dict.fromkeys(_full(lines(given)) + one.get("added", []))
+            self.tracked |= dict.fromkeys(_full(lines_of(given)) + one.get("added", []))
         self.given = {line for one in operations for line in _given(one)}
         self.words = _words("\n".join(self.given))
         self.first: dict[str, Commit] = {}
@@ -240,28 +245,19 @@ class _Auditor:
             self.wrong(f"operation {operation['n']}: took out more than the {allowed} bytes that it may")
         for number, line in enumerate(text.split("\n"), 1):
             if (key := line.strip()) and not self.where[key] and key not in self.reasons:
-                self.reasons[key] = self._not_taken_in(number, key, commits)
+                self.reasons[key] = self._not_taken_in(number, commits)
                 if self.reasons[key] == "nobody":
                     self.wrong(f"operation {operation['n']}: never in the tree, and unnamed: {key[:120]!r}")
 
-    def _not_taken_in(self, number: int, line: str, commits: list[Commit]) -> str:
+    def _not_taken_in(self, number: int, commits: list[Commit]) -> str:
         """Why a line of a text has never come into the tree."""
         for commit in (commit for commit in commits if commit.text):
             for why in commit.why:
                 if (found := SAID.fullmatch(why)) and number in _numbers(found[1]):
-                    if quoted := " ".join(json.loads(said) for said in QUOTED.findall(found[2])):
-                        self._compare(line, quoted)
                     return "said already, by what the message names"
                 if (found := RETOLD.fullmatch(why)) and number in _numbers(found[1]):
-                    changed = self.repository.documents_changed(commit)
-                    self._compare(line, "\n".join(after for _, _, after in changed))
                     return "told in a model's own words"
         return "nobody"
-
-    def _compare(self, line: str, told: str) -> None:
-        """Notes a line if what was told instead lacks some of its words."""
-        if lost := _words(line) - _words(told):
-            self.found.half_said.append(f"{line[:120]!r} lacks {', '.join(sorted(lost))} in {told[:200]!r}")
 
     # the pages as they are
 
@@ -285,15 +281,6 @@ class _Auditor:
                 self.found.left[reason] += 1
                 if line not in self.reasons and reason == "nobody":
                     self.wrong(f"never in the history: {line[:120]!r}")
-        self._count_own_words(recorded)
-
-    def _count_own_words(self, pages: dict[str, str]) -> None:
-        """Counts what nobody gave: titles, descriptions and sentences of the model's own."""
-        known = self.words | {word for path in pages for word in _words(path)}
-        for kind, line in (told for text in pages.values() for told in _told(text)):
-            if line not in self.given:
-                self.found.own[kind] += 1
-                self.found.invented[kind] += bool(_words(line) - known)
 
     def _invented_numbers(self, before: str, after: str) -> Iterator[str]:
         """The sentences that are new on a page, and have a number that neither the page had nor anybody gave."""
@@ -306,7 +293,7 @@ class _Auditor:
 
 def _given(operation: Operation) -> list[str]:
     """The lines that somebody gave in an operation, kept or not."""
-    return _full([*lines(operation.get("text") or ""), *operation.get("added", ())])
+    return _full([*lines_of(operation.get("text") or ""), *operation.get("added", ())])
 
 
 def _told(text: str) -> Iterator[tuple[str, str]]:
@@ -315,14 +302,14 @@ def _told(text: str) -> Iterator[tuple[str, str]]:
     above, _, listed = body.rpartition("## Links\n")
     if not above:
         above, listed = body, ""
-    for number, line in enumerate(_full(lines(above))):
+    for number, line in enumerate(_full(lines_of(above))):
         if LISTED.match(line):  # somebody has taken the heading above it away
             yield "descriptions", LISTED.sub("", line)
         elif PROPERTY.match(line):  # likewise
             continue
         elif not line.startswith("[["):
             yield "titles" if not number and line.startswith("# ") else "sentences", line
-    yield from (("descriptions", LISTED.sub("", line)) for line in _full(lines(listed)))
+    yield from (("descriptions", LISTED.sub("", line)) for line in _full(lines_of(listed)))
 
 
 def _takes_out(commit: Commit, path: str, line: str) -> bool:
@@ -348,7 +335,7 @@ def _full(found: Iterable[str]) -> list[str]:
 
 def _all(page: str) -> list[str]:
     """The lines of a page, and those that its metadata stands for."""
-    return _full([*lines(page), *noted_lines(page)])
+    return _full([*lines_of(page), *noted_lines(page)])
 
 
 def _without_links(line: str) -> str:
@@ -365,16 +352,141 @@ def _numbers(told: str) -> set[int]:
     return {number for end in ends for number in range(end[0], end[-1] + 1)}
 
 
-def main() -> None:
-    """Audits a folder, and exits with status 1 if something is wrong."""
-    parser = argparse.ArgumentParser(description="A memory is audited without any code of the product.")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("log", type=Path)
-    chosen = parser.parse_args()
-    found = audit(chosen.folder, chosen.log)
-    print(found)
-    sys.exit(1 if found.violations else 0)
+def lines_of(text: str) -> list[str]:
+    """The lines of a text, without their ends."""
+    return LINE_END.split(text)
 
 
-if __name__ == "__main__":
-    main()
+def noted_lines(page: str) -> list[str]:
+    """The lines of a section that became this page which its metadata stands for: the heading, where it is the title of
+    the page now, and the rules at its end."""
+    body, _, metadata = "\n".join(lines_of(page.removeprefix("\ufeff"))).rpartition("\n## Metadata\n")
+    notes: dict[str, str] = dict(NOTED.findall(metadata))
+    rules, level = notes.get("rules_below", "").split(", "), notes.get("title_level", "")
+    top = FRONT_MATTER.sub("", body).lstrip()
+    if SIGNED.match(top) and level in list("23456"):
+        return [SIGNED.sub("#" * int(level), lines_of(top)[0]), *rules]
+    if level == "2" and (found := UNDERLINED.match(top)):
+        return ["-" * len(found[1]), *rules]
+    return rules
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One commit: what its message says, and the trees after it and before it."""
+
+    id: str
+    tree: str
+    parent_tree: str
+    kind: str
+    why: tuple[str, ...]
+    text: str
+    trailers: dict[str, str]
+
+
+class Repository:
+    """A bare repository, read by `git cat-file --batch`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._git = ["git", "--git-dir", str(folder)]
+        self._batch = subprocess.Popen(
+            [*self._git, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self._read = lru_cache(20_000)(self._fetched)
+        self._files = lru_cache(20_000)(self._listed)
+
+    def __enter__(self) -> Repository:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._batch.communicate()
+
+    def commits(self) -> list[Commit]:
+        """The commits, oldest first."""
+        listed = subprocess.run([*self._git, "rev-list", "--reverse", "main"], capture_output=True, check=True)
+        commits: list[Commit] = []
+        for name in listed.stdout.decode().split():
+            head, _, message = self._read(name).decode("utf-8", "surrogateescape").partition("\n\n")
+            tree = head.partition("\n")[0].removeprefix("tree ")
+            commits.append(_commit(name, tree, commits[-1].tree if commits else "", message))
+        return commits
+
+    def documents_changed(self, commit: Commit) -> list[tuple[str, str, str]]:
+        """Each document that a commit changes, before and after; empty where it does not exist. A document is a page,
+        or a block that was cut into pieces."""
+        before, after = self._files(commit.parent_tree), self._files(commit.tree)
+        changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+        found = [(path, self._text(before.get(path)), self._text(after.get(path))) for path in changed]
+        groups = {path.rpartition("/part-")[0] for path in changed if "/part-" in path}
+        return found + [
+            (f"{group}{PIECES}", self._joined(group, before), self._joined(group, after)) for group in sorted(groups)
+        ]
+
+    def page(self, tree: str, path: str) -> str:
+        """A page of a tree; empty if it does not exist."""
+        return self._text(self._files(tree).get(path))
+
+    def pages(self) -> dict[str, str]:
+        """The pages after the newest commit."""
+        tree = subprocess.run([*self._git, "rev-parse", "main^{tree}"], capture_output=True, check=True)
+        return {path: self._text(blob) for path, blob in self._files(tree.stdout.decode().strip()).items()}
+
+    def _joined(self, group: str, files: dict[str, str]) -> str:
+        """A block, put together from its pieces."""
+        pieces: dict[int, bytes] = {}
+        for path, blob in files.items():
+            if path.startswith(f"{group}/part-") and (found := PIECE.search(self._text(blob))):
+                _, _, rest = self._read(blob).partition(b"\n")
+                pieces[int(found[1])] = rest.partition(b"\n")[2][: int(found[3])]
+        return b"".join(data for _, data in sorted(pieces.items())).decode("utf-8", "surrogateescape")
+
+    def _text(self, blob: str | None) -> str:
+        return self._read(blob).decode("utf-8", "surrogateescape") if blob else ""
+
+    def _listed(self, tree: str) -> dict[str, str]:
+        """The pages of a tree: path → blob."""
+        return dict(self._walk(tree)) if tree else {}
+
+    def _walk(self, tree: str) -> Iterator[tuple[str, str]]:
+        rest = self._read(tree)
+        while rest:
+            head, _, rest = rest.partition(b"\0")
+            mode, _, name = head.decode("utf-8", "surrogateescape").partition(" ")
+            object_id, rest = rest[:20].hex(), rest[20:]
+            if mode == "40000":
+                yield from ((f"{name}/{path}", blob) for path, blob in self._files(object_id).items())
+            else:
+                yield name.removesuffix(".md"), object_id
+
+    def _fetched(self, name: str) -> bytes:
+        assert self._batch.stdin is not None
+        assert self._batch.stdout is not None
+        self._batch.stdin.write(f"{name}\n".encode())
+        self._batch.stdin.flush()
+        size = int(self._batch.stdout.readline().split()[2])
+        data = self._batch.stdout.read(size)
+        self._batch.stdout.read(1)
+        return data
+
+
+def _commit(name: str, tree: str, parent_tree: str, message: str) -> Commit:
+    """Reads a message: `kind: summary`, the reasons as a list, the text quoted, and the trailers."""
+    first, _, rest = message.partition("\n")
+    why: list[str] = []
+    text: list[str] = []
+    trailers: dict[str, str] = {}
+    part = ""
+    for line in rest.split("\n"):
+        if not line:
+            part = ""
+        elif line in ("Text:", "Text as JSON:") and not part:
+            part = line
+        elif part == "Text as JSON:":
+            text = [json.loads(line)]
+        elif part == "Text:":
+            text.append(line.removeprefix("> "))
+        elif line.startswith("- "):
+            why.append(line.removeprefix("- "))
+        elif found := TRAILER.fullmatch(line):
+            trailers[found[1]] = found[2]
+    return Commit(name, tree, parent_tree, first.partition(":")[0], tuple(why), "\n".join(text), trailers)

@@ -16,11 +16,9 @@ a list is part of the last item, as in any Markdown.
 
 from __future__ import annotations
 
-import time
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from memory_v2 import InvalidText, Memory
@@ -32,8 +30,6 @@ from memory_v2.tree.page import Page
 from memory_v2.tree.titles import section_blocks
 from tests.properties.whole import clock, faults, joined_pieces, missing, pages_of, says, texts_of
 
-STANDING = 300
-"""How many dated lines stand in the memory from the beginning."""
 TEXTS_IN_A_MEMORY = 200
 """How many texts are tried in one memory. Each lengthens its history."""
 RARE = 5
@@ -42,38 +38,14 @@ MAX_ASKED = 400
 """The length, in characters, up to which a line or a word is searched for. The index cuts longer ones."""
 
 
-@dataclass
-class Tally:
-    """What became of some texts; `failed` are the problems, each with its text."""
-
-    texts: int = 0
-    refused: int = 0
-    known: int = 0
-    not_searched: int = 0
-    bytes: int = 0
-    longest: float = 0.0
-    failed: list[tuple[str, str]] = field(default_factory=list)
-
-
 class Trial:
-    """Tries texts and counts what becomes of them. Each meets the same pages."""
+    """Tries texts, each on the same pages: those of so many dated lines."""
 
-    def __init__(self, standing: int = STANDING) -> None:
-        """`standing` is how many lines are in the memory beforehand."""
-        self.tally = Tally()
+    def __init__(self, dated: int) -> None:
         self._beforehand = "\n".join(
-            f"- 2025-{n % 12 + 1:02}-{n % 28 + 1:02}: thing {n} was done" for n in range(standing)
+            f"- 2025-{n % 12 + 1:02}-{n % 28 + 1:02}: thing {n} was done" for n in range(dated)
         )
         self._renew()
-
-    def add(self, text: str) -> None:
-        """Tries a text and counts it."""
-        began = time.perf_counter()
-        if problem := self.problem(text):
-            self.tally.failed.append((problem, text))
-        self.tally.texts += 1
-        self.tally.bytes += len(text.encode("utf-8", "surrogatepass"))
-        self.tally.longest = max(self.tally.longest, time.perf_counter() - began)
 
     def problem(self, text: str) -> str:
         """What does not hold for a text; empty if everything does."""
@@ -96,7 +68,6 @@ class Trial:
         self._left = TEXTS_IN_A_MEMORY
 
     def _refused(self, text: str) -> str:
-        self.tally.refused += 1
         try:
             self._memory.write(text)
         except InvalidText:
@@ -106,7 +77,6 @@ class Trial:
     def _kept(self, text: str) -> str:
         result = self._memory.write(text)
         pages = pages_of(self._memory.storage)
-        self.tally.known += bool(result.said_in)
         if result.degraded:
             return f"degraded: {result.degraded}"
         if wrong := faults(pages, DEFAULT_THRESHOLD):
@@ -135,7 +105,6 @@ class Trial:
             for word in _words(chunk)
         ]
         if not own or min(own)[0] > RARE:
-            self.tally.not_searched += 1
             return ""
         _, _, chunk, line = min(own)
         for query in (chunk, line) if len(line) <= MAX_ASKED else (chunk,):
@@ -149,23 +118,6 @@ def is_refused(text: str) -> bool:
     """Whether a text is to be refused: for half of a surrogate pair, or as it is empty."""
     categories = {unicodedata.category(c) for c in text if not c.isspace()}
     return "Cs" in categories or categories <= {"Cc", "Cf"}
-
-
-def smallest(text: str, fails: Callable[[str], bool], tries: int) -> str:
-    """A small part of a text that still fails, found by leaving out ever shorter stretches of it."""
-    length = len(text) // 2
-    while length and tries:
-        for start in range(0, len(text), length):
-            shorter = text[:start] + text[start + length :]
-            tries -= 1
-            if fails(shorter):
-                text = shorter
-                break
-            if not tries:
-                return text
-        else:
-            length //= 2
-    return text
 
 
 def _bodies(pages: dict[str, Page]) -> list[str]:

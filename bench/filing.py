@@ -1,4 +1,4 @@
-"""How a memory without a model files real documents: `nice python -m bench.librarian --beside CHECKOUT`.
+"""How a memory without a model files real documents: `nice python -m bench.filing`.
 
 The documents of a corpus are written one by one, without a path, into a memory of their own: once `plain`, and once
 `told`, with `source=` and the name of their file. Then the tree is looked at from outside, as a reader meets it:
@@ -13,41 +13,26 @@ The documents of a corpus are written one by one, without a path, into a memory 
   lines on it and below it, if the document is most of what is there (it was divided below its own page); else at the
   page with most of its lines, if that is half of them. Lines that other documents have too do not count.
   A document without a title of its own is looked for by the name of its file; `plain`, where that was never told, it is
-  left out of the walk. `at best` is what any tree could reach: of documents whose titles have the same words, such a
-  reader takes always the same way, so only one is reached by the best link, and nine by the best three.
+  left out of the walk.
 - *kin*: of all documents, those whose folder is the commonest among the documents under the same child of the root.
   A page may list as many links as fit, and if each document stood on the root all would be kin: where the root lists
   more than 32, its list is cut into 32 runs of neighbours as even as can be, and each run counts as one child. A folder
-  is the first part of a file's name; for `inner folders`, all but the
-  last. `one child` is what a single child of the root would get.
+  is the first part of a file's name.
 
-Corpora: `notes` (the folders of `SILICA_BENCH_DATA`/notes), `own` (this project's documents and prompts), `package`
-(the installed package with the most Markdown). `--tree plain` prints the tree of each instead of figures. Exits with
-status 1 if this version misses a goal.
+Corpora: those of `bench.documents`. Exits with status 1 if a goal is missed.
 """
 
 from __future__ import annotations
 
-import argparse
-import inspect
-import json
-import os
-import random
 import re
-import sys
-import sysconfig
 import tempfile
-import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from bench.beside import HERE, run_with
-from bench.data import DEFAULT, VARIABLE
+from bench.documents import CORPORA, Document, compared, documents
+from bench.tables import Figures, parser, report
 from memory_v2 import Memory
 from memory_v2.storage.local.storage import LocalStorage
 
@@ -59,14 +44,8 @@ MOST_CHILDREN = 32
 LONGEST_DESCRIPTION = 160
 BEST, WIDEST = 3, 9
 """How many links of each page, and how many pages a level, the patient reader takes."""
-SUFFIXES = (".md", ".rst", ".markdown", ".j2")
 NOW = datetime(2026, 11, 2, 9, tzinfo=UTC)
 
-_FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\n(.*?)\n---[ \t]*\n", re.S)
-_CODE = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
-_HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*?)[ \t#]*$|^(\S.*)\n(?:={3,}|-{3,})[ \t]*$", re.M)
-
-Figures = dict[str, float | str]
 GOALS: dict[str, tuple[Callable[[float], bool], str]] = {
     "whole": (lambda share: share >= 0.99, "≥ .99"),
     "walk, best link": (lambda share: share >= 0.8, "≥ .80"),
@@ -80,125 +59,37 @@ GOALS: dict[str, tuple[Callable[[float], bool], str]] = {
 GOALS_TOLD = GOALS | {"kin": (lambda share: share >= 0.9, "≥ .90")}
 
 
-@dataclass(frozen=True)
-class Document:
-    """A file of a corpus: its name in the corpus, and its text."""
-
-    name: str
-    text: str
-
-    @cached_property
-    def lines(self) -> list[str]:
-        """The lines that are not blank, each as it is compared."""
-        return compared(self.text)
-
-    @property
-    def folder(self) -> str:
-        """The first part of the name."""
-        return self.name.partition("/")[0] if "/" in self.name else "."
-
-    @property
-    def inner_folder(self) -> str:
-        """The name up to its last part."""
-        return self.name.rpartition("/")[0]
-
-    @cached_property
-    def title(self) -> str:
-        """Its title: that of its front matter, else its first heading, else the name of its file."""
-        return self.own_title or self.name.rsplit("/", 1)[-1].split(".")[0]
-
-    @cached_property
-    def own_title(self) -> str:
-        """The title of its front matter, else its first heading; empty if it has neither."""
-        if (front := _FRONT_MATTER.match(self.text)) and (named := re.search(r"^title:[ \t]*(\S.*)$", front[1], re.M)):
-            return named[1].strip().strip("\"'")
-        return self.heading
-
-    @cached_property
-    def heading(self) -> str:
-        """The words of its first heading; empty if it has none."""
-        found = _HEADING.search(_CODE.sub("", _FRONT_MATTER.sub("", self.text)))
-        return (found[1] or found[2]) if found else ""
-
-
 def main() -> None:
-    """Prints the figures, or the trees, of the chosen corpora."""
-    parser = argparse.ArgumentParser(description="How a memory without a model files real documents.")
-    parser.add_argument("--only", choices=CORPORA, action="append", help="this corpus, and no other")
-    parser.add_argument("--beside", type=Path, help="the checkout of another version, with the same dependencies")
-    parser.add_argument("--tree", choices=("plain", "told"), help="print the trees instead of figures")
-    parser.add_argument("--shuffled", type=int, metavar="SEED", help="write in this order by chance, not by name")
-    parser.add_argument("--measure", nargs=2, metavar=("CORPUS", "HOW"), help="print the figures of one run as JSON")
-    chosen = parser.parse_args()
-    if chosen.measure:
-        corpus, how = chosen.measure
-        json.dump(measure(documents(corpus, chosen.shuffled), how), sys.stdout)
-        return
-    missed = []
+    """Prints the figures of the chosen corpora, and what misses its goal."""
+    arguments = parser("How a memory without a model files real documents.")
+    arguments.add_argument("--only", choices=CORPORA, action="append", help="this corpus, and no other")
+    chosen = arguments.parse_args()
+    rows: dict[str, Figures] = {}
+    missed: list[str] = []
     for corpus in chosen.only or CORPORA:
-        if chosen.tree:
-            print(f"\n{corpus}, {chosen.tree}")
-            measure(documents(corpus, chosen.shuffled), chosen.tree, print)
-        elif given := documents(corpus, chosen.shuffled):
-            versions = [HERE, *([chosen.beside.resolve()] if chosen.beside else [])]
-            order = [] if chosen.shuffled is None else ["--shuffled", str(chosen.shuffled)]
-            columns = [
-                run_with(version, "bench.librarian", "--measure", corpus, how, *order)
-                for version in versions
-                for how in ("plain", "told")
-            ]
-            print(f"\n{corpus}: {len(given)} documents, {len({document.folder for document in given})} folders")
-            print_figures(columns, ["this plain", "told", "other plain", "told"])
-            missed += [f"{corpus}, {name}" for name in _missed(columns)]
-    if missed:
+        for how, goals in (("plain", GOALS), ("told", GOALS_TOLD)):
+            if given := documents(corpus):
+                rows[f"{corpus}, {how}"] = figures = measure(given, how == "told")
+                missed += [
+                    f"{name}, {corpus}, {how}: the goal is {goal}"
+                    for name, (is_met, goal) in goals.items()
+                    if not is_met(figures[name] or 0)
+                ]
+    report({"the tree": rows}, chosen.json)
+    if missed and not chosen.json:
         print("\nmissed:\n  " + "\n  ".join(missed))
     raise SystemExit(bool(missed))
 
 
-def print_figures(columns: Sequence[Figures], heads: Sequence[str]) -> None:
-    """Prints a row for each figure, with its goal."""
-    print(f"{'':24}{'goal':>12}" + "".join(f"{head:>13}" for head, _ in zip(heads, columns, strict=False)))
-    for name in columns[0]:
-        goal = GOALS[name][1] + (" / .90" if name == "kin" else "") if name in GOALS else ""
-        print(f"{name:24}{goal:>12}" + "".join(f"{_number(column.get(name)):>13}" for column in columns))
-
-
-def _missed(columns: Sequence[Figures]) -> Iterator[str]:
-    """The figures of this version that miss their goal."""
-    for column, goals, how in zip(columns[:2], (GOALS, GOALS_TOLD), ("plain", "told"), strict=True):
-        for name in goals:
-            if name in column and not goals[name][0](float(column[name])):
-                yield f"{name}, {how}"
-
-
-def _number(value: float | str | None) -> str:
-    if value is None or isinstance(value, str):
-        return value or "-"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
-
-
-def measure(given: Sequence[Document], how: str, show: Callable[[str], object] | None = None) -> Figures:
-    """Writes the documents into a new memory, and measures its tree, or shows it. Empty if this version of the program
-    cannot be told a source."""
-    if how == "told" and "source" not in inspect.signature(Memory.write).parameters:
-        return {}
+def measure(given: Sequence[Document], is_told: bool) -> Figures:
+    """Writes the documents into a new memory, and measures its tree."""
     with (
         tempfile.TemporaryDirectory() as place,
         Memory(LocalStorage(Path(place)), "offline", now=lambda: NOW) as memory,
     ):
-        began = time.process_time()
         for document in given:
-            told: dict[str, Any] = {"source": document.name} if how == "told" else {}
-            memory.write(document.text, **told)
-        seconds = time.process_time() - began
-        tree = Tree(memory)
-        if show:
-            tree.show(show)
-            return {}
-        return {
-            **tree.figures(given, [one for one in given if how == "told" or one.own_title]),
-            "CPU ms a document": 1_000 * seconds / len(given),
-        }
+            memory.write(document.text, source=document.name if is_told else None)
+        return Tree(memory).figures(given, [one for one in given if is_told or one.own_title])
 
 
 class Tree:
@@ -234,20 +125,12 @@ class Tree:
             "whole": sum(any(self._holds(page, one) for page in self.lines) for one in small) / len(small),
             "walk, best link": self._arrived(homes, looked_for, 1, 1),
             "walk, best three": self._arrived(homes, looked_for, BEST, WIDEST),
-            "best link, at best": _told_apart(looked_for, 1),
-            "best three, at best": _told_apart(looked_for, WIDEST),
             "looked for": len(looked_for),
             "kin": _kin((one.folder, self._child(home)) for one, home in homes.items()),
-            "kin, one child": _kin((one.folder, 0) for one in homes),
-            "kin, inner folders": _kin((one.inner_folder, self._child(home)) for one, home in homes.items()),
-            "children of the root": len(self.links[ROOT]),
             "short descriptions": sum(len(told) <= LONGEST_DESCRIPTION for told in descriptions) / len(descriptions),
             "bad names": len(self.bad_names(given)),
             "lines lost": sum(_letters(line) not in says for line in wanted),
             "errors of the tree": sum(finding.severity == "error" for finding in self.findings),
-            "notices": sum(finding.severity == "notice" for finding in self.findings),
-            "without a home": sum(home is None for home in homes.values()),
-            "on the root": sum(home == ROOT for home in homes.values()),
             "pages": len(self.titles),
             "deepest": max(map(len, self.way.values())) - 1,
         }
@@ -321,19 +204,6 @@ class Tree:
         known = {_last_words(text) for text in said}
         return [path for path in self.titles if _is_bad(path.rsplit("/", 1)[-1], known)]
 
-    def show(self, show: Callable[[str], object], path: str = ROOT, told: str = "", depth: int = 0) -> None:
-        """Shows each page with its title and description, indented below its parent."""
-        show(f"{'  ' * depth}{path} | {self.titles[path]} | {told}")
-        for target, description in self.links[path]:
-            if self.way[target][-2:-1] == [path]:
-                self.show(show, target, description, depth + 1)
-
-
-def compared(text: str) -> list[str]:
-    """The lines of a text that are not blank, without trailing blanks; headings of any level are the same."""
-    lines = (line.rstrip() for line in text.removeprefix("\ufeff").splitlines())
-    return [re.sub(r"^ {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$", r"# \1", line) for line in lines if line]
-
 
 def words(text: str) -> set[str]:
     """The words of three letters and more."""
@@ -362,12 +232,6 @@ def _is_bad(name: str, known: set[tuple[str, ...]]) -> bool:
     return bool(re.search(r"-\d{1,2}\Z", name)) and _last_words(name) not in known
 
 
-def _told_apart(given: Sequence[Document], most: int) -> float:
-    """The share of documents that can be reached by their titles, if of those of the same words only so many can."""
-    same = Counter(frozenset(words(one.title)) for one in given)
-    return sum(min(count, most) for count in same.values()) / len(given)
-
-
 def _kin(placed: Iterable[tuple[str, int | None]]) -> float:
     """The share of those whose folder is the commonest under their child of the root; none has `None`."""
     under: dict[int, Counter[str]] = defaultdict(Counter)
@@ -377,54 +241,6 @@ def _kin(placed: Iterable[tuple[str, int | None]]) -> float:
         if child is not None:
             under[child][folder] += 1
     return sum(max(folders.values()) for folders in under.values()) / count
-
-
-def documents(corpus: str, seed: int | None = None) -> list[Document]:
-    """The documents of a corpus in order. Says so if it is not there."""
-    found = in_order(CORPORA[corpus](), seed)
-    if not found:
-        print(f"{corpus}: no documents here", file=sys.stderr)
-    return found
-
-
-def below(folder: Path, above: Path) -> list[tuple[str, Path]]:
-    """The files of a folder that are documents, with their names from the folder `above`."""
-    files = (file for file in folder.rglob("*") if file.suffix in SUFFIXES and file.is_file())
-    return [(file.relative_to(above).as_posix(), file) for file in files]
-
-
-def in_order(files: Iterable[tuple[str, Path]], seed: int | None = None) -> list[Document]:
-    """The documents in these named files, by name, or in an order by chance; of equal texts only the first."""
-    texts: dict[str, str] = {}
-    for name, file in sorted(files):
-        if not file.stem.upper().startswith("LICENSE"):
-            text = file.read_bytes().decode("utf-8", "replace")
-            if text.strip():
-                texts.setdefault(text, name)
-    found = [Document(name, text) for text, name in texts.items()]
-    if seed is not None:
-        random.Random(seed).shuffle(found)
-    return found
-
-
-def _notes() -> list[tuple[str, Path]]:
-    folder = Path(os.environ.get(VARIABLE) or DEFAULT) / "notes"
-    return below(folder, folder)
-
-
-def _own() -> list[tuple[str, Path]]:
-    tops = [(file.name, file) for file in HERE.glob("*.md")]
-    return [*tops, *below(HERE / "docs", HERE), *below(HERE / "prompts", HERE)]
-
-
-def _package() -> list[tuple[str, Path]]:
-    """The documents of the installed package that has the most."""
-    site = Path(sysconfig.get_path("purelib"))
-    packages = [below(folder, folder) for folder in sorted(site.iterdir()) if (folder / "__init__.py").is_file()]
-    return max(packages, key=len, default=[])
-
-
-CORPORA: dict[str, Callable[[], list[tuple[str, Path]]]] = {"notes": _notes, "own": _own, "package": _package}
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""A model that lies: `python -m bench.liar`. Does a text get lost when everything that the model says may be a lie?
+"""Does a text get lost when everything that the model says may be a lie? `python -m tests.properties.liar` tries.
 
 A memory in a folder goes through thousands of operations: writes of every kind, splits, undos of undos, deletions,
-renames, edits by hand, searches, repairs, and others who write meanwhile. A model that lies decides (`bench.lies`). The
-operations are logged; log, files and history are then audited by `bench.auditor`, which uses no code of the product.
+renames, edits by hand, searches, repairs, and others who write meanwhile. A model that lies decides (`lies`). The
+operations are logged; log, files and history are then audited by `auditor`, which uses no code of the product.
 Prints what accounts for each line that was written and is not in the tree; exits with status 1 if nothing
 does, or if a text is not in the history to the letter.
 """
@@ -22,15 +22,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench.auditor import Audit, audit
-from bench.lies import Liar
-from bench.sentences import again, sentence, text
 from memory_v2 import Memory
 from memory_v2.errors import SilicaError
 from memory_v2.models.base import Conversation
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.settings import Limits
 from memory_v2.storage.local.storage import LocalStorage
+from tests.properties.auditor import Audit, audit
+from tests.properties.lies import Liar
+from tests.properties.sentences import again, sentence, text
 
 THRESHOLD = 2_048
 """The maximum size of a page in bytes: small, so that pages split often."""
@@ -38,10 +38,6 @@ LIMITS = Limits(turns=6)
 BEGAN = datetime(2026, 3, 1, tzinfo=UTC)
 LATELY = 60
 """How many of the last texts somebody may tell again."""
-MAX_SHOWN = 20
-"""How many violations are printed."""
-MAX_EXAMPLES = 5
-"""How many lines are printed that a lie kept out."""
 SHARES = {"write": 100, "split": 10, "search": 8, "edit": 10, "undo": 12, "redo": 4, "restore": 2}
 SHARES |= {"look": 6, "delete": 5, "rename": 6, "merge": 6, "check": 4}
 """How often each operation is done, in proportion."""
@@ -203,47 +199,30 @@ def main() -> None:
     parser.add_argument("--operations", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--every", type=int, default=500, help="audit after so many operations")
-    parser.add_argument("--keep", type=Path, help="a folder for the memory, which stays")
     chosen = parser.parse_args()
     logging.getLogger("memory_v2").setLevel(logging.CRITICAL)  # a model that breaks down is told with its traceback
+    found, wrong = Audit(), dict[str, None]()
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(chosen.keep or Path(folder) / "memory", chosen.seed)
-        found, wrong = Audit(), dict[str, None]()
-        while session.done < chosen.operations:
-            session.run(min(chosen.every, chosen.operations - session.done))
-            found = audit(session.folder, session.log)
-            wrong |= dict.fromkeys([*session.failed, *found.violations])
-            print(f"{session.done:,} operations, {len(wrong)} violations", file=sys.stderr)
-        session.memory.close()
-    show(session, found, list(wrong))
-    sys.exit(1 if wrong else 0)
-
-
-def show(session: Session, found: Audit, wrong: list[str]) -> None:
-    """Prints what was found."""
-    rows = [
-        ("operations", session.done),
-        ("  of these refused with a reason, such as an undo of pages that have changed", session.refused),
-        ("writes acknowledged", found.writes),
-        *((f"  decided by {who}", count) for who, count in session.decided.most_common()),
-        ("  text in the history, whole, on pages", found.whole),
-        ("  text in the history, block by block, on pages", found.writes - found.whole - found.quoted),
-        ("  text in the history, in the message", found.quoted),
-        ("lines given", found.sentences),
-        ("  in the tree", found.standing),
-        *((f"  not in the tree: {reason}", count) for reason, count in found.left.most_common()),
-        ("times that a line left the tree", found.departures),
-        ("lines kept out although what was named instead lacks a word", len(found.half_said)),
-        *((f"{kind} by a model, on the pages now", count) for kind, count in found.own.most_common()),
-        *((f"  of these {kind}, with words that nobody gave", count) for kind, count in found.invented.most_common()),
-        ("violations", len(wrong)),
-    ]
-    for name, count in rows:
+        session = Session(Path(folder) / "memory", chosen.seed)
+        with session.memory:
+            while session.done < chosen.operations:
+                session.run(min(chosen.every, chosen.operations - session.done))
+                found = audit(session.folder, session.log)
+                wrong |= dict.fromkeys([*session.failed, *found.violations])
+    rows = {
+        "operations": session.done,
+        "  refused with a reason, such as an undo of pages that have changed": session.refused,
+        "writes acknowledged": found.writes,
+        **{f"  decided by {who}": count for who, count in session.decided.most_common()},
+        "lines given": found.sentences,
+        "  in the tree": found.standing,
+        **{f"  not in the tree: {reason}": count for reason, count in found.left.most_common()},
+        "violations": len(wrong),
+    }
+    for name, count in rows.items():
         print(f"{name:78}{count:8,}")
-    for problem in wrong[:MAX_SHOWN]:
-        print(f"  {problem}")
-    for line in found.half_said[:MAX_EXAMPLES]:
-        print(f"  kept out: {line}")
+    print("\n".join(wrong))
+    sys.exit(bool(wrong))
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ import random
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from bench.sentences import bent, halved, sentence
 from memory_v2.errors import ModelError
 from memory_v2.models.base import Conversation, Reply, ToolCall, Usage
 from memory_v2.models.briefs import PageView, SearchBrief, SplitBrief, WriteBrief
 from memory_v2.models.scripted import Answer
+from tests.properties.sentences import bent, halved, sentence
 
 Call: TypeAlias = tuple[str, dict[str, Any]]
 
