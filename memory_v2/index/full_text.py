@@ -14,37 +14,27 @@ from typing import TYPE_CHECKING, TypeVar
 from memory_v2.errors import SilicaError, Unreadable
 from memory_v2.index.base import EntrySearch, Hit, PageRow, PageSource
 from memory_v2.index.dense.chosen import Dense
-from memory_v2.index.edits import Edits, OnChange, is_stale, last_updated, read_edits
 from memory_v2.index.entries import EntryIndex, File, read_files
 from memory_v2.index.hits import read_hits
 from memory_v2.index.kept import Kept
-from memory_v2.index.links import digested, read_change, read_graph, read_graph_again
 from memory_v2.index.lookup import Facts, Found, joined, look_up, read_facts
+from memory_v2.index.page_tables import Edits, OnChange, PageTables, last_updated
 from memory_v2.index.question import Question, parse_question
 from memory_v2.index.ranking import CONSIDERED, MEANING, QUESTION, TEXT, Ranked, Weighing, rank
-from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
+from memory_v2.index.rows import IncomingPage, block_digest
 from memory_v2.index.said import said_in
 from memory_v2.index.said_then import said_then
 from memory_v2.index.spelling import respelled
 from memory_v2.index.sql import ENTRIES
 from memory_v2.index.store import Store, erase_file
 from memory_v2.index.tables import (
-    State,
-    digest_of,
-    drop_pages,
     passages_and_pages,
-    put_pages,
-    raise_state,
-    read_known,
-    read_known_of,
     read_state,
 )
 from memory_v2.index.texts import kind_of
 from memory_v2.index.told import NO_TERMS, Terms, told
 from memory_v2.index.unindexed import find_same, find_words, list_rows, page_day, read_pages
 from memory_v2.index.written import Past, WrittenLines
-from memory_v2.progress import tell_progress
-from memory_v2.storage.base import Stamp
 from memory_v2.storage.history import NO_CHANGE, Change
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.text.dates import Span
@@ -69,8 +59,6 @@ than `CONSIDERED`, all places are compared."""
 WIDER = 3
 """How many more places are ranked than are asked for where entries are: some are left out, or weigh less than they
 say."""
-BATCH = 50
-"""How many pages are indexed in one transaction. Other writers wait for it."""
 
 
 def _accept(_: Collection[str]) -> bool:
@@ -121,17 +109,10 @@ class FullTextIndex:
         self._written = WrittenLines(self._store, history)
         self._calendar = calendar
         self._dense = dense
-        self._filled = b""
-        """`State.tables` of the tables that have been filled with all pages."""
+        self._tables = PageTables(source, self._store, self._written)
         self._failure = ""
         """Why the last refresh failed. The tables are then not asked: they may lack pages."""
-        self._being_read: set[str] = set()
-        """Paths that some thread is reading now. A hint: threads that refresh at the same time share the work."""
-        self.unreadable: dict[str, Unreadable] = {}
-        """The pages that the last refresh could not read. They are in the index without their text."""
-        self._known = Kept(read_known)
         self._facts = Kept(read_facts)
-        self._graph = Kept(read_graph, read_graph_again)
 
     def close(self) -> None:
         """Closes the file; the next use opens it again."""
@@ -152,9 +133,14 @@ class FullTextIndex:
         return self._open_entries()
 
     @property
+    def unreadable(self) -> Mapping[str, Unreadable]:
+        """The pages that the last refresh could not read. They are in the index without their text."""
+        return self._tables.unreadable
+
+    @property
     def is_new(self) -> bool:
         """Whether no page is in the index: what was removed before it was made, only the history knows."""
-        return not self._all_known()[1]
+        return not self._tables.all_known()[1]
 
     def refresh(self, on_change: OnChange = _accept, only: Collection[str] | None = None) -> Collection[str]:
         """Indexes the pages whose stamps have changed, and returns their paths; with `only`, looks at these pages at
@@ -166,7 +152,9 @@ class FullTextIndex:
         some = None if self._failure else only
 
         def work() -> Collection[str]:
-            changed = self._store.run(lambda: self._refresh(on_change) if some is None else self._look(some, on_change))
+            changed = self._store.run(
+                lambda: self._tables.refresh(on_change) if some is None else self._tables.look(some, on_change)
+            )
             self._failure = ""
             return changed
 
@@ -182,7 +170,7 @@ class FullTextIndex:
         incoming = [IncomingPage(page, page.size, "", last_updated(self._source, page)) for page in changed]
         edits = Edits(incoming, list(removed))
         # Whether other pages are in the tables does not matter here: a commit costs no walk over them.
-        self._store.run(lambda: self._write(edits))
+        self._store.run(lambda: self._tables.write(edits))
         self._store.run(lambda: self._written.add(recorded))
 
     def search(
@@ -387,7 +375,7 @@ class FullTextIndex:
 
     def graph(self) -> Graph:
         """The pages and their links."""
-        return self._ask(lambda tables: self._graph.of(tables).graph, lambda: build_graph(self._all_pages()))
+        return self._ask(lambda tables: self._tables.graph.of(tables).graph, lambda: build_graph(self._all_pages()))
 
     def problems(self) -> dict[str, str]:
         """What searches do not find, and why, by page: pages that could not be indexed; with the root, all of them."""
@@ -408,11 +396,11 @@ class FullTextIndex:
         def filled_first() -> Result:
             while True:
                 with self._store.reading() as tables:
-                    lacks_pages = read_state(tables).tables != self._filled
+                    lacks_pages = read_state(tables).tables != self._tables.filled
                     if not lacks_pages and (not with_entries or self.entries.is_filled(tables)):
                         return work(tables)
                 if lacks_pages:
-                    self._refresh(_accept)
+                    self._tables.refresh(_accept)
                 else:
                     self.entries.fill()
 
@@ -433,115 +421,10 @@ class FullTextIndex:
     def _all_pages(self) -> list[Page]:
         """Every page, read now; for when the tables have failed. Raises `Unreadable` if none can be read."""
         pages, unreadable = read_pages(self._source)
-        self._name_unreadable({page.path for page in pages} | self.unreadable.keys(), unreadable)
+        self._tables.name_unreadable({page.path for page in pages} | self._tables.unreadable.keys(), unreadable)
         if pages and len(unreadable) == len(pages):
             raise unreadable[pages[0].path]
         return pages
-
-    def _refresh(self, on_change: OnChange) -> set[str]:
-        state, known = self._all_known()
-        stamps = list(self._source.stamps())
-        stale = [stamp for stamp in stamps if is_stale(known, stamp)]
-        hidden = tuple(self._source.unlisted_folders())
-        gone = {path for path in known.keys() - {stamp.path for stamp in stamps} if not path.startswith(hidden)}
-        changed = set(gone)
-        if gone and not stale:
-            on_change(gone)
-        done = 0
-        besides = gone  # reported with the first batch, so that a page renamed by hand is one edit
-        while stale:
-            stale.sort(key=lambda stamp: stamp.path in self._being_read)
-            batch, stale = stale[:BATCH], stale[BATCH:]
-            changed |= self._take_in(batch, besides, on_change)
-            done += len(batch)
-            tell_progress("pages indexed", done, done + len(stale))
-            besides = set()
-        self._write(Edits(removed=list(gone)), known)
-        if stamps and all(stamp.path in self.unreadable for stamp in stamps):  # no answer is better than "nothing"
-            raise self.unreadable[stamps[0].path]
-        if done > len(stamps) // 2 and (done > BATCH or not known):
-            self._store.compact()
-        self._filled = state.tables
-        self._written.follow()
-        return changed
-
-    def _look(self, paths: Collection[str], on_change: OnChange) -> set[str]:
-        """As `_refresh`, for these pages. Only a look at all pages notes their stamps, in one transaction."""
-        with self._store.reading() as tables:
-            is_filled, known = read_state(tables).tables == self._filled, read_known_of(tables, paths)
-        try:
-            edits = read_edits(self._source, known, [Stamp(path, 0, "") for path in paths])
-        except SilicaError:  # such as a link in place of a page, which only a list of all pages leaves out
-            is_filled = False
-        if not is_filled or edits.unreadable:
-            return self._refresh(on_change)
-        edits.incoming = [replace(each, size=each.page.size) for each in edits.incoming]
-        edits.touched, edits.removed = [], [path for path in edits.removed if path in known]
-        if changed := edits.changed:
-            self._write(edits if on_change(changed) else edits.unknown(), known)
-        return changed
-
-    def _take_in(self, stamps: Iterable[Stamp], besides: Collection[str], on_change: OnChange) -> set[str]:
-        """Indexes those of these pages that have changed, and returns their paths. `on_change` gets the paths `besides`
-        in the same call."""
-        _, known = self._all_known()  # again: another thread may have indexed them meanwhile
-        stale = [stamp for stamp in stamps if is_stale(known, stamp)]
-        paths = {stamp.path for stamp in stale}
-        self._being_read |= paths
-        try:
-            edits = read_edits(self._source, known, stale)
-            self._name_unreadable(paths, edits.unreadable)
-            changed = edits.changed
-            if edited := changed.union(besides):
-                edits = edits if on_change(edited) else edits.unknown()
-            self._write(edits, known)
-        finally:
-            self._being_read -= paths
-        return changed
-
-    def _name_unreadable(self, paths: Collection[str], unreadable: Mapping[str, Unreadable]) -> None:
-        for path in unreadable.keys() - self.unreadable.keys():
-            logger.warning("the page %r is left out: %s", path, unreadable[path])
-        self.unreadable = {p: error for p, error in self.unreadable.items() if p not in paths} | dict(unreadable)
-
-    def _all_known(self) -> tuple[State, Mapping[str, Known]]:
-        with self._store.reading() as tables:
-            return read_state(tables), self._known.of(tables)
-
-    def _write(self, edits: Edits, seen: Mapping[str, Known] | None = None) -> None:
-        """Writes and removes pages in one transaction. With `seen`, it skips pages that differ from what was seen:
-        another thread or process has stored something newer, which the next refresh will check."""
-        if not (edits.incoming or edits.removed or edits.touched):
-            return
-        prepared = [prepare_page(incoming) for incoming in edits.incoming]  # before the transaction, as it is slow
-
-        def is_seen(path: str) -> bool:
-            return seen is None or digest_of(tables, path) == (seen[path].digest if path in seen else None)
-
-        with self._store.writing() as tables:
-            before = read_state(tables)
-            prepared = [page for page in prepared if is_seen(page.path)]
-            removed = [path for path in edits.removed if is_seen(path)]
-            changed = [*(page.path for page in prepared), *removed]
-            # While many pages are taken in there is no graph that could follow.
-            stood = digested(tables, changed) if self._graph.is_of(before) else None
-            touched = [(path, known) for path, known in edits.touched if is_seen(path)]
-            drop_pages(tables, removed)
-            put_pages(tables, prepared)
-            tables.executemany(
-                "UPDATE pages SET size = ?, mark = ? WHERE path = ?",
-                [(known.size, known.mark, path) for path, known in touched],
-            )
-            graph = None if stood is None else read_change(tables, stood, digested(tables, changed))
-            after = raise_state(tables)
-
-        def taken_in(known: dict[str, Known]) -> dict[str, Known]:
-            new = known | {page.path: page.known for page in prepared} | dict(touched)
-            return {path: known for path, known in new.items() if path not in removed} if removed else new
-
-        self._known.follow(before, after, taken_in)
-        if graph is not None:
-            self._graph.follow(before, after, graph.applied)
 
 
 def _proposed(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> _Proposed:
