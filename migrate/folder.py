@@ -14,8 +14,7 @@ from memory_v2.files.listing import Listing, has_text_suffix, list_files, no_rea
 from memory_v2.migrate.places import find_places
 from memory_v2.migrate.references import References, Referring
 from memory_v2.migrate.source import Scan, SourceDocument
-from memory_v2.storage.names import SUFFIX
-from memory_v2.storage.reserved import is_entry_place
+from memory_v2.storage.names import SUFFIX, is_entry_place
 from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import parse_blocks, readable
 from memory_v2.tree.front_matter import read_front_matter

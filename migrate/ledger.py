@@ -45,7 +45,7 @@ def status_of(step: Step) -> Status:
     return _APPLIED[step.action] if step.applied else "failed"
 
 
-def totals_of(steps: Iterable[Step]) -> dict[Status, int]:
+def totals_of(steps: Iterable[Step]) -> dict[str, int]:
     """How many documents have each status."""
     counted = Counter(map(status_of, steps))
     return {status: counted[status] for status in STATUSES}

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from memory_v2.memory import Memory
 from memory_v2.migrate.alike import alike
 from memory_v2.migrate.cost import estimate
-from memory_v2.migrate.ledger import UNCHANGED, Action, Imported, Ledger, digest_of
+from memory_v2.migrate.ledger import UNCHANGED, Imported, Ledger, digest_of
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.operations.followed import at, is_changed
 from memory_v2.operations.imports import can_take, other_paths
@@ -67,8 +67,8 @@ class _Planner:
             "estimated_cost": cost,
             "left_out": tuple(self.scan.left_out),
         }
-        steps = tuple(sorted(planned, key=_order))
-        return Plan("import", _title(steps, cost), steps, tuple(self._gone()), facts)
+        ordered = tuple(sorted(planned, key=_order))
+        return Plan("import", _title(ordered, cost), ordered, tuple(self._gone()), facts)
 
     def _paged(self, step: Step, steps: Mapping[str, Step | None]) -> Step:
         """The step; that of a document which is the same as another with the other's page."""
@@ -295,7 +295,7 @@ def _can_be_written(text: str) -> bool:
     return True
 
 
-def _step(document: SourceDocument, action: Action, page: str, reason: str = "") -> Step:
+def _step(document: SourceDocument, action: str, page: str, reason: str = "") -> Step:
     day = document.day.isoformat() if document.day else None
     facts = {"size": len(encode(document.text)), "day": day, "digest": digest_of(document.text)}
     return Step(action, document.name, page, reason, facts=facts)

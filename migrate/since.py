@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memory_v2.memory import Memory
-from memory_v2.migrate.standing import is_text, key_of, keys_of
+from memory_v2.migrate.block_index import is_text, key_of, keys_of
 from memory_v2.storage.history import FORGET, PageChange, Revision
 from memory_v2.text.redaction import MARKER
 from memory_v2.tree.block import Block

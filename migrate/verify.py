@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
-from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
+from memory_v2.migrate.block_index import BlockIndex, Places, read_pages, texts_of
 from memory_v2.migrate.ledger import Imported, digest_of
 from memory_v2.migrate.since import Since, has_marker
 from memory_v2.migrate.source import Scan, SourceDocument
-from memory_v2.migrate.standing import Places, Standing, texts_of
 from memory_v2.plan import Plan
 from memory_v2.progress import with_progress
 from memory_v2.storage.history import Revision
 from memory_v2.text.secrets import masked, opening
 from memory_v2.tree.block import Block
-from memory_v2.tree.page import Page, read_page
 
 State: TypeAlias = Literal["there", "changed", "left out", "missing"]
 """Where a block is: on a page; nowhere, since an operation that is named has changed or removed it; not brought in, for
 a reason that is told; or nowhere, and nobody knows why."""
 FORGOTTEN = "forgotten"
 """The reason of what was taken out of the memory for good."""
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +101,8 @@ def verify(memory: Memory, scan: Scan, imported: Mapping[str, Imported], plan: P
     text that two documents have must be in the tree twice, unless one of them was skipped. Raises `StorageError`.
     """
     reasons = {step.name: step.reason for step in plan.skipped} if plan else {}
-    memory.recover()
-    unreadable: list[str] = []
-    standing = Standing(_pages(memory, unreadable), {one.page for one in imported.values()})
+    pages, unreadable = read_pages(memory)
+    index = BlockIndex(pages.values(), {one.page for one in imported.values()})
     sought = {
         document.name: [
             _Sought(document, imported[document.name], block, lines) for block, lines in texts_of(document.text)
@@ -116,52 +110,40 @@ def verify(memory: Memory, scan: Scan, imported: Mapping[str, Imported], plan: P
         for document in scan.documents
         if document.name in imported
     }
-    _find(standing, list(sought.values()))
-    _explain(memory, standing, [one for blocks in sought.values() for one in blocks if not one.places])
+    _find(index, list(sought.values()))
+    _explain(memory, index, [one for blocks in sought.values() for one in blocks if not one.places])
     passages: list[Passage] = []
     for document in scan.documents:
         reason = reasons.get(document.name, "")
         if (found := sought.get(document.name)) is None:
-            passages += _joined(_not_brought(document, standing, reason))
+            passages += _joined(_not_brought(document, index, reason))
         else:
             passages += _joined(passage for one in found for passage in _passages_of(one, reason))
     left_out = tuple(replace(one, reason=masked(one.reason)) for one in scan.left_out)
-    return Verification(len(scan.documents), tuple(passages), left_out, tuple(unreadable))
+    return Verification(len(scan.documents), tuple(passages), left_out, tuple(one.name for one in unreadable))
 
 
-def _pages(memory: Memory, unreadable: list[str]) -> Iterator[Page]:
-    """All pages; adds the paths of those that cannot be read to a list."""
-    for path in with_progress(memory.storage.list_files(), "pages read"):
-        try:
-            yield read_page(path, memory.storage.read(path).data)
-        except PageNotFound:  # removed just now
-            continue
-        except Unreadable as error:
-            logger.warning("the page %r is left out: %s", path, error)
-            unreadable.append(path)
-
-
-def _find(standing: Standing, documents: Sequence[Sequence[_Sought]]) -> None:
+def _find(index: BlockIndex, documents: Sequence[Sequence[_Sought]]) -> None:
     """Finds the blocks: first each on the page that its document was brought to and the pages below it, so that equal
     blocks of several documents are told apart; then anywhere; then as lines that are parsed otherwise there."""
     every = [one for blocks in documents for one in blocks]
     for one in with_progress(every, "blocks found"):
-        one.places = standing.take(one.block, one.imported.page)
+        one.places = index.take(one.block, one.imported.page)
     for one in every:
-        one.places = one.places or standing.take(one.block)
+        one.places = one.places or index.take(one.block)
     for blocks in documents:
         near = dict.fromkeys(place.page for one in blocks for place in one.places)
         for one in blocks:
             for page in () if one.places else (one.imported.page, *near):
-                one.places = one.places or standing.take_lines(one.block, page)
+                one.places = one.places or index.take_lines(one.block, page)
 
 
-def _explain(memory: Memory, standing: Standing, lost: Sequence[_Sought]) -> None:
+def _explain(memory: Memory, index: BlockIndex, lost: Sequence[_Sought]) -> None:
     """Finds out which operation accounts for each block that is not in the tree."""
     if not lost:
         return
     since = Since(memory, {one.imported.operation for one in lost}, [one.block for one in lost])
-    left = list(standing.blocks_with(has_marker))
+    left = list(index.blocks_with(has_marker))
     for one in lost:
         operation = one.imported.operation
         if by := since.departure(one.block, operation):
@@ -172,12 +154,12 @@ def _explain(memory: Memory, standing: Standing, lost: Sequence[_Sought]) -> Non
             one.by, one.reason = by, FORGOTTEN
 
 
-def _not_brought(document: SourceDocument, standing: Standing, reason: str) -> Iterator[Passage]:
+def _not_brought(document: SourceDocument, index: BlockIndex, reason: str) -> Iterator[Passage]:
     """The passages of a document that was not brought in. With a reason for that, its blocks may stand in the tree all
     the same: another document has brought them."""
     for block, lines in texts_of(document.text):
         passage = Passage(document.name, (lines.start, lines.stop - 1), "missing", reason="it was not brought in")
-        if reason and (places := standing.find(block)):
+        if reason and (places := index.find(block)):
             yield from _there(passage, places, reason)
         else:
             yield replace(passage, state="left out", reason=reason) if reason else passage

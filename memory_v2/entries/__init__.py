@@ -9,7 +9,6 @@ from memory_v2.lazy import submodules
 if TYPE_CHECKING:
     from memory_v2.entries import (
         ageing,
-        area,
         capture,
         checking,
         consolidation,
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
         domains,
         importing,
         reading,
-        retracting,
         route_task,
         routing,
         searching,
         sharing,
+        store,
         summary,
     )
 else:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from memory_v2.entries.area import Area
+from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting
 from memory_v2.operations.operation import operation
 from memory_v2.storage.history import PageChange
@@ -54,20 +54,20 @@ class DomainFile:
 
 
 @operation("domains")
-def domains(area: Area) -> DomainFile:
+def domains(store: EntryStore) -> DomainFile:
     """The domains that entries are routed to. Raises `InvalidSetting` if the page of the memory is not valid."""
-    page = area.data(DOMAINS_PAGE)
+    page = store.data(DOMAINS_PAGE)
     return default_domains() if page is None else stored_domains(decode(page), f"{DOMAINS_PAGE}.md")
 
 
 @operation("set_domains", changes="entries")
-def set_domains(area: Area, text: str) -> DomainFile:
+def set_domains(store: EntryStore, text: str) -> DomainFile:
     """Stores other domains, given as TOML; what was routed keeps its home. Raises `InvalidSetting`, `StorageError`."""
     found = read_domains(text, "the domains")
-    before, after = area.data(DOMAINS_PAGE), encode(domains_page(text))
+    before, after = store.data(DOMAINS_PAGE), encode(domains_page(text))
     if before != after:
-        area.make_ready()
-        area.commit("domains", ", ".join(one.name for one in found.domains), [PageChange(DOMAINS_PAGE, before, after)])
+        store.make_ready()
+        store.commit("domains", ", ".join(one.name for one in found.domains), [PageChange(DOMAINS_PAGE, before, after)])
     return found
 
 

@@ -3,7 +3,7 @@
 entries/agents/hawk/memory/vault/2026-02/obs-2026-02-15-001.md     as it is captured, a folder for each month
 entries/agents/hawk/memory/vault/obs-2026-02-15-001.md             as Ocean has it, which is read as well
 entries/agents/hawk/memory/archive/…                               what has expired
-entries/agents/hawk/memory/archive/packed/2026-02-001.md           old ones of a month, in one file (`entries.packs`)
+entries/agents/hawk/memory/archive/packed/2026-02-001.md           old ones of a month, in one file
 entries/shared/observations/…                                      what all agents read; its archive is beside it
 """
 

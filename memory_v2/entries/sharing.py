@@ -14,12 +14,12 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import count
 
-from memory_v2.entries.area import Area
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.entry import SHARED, Entry
 from memory_v2.entries.file import written_moment
 from memory_v2.entries.header import Written, changed_header, read_header
 from memory_v2.entries.places import path_of
+from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting, UsageError
 from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
@@ -36,7 +36,7 @@ _COMPARED = ("text", "observed_at", "kind", "tags", "source", "confidence", "imp
 
 @operation("promote", changes="entries")
 def promote(
-    area: Area,
+    store: EntryStore,
     threshold: float = THRESHOLD,
     require_verified: bool = False,
     only: str | None = None,
@@ -50,12 +50,12 @@ def promote(
 
     def plan(stock: Stock) -> Plan:
         entries = (one for one in stock.entries if stock.is_editable(one))
-        now = area.calendar.now().replace(microsecond=0)
+        now = store.calendar.now().replace(microsecond=0)
         made = plan_promotion(entries, now, threshold=least, require_verified=require_verified, only=only)
         steps = (one if one.action == SKIP else replace(one, changes=_changes(stock, one)) for one in made.steps)
         return replace(made, steps=tuple(steps))
 
-    return carried_out(area, apply, plan)
+    return carried_out(store, apply, plan)
 
 
 def _changes(stock: Stock, step: Step) -> tuple[PageChange, PageChange]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from memory_v2.entries.area import Area
 from memory_v2.entries.daryl import importance_score, when
 from memory_v2.entries.domains import INBOX, Domain, domains, shard_id
 from memory_v2.entries.entry import Entry
+from memory_v2.entries.store import EntryStore
 from memory_v2.operations.operation import operation
 
 
@@ -59,9 +59,9 @@ class Summary:
 
 
 @operation("status")
-def status(area: Area) -> Summary:
+def status(store: EntryStore) -> Summary:
     """Counts the entries of each domain. Raises `InvalidSetting`, `StorageError`."""
-    return summarize(area.entries(), domains(area).domains, area.calendar.now())
+    return summarize(store.entries(), domains(store).domains, store.calendar.now())
 
 
 def summarize(entries: Iterable[Entry], domains: Sequence[Domain], now: datetime) -> Summary:

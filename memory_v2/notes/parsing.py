@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 LONGEST_LEAD = 160
 """How long a line may be that introduces others, in characters."""
-_MARK = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|\Z)")
+_MARK = re.compile(r"\A[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|\Z)")
 _BOX = re.compile(r"\[([ xX✓✔])\](?:[ \t]+|\Z)")
 _BOLD = re.compile(r"\*\*[^*]+\*{1,2}[:：]?\Z|__[^_]+__[:：]?\Z")
 """Bold words and nothing else. Where broken bytes have swallowed a star, one is enough."""

@@ -37,10 +37,12 @@ MOST_QUOTED = 5
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool returns: the text for the model, and the same as JSON data."""
+    """What a tool returns: the text for the model, and the same as JSON data. `quotes`: the text repeats words that
+    were stored before."""
 
     text: str
     document: dict[str, Any]
+    quotes: bool = False
 
 
 def read(memory: Memory, asked: arguments.Read) -> Answer:
@@ -89,7 +91,7 @@ def write(memory: Memory, asked: arguments.Write) -> Answer:
         said += f" No longer there: {_quoted(gone)}."
     elif stood:
         said += " All that stood there stays as it was; if some of it is wrong now, replace_in_memory corrects it."
-    return Answer(_with_notes(said, result), document)
+    return Answer(_with_notes(said, result), document, quotes=bool(gone))
 
 
 def replace(memory: Memory, asked: arguments.Replace) -> Answer:
@@ -103,7 +105,7 @@ def replace(memory: Memory, asked: arguments.Replace) -> Answer:
         ) from error
     gone, _ = taken_out(result.revisions)
     said = f"Replaced on {result.path!r}." + (f" No longer there: {_quoted(gone)}." if gone else "")
-    return Answer(_with_notes(said, result), _changed(serialize.document(result)))
+    return Answer(_with_notes(said, result), _changed(serialize.document(result)), quotes=bool(gone))
 
 
 def capture(memory: Memory, asked: arguments.Capture) -> Answer:
@@ -264,7 +266,7 @@ def undo(memory: Memory, asked: arguments.Undo) -> Answer:
     said = f"Undone ({what})."
     said += f" As before: {_named(kept)}." if kept else ""
     said += f" Removed: {_named(gone)}." if gone else ""
-    return Answer(_with_notes(said, result), _changed(serialize.document(result)))
+    return Answer(_with_notes(said, result), _changed(serialize.document(result)), quotes=undone is not None)
 
 
 def _has_id(operation: PastOperation, begins: str) -> bool:

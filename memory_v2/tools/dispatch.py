@@ -46,11 +46,12 @@ _NEXT: tuple[tuple[type[SilicaError], str], ...] = (
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """The answer to a tool call. A model reads the `text`; the `document` is the same as JSON data. If `is_error`, the
-    text says what happened and what to do next, and nothing was changed."""
+    text says what happened and what to do next, and nothing was changed. `quotes`: the text repeats what was stored."""
 
     text: str
     document: dict[str, Any]
     is_error: bool = False
+    quotes: bool = False
 
 
 def dispatch(memory: Memory, name: str, arguments: Mapping[str, Any] | str | None) -> ToolResult:
@@ -60,7 +61,7 @@ def dispatch(memory: Memory, name: str, arguments: Mapping[str, Any] | str | Non
         answer = _run(memory, name, arguments)
     except SilicaError as error:
         return refusal(error, _where_else(memory, error.path) if isinstance(error, PageNotFound) else next_move(error))
-    return ToolResult(answer.text, answer.document)
+    return ToolResult(answer.text, answer.document, quotes=answer.quotes)
 
 
 def refusal(error: SilicaError, advice: str = "") -> ToolResult:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from memory_v2.files.left_out import LeftOut
+from memory_v2.notes.extract import extracted
 from memory_v2.notes.note import Item, Note
 from memory_v2.notes.parsing import MARK, read_note
 from tests.notes.folder import notes_of, reopened
@@ -126,6 +128,21 @@ def test_lists_deeper_than_anybody_writes_are_read_block_by_block() -> None:
     read = items(f"# Deep\n\n{deep}\nafter\n")
     assert read
     assert read[-1].text == "after"
+
+
+@pytest.mark.parametrize("shape", [">", "> ", "- - ", "*", "**", "|", "`", "[", "~~", "# a\n", "- a\n", "a\n\n", "9,"])
+def test_the_work_grows_with_the_length_of_a_note_and_no_faster(shape: str) -> None:
+    def seconds(length: int) -> float:
+        text = (shape * length)[:length] + "\nend\n"
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            list(extracted(note(text)))
+            times.append(time.process_time() - start)
+        return min(times)
+
+    seconds(100)
+    assert seconds(8_000) < 8 * max(seconds(2_000), 0.02), "four times as long, and not sixteen"
 
 
 def test_a_note_survives_being_kept(tmp_path: Path) -> None:

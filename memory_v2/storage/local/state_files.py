@@ -109,7 +109,7 @@ class LocalState:
     def sweep(self) -> None:
         """See `StateFiles`. Files younger than `STALE_SECONDS` may be in use and stay."""
         with suppress(OSError):
-            for file in (*self._folder.iterdir(), *(self._folder / PENDING).iterdir()):
+            for file in (*self._folder.iterdir(), *self._folder.glob(f"{PENDING}/*")):
                 if time.time() - file.lstat().st_mtime < STALE_SECONDS:
                     continue
                 if is_temporary(file.name):

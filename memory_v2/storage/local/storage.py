@@ -246,7 +246,8 @@ class LocalStorage(VersionedStorage):
                 leave_to_owner_above(file)
             self._holder = threading.get_ident()
             try:
-                yield
+                with self.history.held_open():
+                    yield
             finally:
                 self._holder = 0
                 lock.release()

@@ -7,9 +7,9 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from memory_v2.errors import ModelError, ToolProblem
-from memory_v2.models.asked import Question
 from memory_v2.models.base import AssistantMessage, Conversation, Prompt, Reply, ToolCall, ToolResult, UserMessage
 from memory_v2.models.briefs import WriteBrief
+from memory_v2.models.delegated import Question
 from memory_v2.models.estimate import with_usage
 from memory_v2.models.provider import parsed_arguments
 from memory_v2.text.tokens import tokens

@@ -1,16 +1,22 @@
-"""Where each block of a tree stands, so that the blocks of documents can be found in it again, each once."""
+"""The pages of a tree, and where each of their blocks is, so that the blocks of documents can be found, each once."""
 
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memory_v2.migrate.pieces import cut_blocks
+from memory_v2.errors import PageNotFound, Unreadable
+from memory_v2.files.left_out import LeftOut
+from memory_v2.memory import Memory
+from memory_v2.progress import with_progress
 from memory_v2.tree.block import Block, close_block, decode, encode, filled_lines, parse_blocks, split_lines
-from memory_v2.tree.page import Page
+from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import prefixes
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,36 @@ class Place:
 
 Places = tuple[Place, ...]
 """Where one block stands: in one place, or in several in order if it was too large for a page."""
+
+
+def read_pages(memory: Memory) -> tuple[dict[str, Page], list[LeftOut]]:
+    """All pages by their paths, and those that cannot be read."""
+    memory.recover()
+    pages, left_out = {}, []
+    for path in with_progress(memory.storage.list_files(), "pages read"):
+        try:
+            pages[path] = read_page(path, memory.storage.read(path).data)
+        except PageNotFound:  # removed just now
+            continue
+        except Unreadable as error:
+            logger.warning("the page %r is left out: %s", path, error)
+            left_out.append(LeftOut(path, str(error)))
+    return pages, left_out
+
+
+def cut_blocks(pages: Iterable[Page]) -> dict[str, list[Page]]:
+    """The pieces of each such block, in order, by the page that lists them; a block of which a piece is missing is left
+    out."""
+    found: dict[tuple[str, int], dict[int, Page]] = {}
+    for page in pages:
+        if page.piece is not None:
+            folder = page.path.rsplit("/part-", 1)[0]
+            found.setdefault((folder, page.piece.count), {})[page.piece.number] = page
+    return {
+        folder: [pieces[number] for number in range(1, count + 1)]
+        for (folder, count), pieces in found.items()
+        if pieces.keys() >= set(range(1, count + 1))
+    }
 
 
 def is_text(block: Block) -> bool:
@@ -60,7 +96,7 @@ def placed(blocks: Iterable[Block], first: int = 1) -> Iterator[tuple[Block, ran
         first += len(split_lines(block.text))
 
 
-class Standing:
+class BlockIndex:
     """The blocks of a tree. Each can be taken once, since a text that two documents have must stand there twice; but a
     heading is there for every section that it stands above."""
 

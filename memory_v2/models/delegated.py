@@ -42,7 +42,7 @@ class Question:
         raise self._answer
 
 
-class AskedModel:
+class DelegatedModel:
     """Hands each request to `ask`, and waits so many seconds for the answer. `ask` raises `ModelError` if nobody can be
     asked; it must not wait."""
 
@@ -58,4 +58,4 @@ class AskedModel:
         return question.wait(self._seconds)
 
 
-_: type[Model] = AskedModel
+_: type[Model] = DelegatedModel

@@ -1,8 +1,8 @@
-"""What an exported page looks like: as a file of a folder, as a part of one file, as a line of JSON; and how a file of
-a folder is read again.
+"""A page as it leaves a memory: as a file of a folder, as a part of one file, as a line of JSON; and the folder read
+again.
 
-The text of a page is exported to the letter. In a file of a folder, what the program knows beside it stands in the
-front matter, behind the key `silica_page`, and the pages below stand at the end, behind a comment, as Markdown links
+The text of a page is exported to the letter. In a file of a folder, what the program knows beside it is in the front
+matter, behind the key `silica_page`, and the pages below are listed at the end, behind a comment, as Markdown links
 that are relative to the file. Both are told apart from the text, so reading the file gives the text again.
 """
 
@@ -11,11 +11,16 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
-from memory_v2.migrate.leaves import Child, Leaf
+from memory_v2.files.left_out import LeftOut
+from memory_v2.migrate.folder import scan_folder
+from memory_v2.migrate.source import Reader, Scan, SourceDocument
 from memory_v2.text.plain import plain
 from memory_v2.tree.block import (
     BYTE_ORDER_MARK,
@@ -29,6 +34,9 @@ from memory_v2.tree.block import (
     split_lines,
     to_blank_line,
 )
+from memory_v2.tree.exact import text_of
+from memory_v2.tree.page import Page
+from memory_v2.tree.path import ROOT
 from memory_v2.tree.source import Source
 from memory_v2.tree.titles import heading_at
 
@@ -44,21 +52,56 @@ MAX_LEVEL = 6
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _WORDS = frozenset(["true", "false", "yes", "no", "on", "off", "null", "y", "n"])
 """Values that YAML would not take for words."""
+_NAME = "silica-export"
+_LISTED = re.compile(r"(?m)^- \[[^\]\r\n]*\]\(([^)\s]+)\): ([^\r\n]+)")
+_MOST_READ = 10_000
+"""How much of a file is read to know it, in bytes: a front matter, and more."""
 
 
-def file_text(leaf: Leaf) -> str:
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A page that is listed below another."""
+
+    path: str
+    title: str
+    description: str
+
+
+@dataclass(frozen=True)
+class ExportedPage:
+    """One page: `page` without what the program writes below it, and with a block that was cut into pieces whole again;
+    `depth` is 0 for the root. `properties` are what a person noted below it."""
+
+    page: Page
+    parent: str
+    depth: int
+    description: str
+    children: tuple[Child, ...]
+    source: str
+    day: date | None
+    tags: tuple[str, ...]
+    links: tuple[str, ...]
+    properties: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The text of the page, to the letter."""
+        return text_of(self.page)
+
+
+def file_text(page: ExportedPage) -> str:
     """The page as a file of a folder."""
-    text = leaf.text.removeprefix(BYTE_ORDER_MARK)
+    text = page.text.removeprefix(BYTE_ORDER_MARK)
     newline, blocks = line_end(text), parse_blocks(text)
-    keys = [f"{key}: {value}{newline}" for key, value in _fields(leaf)]
+    keys = [f"{key}: {value}{newline}" for key, value in _fields(page)]
     if blocks and blocks[0].kind == "front matter":
         lines, closing = split_lines(text), filled_lines(blocks[0].text).stop - 1
         text = "".join([*lines[:closing], *keys, *lines[closing:]])
     else:
         text = "".join([f"---{newline}", *keys, f"---{newline}{newline}", text])
-    if not leaf.children:
+    if not page.children:
         return text
-    listed = (f"- {_link(leaf.page.path, child)}{newline}" for child in leaf.children)
+    listed = (f"- {_link(page.page.path, child)}{newline}" for child in page.children)
     return "".join([text, to_blank_line(text, newline), BELOW, 2 * newline, *listed])
 
 
@@ -108,22 +151,22 @@ def _own_keys(lines: Sequence[str]) -> tuple[int, int, int]:
     return start, ours, end if ours else 0
 
 
-def part_text(leaf: Leaf) -> str:
+def part_text(exported: ExportedPage) -> str:
     """The page as a part of one file: its headings are lower by its depth, a front matter is a fence below the title,
     and its source stands behind it. It ends in a blank line."""
-    page, newline = leaf.page, line_end(leaf.text)
+    page, newline = exported.page, line_end(exported.text)
     blocks = page.blocks
     front = blocks[0] if blocks and blocks[0].kind == "front matter" else None
     has_title = page.top > 0 and blocks[page.top - 1].kind == "heading"
-    runs = [[_heading(page.title, 1 + leaf.depth, newline)]]
+    runs = [[_heading(page.title, 1 + exported.depth, newline)]]
     if has_title:
-        runs = [[_at_level(blocks[page.top - 1], 1 + leaf.depth, newline)]]
+        runs = [[_at_level(blocks[page.top - 1], 1 + exported.depth, newline)]]
     if front:
         inside = "".join(split_lines(front.content)[1:-1])
         runs.append([Block(f"```yaml{newline}{inside}```{newline}", "fence")])
     rest = blocks[page.top :]
-    runs.append([_at_level(one, one.level + leaf.depth, newline) if one.kind == "heading" else one for one in rest])
-    if source := Source(leaf.source, leaf.day if leaf.source else None):
+    runs.append([_at_level(one, one.level + exported.depth, newline) if one.kind == "heading" else one for one in rest])
+    if source := Source(exported.source, exported.day if exported.source else None):
         runs.append([Block(source.line + newline)])
     text = join_runs(runs, newline)
     return text + to_blank_line(text, newline)
@@ -147,9 +190,9 @@ def _heading(words: str, level: int, newline: str) -> Block:
     return Block(f"{'#' * level} {words}{newline}{newline}", "heading", level)
 
 
-def json_line(leaf: Leaf) -> str:
+def json_line(page: ExportedPage) -> str:
     """The page as a line of JSON."""
-    return row_line(_row(leaf))
+    return row_line(_row(page))
 
 
 def row_line(row: Mapping[str, Any]) -> str:
@@ -158,36 +201,82 @@ def row_line(row: Mapping[str, Any]) -> str:
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line) + "\n"
 
 
-def _row(leaf: Leaf) -> dict[str, Any]:
+def _row(page: ExportedPage) -> dict[str, Any]:
     return {
-        "path": leaf.page.path,
-        "title": leaf.page.title,
-        "description": leaf.description,
-        "parent": leaf.parent or None,
-        "text": leaf.text,
-        "source": leaf.source or None,
-        "date": leaf.day.isoformat() if leaf.day else None,
-        "tags": list(leaf.tags),
-        "links": list(leaf.links),
-        **({"properties": leaf.properties} if leaf.properties else {}),
+        "path": page.page.path,
+        "title": page.page.title,
+        "description": page.description,
+        "parent": page.parent or None,
+        "text": page.text,
+        "source": page.source or None,
+        "date": page.day.isoformat() if page.day else None,
+        "tags": list(page.tags),
+        "links": list(page.links),
+        **({"properties": page.properties} if page.properties else {}),
     }
 
 
-def _fields(leaf: Leaf) -> Iterator[tuple[str, str]]:
+def _fields(page: ExportedPage) -> Iterator[tuple[str, str]]:
     """The keys that the program writes, and their values in YAML. The keys of a person's front matter stay theirs."""
-    blocks = leaf.page.blocks[:1]
+    blocks = page.page.blocks[:1]
     lines = split_lines(blocks[0].content) if blocks and blocks[0].kind == "front matter" else []
     theirs = {line.partition(":")[0].strip().lower() for line in lines}
-    told = {"source": leaf.source and _yaml(leaf.source), "date": leaf.day.isoformat() if leaf.day else ""}
-    told["tags"] = f"[{', '.join(map(_yaml, leaf.tags))}]" if leaf.tags else ""
-    told |= {key: _yaml(value) for key, value in leaf.properties.items() if key not in (PAGE, LISTED)}
-    yield PAGE, _yaml(leaf.page.path)
+    told = {"source": page.source and _yaml(page.source), "date": page.day.isoformat() if page.day else ""}
+    told["tags"] = f"[{', '.join(map(_yaml, page.tags))}]" if page.tags else ""
+    told |= {key: _yaml(value) for key, value in page.properties.items() if key not in (PAGE, LISTED)}
+    yield PAGE, _yaml(page.page.path)
     yield from ((key, value) for key, value in told.items() if value and key.lower() not in theirs)
-    if leaf.children:
-        yield LISTED, str(len(leaf.children))
+    if page.children:
+        yield LISTED, str(len(page.children))
 
 
 def _yaml(value: str) -> str:
     """A value in YAML: as it is, if nothing in it could be taken for something else."""
     is_plain = re.fullmatch(r"[A-Za-z][\w./-]*(?: [\w./-]+)*", value, re.ASCII) and value.lower() not in _WORDS
     return value if is_plain else json.dumps(readable(value), ensure_ascii=False)
+
+
+# reading an exported folder
+
+
+def _detect(folder: Path) -> str:
+    """By the key that the export writes into the front matter of the root."""
+    try:
+        with (folder / f"{ROOT}.md").open("rb") as file:
+            found = page_in(file.read(_MOST_READ).decode("utf-8", "surrogateescape"))
+    except OSError:
+        return ""
+    return f"{PAGE} in {ROOT}.md" if found == ROOT else ""
+
+
+def _scan(folder: Path) -> Scan:
+    """Each page is a document; files that were put beside them are documents too. A root without a text of its own is
+    left out."""
+    found = scan_folder(_NAME, folder)
+    described = _descriptions(found.documents)
+    documents, left_out = [], list(found.left_out)
+    for document in found.documents:
+        page, text = page_in(document.text), text_in(document.text)
+        if not page:
+            documents.append(document)
+        elif page == ROOT and all(block.kind == "heading" for block in parse_blocks(text)):
+            left_out.append(LeftOut(document.name, "it only lists the pages below", is_expected=True))
+        else:
+            source, about = source_in(document.text), described.get(page, document.description)
+            documents.append(replace(document, text=text, place=page, source=source, description=about, links=()))
+    return Scan(_NAME, documents, sorted(left_out, key=lambda left: left.name))
+
+
+def _descriptions(documents: Iterable[SourceDocument]) -> dict[str, str]:
+    """What the pages above say of each page, by its path."""
+    described: dict[str, str] = {}
+    for document in documents:
+        if page := page_in(document.text):
+            _, _, listed = document.text.rpartition(BELOW)
+            for target, words in _LISTED.findall(listed):
+                path = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(target)))
+                described.setdefault(path.removesuffix(".md"), words)
+    return described
+
+
+SILICA_EXPORT = Reader(_NAME, "a memory exported by 'silica memory export'", _detect, _scan)

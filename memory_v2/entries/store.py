@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from memory_v2.agent.operation import new_id
 from memory_v2.entries.entry import Entry
+from memory_v2.entries.entry_files import EntryFiles, stored_changes
 from memory_v2.entries.file import EntryFile, read_entry
-from memory_v2.entries.packs import stored_changes
 from memory_v2.entries.places import (
     Place,
     entry_name,
@@ -22,14 +22,13 @@ from memory_v2.entries.places import (
     path_of,
     place_of,
 )
-from memory_v2.entries.stored import EntryFiles
 from memory_v2.errors import EntryNotFound, InvalidPath, PageNotFound, StorageConflict, StorageError, Unreadable
 from memory_v2.index.known import KnownEntries, KnownEntry
 from memory_v2.operations.results import Finding
 from memory_v2.progress import with_progress
 from memory_v2.settings import DEFAULT_AGENT
 from memory_v2.storage.base import ABSENT, MemoryStorage, stored_page
-from memory_v2.storage.format import is_current
+from memory_v2.storage.format import read_format
 from memory_v2.storage.history import Change, PageChange, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.calendar import UTC_DAYS, Calendar
@@ -50,7 +49,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Area:
+class EntryStore:
     """The entries in a storage. `agent` is whose entries are captured if nobody is named; `open_store` gives the tables
     of the memory's index, where there is one."""
 
@@ -144,8 +143,8 @@ class Area:
             raise EntryNotFound(entry_id) from error
 
     def make_ready(self) -> None:
-        """Brings the store into the format that has entries, before the first one is created."""
-        if not is_current(self.storage.state):
+        """Begins the history of a new store, before the first entry is created."""
+        if not read_format(self.storage.state):
             self.storage.begin(self.calendar.now())
 
     def create(self, space: str, day: str, data: bytes) -> Place:
@@ -176,7 +175,7 @@ class Area:
         revision = Revision(kind, shorten(summary, MAX_SUMMARY), new_id(), when=self.calendar.now())
         files = stored_changes(wanted := list(changes), self._file)
         try:
-            made = self.storage.apply(Change(tuple(files), revision))
+            made = self.storage.commit(Change(tuple(files), revision))
         finally:
             self._expire()
         self.remember(wanted)

@@ -1,4 +1,5 @@
-"""Pending notes: what an operation still has to do, stored before a model is asked, so that no crash loses it.
+"""Pending notes: what an operation still has to do, stored before a hosted model is asked, so that no crash loses it;
+and `Recovery`, which finishes what was interrupted before a memory is used.
 
 Each operation has at most one note. It first holds the text that is to be written and, once that is stored, the pages
 that are still to be split. If the operation is in the history, its text has been written, whatever the note says. So
@@ -9,18 +10,22 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection, Iterator
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Generic, Literal, TypeAlias, TypeVar
 
-from memory_v2.errors import SilicaError, StorageError
+from memory_v2.errors import SilicaError, StorageError, Unreadable
 from memory_v2.storage.base import PENDING, Leftover, MemoryStorage, StateFiles
+from memory_v2.storage.format import read_format
 from memory_v2.storage.history import History, HistoryDamaged
 from memory_v2.tree.path import page_path
 
 logger = logging.getLogger(__name__)
+
+Finished = TypeVar("Finished")
 
 Mode: TypeAlias = Literal["update", "append", "replace"]
 MODES: tuple[Mode, ...] = ("update", "append", "replace")
@@ -66,8 +71,8 @@ Pending: TypeAlias = PendingWrite | PendingSplits | PendingErasure
 class PendingNote:
     """The pending note of one operation. `held` is its content; `None` if nothing is left to do."""
 
-    def __init__(self, notes: StateFiles, operation: str) -> None:
-        self._notes = notes
+    def __init__(self, state: StateFiles, operation: str) -> None:
+        self._state = state
         self.name = f"{PENDING}/{operation}"
         self.held: Pending | None = None
 
@@ -77,7 +82,7 @@ class PendingNote:
         removed, because the caller gets an error. Raises `StorageError`."""
         with suppress(HistoryDamaged):  # the change will begin a new history
             pending = replace(pending, head=history.head)
-        with self._notes.claim(self.name, is_new=True):
+        with self._state.claim(self.name, is_new=True):
             try:
                 self._save(pending)
                 yield
@@ -101,7 +106,7 @@ class PendingNote:
             return
         with ExitStack() as claims:
             with suppress(StorageError):  # a claim only saves work
-                claims.enter_context(self._notes.claim(self.name))
+                claims.enter_context(self._state.claim(self.name))
             yield unsplit
             if not unsplit:
                 self.clear()
@@ -109,7 +114,7 @@ class PendingNote:
     @contextmanager
     def erasing(self, pending: PendingErasure, storage: MemoryStorage) -> Iterator[None]:
         """Keeps the note while something is forgotten. If that fails before it is decided, the note is removed."""
-        with self._notes.claim(self.name, is_new=True):
+        with self._state.claim(self.name, is_new=True):
             self._save(pending)
             try:
                 yield
@@ -179,12 +184,12 @@ class PendingNote:
         """Removes the note; returns whether it is gone."""
         self.held = None
         try:
-            self._notes.remove(self.name)
+            self._state.remove(self.name)
             return True
         except SilicaError as error:
             logger.info("the finished note %s could not be removed: %s", self.name, error)
         try:
-            return self._notes.read(self.name) is None
+            return self._state.read(self.name) is None
         except SilicaError:
             return False
 
@@ -199,22 +204,7 @@ class PendingNote:
 
     def _save(self, pending: Pending) -> None:
         self.held = pending  # a write that fails may have left the note all the same
-        self._notes.write(self.name, _to_json(pending))
-
-
-def finish_interrupted(storage: MemoryStorage) -> bool:
-    """Completes an interrupted change, if there is one; returns whether there was. Its pages are noted first, because
-    an edit by hand may have left some of them out of reach or overgrown."""
-    if storage.interrupted() is None:
-        return False
-    with storage.lock():
-        revision = storage.interrupted()  # what was still being written is not interrupted
-        if revision is None:
-            return False
-        if revision.paths:
-            PendingNote(storage.state, f"{revision.operation or revision.id[:12]}{LEFT}").add(revision.paths)
-        storage.finish()
-    return True
+        self._state.write(self.name, _to_json(pending))
 
 
 def recorded_since(history: History, operation: str, head: str) -> tuple[str, ...] | None:
@@ -231,10 +221,10 @@ def recorded_since(history: History, operation: str, head: str) -> tuple[str, ..
     return None if pages is None else tuple(pages)
 
 
-def read_pending(notes: StateFiles, name: str) -> Pending | None:
+def read_pending(state: StateFiles, name: str) -> Pending | None:
     """The content of a note; `None` if it does not exist. Raises `StorageError` if it cannot be read; the note
     stays."""
-    data = notes.read(name)
+    data = state.read(name)
     if data is None:
         return None
     try:
@@ -266,12 +256,45 @@ def _from_json(data: object) -> Pending:
             "mode": "update" | "append" | "replace" as mode,
             "since": str(since),
             "over": str(over),
-            **rest,
-        } if all(isinstance(rest.get(key, ""), str) for key in ("head", "source", "date")):
+            "head": str(head),
+            "source": str(source),
+            "date": str(date),
+        }:
             moment = datetime.fromisoformat(since)
             if moment.tzinfo is None:
                 raise ValueError(f"the time {since} has no time zone")
-            head, source, date = (str(rest.get(key, "")) for key in ("head", "source", "date"))  # older notes lack some
             return PendingWrite(text, None if path is None else page_path(path), mode, moment, over, head, source, date)
         case _:
             raise ValueError("it is no pending note")
+
+
+class Recovery(Generic[Finished]):
+    """When interrupted operations of an open memory are finished: before it is used, and again from time to time.
+    `done` is what `finish` has finished so far."""
+
+    def __init__(self, storage: MemoryStorage, finish: Callable[[], Iterable[Finished]]) -> None:
+        self._storage = storage
+        self._finish = finish
+        self._next = 0.0
+        self.done: list[Finished] = []
+
+    def attempt(self) -> None:
+        """Finishes what was interrupted, unless that was looked for a moment ago."""
+        state, now = self._storage.state, time.monotonic()
+        if now < self._next:
+            return
+        try:
+            read_format(state)
+        except Unreadable as error:  # readers need not wait for it, and a change fails
+            self._next = now + state.recovery_interval
+            logger.warning("the format of this memory is unknown: %s", error)
+            return
+        is_first, self._next = not self._next, now + state.recovery_interval
+        try:
+            if is_left := self._storage.interrupted() is not None or bool(state.names(PENDING)):
+                self.done += self._finish()
+        except StorageError as error:
+            logger.warning("an interrupted operation could not be finished: %s", error)
+            return
+        if is_first or is_left:
+            state.sweep()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
-from memory_v2.errors import SilicaError, UsageError
+from memory_v2.errors import SilicaError, StorageError, UsageError
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans
@@ -18,18 +19,17 @@ from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result, WriteResult
 from memory_v2.operations.texts import checked_blocks
 from memory_v2.operations.write import write_noted
-from memory_v2.pending import (
+from memory_v2.storage.base import PENDING, MemoryStorage, stored_page
+from memory_v2.storage.pending import (
     LEFT,
     Mode,
     Pending,
     PendingErasure,
     PendingSplits,
     PendingWrite,
-    finish_interrupted,
     read_pending,
     recorded_since,
 )
-from memory_v2.storage.base import PENDING, MemoryStorage, stored_page
 from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.calendar import iso_day
 from memory_v2.text.plain import shorten
@@ -64,8 +64,8 @@ def recover(context: Context, operate: Callable[..., Result]) -> list[Recovered]
     that cannot be finished stay. Raises `StorageError`."""
     storage = context.storage
     recovered: list[Recovered] = []
-    revision = storage.interrupted()
-    if revision and finish_interrupted(storage) and revision.kind != "write":  # a write is reported by its note
+    revision = storage.finish()
+    if revision and not (revision.kind == "write" and _has_text(storage, revision.operation)):
         path = next(iter(revision.paths), ROOT)
         recovered.append(Recovered(revision.kind, revision.summary, revision.when, DONE, path))
     context = replace(context, model=context.planner)
@@ -79,6 +79,13 @@ def recover(context: Context, operate: Callable[..., Result]) -> list[Recovered]
         except Exception:  # one bad text must not lock everybody out of the memory
             logger.exception("an interrupted operation (%s) could not be finished", name)
     return recovered
+
+
+def _has_text(storage: MemoryStorage, operation: str) -> bool:
+    """Whether the text of a write is noted: then the note tells of it."""
+    with suppress(StorageError):
+        return isinstance(read_pending(storage.state, f"{PENDING}/{operation}"), PendingWrite)
+    return False
 
 
 def _finished(context: Context, operation: str, pending: Pending, operate: Callable[..., Result]) -> list[Recovered]:

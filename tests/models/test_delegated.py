@@ -7,9 +7,9 @@ import threading
 import pytest
 
 from memory_v2.errors import ModelError
-from memory_v2.models.asked import AskedModel, Question
 from memory_v2.models.base import Conversation, Prompt, Reply
 from memory_v2.models.briefs import SearchBrief
+from memory_v2.models.delegated import DelegatedModel, Question
 from tests.prompts.examples import NOW
 
 CONVERSATION = Conversation(Prompt("done"), (), SearchBrief("?", 1, None, (), NOW, lambda path: 0))
@@ -19,7 +19,7 @@ def test_the_answer_comes_from_another_thread() -> None:
     def ask(question: Question) -> None:
         threading.Thread(target=question.answer, args=(Reply("April"),)).start()
 
-    assert AskedModel("somebody", ask, 30).respond(CONVERSATION) == Reply("April")
+    assert DelegatedModel("somebody", ask, 30).respond(CONVERSATION) == Reply("April")
 
 
 def test_only_the_first_answer_counts() -> None:
@@ -43,4 +43,4 @@ def test_who_cannot_be_asked_fails_at_once() -> None:
         raise ModelError("nobody is there")
 
     with pytest.raises(ModelError, match="nobody is there"):
-        AskedModel("somebody", ask, 30).respond(CONVERSATION)
+        DelegatedModel("somebody", ask, 30).respond(CONVERSATION)

@@ -10,7 +10,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from memory_v2.mcp import open_calls
+from memory_v2.mcp import calls as tool_calls
 from memory_v2.memory import Memory
 from memory_v2.settings import MIN_THRESHOLD
 from memory_v2.storage.base import PENDING
@@ -260,7 +260,7 @@ def test_several_texts_may_wait_at_once() -> None:
 
 
 def test_an_agent_that_never_decides_does_not_keep_others_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(open_calls, "MAX_QUESTIONS", 2)
+    monkeypatch.setattr(tool_calls, "MAX_QUESTIONS", 2)
     memory = garden()
 
     async def scene() -> None:
