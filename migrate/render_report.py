@@ -78,7 +78,7 @@ def _sum(counts: Iterable[tuple[int, str]]) -> str:
 
 
 def missing_lines(found: Verification) -> Iterator[str]:
-    """Each passage that is missing: where it stands in the source, how it begins, and the reason."""
+    """Each passage that is missing: where it is in the source, how it begins, and the reason."""
     return (_passage(one, str) for one in found.passages if one.state == "missing")
 
 

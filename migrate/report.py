@@ -149,7 +149,7 @@ def said_in(document: SourceDocument, names: Collection[str]) -> Iterator[Said]:
     """What each line of a document says that gives a value under a label. `names` is what the documents of its source
     are called."""
     text = readable(document.text)
-    told = document.day or read_front_matter(text).date or named_day(document.name)
+    day = document.day or read_front_matter(text).date or named_day(document.name)
     headings: list[tuple[int, str]] = []
     for block, lines in placed(parse_blocks(text)):
         if block.kind == "heading":
@@ -161,7 +161,7 @@ def said_in(document: SourceDocument, names: Collection[str]) -> Iterator[Said]:
                 above = [words for _, words in headings] or [document.title or _place(document)]
                 days = [span.start for span in (own_day(line), *map(heading_day, reversed(above))) if span]
                 if subject := subject_of(above, names):
-                    statement = Statement(document.name, number, found[1], days[0] if days else told)
+                    statement = Statement(document.name, number, found[1], days[0] if days else day)
                     yield Said(subject, found[0], statement)
 
 

@@ -19,8 +19,8 @@ from memory_v2.memory_entries import Entries
 from memory_v2.text.amounts import counted, counted_entries
 
 if TYPE_CHECKING:
+    from memory_v2.entries.daryl import HomeStatus
     from memory_v2.entries.routing import Candidate, Routing
-    from memory_v2.entries.summary import HomeStatus
     from memory_v2.memory import Memory
 
 COLUMNS = (

@@ -93,8 +93,8 @@ def pack(store: EntryStore, older_than: int = OLDER_THAN, importance: float = IM
         for entry, days in old:
             data = stock.data(entry.id)
             if not can_be_packed(entry.name, data):
-                told = "a line of it begins with '# Entry', as entries in a pack do, so it keeps a file of its own"
-                warnings.append(Finding("not-packed", "notice", entry.id, 0, told))
+                message = "a line of it begins with '# Entry', as entries in a pack do, so it keeps a file of its own"
+                warnings.append(Finding("not-packed", "notice", entry.id, 0, message))
                 continue
             target = room.take(entry, packed_size(entry.name, data))
             says = (
