@@ -50,8 +50,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EntryStore:
-    """The entries in a storage. `agent` is whose entries are captured if no agent is named; `open_store` gives the tables
-    of the memory's index, where there is one."""
+    """The entries in a storage. `agent` is whose entries are captured if no agent is named; `open_store` gives the
+    tables of the memory's index, where there is one."""
 
     storage: MemoryStorage
     calendar: Calendar = UTC_DAYS
