@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from memory_v2.engine import Engine
     from memory_v2.entries.capture import Captured, CapturedBatch
     from memory_v2.entries.curation import Retracted
+    from memory_v2.entries.daryl import Summary
     from memory_v2.entries.domains import DomainFile
     from memory_v2.entries.entry import Entry, Reference
     from memory_v2.entries.routing import Routing
-    from memory_v2.entries.summary import Summary
     from memory_v2.plan import Plan
 
 EntryId = Annotated[str, "The entry: hawk/obs-2026-02-15-001, or without the agent."]
@@ -182,7 +182,7 @@ class Entries:
 
     def status(self) -> Summary:
         """Counts the entries of each domain, with their importance. Raises `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(entries.summary.status)
+        return self._engine.run_on_entries(entries.daryl.status)
 
     def domains(self) -> DomainFile:
         """Returns the domains that entries are routed to, with their keywords. Raises `InvalidSetting` if the page of

@@ -30,7 +30,7 @@ class Place:
 
 
 Places = tuple[Place, ...]
-"""Where one block stands: in one place, or in several in order if it was too large for a page."""
+"""Where one block is: in one place, or in several in order if it was too large for a page."""
 
 
 def read_pages(memory: Memory) -> tuple[dict[str, Page], list[LeftOut]]:
@@ -78,7 +78,7 @@ def key_of(block: Block) -> bytes:
 
 def keys_of(block: Block) -> list[bytes]:
     """All that a block may be found by: a fence at the end of a text may have been left open, and is closed when
-    something comes to stand below it."""
+    something comes below it."""
     closed = close_block(block)
     return [key_of(block)] if closed is block else [key_of(block), key_of(closed)]
 
@@ -97,8 +97,8 @@ def placed(blocks: Iterable[Block], first: int = 1) -> Iterator[tuple[Block, ran
 
 
 class BlockIndex:
-    """The blocks of a tree. Each can be taken once, since a text that two documents have must stand there twice; but a
-    heading is there for every section that it stands above."""
+    """The blocks of a tree. Each can be taken once, since a text that two documents have must be there twice; but a
+    heading is there for every section below it."""
 
     def __init__(self, pages: Iterable[Page], owners: Iterable[str] = ()) -> None:
         """`owners` are the pages that documents were brought to. The pages below such a page belong to it too."""
@@ -118,8 +118,8 @@ class BlockIndex:
             self._add_pieces(pieces)
 
     def take(self, block: Block, owner: str | None = None) -> Places:
-        """Takes the block where it stands on the page `owner` or on one that belongs to it, or anywhere if there is no
-        owner; empty if it stands nowhere or was taken already."""
+        """Takes the block where it is on the page `owner` or on one that belongs to it, or anywhere if there is no
+        owner; empty if it is nowhere or was taken already."""
         for key in keys_of(block):
             by_owner = self._free.get(key, {})
             name = owner if owner is not None else next(iter(by_owner), "")
@@ -135,7 +135,7 @@ class BlockIndex:
         return ()
 
     def find(self, block: Block) -> Places:
-        """Where the block stands, taken or not."""
+        """Where the block is, taken or not."""
         return next((self._first[key] for key in keys_of(block) if key in self._first), ())
 
     def take_lines(self, block: Block, page: str) -> Places:

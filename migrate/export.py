@@ -119,7 +119,7 @@ def exported_pages(memory: Memory) -> tuple[list[ExportedPage], list[LeftOut]]:
 
 
 def _with_whole_blocks(pages: dict[str, Page]) -> dict[str, Page]:
-    """The pages; a block that was cut stands on the page that listed its pieces, instead of them."""
+    """The pages; a block that was cut is on the page that listed its pieces, instead of them."""
     whole = dict(pages)
     for path, pieces in cut_blocks(pages.values()).items():
         if path not in pages:
@@ -154,7 +154,7 @@ def _in_order(graph: Graph) -> Iterator[tuple[str, int]]:
 def _exported(page: Page, depth: int, graph: Graph) -> ExportedPage:
     edges = graph.links.get(page.path, ())
     source, own = page_source(page), page.properties
-    told = [tag.strip() for tag in own.get(TAGS, "").split(",")]
+    own_tags = [tag.strip() for tag in own.get(TAGS, "").split(",")]
     known = {*OURS, SOURCE, DATE, TAGS}
     return ExportedPage(
         page=replace(page, links="", metadata=""),
@@ -164,7 +164,7 @@ def _exported(page: Page, depth: int, graph: Graph) -> ExportedPage:
         children=tuple(Child(one.target, graph.pages[one.target].title, one.label) for one in edges if one.child),
         source=source.name,
         day=source.day or iso_day(own.get(DATE)) or page.front_matter.date,
-        tags=tuple(dict.fromkeys(filter(None, (*page.front_matter.tags, *told)))),
+        tags=tuple(dict.fromkeys(filter(None, (*page.front_matter.tags, *own_tags)))),
         links=tuple(edge.target for edge in edges if not edge.child),
         properties={key: value for key, value in own.items() if key not in known},
     )
@@ -183,7 +183,7 @@ class StoredFile:
 
 
 def stored_entries(memory: Memory) -> tuple[list[StoredFile], list[LeftOut]]:
-    """The files of all entries, and of the domains if somebody has edited them, by path; and those that cannot be
+    """The files of all entries, and of the domains if they were edited, by path; and those that cannot be
     read."""
     store = memory.entries.store
     files, left_out = [], []
@@ -203,8 +203,8 @@ def stored_entries(memory: Memory) -> tuple[list[StoredFile], list[LeftOut]]:
 def entry_lines(files: Sequence[StoredFile]) -> Iterator[bytes]:
     """Each file as a line of JSON: what is known of the entry, or the text of the file if that is nothing."""
     for one in files:
-        told: dict[str, Any] = {"entry": document(one.entry)} if one.entry else {"text": decode(one.data)}
-        yield row_line({"path": one.path, **told}).encode()
+        row: dict[str, Any] = {"entry": document(one.entry)} if one.entry else {"text": decode(one.data)}
+        yield row_line({"path": one.path, **row}).encode()
 
 
 def entries_part(files: Sequence[StoredFile]) -> Iterator[bytes]:

@@ -45,7 +45,7 @@ PAGE = "silica_page"
 LISTED = "silica_below"
 """The key that says how many pages below are listed."""
 BELOW = "<!-- silica: the pages below -->"
-"""Stands above the list of the pages below."""
+"""The line above the list of the pages below."""
 
 MAX_LEVEL = 6
 """The lowest level of a heading in Markdown."""
@@ -153,7 +153,7 @@ def _own_keys(lines: Sequence[str]) -> tuple[int, int, int]:
 
 def part_text(exported: ExportedPage) -> str:
     """The page as a part of one file: its headings are lower by its depth, a front matter is a fence below the title,
-    and its source stands behind it. It ends in a blank line."""
+    and its source is behind it. It ends in a blank line."""
     page, newline = exported.page, line_end(exported.text)
     blocks = page.blocks
     front = blocks[0] if blocks and blocks[0].kind == "front matter" else None
@@ -221,11 +221,11 @@ def _fields(page: ExportedPage) -> Iterator[tuple[str, str]]:
     blocks = page.page.blocks[:1]
     lines = split_lines(blocks[0].content) if blocks and blocks[0].kind == "front matter" else []
     theirs = {line.partition(":")[0].strip().lower() for line in lines}
-    told = {"source": page.source and _yaml(page.source), "date": page.day.isoformat() if page.day else ""}
-    told["tags"] = f"[{', '.join(map(_yaml, page.tags))}]" if page.tags else ""
-    told |= {key: _yaml(value) for key, value in page.properties.items() if key not in (PAGE, LISTED)}
+    values = {"source": page.source and _yaml(page.source), "date": page.day.isoformat() if page.day else ""}
+    values["tags"] = f"[{', '.join(map(_yaml, page.tags))}]" if page.tags else ""
+    values |= {key: _yaml(value) for key, value in page.properties.items() if key not in (PAGE, LISTED)}
     yield PAGE, _yaml(page.page.path)
-    yield from ((key, value) for key, value in told.items() if value and key.lower() not in theirs)
+    yield from ((key, value) for key, value in values.items() if value and key.lower() not in theirs)
     if page.children:
         yield LISTED, str(len(page.children))
 

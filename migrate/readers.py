@@ -30,13 +30,13 @@ def choose(folder: Path, format_name: str | None = None) -> Reader:
         raise UsageError(f"{folder} is not a folder")
     if format_name is not None:
         return _named(format_name)
-    seen = {reader.name: told for reader in _OF_SILICA if (told := reader.detect(folder))}
-    of_markdown = ((reader, told) for reader in _OF_MARKDOWN if (told := reader.detect(folder)))
-    other, told = next(of_markdown, (None, ""))
+    seen = {reader.name: sign for reader in _OF_SILICA if (sign := reader.detect(folder))}
+    of_markdown = ((reader, sign) for reader in _OF_MARKDOWN if (sign := reader.detect(folder)))
+    other, sign = next(of_markdown, (None, ""))
     if other is not None:
-        seen[other.name] = told
+        seen[other.name] = sign
     if len(seen) > 1:
-        both = " and as ".join(f"{name} ({told})" for name, told in seen.items())
+        both = " and as ".join(f"{name} ({sign})" for name, sign in seen.items())
         raise UsageError(f"{folder} can be read as {both}: say which with --format")
     if seen:
         return _named(next(iter(seen)))

@@ -1,6 +1,6 @@
 """The first memory of Silica: a tree of Markdown files, each with a `NAME.metadata.json` that holds its summary.
 
-The times in a sidecar are those of somebody's home folder, so a document's day is that of its file if nothing else says
+The times in a sidecar are those of a home folder, so a document's day is that of its file if nothing else says
 one. A name with a dot lost what is behind it, so that `python3.11` and `python3.12` share `python3.md`.
 """
 

@@ -1,4 +1,4 @@
-"""What a reader finds in somebody's folder: documents, and what it leaves out and why."""
+"""What a reader finds in a folder: documents, and what it leaves out and why."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from memory_v2.memory_entries import Entries
 from memory_v2.text.amounts import counted, counted_entries
 
 if TYPE_CHECKING:
+    from memory_v2.entries.daryl import HomeStatus
     from memory_v2.entries.routing import Candidate, Routing
-    from memory_v2.entries.summary import HomeStatus
     from memory_v2.memory import Memory
 
 COLUMNS = (
@@ -135,6 +135,64 @@ def promote(
 
 
 @click.command(cls=Verb)
+@option_for(Entries.dedupe, "apply", "--apply")
+@json_option
+@with_memory
+def dedupe(memory: Memory, apply: bool, as_json: bool) -> None:
+    """Find the entries that say the same, and move all but one to the archive.
+
+    The same text by the same agent of the same day counts as the same: a verified entry stays, else the oldest. The
+    others are closed and name it. What is only near, or the same on other days or by other agents, is shown and left
+    alone: "build 41 passed" and "build 42 passed" are two facts.
+
+    \b
+    Examples:
+      silica memory dedupe
+      silica memory dedupe --apply
+    """
+    with working("reading the entries"):
+        plan = memory.entries.dedupe(apply)
+    tell_plan(plan, as_json)
+
+
+@click.command(cls=Verb)
+@option_for(Entries.consolidate, "home", "--home", metavar="HOME")
+@option_for(Entries.consolidate, "agent", "--agent", metavar="NAME")
+@option_for(Entries.consolidate, "since", "--since", metavar="DAY")
+@option_for(Entries.consolidate, "until", "--until", metavar="DAY")
+@option_for(Entries.consolidate, "apply", "--apply/--dry-run")
+@json_option
+@with_memory
+def consolidate(
+    memory: Memory,
+    home: str | None,
+    agent: str | None,
+    since: str | None,
+    until: str | None,
+    apply: bool,
+    as_json: bool,
+) -> None:
+    """Work entries into the pages that they belong to.
+
+    The entries of each home are read together. Each one then stands on a page to the letter, or is told there in other
+    words with all its facts, or is named as said already. It says which page that is, and each line on the page says
+    which entry it came from. Entries in the inbox are left: route them first, or say --home inbox.
+
+    The plan that is shown is kept: --apply carries it out to the letter, without asking a model again. If a page or an
+    entry has changed since, nothing is changed. 'silica memory undo' takes it back.
+
+    \b
+    Examples:
+      silica memory consolidate
+      silica memory consolidate --apply
+      silica memory consolidate --home projects/silica --since 2026-02-01
+    """
+    with working("working entries in"):
+        plan = memory.entries.consolidate(home, agent, since, until, apply)
+    tell_plan(plan, as_json)
+
+
+@click.command(cls=Verb)
 @json_option
 @with_memory
 def status(memory: Memory, as_json: bool) -> None:
@@ -198,61 +256,3 @@ def _candidate(candidate: Candidate) -> str:
 
 def _status(home: HomeStatus) -> list[str]:
     return [plain(home.home), plain(home.title), f"{home.entries:,}", f"{home.importance:.2f}", home.last_updated or ""]
-
-
-@click.command(cls=Verb)
-@option_for(Entries.dedupe, "apply", "--apply")
-@json_option
-@with_memory
-def dedupe(memory: Memory, apply: bool, as_json: bool) -> None:
-    """Find the entries that say the same, and move all but one to the archive.
-
-    The same text by the same agent of the same day counts as the same: a verified entry stays, else the oldest. The
-    others are closed and name it. What is only near, or the same on other days or by other agents, is shown and left
-    alone: "build 41 passed" and "build 42 passed" are two facts.
-
-    \b
-    Examples:
-      silica memory dedupe
-      silica memory dedupe --apply
-    """
-    with working("reading the entries"):
-        plan = memory.entries.dedupe(apply)
-    tell_plan(plan, as_json)
-
-
-@click.command(cls=Verb)
-@option_for(Entries.consolidate, "home", "--home", metavar="HOME")
-@option_for(Entries.consolidate, "agent", "--agent", metavar="NAME")
-@option_for(Entries.consolidate, "since", "--since", metavar="DAY")
-@option_for(Entries.consolidate, "until", "--until", metavar="DAY")
-@option_for(Entries.consolidate, "apply", "--apply/--dry-run")
-@json_option
-@with_memory
-def consolidate(
-    memory: Memory,
-    home: str | None,
-    agent: str | None,
-    since: str | None,
-    until: str | None,
-    apply: bool,
-    as_json: bool,
-) -> None:
-    """Work entries into the pages that they belong to.
-
-    The entries of each home are read together. Each one then stands on a page to the letter, or is told there in other
-    words with all its facts, or is named as said already. It says which page that is, and each line on the page says
-    which entry it came from. Entries in the inbox are left: route them first, or say --home inbox.
-
-    The plan that is shown is kept: --apply carries it out to the letter, without asking a model again. If a page or an
-    entry has changed since, nothing is changed. 'silica memory undo' takes it back.
-
-    \b
-    Examples:
-      silica memory consolidate
-      silica memory consolidate --apply
-      silica memory consolidate --home projects/silica --since 2026-02-01
-    """
-    with working("working entries in"):
-        plan = memory.entries.consolidate(home, agent, since, until, apply)
-    tell_plan(plan, as_json)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         checking,
         consolidation,
         curation,
+        daryl,
         dedup,
         domains,
         importing,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
         searching,
         sharing,
         store,
-        summary,
     )
 else:
     __getattr__ = submodules(__name__)

@@ -93,8 +93,8 @@ def pack(store: EntryStore, older_than: int = OLDER_THAN, importance: float = IM
         for entry, days in old:
             data = stock.data(entry.id)
             if not can_be_packed(entry.name, data):
-                told = "a line of it begins with '# Entry', as entries in a pack do, so it keeps a file of its own"
-                warnings.append(Finding("not-packed", "notice", entry.id, 0, told))
+                message = "a line of it begins with '# Entry', as entries in a pack do, so it keeps a file of its own"
+                warnings.append(Finding("not-packed", "notice", entry.id, 0, message))
                 continue
             target = room.take(entry, packed_size(entry.name, data))
             says = (
@@ -109,10 +109,6 @@ def pack(store: EntryStore, older_than: int = OLDER_THAN, importance: float = IM
         return Plan("pack", title, tuple(steps), tuple(warnings))
 
     return carried_out(store, apply, plan)
-
-
-def _importance(entry: Entry) -> str:
-    return f"importance {entry.importance:g}"
 
 
 def _may_be_packed(stock: Stock, entry: Entry, least: float) -> bool:

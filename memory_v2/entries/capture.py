@@ -156,18 +156,18 @@ def _stored(store: EntryStore, entry: Entry) -> Captured:
         raise InvalidSetting(f"an agent is called {other!r}, and some disks take {entry.space!r} for the same name")
     asked = KnownEntry("", entry.space, day, 0, day, entry.text)
     known = store.known.ask(asked)
-    if told := _said(store, known.same if known else (), entry.text):
-        return Captured(told, was_known=True, secrets=secrets)
+    if same := _said(store, known.same if known else (), entry.text):
+        return Captured(same, was_known=True, secrets=secrets)
     if near := (known.near if known else ""):
         entry = replace(entry, references=(*entry.references, Reference(NEAR, near)))
     with Cancellation().storing():
         place = store.create(entry.space, day, entry_data(entry))
     made = replace(asked, id=place.id, turn=place.number)
     if others := store.known.add_unless_same(made):
-        if told := _said(store, others, entry.text):  # another process has captured it at the same instant
+        if same := _said(store, others, entry.text):  # another process has captured it at the same instant
             with suppress(StorageError):
                 store.storage.delete(place.path)
-            return Captured(told, was_known=True, secrets=secrets)
+            return Captured(same, was_known=True, secrets=secrets)
         store.known.add(made)
     if place.number % BATCH == 0:
         _pick_up(store, place.path.rpartition("/")[0])
@@ -194,14 +194,14 @@ def _pick_up(store: EntryStore, folder: str) -> None:
 def _arguments(line: str | Mapping[str, Any]) -> dict[str, Any]:
     """The arguments in a line of a batch. Raises `InvalidSetting`."""
     try:
-        told = json.loads(line) if isinstance(line, str) else line
+        raw = json.loads(line) if isinstance(line, str) else line
     except (ValueError, RecursionError) as error:
         raise InvalidSetting(f"it is not JSON: {error}") from error
-    if isinstance(told, str):
-        return {"text": told}
-    if not isinstance(told, Mapping):
+    if isinstance(raw, str):
+        return {"text": raw}
+    if not isinstance(raw, Mapping):
         raise InvalidSetting("it is no object with a text")
-    given = {("text" if key == "content" else str(key)): value for key, value in told.items() if value is not None}
+    given = {("text" if key == "content" else str(key)): value for key, value in raw.items() if value is not None}
     if unknown := sorted(given.keys() - _keys()):
         raise InvalidSetting(f"nothing is called {unknown[0]!r}; what is known is {', '.join(sorted(_keys()))}")
     if "text" not in given:
@@ -214,18 +214,18 @@ def _keys() -> frozenset[str]:
     return frozenset(signature(capture).parameters) - {"store"}
 
 
-def _observed(store: EntryStore, told: object) -> date | datetime:
+def _observed(store: EntryStore, raw: object) -> date | datetime:
     """The day or moment of an observation; today if nothing is told."""
-    if told is None:
+    if raw is None:
         return store.calendar.today
-    observed = _checked("date", told, _day_or_moment, "a day such as 2026-02-03, or a moment with its time zone")
+    observed = _checked("date", raw, _day_or_moment, "a day such as 2026-02-03, or a moment with its time zone")
     assert observed is not None
     check_year(observed.date() if isinstance(observed, datetime) else observed)
     return observed
 
 
-def _day_or_moment(told: object) -> date | datetime:
-    observed = day_or_moment(told) if isinstance(told, str) else told
+def _day_or_moment(raw: object) -> date | datetime:
+    observed = day_or_moment(raw) if isinstance(raw, str) else raw
     if not isinstance(observed, date) or (isinstance(observed, datetime) and observed.tzinfo is None):
         raise ValueError("it is neither")
     return observed
@@ -251,23 +251,23 @@ def _home(store: EntryStore, home: str | None) -> str | None:
     return page
 
 
-def _decay(told: Decay | str | None) -> Decay:
-    if told is None or isinstance(told, Decay):
-        return told or NONE
-    return _checked("decay", told, read_decay, "linear-30d, exponential-30d, ttl-30d or none") or NONE
+def _decay(raw: Decay | str | None) -> Decay:
+    if raw is None or isinstance(raw, Decay):
+        return raw or NONE
+    return _checked("decay", raw, read_decay, "linear-30d, exponential-30d, ttl-30d or none") or NONE
 
 
-def _references(told: object) -> tuple[Reference, ...]:
+def _references(raw: object) -> tuple[Reference, ...]:
     """What a text refers to, in the order that the file has."""
-    parted = (one.partition(" ") for one in lines("references", told))
+    parted = (one.partition(" ") for one in lines("references", raw))
     found = (Reference(one, target.strip()) if blank else Reference(RELATED, one) for one, blank, target in parted)
     return tuple(sorted(found, key=lambda one: one.relation != RELATED))
 
 
-def _checked(name: str, told: Any, convert: Callable[[Any], Value], rule: str) -> Value | None:
-    if told is None:
+def _checked(name: str, raw: Any, convert: Callable[[Any], Value], rule: str) -> Value | None:
+    if raw is None:
         return None
     try:
-        return convert(told)
+        return convert(raw)
     except (ValueError, TypeError, AttributeError) as error:
-        raise InvalidSetting(f"{name} must be {rule}, not {told!r}") from error
+        raise InvalidSetting(f"{name} must be {rule}, not {raw!r}") from error

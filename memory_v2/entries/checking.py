@@ -68,7 +68,7 @@ def _inconsistencies(store: EntryStore, files: Sequence[EntryFile]) -> Iterator[
     except (InvalidSetting, StorageError) as error:
         yield Finding("bad-domains", "error", DOMAINS_PAGE, 0, str(error))
     for finding in inconsistencies(files, known or (), store.storage.list_files(), store.calendar):
-        if known is not None or finding.kind not in _ABOUT_DOMAINS:  # nobody knows which there are
+        if known is not None or finding.kind not in _ABOUT_DOMAINS:  # it is unknown which there are
             yield finding
 
 
@@ -109,7 +109,7 @@ def record_entries(store: EntryStore) -> None:
 
 
 def stored_paths(store: EntryStore) -> list[str]:
-    """The paths of all entries, and of the domains if somebody has edited them."""
+    """The paths of all entries, and of the domains if they were edited."""
     there = (stamp.path for stamp in store.storage.stamps(ENTRIES))
     return [path for path in there if is_stored_place(path) or path == DOMAINS_PAGE]
 

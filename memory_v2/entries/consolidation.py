@@ -137,8 +137,8 @@ def batches_of(stock: Stock, entries: Iterable[Entry], home: str | None) -> Iter
         try:
             path = None if domain or name == INBOX else new_page_path(name)
         except InvalidPath as error:
-            told = f"its home is no page, so it was left: {error}"
-            yield from (Finding("unknown-home", "error", one.id, 0, told) for one in homes[name])
+            message = f"its home is no page, so it was left: {error}"
+            yield from (Finding("unknown-home", "error", one.id, 0, message) for one in homes[name])
             continue
         yield from (Batch(tuple(part), domain, path) for part in _parts(homes[name]))
 
@@ -239,8 +239,8 @@ def _decided(trial: Context, batch: Batch, why: str = "") -> _Done:
     with part_of(trial) as context:
         decision, problem = file_entries(context, batch)
     degraded = "; ".join(filter(None, (why, decision.degraded, problem)))
-    told = {"home": batch.home, "decided_by": decision.decided_by, "degraded": degraded}
-    return _Done(batch, decision.task, {**told, "why": decision.task.checked()})
+    decision_facts = {"home": batch.home, "decided_by": decision.decided_by, "degraded": degraded}
+    return _Done(batch, decision.task, {**decision_facts, "why": decision.task.checked()})
 
 
 def _lost(trial: Context, done: _Done) -> Batch | None:
@@ -249,8 +249,8 @@ def _lost(trial: Context, done: _Done) -> Batch | None:
     paths = {one.path for one in trial.storage.changes} | done.task.said_on
     stored = (stored_page(trial.storage, path) for path in sorted(paths))
     now = "\n".join([*paths, *(decode(one.data) for one in stored if one)])
-    standing, task = {normal(block.content) for block in parse_blocks(now)}, done.task
-    is_retold = all(own in standing for _, own in task.own_blocks)  # in words that the guard has accepted
+    there, task = {normal(block.content) for block in parse_blocks(now)}, done.task
+    is_retold = all(own in there for _, own in task.own_blocks)  # in words that the guard has accepted
 
     def is_kept(number: int) -> bool:
         block = task.brief.blocks[number - 1]
@@ -310,10 +310,10 @@ def _commit(curation: CurationContext, plan: Plan) -> str:
     draft.beside += (change for change in plan.changes if place_of(change.path))
     entries = plan.of(WORK_IN)
     decisions = plan.facts["decisions"]
-    told = f"{counted_entries(len(entries))} of {', '.join(dict.fromkeys(one['home'] for one in decisions))}"
+    summary = f"{counted_entries(len(entries))} of {', '.join(dict.fromkeys(one['home'] for one in decisions))}"
     revision = Revision(
         kind="consolidate",
-        summary=shorten(told, MAX_SUMMARY),
+        summary=shorten(summary, MAX_SUMMARY),
         operation=context.operation.id,
         decided_by=plan.decided_by,
         degraded=plan.degraded,
@@ -335,8 +335,8 @@ def _keep(curation: CurationContext, asked: Mapping[str, str | None], plan: Plan
         for step in plan.steps
     ]
     names = ("title", "facts", "decided_by", "degraded")
-    told = {name: getattr(plan, name) for name in names} | {"warnings": [asdict(one) for one in plan.warnings]}
-    keep_note(curation.store, CONSOLIDATION, {"asked": asked, **told, "steps": steps})
+    kept = {name: getattr(plan, name) for name in names} | {"warnings": [asdict(one) for one in plan.warnings]}
+    keep_note(curation.store, CONSOLIDATION, {"asked": asked, **kept, "steps": steps})
 
 
 def _kept_change(one: PageChange) -> list[str | None]:

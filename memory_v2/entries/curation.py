@@ -131,8 +131,8 @@ def stock_of(store: EntryStore) -> Stock:
         if file.entry is not None and files.setdefault(file.entry.id, file) is not file:
             repeated.add(file.entry.id)
     if repeated:
-        told = counted(len(repeated), "id")
-        logger.warning("several files of entries share %s, and are left alone; 'silica memory check' tells which", told)
+        ids = counted(len(repeated), "id")
+        logger.warning("several files of entries share %s, and are left alone; 'silica memory check' tells which", ids)
     return Stock(store, {name: file for name, file in files.items() if name not in repeated}, frozenset(paths))
 
 
@@ -170,16 +170,16 @@ def retract(store: EntryStore, id: str, why: str, superseded_by: str | None = No
     place = store.find(id)
     if others := [one.path for one in store.places() if one.id == place.id and one.path != place.path]:
         raise NotAllowed(f"{place.id} is also what {', '.join(others)} is called; rename one of them first")
-    told: dict[str, Written] = {"status": "closed", "retracted": one_line("why", why)}
+    keys: dict[str, Written] = {"status": "closed", "retracted": one_line("why", why)}
     if superseded_by is not None:
         other = _of_space(store, superseded_by, place.space)
         if other == place.id:
             raise InvalidSetting(f"{place.id} cannot be superseded by itself")
-        told["superseded_by"] = other
+        keys["superseded_by"] = other
     for attempt in range(1, MAX_PLANS + 1):
         if (before := store.data(place.path)) is None:
             raise EntryNotFound(id)
-        after = encode(changed_header(decode(before), told))
+        after = encode(changed_header(decode(before), keys))
         entry = read_entry(place, after).entry
         if entry is None:
             raise NotAllowed(f"{place.path}.md does not say what an entry must; 'silica memory check' tells why")

@@ -30,7 +30,7 @@ from memory_v2.tree.path import ENTRIES, is_page_path
 MAX_BYTES = 262_144
 """Limits a pack, in bytes: an editor opens it at once, and a change of one entry stores that much again."""
 MOST_PACKS = 64
-"""How many packs are remembered: entries are read by their days, and those of a month stand in a pack of each agent."""
+"""How many packs are remembered: entries are read by their days, and those of a month are in a pack of each agent."""
 
 _HEADING = re.compile(rb"^# Entry ([^\r\n]+)\r?\n", re.M)
 
@@ -177,7 +177,7 @@ class EntryFiles:
         """Whether a file cannot be read as an entry, because a pack has one with the same path."""
         try:
             return self.packed(path) is not None
-        except Unreadable:  # nobody knows what the pack has
+        except Unreadable:  # it is unknown what the pack has
             return False
 
     def pack(self, path: str) -> Pack:
@@ -205,7 +205,7 @@ class EntryFiles:
         return sorted(stamp for stamp in found if stamp.path.startswith(f"{folder}/{month}-"))
 
     def where(self, path: str) -> tuple[str, int]:
-        """The file that an entry's bytes are in, and how many of its lines stand above them."""
+        """The file that an entry's bytes are in, and how many of its lines are above them."""
         try:
             found = self.packed(path)
         except Unreadable:

@@ -1,6 +1,6 @@
 """Importing observations of Ocean's vaults, to the byte, and transactions of DARYL's shards, as one operation.
 
-Importing the same again does nothing, and nothing in the memory is overwritten: what stands in the way is told.
+Importing the same again does nothing, and nothing in the memory is overwritten: what is in the way is told.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from memory_v2.entries.curation import Stock, carried_out
-from memory_v2.entries.daryl import read_shard, when, write_shard
+from memory_v2.entries.daryl import read_shard, status, when, write_shard
 from memory_v2.entries.domains import domains, shard_id
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.entry_files import read_pack
@@ -19,7 +19,6 @@ from memory_v2.entries.ocean import read_vault
 from memory_v2.entries.places import check_agent, entry_name, is_pack, path_named, path_of
 from memory_v2.entries.references import Targets
 from memory_v2.entries.store import EntryStore
-from memory_v2.entries.summary import status
 from memory_v2.errors import InvalidText
 from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step

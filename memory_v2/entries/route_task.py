@@ -134,8 +134,8 @@ def route(curation: CurationContext, apply: bool = False) -> Plan:
     sorting = _Sorting(curation, known, _read(curation, known))
     plan = route_further(curation.store, apply, sorting.sort)
     left = {step.name for step in (plan.skipped if apply else plan.steps)}
-    by_model = {key: told for key, told in sorting.decided.items() if key not in sorting.by_planner}
-    _keep(curation, known, {key: told for key, told in by_model.items() if key.partition(" ")[0] in left})
+    by_model = {key: decision for key, decision in sorting.decided.items() if key not in sorting.by_planner}
+    _keep(curation, known, {key: decision for key, decision in by_model.items() if key.partition(" ")[0] in left})
     return replace(plan, decided_by=", ".join(sorting.by) or "program", degraded="; ".join(sorting.degraded))
 
 

@@ -2,7 +2,7 @@
 
 What a text names explicitly wins over its keywords. A keyword counts once, however often it is there, and three times
 where it is the label of the text ("Lesson: ...", or the box of a task). Texts without a sign, and ties, stay in the
-inbox, with the candidates: a wrong home costs more than none, because nobody looks for it there.
+inbox, with the candidates: a wrong home costs more than none, because an entry is not looked for there.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memory_v2.entries.curation import Stock, carried_out
+from memory_v2.entries.daryl import summarize
 from memory_v2.entries.domains import INBOX, Domain, domains
 from memory_v2.entries.entry import Entry, Reference
 from memory_v2.entries.references import Targets, named_in, without_shards
 from memory_v2.entries.store import EntryStore
-from memory_v2.entries.summary import summarize
 from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.text.amounts import counted_entries
@@ -174,7 +174,7 @@ class _Keywords:
     phrases: Mapping[str, Sequence[tuple[int, Sequence[str]]]]
 
     def found_in(self, places: Sequence[_Place]) -> AbstractSet[int]:
-        """The numbers of the keywords that stand in these places, phrases side by side."""
+        """The numbers of the keywords in these places, phrases side by side."""
         found: set[int] = set()
         for start, place in enumerate(places):
             found.update(number for prefix, number in self.prefixes.items() if place.word.startswith(prefix))

@@ -49,7 +49,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EntryStore:
-    """The entries in a storage. `agent` is whose entries are captured if nobody is named."""
+    """The entries in a storage. `agent` is whose entries are captured if no agent is named."""
 
     storage: MemoryStorage
     calendar: Calendar = UTC_DAYS
@@ -73,7 +73,7 @@ class EntryStore:
         return open_index(self.storage, self.calendar)
 
     def places(self) -> Iterator[Place]:
-        """Where all entries stand, in no order, without reading any."""
+        """Where all entries are, in no order, without reading any."""
         for stamp in self.stored.stamps():
             if place := place_of(stamp.path):
                 yield place
@@ -109,18 +109,18 @@ class EntryStore:
         return [file.entry for file in self.files(space) if file.entry is not None]
 
     def find(self, entry_id: str) -> Place:
-        """Where an entry stands. Without a space, it is the default agent's or the shared one. Raises
+        """Where an entry is. Without a space, it is the default agent's or the shared one. Raises
         `EntryNotFound`."""
         for full in (entry_id,) if "/" in entry_id else (f"{self.agent}/{entry_id}", f"shared/{entry_id}"):
             if place := self.likely(full):
                 return place
         wanted = (place for place in self.places() if entry_id in (place.id, place.path))
-        if place := next(wanted, None):  # in a folder that somebody has made
+        if place := next(wanted, None):  # in a folder made by hand
             return place
         raise EntryNotFound(entry_id)
 
     def likely(self, entry_id: str) -> Place | None:
-        """Where an entry stands, if that is where this program puts entries, or Ocean's scripts do."""
+        """Where an entry is, if that is where this program puts entries, or Ocean's scripts do."""
         try:
             path = next(filter(self.storage.exists, likely_paths(entry_id)), None) or self._packed_as(entry_id)
         except InvalidPath:

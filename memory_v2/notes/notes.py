@@ -70,9 +70,9 @@ class Notes:
         settings = Settings.from_environment(os.environ)
         now = settings.now
         place = file_path(str(folder), "the folder of notes").absolute()
-        kept = file_path(str(cache), "the cache folder") if cache else _cache_of(place)
+        cached = file_path(str(cache), "the cache folder") if cache else _cache_of(place)
         calendar = Calendar(settings.timezone, (lambda: now) if now else utc_now)
-        return cls(place, kept, calendar, settings.limits, settings.prices)
+        return cls(place, cached, calendar, settings.limits, settings.prices)
 
     @property
     def trouble(self) -> str:
@@ -220,7 +220,7 @@ class Notes:
 
     def _full_text(self) -> FullTextIndex:
         """The full-text index of the notes as they are now; each note is a page of it, see `NotesFolder`."""
-        from memory_v2.index.full_text import FullTextIndex
+        from memory_v2.index.full_text import FullTextIndex  # start-up that only a search is worth
 
         self.refresh()
         if self._index is None:

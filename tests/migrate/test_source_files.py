@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError, UsageError
 from memory_v2.files.listing import left_out_as_hidden, list_files
-from memory_v2.migrate.folder import scan_files
+from memory_v2.migrate.folder import find_places, scan_files
 from memory_v2.migrate.formats import MARKDOWN
-from memory_v2.migrate.places import find_places
 from memory_v2.migrate.readers import READERS, scan_paths
 from memory_v2.tree.block import encode
 from memory_v2.tree.path import page_path

@@ -1,7 +1,9 @@
-"""What an import costs, estimated before a model is asked."""
+"""What a model takes part in during an import: which documents it works in, and what that costs, estimated before it is
+asked."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from memory_v2.memory import Memory
@@ -10,6 +12,7 @@ from memory_v2.models.base import Usage
 from memory_v2.models.prices import load_prices
 from memory_v2.plan import Step
 from memory_v2.text.tokens import tokens
+from memory_v2.text.words import normal
 
 READ = 6_000
 """An estimate of how many tokens a request reads besides the text: the task, the tools, and the pages that are shown.
@@ -43,3 +46,34 @@ def asks(step: Step, threshold: int) -> bool:
 def _usage(text: str) -> Usage:
     size = tokens(text)
     return Usage(READ + size, WRITTEN + int(SHARE * size))
+
+
+LEAST = 20
+"""The least length of a line that tells something of a text, in characters: shorter ones are in many."""
+SHARED = 0.5
+"""The share of its lines that a document has in common with what it is much like."""
+COMMON = 20
+"""In how many texts a line is at most that tells something: one of a template is in more."""
+
+
+def alike(documents: Sequence[SourceDocument], pages: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The page, or else the document earlier in the list, that each document is much like; its time grows with the
+    texts, not with their pairs."""
+    having: dict[str, list[str]] = {}
+    for path, text in pages:
+        for line in _lines(text):
+            having.setdefault(line, []).append(path)
+    found: dict[str, str] = {}
+    for document in documents:
+        lines = _lines(document.text)
+        shared = Counter(one for line in lines for one in having.get(line, ()) if len(having[line]) <= COMMON)
+        best = max(shared, key=lambda one: (shared[one], one), default="")
+        if best and shared[best] >= SHARED * len(lines):
+            found[document.name] = best
+        for line in lines:
+            having.setdefault(line, []).append(document.name)
+    return found
+
+
+def _lines(text: str) -> set[str]:
+    return {line for line in map(normal, text.splitlines()) if len(line) >= LEAST}
