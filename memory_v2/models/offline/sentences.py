@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from memory_v2.models.offline.looks import telling_terms
 from memory_v2.text.calendar import DAY
@@ -62,7 +63,8 @@ def sentences(text: str) -> list[str]:
     return [said for run in runs(text) for said in split(plain(run)) if is_sentence(said)]
 
 
-def runs(text: str) -> list[str]:
+@lru_cache(10_000)
+def runs(text: str) -> tuple[str, ...]:
     """What is said together: lines up to one that begins with a mark of a list, a time or a label, without those marks
     and times."""
     found: list[str] = []
@@ -71,7 +73,7 @@ def runs(text: str) -> list[str]:
             found.append(line)
         else:
             found[-1] += f" {line}"
-    return [STAMP.sub("", _MARKS.sub("", run)).strip() for run in found]
+    return tuple(STAMP.sub("", _MARKS.sub("", run)).strip() for run in found)
 
 
 def split(text: str) -> Iterator[str]:

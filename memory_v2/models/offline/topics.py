@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from memory_v2.models.offline.looks import telling_terms
@@ -174,7 +175,7 @@ def _leads(blocks: Sequence[Block], known: frozenset[str], fields: frozenset[str
 def _said_by(block: Block, known: frozenset[str], fields: frozenset[str], depth: int) -> Iterator[Topic]:
     """The labels, or else the first words, of what is said in one block."""
     text = readable(block.content)
-    said = list(_cells(text)) if block.kind == "table" else []
+    said = tuple(_cells(text)) if block.kind == "table" else ()
     if block.kind in _LINES and not (is_form(block) or is_aside(text)):
         said = runs(text)[: 1 if block.kind == "item" and "\n " in text else None]
     for each in said:
@@ -208,10 +209,11 @@ def is_aside(text: str) -> bool:
     return _ASIDE.fullmatch(text.strip()) is not None
 
 
+@lru_cache(10_000)  # a split describes the same blocks once for each number of pages that it tries
 def is_form(block: Block) -> bool:
     """Whether a paragraph is nothing but fields and their values, such as the author and the day of a text."""
     text = readable(block.content) if block.kind == "paragraph" else ""
-    lines = [] if any(map(STAMP.match, text.splitlines())) else runs(text)
+    lines = () if any(map(STAMP.match, text.splitlines())) else runs(text)
     found = [label for line in lines if (label := LABEL.match(line))]
     fields = sum(not says_something(bare(label[1] or label[2])) for label in found)
     return 1 < len(found) == len(lines) <= 2 * fields
@@ -246,6 +248,7 @@ def _label(run: str) -> str:
     return label if says_something(label) and not (is_code(label) or waits(label)) else ""
 
 
+@lru_cache(10_000)
 def says_something(label: str) -> bool:
     """Whether a label is more than the name of a field, such as `Status`."""
     return bool(telling_terms(label)) and not is_common_heading(label) and not labels().issuperset(words(label))
