@@ -13,21 +13,21 @@ from memory_v2 import entries, operations
 from memory_v2.errors import NotAllowed
 from memory_v2.operations.operation import info
 from memory_v2.operations.running import RunningOperations
-from memory_v2.recovering import Recovery
 from memory_v2.settings import DEFAULT_MODEL, Limits
+from memory_v2.storage.pending import Recovery
 from memory_v2.text.calendar import Calendar
 from memory_v2.validate import checked_arguments
 
 if TYPE_CHECKING:
-    from memory_v2.entries.area import Area
     from memory_v2.entries.curation import CurationContext
+    from memory_v2.entries.store import EntryStore
     from memory_v2.models.base import Model
     from memory_v2.operations.context import Context
     from memory_v2.operations.imports import Batch, ImportResult
+    from memory_v2.operations.recovery import Recovered
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import SearchResults
     from memory_v2.operations.run import Runner
-    from memory_v2.recovery import Recovered
     from memory_v2.storage.base import MemoryStorage
     from memory_v2.trace.files import Traces
     from memory_v2.trace.recording import Event, Trace
@@ -55,7 +55,7 @@ class Engine:
     running: RunningOperations = field(default_factory=RunningOperations)
 
     def __post_init__(self) -> None:
-        self.recovery = Recovery(self.storage, self.calendar.now, self._finish)
+        self.recovery = Recovery(self.storage, self._finish)
 
     @property
     def is_offline(self) -> bool:
@@ -72,18 +72,16 @@ class Engine:
             self.threshold,
             self.calendar,
             self.is_dense,
-            lambda: self.area.index,
+            lambda: self.store.index,
         )
 
     @cached_property
-    def area(self) -> Area:
+    def store(self) -> EntryStore:
         """The entries."""
-        return entries.area.Area(self.storage, self.calendar, self.agent)
+        return entries.store.EntryStore(self.storage, self.calendar, self.agent)
 
     def _finish(self) -> list[Recovered]:
-        from memory_v2.recovery import recover
-
-        return recover(self.parts, self.runner.run)
+        return operations.recovery.recover(self.parts, self.runner.run)
 
     @property
     def context(self) -> Context:
@@ -131,7 +129,7 @@ class Engine:
         arguments = checked_arguments(operation, *args, **kwargs)
         curation = entries.curation.CurationContext
         return self._carry_out(
-            operation, lambda context: operation(curation(self.area, context), *args, **kwargs), arguments
+            operation, lambda context: operation(curation(self.store, context), *args, **kwargs), arguments
         )
 
     def run_on_storage(
@@ -140,9 +138,11 @@ class Engine:
         """Runs an operation that needs the storage alone, and no index."""
         return self._run_on(self.storage, operation, *args, **kwargs)
 
-    def run_on_entries(self, operation: Callable[Concatenate[Area, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def run_on_entries(
+        self, operation: Callable[Concatenate[EntryStore, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         """Runs an operation on entries."""
-        return self._run_on(self.area, operation, *args, **kwargs)
+        return self._run_on(self.store, operation, *args, **kwargs)
 
     def _run_on(self, parts: S, operation: Callable[Concatenate[S, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         checked_arguments(operation, *args, **kwargs)
@@ -189,8 +189,8 @@ class Engine:
         """Closes the files of the index."""
         if "parts" in self.__dict__:
             self.parts.index.close()
-        if "area" in self.__dict__:
-            self.area.close()
+        if "store" in self.__dict__:
+            self.store.close()
 
 
 def _search(context: Context, **asked: Any) -> SearchResults:

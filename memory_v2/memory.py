@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from memory_v2.operations.gc import Packed
     from memory_v2.operations.history import BlamedLine, PastOperation
     from memory_v2.operations.imports import Batch, ImportResult
+    from memory_v2.operations.recovery import Recovered
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import (
         DeleteResult,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         WriteResult,
     )
     from memory_v2.operations.session_start import SessionContext
-    from memory_v2.recovery import Recovered
     from memory_v2.storage.base import MemoryStorage
     from memory_v2.storage.history import Change
     from memory_v2.trace.recording import Event, Trace

@@ -12,11 +12,11 @@ from memory_v2.entries.entry import Decay, Scope
 if TYPE_CHECKING:
     from memory_v2.engine import Engine
     from memory_v2.entries.capture import Captured, CapturedBatch
+    from memory_v2.entries.curation import Retracted
+    from memory_v2.entries.daryl import Summary
     from memory_v2.entries.domains import DomainFile
     from memory_v2.entries.entry import Entry, Reference
-    from memory_v2.entries.retracting import Retracted
     from memory_v2.entries.routing import Routing
-    from memory_v2.entries.summary import Summary
     from memory_v2.plan import Plan
 
 EntryId = Annotated[str, "The entry: hawk/obs-2026-02-15-001, or without the agent."]
@@ -32,7 +32,7 @@ class Entries:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self.area = engine.area
+        self.store = engine.store
 
     def capture(
         self,
@@ -174,7 +174,7 @@ class Entries:
     ) -> Retracted:
         """Closes an entry, with the reason in one line, and names the entry that holds instead. Its text stays. Raises
         `EntryNotFound`, `InvalidSetting`, `NotAllowed`, `StorageError`."""
-        return self._engine.run_on_entries(entries.retracting.retract, id, why, superseded_by)
+        return self._engine.run_on_entries(entries.curation.retract, id, why, superseded_by)
 
     def referred_to_by(self, id: EntryId) -> list[Reference]:  # noqa: A002 - as above
         """Lists the entries that refer to an entry, each with how. Raises `EntryNotFound`."""
@@ -182,7 +182,7 @@ class Entries:
 
     def status(self) -> Summary:
         """Counts the entries of each domain, with their importance. Raises `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(entries.summary.status)
+        return self._engine.run_on_entries(entries.daryl.status)
 
     def domains(self) -> DomainFile:
         """Returns the domains that entries are routed to, with their keywords. Raises `InvalidSetting` if the page of
@@ -213,8 +213,8 @@ class Entries:
         """Brings what was captured into the history now, in one revision, and returns how many entries that were.
         Otherwise the next operation that changes entries does it, or a check. Raises `StorageError`."""
         self._engine.recovery.attempt()
-        return self.area.pick_up()
+        return self.store.pick_up()
 
     def close(self) -> None:
         """Closes its files; the next use opens them again."""
-        self.area.close()
+        self.store.close()

@@ -54,9 +54,9 @@ class Step:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it: the facts among the other keys, and a diff instead of the changes."""
-        told = {"action": self.action, "name": self.name, "source": self.source, "target": self.target}
+        document = {"action": self.action, "name": self.name, "source": self.source, "target": self.target}
         diff = {"diff": self.diff} if self.diff else {}
-        return {**told, "reason": self.reason, **self.facts, **diff, "applied": self.applied}
+        return {**document, "reason": self.reason, **self.facts, **diff, "applied": self.applied}
 
 
 @dataclass(frozen=True)
@@ -118,9 +118,15 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it: the facts among the other keys."""
-        told = {"kind": self.kind, "title": self.title, "steps": self.steps, "warnings": self.warnings, **self.facts}
+        document = {
+            "kind": self.kind,
+            "title": self.title,
+            "steps": self.steps,
+            "warnings": self.warnings,
+            **self.facts,
+        }
         names = ("revision", "decided_by", "degraded", "cost", "trace")
-        return told | {name: getattr(self, name) for name in names}
+        return document | {name: getattr(self, name) for name in names}
 
 
 def carry_out(make: Callable[[], Plan], commit: Callable[[Plan], str] | None) -> Plan:

@@ -1,25 +1,40 @@
-"""Taking a memory out: as a folder of Markdown files, as one file, or as lines of JSON."""
+"""Taking a memory out, its pages and its entries: as a folder of Markdown files, as one file, or as lines of JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import logging
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from memory_v2.entries.checking import stored_paths
+from memory_v2.entries.entry import Entry
+from memory_v2.entries.file import read_entry
 from memory_v2.entries.places import place_of
-from memory_v2.errors import UsageError
+from memory_v2.errors import Unreadable, UsageError
 from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
-from memory_v2.migrate.export_entries import StoredFile, entries_part, entry_lines, stored_entries
-from memory_v2.migrate.export_forms import file_text, json_line, part_text
-from memory_v2.migrate.leaves import Leaf, leaves
+from memory_v2.migrate.block_index import cut_blocks, read_pages
+from memory_v2.migrate.exported_page import Child, ExportedPage, file_text, json_line, part_text, row_line
 from memory_v2.progress import with_progress
+from memory_v2.serialize import document
 from memory_v2.storage.local.disk import explained, replace_bytes, to_system
-from memory_v2.tree.block import encode
+from memory_v2.text.calendar import iso_day
+from memory_v2.tree.block import Block, decode, encode, readable, split_lines
+from memory_v2.tree.exact import is_bare
+from memory_v2.tree.graph import Graph, build_graph
+from memory_v2.tree.page import Page
+from memory_v2.tree.path import ROOT
+from memory_v2.tree.sections import CHILD_LINK, OURS
+from memory_v2.tree.source import DATE, SOURCE, page_source
 
 Form: TypeAlias = Literal["folder", "file", "jsonl"]
 """A file for each page; one file with all pages, in the order of the tree; a line of JSON for each page."""
+TAGS = "tags"
+"""The key in the metadata of a page: tags that are not in its text, between commas."""
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +57,11 @@ def export(memory: Memory, dest: Path, form: Form = "folder", force: bool = Fals
     are replaced, and others stay. Raises `UsageError`, `StorageError`.
     """
     _check(memory, dest, form, force)
-    pages, left_out = leaves(memory)
+    pages, left_out = exported_pages(memory)
     entries, unread = stored_entries(memory)
     size = 0
     if form == "folder":
-        files = {leaf.page.path: encode(file_text(leaf)) for leaf in pages} | {one.path: one.data for one in entries}
+        files = {page.page.path: encode(file_text(page)) for page in pages} | {one.path: one.data for one in entries}
         for path, data in with_progress([*files.items()], "files written"):
             size += _put(dest / to_system(f"{path}.md"), data)
     else:
@@ -58,14 +73,14 @@ def export(memory: Memory, dest: Path, form: Form = "folder", force: bool = Fals
 
 def exported_data(memory: Memory, form: Literal["file", "jsonl"]) -> tuple[bytes, Sequence[LeftOut]]:
     """What `export` would write to one file, and what could not be read. Raises `StorageError`."""
-    pages, left_out = leaves(memory)
+    pages, left_out = exported_pages(memory)
     entries, unread = stored_entries(memory)
     return b"".join(_data(pages, entries, form)), [*left_out, *unread]
 
 
-def _data(pages: Sequence[Leaf], entries: Sequence[StoredFile], form: Form) -> Iterator[bytes]:
-    for leaf in pages:
-        yield encode(part_text(leaf)) if form == "file" else json_line(leaf).encode()
+def _data(pages: Sequence[ExportedPage], entries: Sequence[StoredFile], form: Form) -> Iterator[bytes]:
+    for page in pages:
+        yield encode(part_text(page)) if form == "file" else json_line(page).encode()
     yield from entries_part(entries) if form == "file" else entry_lines(entries)
 
 
@@ -90,3 +105,113 @@ def _check(memory: Memory, dest: Path, form: Form, force: bool) -> None:
     if is_taken and not force:
         what = "is not empty" if form == "folder" else "is there already"
         raise UsageError(f"{dest} {what}; name another place, or use --force to replace files of the same names")
+
+
+# the pages
+
+
+def exported_pages(memory: Memory) -> tuple[list[ExportedPage], list[LeftOut]]:
+    """All pages in the order of the tree, then those that are out of reach; and the pages that cannot be read."""
+    pages, left_out = read_pages(memory)
+    whole = _with_whole_blocks({path: page.gathered() for path, page in pages.items()})
+    graph = build_graph(whole.values())
+    return [_exported(whole[path], depth, graph) for path, depth in _in_order(graph)], left_out
+
+
+def _with_whole_blocks(pages: dict[str, Page]) -> dict[str, Page]:
+    """The pages; a block that was cut is on the page that listed its pieces, instead of them."""
+    whole = dict(pages)
+    for path, pieces in cut_blocks(pages.values()).items():
+        if path not in pages:
+            continue
+        block = Block(decode(b"".join(piece.piece_data for piece in pieces)), "piece")
+        parts = {page.path for page in pages.values() if page.path.startswith(f"{path}/part-")}
+        gone = {part for part in parts if pages[part].piece or is_bare(pages[part])}
+        for part in gone:
+            del whole[part]
+        page = pages[path]
+        links = "".join(line for line in split_lines(page.links) if not _lists(line, gone))
+        whole[path] = replace(page, links=links).with_body([page.blocks, (block,)])
+    return whole
+
+
+def _lists(line: str, pages: Collection[str]) -> bool:
+    """Whether a line of `## Links` lists one of these pages."""
+    found = CHILD_LINK.match(line)
+    return found is not None and found[1].strip() in pages
+
+
+def _in_order(graph: Graph) -> Iterator[tuple[str, int]]:
+    """The paths, each with its depth: a page, then what is below it."""
+    waiting = [(ROOT, 0)] if ROOT in graph.pages else []
+    while waiting:
+        path, depth = waiting.pop()
+        yield path, depth
+        waiting += [(child, depth + 1) for child in reversed(graph.children.get(path, []))]
+    yield from ((path, 1) for path in graph.unreachable)
+
+
+def _exported(page: Page, depth: int, graph: Graph) -> ExportedPage:
+    edges = graph.links.get(page.path, ())
+    source, own = page_source(page), page.properties
+    own_tags = [tag.strip() for tag in own.get(TAGS, "").split(",")]
+    known = {*OURS, SOURCE, DATE, TAGS}
+    return ExportedPage(
+        page=replace(page, links="", metadata=""),
+        parent=graph.parents.get(page.path, ""),
+        depth=depth,
+        description=graph.descriptions.get(page.path, ""),
+        children=tuple(Child(one.target, graph.pages[one.target].title, one.label) for one in edges if one.child),
+        source=source.name,
+        day=source.day or iso_day(own.get(DATE)) or page.front_matter.date,
+        tags=tuple(dict.fromkeys(filter(None, (*page.front_matter.tags, *own_tags)))),
+        links=tuple(edge.target for edge in edges if not edge.child),
+        properties={key: value for key, value in own.items() if key not in known},
+    )
+
+
+# the entries
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file of the entries: the entry in it is `None` if it cannot be read as one, or if it holds the domains."""
+
+    path: str
+    data: bytes
+    entry: Entry | None = None
+
+
+def stored_entries(memory: Memory) -> tuple[list[StoredFile], list[LeftOut]]:
+    """The files of all entries, and of the domains if they were edited, by path; and those that cannot be
+    read."""
+    store = memory.entries.store
+    files, left_out = [], []
+    for path in sorted(stored_paths(store)):
+        try:
+            data = store.data(path)
+        except Unreadable as error:
+            logger.warning("the entry %r is left out: %s", path, error)
+            left_out.append(LeftOut(path, str(error)))
+            continue
+        if data is not None:
+            place = place_of(path)
+            files.append(StoredFile(path, data, read_entry(place, data).entry if place else None))
+    return files, left_out
+
+
+def entry_lines(files: Sequence[StoredFile]) -> Iterator[bytes]:
+    """Each file as a line of JSON: what is known of the entry, or the text of the file if that is nothing."""
+    for one in files:
+        row: dict[str, Any] = {"entry": document(one.entry)} if one.entry else {"text": decode(one.data)}
+        yield row_line({"path": one.path, **row}).encode()
+
+
+def entries_part(files: Sequence[StoredFile]) -> Iterator[bytes]:
+    """The entries as the end of one Markdown file: each with its id and its day above its text, which is quoted."""
+    entries = [one.entry for one in files if one.entry]
+    if entries:
+        yield b"# Entries\n\n"
+    for entry in entries:
+        quoted = "".join(f"> {line}".rstrip() + "\n" for line in readable(entry.text).rstrip().split("\n"))
+        yield f"{entry.id}, {entry.observed_at.isoformat()}\n\n{quoted}\n".encode()

@@ -45,7 +45,7 @@ def status_of(step: Step) -> Status:
     return _APPLIED[step.action] if step.applied else "failed"
 
 
-def totals_of(steps: Iterable[Step]) -> dict[Status, int]:
+def totals_of(steps: Iterable[Step]) -> dict[str, int]:
     """How many documents have each status."""
     counted = Counter(map(status_of, steps))
     return {status: counted[status] for status in STATUSES}
@@ -86,8 +86,8 @@ class Ledger:
 
     def note(self, operation: str, batch: Mapping[str, Imported]) -> None:
         """Notes a batch before it is stored. Raises `StorageError`."""
-        told = {name: [one.digest, one.page, one.action] for name, one in batch.items()}
-        data = {"source": str(self._source), "operation": operation, "documents": told}
+        documents = {name: [one.digest, one.page, one.action] for name, one in batch.items()}
+        data = {"source": str(self._source), "operation": operation, "documents": documents}
         self._storage.state.write(f"{self._name}-{operation}", json.dumps(data, indent=1).encode())
 
     @contextmanager
@@ -105,12 +105,12 @@ class Ledger:
         """The operations in the history that are not undone, newest first."""
         history = self._storage.history
         undone: set[str] = set()
-        told: set[str] = set()
+        seen: set[str] = set()
         for revision in history.revisions() if history.begun else ():
             if revision.undoes and revision.operation not in undone:
                 undone.add(revision.undoes)
-            if revision.operation not in told and revision.operation not in undone:
-                told.add(revision.operation)
+            if revision.operation not in seen and revision.operation not in undone:
+                seen.add(revision.operation)
                 yield revision.operation
 
     def _read(self, name: str, operation: str) -> Iterator[tuple[str, Imported]]:

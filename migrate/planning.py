@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from memory_v2.memory import Memory
-from memory_v2.migrate.alike import alike
-from memory_v2.migrate.cost import estimate
-from memory_v2.migrate.ledger import UNCHANGED, Action, Imported, Ledger, digest_of
+from memory_v2.migrate.ledger import UNCHANGED, Imported, Ledger, digest_of
+from memory_v2.migrate.model_share import alike, estimate
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.operations.followed import at, is_changed
 from memory_v2.operations.imports import can_take, other_paths
@@ -67,8 +66,8 @@ class _Planner:
             "estimated_cost": cost,
             "left_out": tuple(self.scan.left_out),
         }
-        steps = tuple(sorted(planned, key=_order))
-        return Plan("import", _title(steps, cost), steps, tuple(self._gone()), facts)
+        ordered = tuple(sorted(planned, key=_order))
+        return Plan("import", _title(ordered, cost), ordered, tuple(self._gone()), facts)
 
     def _paged(self, step: Step, steps: Mapping[str, Step | None]) -> Step:
         """The step; that of a document which is the same as another with the other's page."""
@@ -133,24 +132,24 @@ class _Planner:
         digests = {digest_of(document.text) for document in self.scan.documents if document.name not in self._ledger}
         for name in self._absent:
             if self._ledger[name].digest not in digests:
-                told = f"it is gone from the source; its page {self._ledger[name].page} stays"
-                yield Finding("gone", "notice", name, 0, told)
+                message = f"it is gone from the source; its page {self._ledger[name].page} stays"
+                yield Finding("gone", "notice", name, 0, message)
 
     def _duplicates(self, new: Iterable[SourceDocument]) -> dict[str, Step | None]:
         """The steps for new documents whose text is in the memory or earlier in the source, with the same day."""
         steps: dict[str, Step | None] = {}
         known = {(digest_of(d.text), d.day): d.name for d in self.scan.documents if d.name in self._ledger}
-        standing = self._standing() if (new := sorted(new, key=lambda d: d.name)) else {}
+        there = self._texts_there() if (new := sorted(new, key=lambda d: d.name)) else {}
         for document in new:
             key = digest_of(document.text), document.day
             if (other := known.setdefault(key, document.name)) != document.name:
                 self._same[document.name] = other
                 steps[document.name] = _step(document, SKIP, "", f"it is the same as {other}")
-            elif page := standing.get(document.text.strip(), ""):
+            elif page := there.get(document.text.strip(), ""):
                 steps[document.name] = _step(document, SKIP, page, f"it stands on {page} already")
         return steps
 
-    def _standing(self) -> dict[str, str]:
+    def _texts_there(self) -> dict[str, str]:
         """The pages that no import from this source has made, by their text, with and without their title."""
         own = {imported.page for imported in self._ledger.values()}
         names = {document.name for document in self.scan.documents}
@@ -282,7 +281,7 @@ def _why_merge(document: SourceDocument, same: Mapping[str, str]) -> str:
 
 
 def _has_sections(document: SourceDocument) -> bool:
-    """Whether a document has headings below its title: worked in, they would stand among those of another page."""
+    """Whether a document has headings below its title: worked in, they would be among those of another page."""
     return sum(block.kind == "heading" for block in new_blocks(document.text)) > 1
 
 
@@ -295,7 +294,7 @@ def _can_be_written(text: str) -> bool:
     return True
 
 
-def _step(document: SourceDocument, action: Action, page: str, reason: str = "") -> Step:
+def _step(document: SourceDocument, action: str, page: str, reason: str = "") -> Step:
     day = document.day.isoformat() if document.day else None
     facts = {"size": len(encode(document.text)), "day": day, "digest": digest_of(document.text)}
     return Step(action, document.name, page, reason, facts=facts)

@@ -9,24 +9,17 @@ from pathlib import Path
 from memory_v2.errors import StorageError, UsageError
 from memory_v2.files.left_out import left_out_in_a_line
 from memory_v2.files.listing import Listing, SourceFile, printable
-from memory_v2.migrate import (
-    claude_code,
-    clawvault,
-    daily_logs,
-    markdown,
-    memory_tool,
-    obsidian,
-    silica_export,
-    silica_v1,
-    silica_v2,
-)
+from memory_v2.migrate.exported_page import SILICA_EXPORT
 from memory_v2.migrate.folder import scan_files
+from memory_v2.migrate.formats import CLAUDE_CODE, CLAWVAULT, DAILY_LOGS, MARKDOWN, MEMORY_TOOL, OBSIDIAN
+from memory_v2.migrate.silica_v1 import SILICA_V1
+from memory_v2.migrate.silica_v2 import SILICA_V2
 from memory_v2.migrate.source import Reader, Scan
 
-_OF_SILICA: Sequence[Reader] = (silica_v1, silica_v2)
-_OF_MARKDOWN: Sequence[Reader] = (silica_export, clawvault, memory_tool, daily_logs, claude_code, obsidian)
+_OF_SILICA: Sequence[Reader] = (SILICA_V1, SILICA_V2)
+_OF_MARKDOWN: Sequence[Reader] = (SILICA_EXPORT, CLAWVAULT, MEMORY_TOOL, DAILY_LOGS, CLAUDE_CODE, OBSIDIAN)
 """Each reads every note of a folder that is of several of these formats, so the most telling one is taken."""
-READERS: Sequence[Reader] = (*_OF_SILICA, *_OF_MARKDOWN, markdown)
+READERS: Sequence[Reader] = (*_OF_SILICA, *_OF_MARKDOWN, MARKDOWN)
 
 
 def choose(folder: Path, format_name: str | None = None) -> Reader:
@@ -37,19 +30,19 @@ def choose(folder: Path, format_name: str | None = None) -> Reader:
         raise UsageError(f"{folder} is not a folder")
     if format_name is not None:
         return _named(format_name)
-    seen = {reader.name: told for reader in _OF_SILICA if (told := reader.detect(folder))}
-    of_markdown = ((reader, told) for reader in _OF_MARKDOWN if (told := reader.detect(folder)))
-    other, told = next(of_markdown, (None, ""))
+    seen = {reader.name: sign for reader in _OF_SILICA if (sign := reader.detect(folder))}
+    of_markdown = ((reader, sign) for reader in _OF_MARKDOWN if (sign := reader.detect(folder)))
+    other, sign = next(of_markdown, (None, ""))
     if other is not None:
-        seen[other.name] = told
+        seen[other.name] = sign
     if len(seen) > 1:
-        both = " and as ".join(f"{name} ({told})" for name, told in seen.items())
+        both = " and as ".join(f"{name} ({sign})" for name, sign in seen.items())
         raise UsageError(f"{folder} can be read as {both}: say which with --format")
     if seen:
         return _named(next(iter(seen)))
-    if markdown.detect(folder):
-        return markdown
-    raise UsageError(_nothing(folder, markdown.scan(folder)))
+    if MARKDOWN.detect(folder):
+        return MARKDOWN
+    raise UsageError(_nothing(folder, MARKDOWN.scan(folder)))
 
 
 def scan_paths(paths: Sequence[Path], format_name: str | None = None) -> list[tuple[Path, Scan]]:
@@ -63,9 +56,9 @@ def scan_paths(paths: Sequence[Path], format_name: str | None = None) -> list[tu
         whole, name = path.parent.resolve() / path.name, printable(path.name)
         if not any(whole.is_relative_to(folder) for folder in folders):
             files.setdefault(whole.parent, {})[name] = SourceFile(name, whole)
-    if files and format_name not in (None, markdown.name):
+    if files and format_name not in (None, MARKDOWN.name):
         raise UsageError(f"a single file has no format: give the folder to read it as {format_name}")
-    scans += [(folder, scan_files(markdown.name, Listing(tuple(named.values())))) for folder, named in files.items()]
+    scans += [(folder, scan_files(MARKDOWN.name, Listing(tuple(named.values())))) for folder, named in files.items()]
     for folder, scan in scans:
         if not scan.documents:
             raise UsageError(_nothing(folder, scan))

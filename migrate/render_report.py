@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.ledger import STATUSES, status_of
-from memory_v2.migrate.report import Duplicate, Remark, Report
+from memory_v2.migrate.report import Report, place_in
 from memory_v2.migrate.verify import Passage, State, Verification
 from memory_v2.plan import Step
 from memory_v2.text.amounts import counted
-from memory_v2.text.contradictions import Contradiction
 from memory_v2.tree.block import readable
+from memory_v2.tree.finding import Finding
 
 MOST = 10
 """How many lines of a list are shown; JSON documents have all."""
 MOST_ALIKE = 4
 """How many names are shown in one line: of what is a duplicate, or has the same reason."""
+_WARNINGS = {
+    "secret": "Likely secrets, kept as they are",
+    "contradiction": "Contradictions, newest first",
+    "duplicate": "Duplicates",
+    "dead-reference": "References that lead nowhere",
+    "remark": "To look at",
+    "gone": "No longer in the source; the pages stay",
+}
 _STATES: Mapping[State, str] = {
     "there": "in the tree",
     "changed": "changed here since",
@@ -39,34 +46,31 @@ def report_markdown(report: Report) -> str:
     if report.verification:
         lines.append(f"- {of_blocks(report.verification, '**')}")
     failed, skipped = ([step for step in plan.steps if status_of(step) == one] for one in ("failed", "skipped"))
+    passages = report.verification.passages if report.verification else ()
     unexpected = [one for one in report.left_out if not one.is_expected]
     expected = [one for one in report.left_out if one.is_expected]
-    passages = report.verification.passages if report.verification else ()
-    gone = (f"{_code(one.path)}: {_one_line(one.message)}" for one in plan.warnings)
-    lines += _section("Failed", _by_reason(failed), len(failed))
-    lines += _section("Missing in the tree", (_passage(one) for one in passages if one.state == "missing"))
-    lines += _section("Likely secrets, kept as they are", map(_remark, report.secrets))
-    lines += _section("Contradictions, newest first", map(_contradiction, report.contradictions))
-    lines += _section("Duplicates", map(_duplicate, report.duplicates))
-    lines += _section("References that lead nowhere", map(_remark, report.dead))
-    lines += _section("To look at", map(_remark, report.remarks))
-    lines += _section("Skipped", _by_reason(skipped), len(skipped))
-    lines += _section("No longer in the source; the pages stay", gone)
-    lines += _section("Changed here since", (_passage(one) for one in passages if one.state == "changed"))
-    lines += _section("Files left out", _by_reason(unexpected), len(unexpected))
-    lines += _section("Files with nothing of yours", _by_reason(expected), len(expected))
-    lines += _section("What went where", (f"{_went(step)} ({status_of(step)})" for step in plan.steps if step.applied))
+    sections = {
+        "Failed": _by_reason(failed),
+        "Missing in the tree": [_passage(one) for one in passages if one.state == "missing"],
+        **{title: [_warning(one) for one in plan.warnings if one.kind == kind] for kind, title in _WARNINGS.items()},
+        "Skipped": _by_reason(skipped),
+        "Changed here since": [_passage(one) for one in passages if one.state == "changed"],
+        "Files left out": _by_reason(unexpected),
+        "Files with nothing of yours": _by_reason(expected),
+        "What went where": [f"{_went(step)} ({status_of(step)})" for step in plan.steps if step.applied],
+    }
+    by_reason: Mapping[str, Sequence[object]] = {
+        "Failed": failed,
+        "Skipped": skipped,
+        "Files left out": unexpected,
+        "Files with nothing of yours": expected,
+    }
+    for title, items in sections.items():
+        if items:
+            shown = (f"- {item}" for item in items[:MOST])
+            more = [f"- and {len(items) - MOST:,} more (--json has all)"] if len(items) > MOST else []
+            lines += ["", f"## {title} ({len(by_reason.get(title, items)):,})", "", *shown, *more]
     return "\n".join(lines) + "\n"
-
-
-def _section(title: str, items: Iterable[str], count: int = 0) -> Iterator[str]:
-    """A heading with a `count`, or else the number of its items, and the first of them; nothing if there are none."""
-    listed = list(items)
-    if listed:
-        yield from ("", f"## {title} ({count or len(listed):,})", "")
-        yield from (f"- {item}" for item in islice(listed, MOST))
-        if len(listed) > MOST:
-            yield f"- and {len(listed) - MOST:,} more (--json has all)"
 
 
 def _sum(counts: Iterable[tuple[int, str]]) -> str:
@@ -74,7 +78,7 @@ def _sum(counts: Iterable[tuple[int, str]]) -> str:
 
 
 def missing_lines(found: Verification) -> Iterator[str]:
-    """Each passage that is missing: where it stands in the source, how it begins, and the reason."""
+    """Each passage that is missing: where it is in the source, how it begins, and the reason."""
     return (_passage(one, str) for one in found.passages if one.state == "missing")
 
 
@@ -102,39 +106,16 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_ALIKE]) + more
 
 
-def _remark(one: Remark) -> str:
-    return f"{_code(_place(one.name, (one.line, one.line) if one.line else None))}: {_one_line(one.text)}"
+def _warning(one: Finding) -> str:
+    return f"{_code(place_in(one.path, (one.line, one.line) if one.line else None))}: {_one_line(one.message)}"
 
 
 def _passage(one: Passage, named: Callable[[str], str] | None = None) -> str:
     code = named or _code
-    there = f" → {code(_place(one.page, one.page_lines))}" if one.page else ""
+    there = f" → {code(place_in(one.page, one.page_lines))}" if one.page else ""
     said = f" “{_one_line(one.opening)}”" if one.opening else ""
     reason = f": {_one_line(one.reason)}" if one.reason else ""
-    return f"{code(_place(one.name, one.lines))}{there}{said}{reason}"
-
-
-def _duplicate(one: Duplicate) -> str:
-    places = _named([_code(_place(*place)) for place in one.places])
-    share = "the same" if one.share == 1 else f"{one.share:.0%} the same"
-    said = f": “{_one_line(one.opening)}”" if one.opening else ""
-    return f"{places} ({share}){said}"
-
-
-def _contradiction(one: Contradiction) -> str:
-    values = " · ".join(
-        f"{_code(each.value)} ({f'{each.day}, ' if each.day else ''}{_one_line(each.name)}:{each.line})"
-        for each in one.statements
-    )
-    return f"{_one_line(one.subject)}, {_one_line(one.label)}: {values}"
-
-
-def _place(name: str, lines: Sequence[int] | None) -> str:
-    """`notes/a.md:3-5`."""
-    if not lines:
-        return name
-    first, last = lines
-    return f"{name}:{first}" if first == last else f"{name}:{first}-{last}"
+    return f"{code(place_in(one.name, one.lines))}{there}{said}{reason}"
 
 
 def _code(text: str) -> str:

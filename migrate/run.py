@@ -11,8 +11,8 @@ from memory_v2.agent.limits import Cost
 from memory_v2.errors import ModelError, NotAllowed, SilicaError
 from memory_v2.files.listing import without_suffix
 from memory_v2.memory import Memory
-from memory_v2.migrate.cost import asks
 from memory_v2.migrate.ledger import Action, Imported, Ledger, totals_of
+from memory_v2.migrate.model_share import asks
 from memory_v2.migrate.planning import INDEXES, last_revisions
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.models.offline.documents import title_of_file
@@ -117,8 +117,8 @@ class _Runner:
         if self._cost.money is None:
             raise NotAllowed("the price of the model is not known, so that its cost cannot be limited")
         if self._cost.money >= self._max_cost:
-            told = f"the limit of {self._max_cost:g} dollars was reached"
-            raise NotAllowed(f"{told}; run it again with a higher --max-cost for the rest")
+            message = f"the limit of {self._max_cost:g} dollars was reached"
+            raise NotAllowed(f"{message}; run it again with a higher --max-cost for the rest")
 
     def _carry_out(self, steps: Sequence[Step]) -> None:
         incoming = [self._incoming(step) for step in steps]
@@ -237,6 +237,6 @@ def _spelled(document: SourceDocument) -> dict[str, str]:
 
 
 def source_name(name: str) -> str:
-    """The name of a document as it stands in the metadata of its page: on one line, the end of a long one."""
+    """The name of a document as it is in the metadata of its page: on one line, the end of a long one."""
     shown = " ".join(readable(name).split())
     return shown if len(shown) <= MAX_NAME else f"…{shown[1 - MAX_NAME :]}"

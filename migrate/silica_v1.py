@@ -1,6 +1,6 @@
 """The first memory of Silica: a tree of Markdown files, each with a `NAME.metadata.json` that holds its summary.
 
-The times in a sidecar are those of somebody's home folder, so a document's day is that of its file if nothing else says
+The times in a sidecar are those of a home folder, so a document's day is that of its file if nothing else says
 one. A name with a dot lost what is behind it, so that `python3.11` and `python3.12` share `python3.md`.
 """
 
@@ -9,22 +9,20 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from memory_v2.errors import UsageError
 from memory_v2.files.left_out import LeftOut
 from memory_v2.files.listing import Listing, SourceFile, has_text_suffix, left_out_as_hidden, list_files
 from memory_v2.migrate.folder import Text, scan_files
-from memory_v2.migrate.personas import one_persona
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.source import Reader, Scan, SourceDocument
 from memory_v2.text.calendar import iso_day
 from memory_v2.tree.path import ROOT
 
-name: Final = "silica-v1"
-about: Final = "Silica's first memory: Markdown with .metadata.json beside it"
 PLACEHOLDER: Final = "Global memory storage for critical information"
 """What an unused `global.md` says."""
 _SIDECAR = ".metadata.json"
@@ -50,7 +48,7 @@ class Sidecar:
         return " ".join(_words(self.said.get("summary")).split())
 
 
-def detect(folder: Path) -> str:
+def _detect(folder: Path) -> str:
     """By the sidecars of its notes, or by a placeholder that only this version wrote."""
     listing = list_files(folder, _judge)
     names = set(listing.names())
@@ -59,7 +57,7 @@ def detect(folder: Path) -> str:
     return next((file.name for file in listing.files if _is_placeholder(file)), "")
 
 
-def scan(folder: Path) -> Scan:
+def _scan(folder: Path) -> Scan:
     """Each note is a document, described by its summary. Raises `UsageError` if the folder holds several personas."""
     listing = list_files(folder, _judge)
     sidecars = _sidecars(listing)
@@ -78,7 +76,7 @@ def scan(folder: Path) -> Scan:
         is_unused = _is_global(text.name) and text.text.strip() == PLACEHOLDER
         return LeftOut(text.name, "the placeholder of an unused note", is_expected=True) if is_unused else None
 
-    scanned = scan_files(name, listing, address=address, leave_out=leave_out)
+    scanned = scan_files("silica-v1", listing, address=address, leave_out=leave_out)
     files = {file.name: file for file in listing.files}
     names = {document.name for document in scanned.documents}
     documents = [
@@ -98,6 +96,14 @@ def _start(folder: Path, listing: Listing, sidecars: Mapping[str, Sidecar]) -> s
     if all(sidecar.note.startswith(tuple(found)) for sidecar in sidecars.values() if sidecar.note) and "" not in found:
         return one_persona(folder, [*found])
     return ""
+
+
+def one_persona(folder: Path, names: Sequence[str]) -> str:
+    """The only one of the folders of personas within `folder`, each ending in `/`; empty if there is none. Raises
+    `UsageError` if there are several: a migration brings along one of them."""
+    if len(names) > 1:
+        raise UsageError(f"{folder} holds the memories of several personas: choose one of {', '.join(sorted(names))}")
+    return names[0] if names else ""
 
 
 def _judge(name: str, path: Path) -> LeftOut | None:
@@ -242,3 +248,6 @@ def _is_placeholder(file: SourceFile) -> bool:
         return _is_global(file.name) and file.path.read_text("utf-8", "replace").strip() == PLACEHOLDER
     except OSError:
         return False
+
+
+SILICA_V1 = Reader("silica-v1", "Silica's first memory: Markdown with .metadata.json beside it", _detect, _scan)

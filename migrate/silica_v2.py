@@ -9,24 +9,22 @@ from typing import Final
 from memory_v2.files.left_out import LeftOut
 from memory_v2.files.listing import left_out_as_hidden, list_files
 from memory_v2.migrate.folder import Text, scan_files
-from memory_v2.migrate.personas import one_persona
-from memory_v2.migrate.source import Scan
+from memory_v2.migrate.silica_v1 import one_persona
+from memory_v2.migrate.source import Reader, Scan
 from memory_v2.tree.path import ROOT
 
-name: Final = "silica-v2"
-about: Final = "the .content files of Silica's public branch"
 CONTENT: Final = ".content"
 NO_ANSWER: Final = "No response generated"
 """What that version stored in place of a page if the model did not answer."""
 
 
-def detect(folder: Path) -> str:
+def _detect(folder: Path) -> str:
     """By the texts of its pages."""
     pages = sum(map(_is_page, list_files(folder, _judge).names()))
     return f"{pages} {CONTENT} file{'s' * (pages != 1)}" if pages else ""
 
 
-def scan(folder: Path) -> Scan:
+def _scan(folder: Path) -> Scan:
     """Each page is a document. Raises `UsageError` if the folder holds the memories of several personas."""
     start = _start(folder)
 
@@ -35,7 +33,7 @@ def scan(folder: Path) -> Scan:
         return f"{path}.md" if path else CONTENT
 
     listing = list_files(folder, _judge)
-    found = scan_files(name, listing, address=address, is_text=_is_page, leave_out=_unanswered)
+    found = scan_files("silica-v2", listing, address=address, is_text=_is_page, leave_out=_unanswered)
     documents = [replace(each, place=ROOT) if each.name == start + CONTENT else each for each in found.documents]
     return replace(found, documents=documents)
 
@@ -64,3 +62,6 @@ def _unanswered(text: Text) -> LeftOut | None:
     if text.text.strip() == NO_ANSWER:
         return LeftOut(text.name, f"it only says {NO_ANSWER!r}: the old version lost this page to a failed request")
     return None
+
+
+SILICA_V2 = Reader("silica-v2", "the .content files of Silica's public branch", _detect, _scan)

@@ -1,12 +1,11 @@
-"""What a reader finds in somebody's folder: documents, and what it leaves out and why."""
+"""What a reader finds in a folder: documents, and what it leaves out and why."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Protocol
 
 from memory_v2.files.left_out import LeftOut
 
@@ -46,19 +45,14 @@ class Scan:
     left_out: Sequence[LeftOut] = field(default=())
 
 
-class Reader(Protocol):
-    """One format. A reader only reads: it never changes the source, and never follows links out of it."""
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One format: its `name`, as `--format` gives it, and in a few words what it reads. `detect` says by what a folder
+    shows that it is of this format; empty if it does not. `scan` finds the documents, sorted by name, and raises
+    `StorageError` if the folder cannot be listed. A reader never changes the source, and never follows links out of
+    it."""
 
-    @property
-    def name(self) -> str:
-        """As `--format` gives it."""
-
-    @property
-    def about(self) -> str:
-        """What it reads, for the help, in a few words."""
-
-    def detect(self, folder: Path) -> str:
-        """By what the folder shows that it is of this format, in a few words; empty if it does not."""
-
-    def scan(self, folder: Path) -> Scan:
-        """The documents, sorted by name. Raises `StorageError` if the folder cannot be listed."""
+    name: str
+    about: str
+    detect: Callable[[Path], str]
+    scan: Callable[[Path], Scan]

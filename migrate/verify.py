@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
-from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
+from memory_v2.migrate.block_index import BlockIndex, Places, is_text, key_of, keys_of, read_pages, texts_of
 from memory_v2.migrate.ledger import Imported, digest_of
-from memory_v2.migrate.since import Since, has_marker
 from memory_v2.migrate.source import Scan, SourceDocument
-from memory_v2.migrate.standing import Places, Standing, texts_of
 from memory_v2.plan import Plan
 from memory_v2.progress import with_progress
-from memory_v2.storage.history import Revision
+from memory_v2.storage.history import FORGET, PageChange, Revision
+from memory_v2.text.redaction import MARKER
 from memory_v2.text.secrets import masked, opening
 from memory_v2.tree.block import Block
-from memory_v2.tree.page import Page, read_page
+from memory_v2.tree.page import read_page
 
 State: TypeAlias = Literal["there", "changed", "left out", "missing"]
 """Where a block is: on a page; nowhere, since an operation that is named has changed or removed it; not brought in, for
-a reason that is told; or nowhere, and nobody knows why."""
+a reason that is told; or nowhere, for an unknown reason."""
 FORGOTTEN = "forgotten"
 """The reason of what was taken out of the memory for good."""
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +80,8 @@ class Verification:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it: the totals first, then the passages, those that are in the tree too."""
-        told = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {"complete": self.is_complete, "totals": self.totals} | told
+        document = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"complete": self.is_complete, "totals": self.totals} | document
 
 
 @dataclass(slots=True)
@@ -106,9 +104,8 @@ def verify(memory: Memory, scan: Scan, imported: Mapping[str, Imported], plan: P
     text that two documents have must be in the tree twice, unless one of them was skipped. Raises `StorageError`.
     """
     reasons = {step.name: step.reason for step in plan.skipped} if plan else {}
-    memory.recover()
-    unreadable: list[str] = []
-    standing = Standing(_pages(memory, unreadable), {one.page for one in imported.values()})
+    pages, unreadable = read_pages(memory)
+    index = BlockIndex(pages.values(), {one.page for one in imported.values()})
     sought = {
         document.name: [
             _Sought(document, imported[document.name], block, lines) for block, lines in texts_of(document.text)
@@ -116,52 +113,40 @@ def verify(memory: Memory, scan: Scan, imported: Mapping[str, Imported], plan: P
         for document in scan.documents
         if document.name in imported
     }
-    _find(standing, list(sought.values()))
-    _explain(memory, standing, [one for blocks in sought.values() for one in blocks if not one.places])
+    _find(index, list(sought.values()))
+    _explain(memory, index, [one for blocks in sought.values() for one in blocks if not one.places])
     passages: list[Passage] = []
     for document in scan.documents:
         reason = reasons.get(document.name, "")
         if (found := sought.get(document.name)) is None:
-            passages += _joined(_not_brought(document, standing, reason))
+            passages += _joined(_not_brought(document, index, reason))
         else:
             passages += _joined(passage for one in found for passage in _passages_of(one, reason))
     left_out = tuple(replace(one, reason=masked(one.reason)) for one in scan.left_out)
-    return Verification(len(scan.documents), tuple(passages), left_out, tuple(unreadable))
+    return Verification(len(scan.documents), tuple(passages), left_out, tuple(one.name for one in unreadable))
 
 
-def _pages(memory: Memory, unreadable: list[str]) -> Iterator[Page]:
-    """All pages; adds the paths of those that cannot be read to a list."""
-    for path in with_progress(memory.storage.list_files(), "pages read"):
-        try:
-            yield read_page(path, memory.storage.read(path).data)
-        except PageNotFound:  # removed just now
-            continue
-        except Unreadable as error:
-            logger.warning("the page %r is left out: %s", path, error)
-            unreadable.append(path)
-
-
-def _find(standing: Standing, documents: Sequence[Sequence[_Sought]]) -> None:
+def _find(index: BlockIndex, documents: Sequence[Sequence[_Sought]]) -> None:
     """Finds the blocks: first each on the page that its document was brought to and the pages below it, so that equal
     blocks of several documents are told apart; then anywhere; then as lines that are parsed otherwise there."""
     every = [one for blocks in documents for one in blocks]
     for one in with_progress(every, "blocks found"):
-        one.places = standing.take(one.block, one.imported.page)
+        one.places = index.take(one.block, one.imported.page)
     for one in every:
-        one.places = one.places or standing.take(one.block)
+        one.places = one.places or index.take(one.block)
     for blocks in documents:
         near = dict.fromkeys(place.page for one in blocks for place in one.places)
         for one in blocks:
             for page in () if one.places else (one.imported.page, *near):
-                one.places = one.places or standing.take_lines(one.block, page)
+                one.places = one.places or index.take_lines(one.block, page)
 
 
-def _explain(memory: Memory, standing: Standing, lost: Sequence[_Sought]) -> None:
+def _explain(memory: Memory, index: BlockIndex, lost: Sequence[_Sought]) -> None:
     """Finds out which operation accounts for each block that is not in the tree."""
     if not lost:
         return
     since = Since(memory, {one.imported.operation for one in lost}, [one.block for one in lost])
-    left = list(standing.blocks_with(has_marker))
+    left = list(index.blocks_with(has_marker))
     for one in lost:
         operation = one.imported.operation
         if by := since.departure(one.block, operation):
@@ -172,19 +157,19 @@ def _explain(memory: Memory, standing: Standing, lost: Sequence[_Sought]) -> Non
             one.by, one.reason = by, FORGOTTEN
 
 
-def _not_brought(document: SourceDocument, standing: Standing, reason: str) -> Iterator[Passage]:
-    """The passages of a document that was not brought in. With a reason for that, its blocks may stand in the tree all
+def _not_brought(document: SourceDocument, index: BlockIndex, reason: str) -> Iterator[Passage]:
+    """The passages of a document that was not brought in. With a reason for that, its blocks may be in the tree all
     the same: another document has brought them."""
     for block, lines in texts_of(document.text):
         passage = Passage(document.name, (lines.start, lines.stop - 1), "missing", reason="it was not brought in")
-        if reason and (places := standing.find(block)):
+        if reason and (places := index.find(block)):
             yield from _there(passage, places, reason)
         else:
             yield replace(passage, state="left out", reason=reason) if reason else passage
 
 
 def _there(passage: Passage, places: Places, reason: str = "") -> Iterator[Passage]:
-    """The passages of one block that stands in these places: several if it was too large for a page."""
+    """The passages of one block that is in these places: several if it was too large for a page."""
     first, last = passage.lines
     for number, place in enumerate(places):
         start = first + place.skipped
@@ -234,3 +219,98 @@ def _follows(passage: Passage, last: Passage) -> bool:
     if passage.page_lines is None or last.page_lines is None:
         return passage.page_lines is last.page_lines
     return passage.page_lines[0] - last.page_lines[1] == passage.lines[0] - last.lines[1] > 0
+
+
+# the history since an import: which revision took a block away
+
+
+_MOVES = ("split", "merge")
+"""Kinds of revisions that only move text. If a block is gone after one of them, it is missing."""
+_MARKER = re.compile(re.escape(MARKER[:-1]) + r"(?: \d+)?\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """A revision after which blocks with some key are fewer by `count` than before."""
+
+    number: int
+    revision: Revision
+    count: int
+
+
+class Since:
+    """The history of a memory since the first of some operations, read for these blocks only."""
+
+    def __init__(self, memory: Memory, operations: Iterable[str], blocks: Iterable[Block]) -> None:
+        memory.history()  # edits by hand are recorded first
+        history, wanted = memory.storage.history, frozenset(operations)
+        self._revisions = _since(history.revisions() if history.begun else (), wanted)
+        self._began = {revision.operation: number for number, revision in enumerate(self._revisions)}
+        keys = {key for block in blocks for key in keys_of(block)}
+        self._departures: dict[bytes, list[Departure]] = {}
+        changes = history.changed_by(self._revisions) if self._revisions else ()
+        for number, (revision, pages) in enumerate(zip(self._revisions, changes, strict=True)):
+            for key, count in _departed(pages, keys).items():
+                self._departures.setdefault(key, []).append(Departure(number, revision, count))
+
+    def departure(self, block: Block, operation: str) -> Revision | None:
+        """The revision that changed or removed a block that the operation had brought; each accounts for as many blocks
+        as it took away. `None` if none did."""
+        began = self._began.get(operation)
+        if began is None:
+            return None
+        for key in keys_of(block):
+            for place, one in reversed(list(enumerate(self._departures.get(key, ())))):
+                is_later = one.number > began and one.revision.operation != operation
+                if one.count and is_later and one.revision.kind not in _MOVES:
+                    self._departures[key][place] = Departure(one.number, one.revision, one.count - 1)
+                    return one.revision
+        return None
+
+    def retold(self, block: Block, operation: str) -> Revision | None:
+        """The revision of the operation that brought the block in a model's words, if the history has it to the
+        letter."""
+        own = (revision for revision in self._revisions if revision.operation == operation)
+        return next((one for one in own if one.text and one.decided_by and block.content in one.text), None)
+
+    def forgotten(self, block: Block, operation: str, page: str, left: Iterable[str]) -> Revision | None:
+        """The newest revision since the operation that says that something was forgotten, if that may be the block: it
+        is one of those `left` with a marker in it, or the page that the operation brought has no past any more."""
+        began = self._began.get(operation, len(self._revisions))
+        revision = next((one for one in reversed(self._revisions[began + 1 :]) if one.kind == FORGET), None)
+        if revision is None:
+            return None
+        is_left = any(_with_marker(text).fullmatch(block.content) for text in left)
+        is_gone = all(page not in one.paths for one in self._revisions if one.operation == operation)
+        return revision if is_left or is_gone else None
+
+
+def has_marker(text: str) -> bool:
+    """Whether something was forgotten in this text."""
+    return _MARKER.search(text) is not None
+
+
+def _with_marker(text: str) -> re.Pattern[str]:
+    """What a text was in which something was forgotten."""
+    return re.compile(".*".join(map(re.escape, _MARKER.split(text))), re.DOTALL)
+
+
+def _since(revisions: Iterable[Revision], operations: frozenset[str]) -> list[Revision]:
+    """The revisions from the first of these operations on, oldest first."""
+    newest_first = list(revisions)
+    ours = [number for number, revision in enumerate(newest_first) if revision.operation in operations]
+    return newest_first[: ours[-1] + 1][::-1] if ours else []
+
+
+def _departed(changes: Sequence[PageChange], wanted: Collection[bytes]) -> Counter[bytes]:
+    """How many blocks with each key are gone after a change of these pages."""
+    left = Counter(key for one in changes for key in _keys(one.path, one.before) if key in wanted)
+    if left:  # a new page, such as all that an import brings, takes nothing away
+        left.subtract(key for one in changes for key in _keys(one.path, one.after) if key in left)
+    return +left
+
+
+def _keys(path: str, data: bytes | None) -> Iterator[bytes]:
+    for block in read_page(path, data).blocks if data is not None else ():
+        if is_text(block):
+            yield key_of(block)

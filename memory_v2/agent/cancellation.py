@@ -5,8 +5,47 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from weakref import WeakSet
 
 from memory_v2.errors import Cancelled, StorageConflict
+
+
+class CancelScope:
+    """All that a caller waits for, whatever operations it is: cancelled as one."""
+
+    def __init__(self) -> None:
+        self._is_cancelled = False
+        self._adding = threading.Lock()
+        self._cancellations: WeakSet[Cancellation] = WeakSet()
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """What this thread begins inside belongs to the scope."""
+        before = _scope.set(self)
+        try:
+            yield
+        finally:
+            _scope.reset(before)
+
+    def add(self, cancellation: Cancellation) -> None:
+        """Adds an operation that begins; in a cancelled scope it is cancelled at once."""
+        with self._adding:
+            self._cancellations.add(cancellation)
+            is_cancelled = self._is_cancelled
+        if is_cancelled:
+            cancellation.cancel()
+
+    def cancel(self) -> None:
+        """Cancels what is running, and what begins later. Waits while a change is being stored."""
+        with self._adding:
+            self._is_cancelled = True
+            running = list(self._cancellations)
+        for cancellation in running:
+            cancellation.cancel()
+
+
+_scope: ContextVar[CancelScope | None] = ContextVar("cancel scope", default=None)
 
 
 class Cancellation:
@@ -18,6 +57,8 @@ class Cancellation:
         self._may_be_stored = False
         self._has_ended = False
         self._waits_for: threading.Event | None = None
+        if (scope := _scope.get()) is not None:
+            scope.add(self)
 
     def cancel(self) -> bool:
         """Asks the operation to stop; tells whether it will, with nothing stored. Once its change is stored, only the

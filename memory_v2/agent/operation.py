@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from memory_v2.agent.cancellation import Cancellation
 from memory_v2.agent.limits import Cost, Limits
 from memory_v2.models.base import Reply
-from memory_v2.pending import PendingNote
+from memory_v2.storage.pending import PendingNote
 from memory_v2.trace.recording import Trace
 
 

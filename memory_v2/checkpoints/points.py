@@ -17,10 +17,10 @@ from memory_v2.checkpoints.checkpoint import (
     checkpoint_lines,
     read_checkpoint,
 )
-from memory_v2.entries.area import Area
 from memory_v2.entries.checking import record_entries, stored_paths
-from memory_v2.entries.packs import read_pack
+from memory_v2.entries.entry_files import read_pack
 from memory_v2.entries.places import is_pack, place_of
+from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting, NotAllowed, UsageError
 from memory_v2.operations.context import Context
 from memory_v2.operations.freshness import refresh
@@ -42,15 +42,15 @@ def create_checkpoint(context: Context, name: str) -> Checkpoint:
     and `StorageError`."""
     if not _NAME.match(str(name)):
         raise InvalidSetting(f"a checkpoint's name has letters, digits, '.', '_' and '-', up to 64, not {name!r}")
-    area, storage = _area(context), context.storage
+    store, storage = _area(context), context.storage
     with storage.lock():
-        if not storage.list_files() and not stored_paths(area):
+        if not storage.list_files() and not stored_paths(store):
             raise NotAllowed("the memory is empty: there is nothing to keep")
         storage.begin(context.now())
         _record_all(context)
         if any(one.summary == name for one in _revisions(context)):
             raise NotAllowed(f"there is a checkpoint {name!r} already; 'silica memory checkpoint list' shows all")
-        made = storage.apply(Change((), Revision(CHECKPOINT, name, new_id(), when=context.now())))
+        made = storage.commit(Change((), Revision(CHECKPOINT, name, new_id(), when=context.now())))
     return _checkpoint(made.revision)
 
 
@@ -106,12 +106,12 @@ def restore_checkpoint(context: Context, name: str) -> Result:
 
 def _put_back(context: Context, files: Mapping[str, bytes]) -> Result:
     _record_all(context)
-    area = _area(context)
-    now = {path: data for path in stored_paths(area) if (data := area.data(path)) is not None}
+    store = _area(context)
+    now = {path: data for path in stored_paths(store) if (data := store.data(path)) is not None}
     changes = compared(now, {path: data for path, data in files.items() if is_entry(path)})
     result = put_back(context, {path: data for path, data in files.items() if not is_entry(path)}, changes)
-    area.remember(changes)
-    area.known.close()
+    store.remember(changes)
+    store.known.close()
     return result
 
 
@@ -126,8 +126,8 @@ def _place(file: str | Path) -> Path:
     return place
 
 
-def _area(context: Context) -> Area:
-    return Area(context.storage, context.calendar)
+def _area(context: Context) -> EntryStore:
+    return EntryStore(context.storage, context.calendar)
 
 
 def _record_all(context: Context) -> None:

@@ -256,19 +256,19 @@ def _is_agreed(memory: Memory, plans: Sequence[Plan], max_cost: float | None, ye
     if max_cost is not None and len(known) < len(costs):
         rule = f"the price of {memory.model_name} is not known, so that its cost cannot be limited"
         raise UsageError(f"{rule}: tell it in SILICA_MEMORY_PRICES, or leave --max-cost out")
-    told = f"{memory.model_name} gets at least {counted(requests, 'request')}, {cost}"
-    tell(told + (f", and stops at ${max_cost:g}" if max_cost is not None else ""))
+    message = f"{memory.model_name} gets at least {counted(requests, 'request')}, {cost}"
+    tell(message + (f", and stops at ${max_cost:g}" if max_cost is not None else ""))
     return confirmed("Go on?", yes, "nothing was imported")
 
 
 def _tell(plans: Sequence[Plan], found: Sequence[Verification], choices: Choices, error: SilicaError | None) -> None:
     """Tells what would be done or was done, and what was verified. Raises what has stopped the last run."""
     if choices.as_json:
-        told = [document(plan) for plan in plans]
-        for one, verification in zip(told, found, strict=False):
+        documents = [document(plan) for plan in plans]
+        for one, verification in zip(documents, found, strict=False):
             one["verification"] = document(verification)
         failed = {"error": error_document(error)} if error else {}
-        out_json({"plans" if choices.dry_run else "imports": told} | failed)
+        out_json({"plans" if choices.dry_run else "imports": documents} | failed)
     else:
         for line in (line for plan in plans for line in _lines(plan, choices.dry_run, error)):
             out(line)

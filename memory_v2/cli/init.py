@@ -17,7 +17,7 @@ from memory_v2.cli.show import cut, out, out_json, plain, style, tell
 from memory_v2.cli.verb import ChosenMemory, Verb, json_option
 from memory_v2.configuration import PATH
 from memory_v2.errors import UsageError
-from memory_v2.mcp.start import WAYS
+from memory_v2.mcp.options import WAYS
 from memory_v2.settings import Settings, configured
 
 if TYPE_CHECKING:

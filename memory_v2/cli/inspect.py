@@ -103,7 +103,7 @@ def check(memory: Memory, context: click.Context, apply: bool, fail: bool, as_js
     with working("repairing" if apply else "checking"):
         checkup = memory.checkup(apply)
     changes = checkup.changes
-    count, entries = len(memory.storage.list_files()), sum(1 for _ in memory.entries.area.places())
+    count, entries = len(memory.storage.list_files()), sum(1 for _ in memory.entries.store.places())
     if as_json:
         from memory_v2.serialize import check_document
 

@@ -9,17 +9,8 @@ import click
 
 from memory_v2.cli.show import out_json, tell
 from memory_v2.cli.verb import ChosenMemory, Verb, json_option
-from memory_v2.mcp.start import (
-    DEFAULT_HOST,
-    DEFAULT_PORT,
-    DEFAULT_WAIT,
-    TOKEN,
-    WAYS,
-    Way,
-    open_served,
-    serve_http,
-    serve_stdio,
-)
+from memory_v2.mcp.options import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_WAIT, TOKEN, WAYS, Way, check_installed
+from memory_v2.memory import Memory
 
 
 @click.command(cls=Verb)
@@ -68,8 +59,6 @@ def mcp(
       planner   the offline planner, whatever is configured
       host      the connected agent: write_memory shows it the text and the
                 pages, and it answers with decide_memory
-      sampling  the model of the connected client, if it offers MCP sampling
-                with tools
 
     With --http --json, the document has the address, as soon as clients can connect.
 
@@ -84,15 +73,24 @@ def mcp(
     """
     if as_json and not http:
         raise click.UsageError("--json goes with --http: standard output carries the protocol")
-    with open_served(chosen.path, chosen.model, way) as memory:
+    check_installed()
+    from memory_v2.mcp.calls import note_operation  # these need the extra
+    from memory_v2.mcp.server import MemoryServer
+
+    with Memory.open(chosen.path, "offline" if way == "planner" else chosen.model, on_event=note_operation) as memory:
+        served = MemoryServer(memory, way, wait)
         if http:
-            told = _print_address if as_json else _tell_address
+            from memory_v2.mcp.http import serve as serve_http
+
+            report = _print_address if as_json else _tell_address
             token = os.environ.get(TOKEN, "")
-            serve_http(memory, way, wait, host=host, port=port, token=token, origins=origins, told=told)
+            serve_http(served, host=host, port=port, token=token, origins=origins, on_address=report)
             return
+        from memory_v2.mcp.stdio import serve as serve_stdio
+
         if sys.stdin is not None and sys.stdin.isatty():
             tell("an agent's host starts this and talks to it; to try it by hand use --http. Ctrl-C ends it")
-        serve_stdio(memory, way, wait)
+        serve_stdio(served)
 
 
 def _tell_address(address: str) -> None:

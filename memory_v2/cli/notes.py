@@ -3,44 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
 from memory_v2.cli.show import named, plain, tell
+from memory_v2.cli.verb import json_option
+from memory_v2.notes.folder import Refreshed
 from memory_v2.notes.notes import Notes
 from memory_v2.text.amounts import counted
 
-if TYPE_CHECKING:
-    from datetime import date
-
-    from memory_v2.notes.folder import Refreshed
-
 P = ParamSpec("P")
+F = TypeVar("F", bound=Callable[..., Any])
 MOST_TOLD = 5
 """How many of the files that are left out are told by name; --json has all."""
 
-cache_option = click.option(
-    "--cache",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="FOLDER",
-    help="Where what is read is kept. Default: a folder for these notes in your cache folder.",
-)
-people_option = click.option(
-    "--people",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Who is who: on each line 'Name = another name, @handle'.",
-)
+
+def file_option(name: str, about: str, *, metavar: str = "FILE", variable: str = "") -> Callable[[F], F]:
+    """An option that takes a file; a folder if it is called so."""
+    kind = click.Path(path_type=Path, dir_okay=metavar != "FILE", file_okay=metavar == "FILE")
+    return click.option(name, *filter(None, [variable]), type=kind, metavar=metavar, help=about)
+
+
+def count_option(
+    *names: str, about: str, least: int = 1, default: int | None = None, metavar: str = "COUNT"
+) -> Callable[[F], F]:
+    """An option that takes a number."""
+    kind, shown = click.IntRange(min=least), default is not None
+    return click.option(*names, type=kind, default=default, show_default=shown, metavar=metavar, help=about)
+
+
+def day_option(name: str, about: str) -> Callable[[F], F]:
+    """An option that takes a day."""
+
+    def day(_: click.Context, option: click.Parameter, text: str | None) -> date | None:
+        from memory_v2.operations.texts import checked_day  # start-up that only these options need
+
+        return checked_day(option.opts[0], text)
+
+    return click.option(name, callback=day, metavar="DAY", help=about)
+
+
+people_option = file_option("--people", "Who is who: on each line 'Name = another name, @handle'.")
 
 
 def with_notes(verb: Callable[Concatenate[Notes, P], None]) -> Callable[P, None]:
     """Opens the folder of notes for a verb, which gets its options after it."""
 
+    @json_option
     @click.argument("folder", default=".", type=click.Path(path_type=Path), metavar="[FOLDER]")
-    @cache_option
+    @file_option(
+        "--cache",
+        "Where what is read is kept. Default: a folder for these notes in your cache folder.",
+        metavar="FOLDER",
+    )
     @wraps(verb)
     def run(folder: Path, cache: Path | None, *args: P.args, **options: P.kwargs) -> None:
         with Notes.open(folder, cache) as notes:
@@ -63,14 +82,3 @@ def touched(found: Refreshed) -> list[str]:
     """What has changed in the folder, in lines."""
     groups = (("new", found.new), ("changed", found.changed), ("removed", found.removed), ("behind", found.behind))
     return [f"{len(names):,} {what}: {plain(named(names))}" for what, names in groups if names]
-
-
-def day_option(name: str, about: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """An option that takes a day."""
-
-    def day(_: click.Context, option: click.Parameter, given: str | None) -> date | None:
-        from memory_v2.operations.texts import checked_day  # start-up that only these options need
-
-        return checked_day(option.opts[0], given)
-
-    return click.option(name, callback=day, metavar="DAY", help=about)

@@ -68,7 +68,7 @@ def tell_how_to_begin(memory: Memory) -> bool:
     """Says how to begin, if the memory has no page; returns whether it has none."""
     if memory.storage.list_files():
         return False
-    if any(memory.entries.area.places()):
+    if any(memory.entries.store.places()):
         tell(f"{memory.storage.where} has entries and no page yet: 'silica memory entries ls' lists them")
     else:
         tell(f'{memory.storage.where} is empty; begin with: silica memory write "…"')

@@ -9,21 +9,20 @@ from memory_v2.lazy import submodules
 if TYPE_CHECKING:
     from memory_v2.entries import (
         ageing,
-        area,
         capture,
         checking,
         consolidation,
         curation,
+        daryl,
         dedup,
         domains,
         importing,
         reading,
-        retracting,
         route_task,
         routing,
         searching,
         sharing,
-        summary,
+        store,
     )
 else:
     __getattr__ = submodules(__name__)

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from memory_v2.entries import decay
-from memory_v2.entries.area import Area
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.entry import Entry
-from memory_v2.entries.packs import MAX_BYTES, can_be_packed, packed_size
+from memory_v2.entries.entry_files import MAX_BYTES, can_be_packed, packed_size
 from memory_v2.entries.places import month_of, pack_of, pack_path
+from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting
 from memory_v2.operations.operation import operation
 from memory_v2.plan import Plan, Step
@@ -28,12 +28,12 @@ IMPORTANCE = 0.3
 
 
 @operation("age", changes="entries")
-def age(area: Area, apply: bool = False) -> Plan:
+def age(store: EntryStore, apply: bool = False) -> Plan:
     """Finds the entries that have expired, and with `apply` moves them to the archive. Raises `InvalidSetting`,
     `StorageError`."""
 
     def plan(stock: Stock) -> Plan:
-        made = plan_ageing(stock.entries, area.calendar)
+        made = plan_ageing(stock.entries, store.calendar)
         paths = {step.name: stock.archive_path(step.name) for step in made.steps}
         taken = {name: path for name, path in paths.items() if path in stock.paths}
         in_the_way = (
@@ -48,7 +48,7 @@ def age(area: Area, apply: bool = False) -> Plan:
         title = f"{counted_entries(len(steps))} expired"
         return replace(made, title=title, steps=steps, warnings=(*made.warnings, *in_the_way))
 
-    return carried_out(area, apply, plan)
+    return carried_out(store, apply, plan)
 
 
 def plan_ageing(entries: Iterable[Entry], calendar: Calendar) -> Plan:
@@ -75,7 +75,7 @@ def future_findings(entries: Iterable[Entry], calendar: Calendar) -> Iterator[Fi
 
 
 @operation("pack", changes="entries")
-def pack(area: Area, older_than: int = OLDER_THAN, importance: float = IMPORTANCE, apply: bool = False) -> Plan:
+def pack(store: EntryStore, older_than: int = OLDER_THAN, importance: float = IMPORTANCE, apply: bool = False) -> Plan:
     """Finds the entries that are older than so many days and of less importance, and with `apply` moves them into packs
     of the archive. One that says no importance goes if it is in the archive. Raises `InvalidSetting`,
     `StorageError`."""
@@ -84,17 +84,17 @@ def pack(area: Area, older_than: int = OLDER_THAN, importance: float = IMPORTANC
     least = share_given("importance", importance)
 
     def plan(stock: Stock) -> Plan:
-        calendar = area.calendar.stopped()
+        calendar = store.calendar.stopped()
         chosen = [(one, decay.age(one, calendar)) for one in stock.entries if _may_be_packed(stock, one, least)]
         old = sorted(((one, math.floor(days)) for one, days in chosen if days > older_than), key=lambda one: one[0].id)
         steps: list[Step] = []
         warnings: list[Finding] = []
-        room = _Room(area)
+        room = _Room(store)
         for entry, days in old:
             data = stock.data(entry.id)
             if not can_be_packed(entry.name, data):
-                told = "a line of it begins with '# Entry', as entries in a pack do, so it keeps a file of its own"
-                warnings.append(Finding("not-packed", "notice", entry.id, 0, told))
+                message = "a line of it begins with '# Entry', as entries in a pack do, so it keeps a file of its own"
+                warnings.append(Finding("not-packed", "notice", entry.id, 0, message))
                 continue
             target = room.take(entry, packed_size(entry.name, data))
             says = (
@@ -108,11 +108,7 @@ def pack(area: Area, older_than: int = OLDER_THAN, importance: float = IMPORTANC
         title = f"{counted_entries(len(steps))} packed in {packs}" if steps else "nothing to be packed"
         return Plan("pack", title, tuple(steps), tuple(warnings))
 
-    return carried_out(area, apply, plan)
-
-
-def _importance(entry: Entry) -> str:
-    return f"importance {entry.importance:g}"
+    return carried_out(store, apply, plan)
 
 
 def _may_be_packed(stock: Stock, entry: Entry, least: float) -> bool:
@@ -124,8 +120,8 @@ def _may_be_packed(stock: Stock, entry: Entry, least: float) -> bool:
 class _Room:
     """How full the packs of each month are."""
 
-    def __init__(self, area: Area) -> None:
-        self._area = area
+    def __init__(self, store: EntryStore) -> None:
+        self._area = store
         self._sizes: dict[tuple[str, str], list[int]] = {}
 
     def take(self, entry: Entry, size: int) -> str:

@@ -16,15 +16,17 @@ from functools import cache
 from inspect import signature
 from typing import Any, TypeVar
 
-from memory_v2.entries.area import Area
+from memory_v2.agent.cancellation import Cancellation
 from memory_v2.entries.entry import NONE, Decay, Entry, Reference, Scope, Source
 from memory_v2.entries.file import RELATED, day_or_moment, entry_data, one_of, read_decay, share
 from memory_v2.entries.places import check_agent
-from memory_v2.errors import EntryNotFound, InvalidSetting, InvalidText, StorageError, UsageError
+from memory_v2.entries.store import EntryStore
+from memory_v2.errors import EntryNotFound, InvalidPath, InvalidSetting, InvalidText, StorageError, UsageError
 from memory_v2.index.known import KnownEntry
 from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import check_text, check_year
 from memory_v2.text.secrets import Secret, find_secrets, opening
+from memory_v2.tree.path import new_page_path
 from memory_v2.validate import lines, one_line
 
 BATCH = 500
@@ -84,7 +86,7 @@ class CapturedBatch:
 
 @operation("capture", changes="entries", recovers=False)
 def capture(
-    area: Area,
+    store: EntryStore,
     text: str,
     agent: str | None = None,
     tags: Iterable[str] = (),
@@ -102,19 +104,19 @@ def capture(
     scope: Scope = "agent",
 ) -> Captured:
     """Stores an observation; it is durable when the call returns. Raises `InvalidText`, `InvalidSetting`,
-    `StorageError`."""
-    space = area.agent if agent is None else agent
+    `StorageError`, `Cancelled`."""
+    space = store.agent if agent is None else agent
     check_text(text, "a text")
     if not text.strip():
         raise InvalidText("there is nothing to capture: the text is empty")
     entry = Entry(
         id=f"{check_agent(space)}/",
         text=text if text.endswith(("\n", "\r")) else f"{text}\n",
-        observed_at=_observed(area, date),
-        recorded_at=area.calendar.now().astimezone(UTC).replace(microsecond=0),
+        observed_at=_observed(store, date),
+        recorded_at=store.calendar.now().astimezone(UTC).replace(microsecond=0),
         kind=one_line("kind", kind) or "observation",
-        home=one_line("home", home),
-        tags=lines("tags", tags),
+        home=_home(store, one_line("home", home)),
+        tags=lines("tags", (tag for listed in lines("tags", tags) for tag in listed.split(",") if tag.strip())),
         source=Source(
             author=one_line("source", source),
             channel=one_line("channel", channel),
@@ -127,11 +129,11 @@ def capture(
         references=_references(references),
         scope=_checked("scope", scope, one_of(Scope), "agent or user") or "agent",
     )
-    return _stored(area, entry)
+    return _stored(store, entry)
 
 
 @operation("capture_batch", changes="entries", recovers=False)
-def capture_batch(area: Area, lines: Iterable[str | Mapping[str, Any]]) -> CapturedBatch:
+def capture_batch(store: EntryStore, lines: Iterable[str | Mapping[str, Any]]) -> CapturedBatch:
     """Captures each line: a JSON object, or a mapping, of the arguments of `capture`. A line that cannot be captured is
     told by number, and keeps no other one back. Raises `StorageError`."""
     captured: list[Captured] = []
@@ -140,50 +142,51 @@ def capture_batch(area: Area, lines: Iterable[str | Mapping[str, Any]]) -> Captu
         if isinstance(line, str) and not line.strip():
             continue
         try:
-            captured.append(capture(area, **_arguments(line)))
+            captured.append(capture(store, **_arguments(line)))
         except UsageError as error:
             bad.append(BadLine(number, str(error)))
     return CapturedBatch(tuple(captured), tuple(bad))
 
 
-def _stored(area: Area, entry: Entry) -> Captured:
+def _stored(store: EntryStore, entry: Entry) -> Captured:
     secrets = tuple(find_secrets(entry.text))
-    day = area.calendar.written(entry.observed_at) or ""
-    area.make_ready()  # first: what is known lies in the memory's folder, which may not exist yet
-    if other := area.known.spelled(entry.space):
+    day = store.calendar.written(entry.observed_at) or ""
+    store.make_ready()  # first: what is known lies in the memory's folder, which may not exist yet
+    if other := store.known.spelled(entry.space):
         raise InvalidSetting(f"an agent is called {other!r}, and some disks take {entry.space!r} for the same name")
     asked = KnownEntry("", entry.space, day, 0, day, entry.text)
-    known = area.known.ask(asked)
-    if told := _said(area, known.same if known else (), entry.text):
-        return Captured(told, was_known=True, secrets=secrets)
+    known = store.known.ask(asked)
+    if same := _said(store, known.same if known else (), entry.text):
+        return Captured(same, was_known=True, secrets=secrets)
     if near := (known.near if known else ""):
         entry = replace(entry, references=(*entry.references, Reference(NEAR, near)))
-    place = area.create(entry.space, day, entry_data(entry))
+    with Cancellation().storing():
+        place = store.create(entry.space, day, entry_data(entry))
     made = replace(asked, id=place.id, turn=place.number)
-    if others := area.known.add_unless_same(made):
-        if told := _said(area, others, entry.text):  # another process has captured it at the same instant
+    if others := store.known.add_unless_same(made):
+        if same := _said(store, others, entry.text):  # another process has captured it at the same instant
             with suppress(StorageError):
-                area.storage.delete(place.path)
-            return Captured(told, was_known=True, secrets=secrets)
-        area.known.add(made)
+                store.storage.delete(place.path)
+            return Captured(same, was_known=True, secrets=secrets)
+        store.known.add(made)
     if place.number % BATCH == 0:
-        _pick_up(area, place.path.rpartition("/")[0])
+        _pick_up(store, place.path.rpartition("/")[0])
     return Captured(replace(entry, id=place.id), near=near or None, secrets=secrets)
 
 
-def _said(area: Area, ids: Iterable[str], text: str) -> Entry | None:
+def _said(store: EntryStore, ids: Iterable[str], text: str) -> Entry | None:
     """The first of these entries that is still there, holds, is not in the archive, and says so to the letter."""
     for entry_id in ids:
         with suppress(EntryNotFound):
-            entry = area.read(entry_id).entry
+            entry = store.read(entry_id).entry
             if entry and not entry.archived and entry.status == "open" and entry.text.strip() == text.strip():
                 return entry
     return None
 
 
-def _pick_up(area: Area, folder: str) -> None:
+def _pick_up(store: EntryStore, folder: str) -> None:
     try:
-        area.pick_up(folder)
+        store.pick_up(folder)
     except StorageError as error:  # the entry is stored: the next operation on entries brings it in
         logger.info("captured entries are not in the history yet: %s", error)
 
@@ -191,14 +194,14 @@ def _pick_up(area: Area, folder: str) -> None:
 def _arguments(line: str | Mapping[str, Any]) -> dict[str, Any]:
     """The arguments in a line of a batch. Raises `InvalidSetting`."""
     try:
-        told = json.loads(line) if isinstance(line, str) else line
+        raw = json.loads(line) if isinstance(line, str) else line
     except (ValueError, RecursionError) as error:
         raise InvalidSetting(f"it is not JSON: {error}") from error
-    if isinstance(told, str):
-        return {"text": told}
-    if not isinstance(told, Mapping):
+    if isinstance(raw, str):
+        return {"text": raw}
+    if not isinstance(raw, Mapping):
         raise InvalidSetting("it is no object with a text")
-    given = {("text" if key == "content" else str(key)): value for key, value in told.items() if value is not None}
+    given = {("text" if key == "content" else str(key)): value for key, value in raw.items() if value is not None}
     if unknown := sorted(given.keys() - _keys()):
         raise InvalidSetting(f"nothing is called {unknown[0]!r}; what is known is {', '.join(sorted(_keys()))}")
     if "text" not in given:
@@ -208,43 +211,63 @@ def _arguments(line: str | Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def _keys() -> frozenset[str]:
-    return frozenset(signature(capture).parameters) - {"area"}
+    return frozenset(signature(capture).parameters) - {"store"}
 
 
-def _observed(area: Area, told: object) -> date | datetime:
+def _observed(store: EntryStore, raw: object) -> date | datetime:
     """The day or moment of an observation; today if nothing is told."""
-    if told is None:
-        return area.calendar.today
-    observed = _checked("date", told, _day_or_moment, "a day such as 2026-02-03, or a moment with its time zone")
+    if raw is None:
+        return store.calendar.today
+    observed = _checked("date", raw, _day_or_moment, "a day such as 2026-02-03, or a moment with its time zone")
     assert observed is not None
     check_year(observed.date() if isinstance(observed, datetime) else observed)
     return observed
 
 
-def _day_or_moment(told: object) -> date | datetime:
-    observed = day_or_moment(told) if isinstance(told, str) else told
+def _day_or_moment(raw: object) -> date | datetime:
+    observed = day_or_moment(raw) if isinstance(raw, str) else raw
     if not isinstance(observed, date) or (isinstance(observed, datetime) and observed.tzinfo is None):
         raise ValueError("it is neither")
     return observed
 
 
-def _decay(told: Decay | str | None) -> Decay:
-    if told is None or isinstance(told, Decay):
-        return told or NONE
-    return _checked("decay", told, read_decay, "linear-30d, exponential-30d, ttl-30d or none") or NONE
+def _home(store: EntryStore, home: str | None) -> str | None:
+    """A home as the domain is called that it names, in any case or as a shard; `None` for the inbox. Else it is a page,
+    which may be still to come. Raises `InvalidSetting` if no page can have this path."""
+    if home is None:
+        return None
+    from memory_v2.entries.domains import INBOX, domain_named, domains  # start-up that few captures should pay
+
+    if home.casefold() == INBOX:
+        return None
+    if domain := domain_named(home, domains(store).domains):
+        return domain.name
+    try:
+        page = home if store.storage.exists(home) else new_page_path(home)
+    except InvalidPath as error:
+        raise InvalidSetting(f"{home!r} is neither a domain nor a page: {error}") from error
+    if not store.storage.exists(page):
+        logger.warning("%r is no domain, and no page yet; 'silica memory domains' shows the domains", page)
+    return page
 
 
-def _references(told: object) -> tuple[Reference, ...]:
+def _decay(raw: Decay | str | None) -> Decay:
+    if raw is None or isinstance(raw, Decay):
+        return raw or NONE
+    return _checked("decay", raw, read_decay, "linear-30d, exponential-30d, ttl-30d or none") or NONE
+
+
+def _references(raw: object) -> tuple[Reference, ...]:
     """What a text refers to, in the order that the file has."""
-    parted = (one.partition(" ") for one in lines("references", told))
+    parted = (one.partition(" ") for one in lines("references", raw))
     found = (Reference(one, target.strip()) if blank else Reference(RELATED, one) for one, blank, target in parted)
     return tuple(sorted(found, key=lambda one: one.relation != RELATED))
 
 
-def _checked(name: str, told: Any, convert: Callable[[Any], Value], rule: str) -> Value | None:
-    if told is None:
+def _checked(name: str, raw: Any, convert: Callable[[Any], Value], rule: str) -> Value | None:
+    if raw is None:
         return None
     try:
-        return convert(told)
+        return convert(raw)
     except (ValueError, TypeError, AttributeError) as error:
-        raise InvalidSetting(f"{name} must be {rule}, not {told!r}") from error
+        raise InvalidSetting(f"{name} must be {rule}, not {raw!r}") from error

@@ -7,17 +7,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from memory_v2.entries.area import Area
-from memory_v2.entries.consistency import inconsistencies
-from memory_v2.entries.domains import DOMAINS_PAGE, Domain, domains
+from memory_v2.entries.ageing import future_findings
+from memory_v2.entries.domains import DOMAINS_PAGE, Domain, domain_named, domains
+from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import EntryFile
 from memory_v2.entries.places import is_pack, is_stored_place, pack_of
+from memory_v2.entries.references import Targets, reference_findings
+from memory_v2.entries.sharing import Copies
+from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting, PageNotFound, StorageError, Unreadable
 from memory_v2.operations.check import Checkup
 from memory_v2.operations.check import check as check_tree
 from memory_v2.operations.context import Context
 from memory_v2.operations.operation import operation
 from memory_v2.operations.results import Finding
+from memory_v2.text.calendar import Calendar
 from memory_v2.tree.path import ENTRIES
 
 _ABOUT_DOMAINS = ("unknown-home", "nowhere-reference")
@@ -31,65 +35,90 @@ def check(context: Context, apply: bool = False) -> Checkup:
     """All findings of the tree and of the entries, errors first. With `apply` it repairs what it can of the tree; an
     entry is a person's to mend."""
     checkup = check_tree(context, apply)
-    area = Area(context.storage, context.calendar)
-    if not (findings := entry_findings(area)):
+    store = EntryStore(context.storage, context.calendar)
+    if not (findings := entry_findings(store)):
         return checkup
     found = tuple(sorted((*checkup.findings, *findings), key=lambda one: one.severity))
     return replace(checkup, findings=found, found=(*checkup.found, *findings))
 
 
-def entry_findings(area: Area) -> list[Finding]:
+def entry_findings(store: EntryStore) -> list[Finding]:
     """What is wrong with the entries, with file and line."""
-    stamps = [stamp.path for stamp in area.storage.stamps(ENTRIES)]
-    ignored = area.storage.ignored_files(ENTRIES)
+    stamps = [stamp.path for stamp in store.storage.stamps(ENTRIES)]
+    ignored = store.storage.ignored_files(ENTRIES)
     if not stamps and not ignored:
         return []
-    record_entries(area)
-    files = list(area.read_files())
+    record_entries(store)
+    files = list(store.read_files())
     return [
-        *(area.stored.located(finding) for file in files for finding in file.findings),
-        *map(area.stored.located, _inconsistencies(area, files)),
-        *_same_ids(area),
-        *(_hidden(path) for path in stamps if area.stored.is_hidden(path)),
+        *(store.stored.located(finding) for file in files for finding in file.findings),
+        *map(store.stored.located, _inconsistencies(store, files)),
+        *_same_ids(store),
+        *(_hidden(path) for path in stamps if store.stored.is_hidden(path)),
         *(Finding("stray-file", "notice", name, 0, f"this file is no entry: {reason}") for name, reason in ignored),
-        *_pack_findings(area, stamps),
+        *_pack_findings(store, stamps),
         *(_stray(path) for path in stamps if not is_stored_place(path) and path != DOMAINS_PAGE),
     ]
 
 
-def _inconsistencies(area: Area, files: Sequence[EntryFile]) -> Iterator[Finding]:
+def _inconsistencies(store: EntryStore, files: Sequence[EntryFile]) -> Iterator[Finding]:
     known: Sequence[Domain] | None = None
     try:
-        known = domains(area).domains
+        known = domains(store).domains
     except (InvalidSetting, StorageError) as error:
         yield Finding("bad-domains", "error", DOMAINS_PAGE, 0, str(error))
-    for finding in inconsistencies(files, known or (), area.storage.list_files(), area.calendar):
-        if known is not None or finding.kind not in _ABOUT_DOMAINS:  # nobody knows which there are
+    for finding in inconsistencies(files, known or (), store.storage.list_files(), store.calendar):
+        if known is not None or finding.kind not in _ABOUT_DOMAINS:  # it is unknown which there are
             yield finding
 
 
-def record_entries(area: Area) -> None:
+def inconsistencies(
+    files: Sequence[EntryFile], domains: Sequence[Domain], pages: Sequence[str], calendar: Calendar
+) -> Iterator[Finding]:
+    """References that lead nowhere, to several entries or back; homes that are not there; entries of the future; copies
+    whose original has changed or is not known."""
+    entries = [file.entry for file in files if file.entry is not None]
+    paths = {file.entry.id: file.path for file in files if file.entry is not None}
+    targets = Targets(entries, domains, pages)
+    for finding in (
+        *reference_findings(entries, targets),
+        *_unknown_homes(entries, targets, domains),
+        *future_findings(entries, calendar),
+        *Copies(entries).findings(),
+    ):
+        yield replace(finding, path=paths[finding.path])
+
+
+def _unknown_homes(entries: Sequence[Entry], targets: Targets, domains: Sequence[Domain]) -> Iterator[Finding]:
+    for entry in entries:
+        if entry.home is None or domain_named(entry.home, domains) or targets.lead(entry.home).kind == "page":
+            continue
+        message = f"its home {entry.home!r} is neither a domain nor a page; 'silica memory domains' shows the domains"
+        yield Finding("unknown-home", "notice", entry.id, 0, message)
+
+
+def record_entries(store: EntryStore) -> None:
     """Brings what was captured or edited by hand into the history, if its disk can be written."""
     try:
-        area.pick_up()
-        history = area.storage.history
+        store.pick_up()
+        history = store.storage.history
         known = history.paths(history.head, ENTRIES) if history.begun else set()
-        area.storage.record_external_edits(known.union(stored_paths(area)), area.calendar.now())
+        store.storage.record_external_edits(known.union(stored_paths(store)), store.calendar.now())
     except StorageError as error:  # a read-only disk must not stop readers
         logger.info("captured entries could not be brought into the history: %s", error)
 
 
-def stored_paths(area: Area) -> list[str]:
-    """The paths of all entries, and of the domains if somebody has edited them."""
-    there = (stamp.path for stamp in area.storage.stamps(ENTRIES))
+def stored_paths(store: EntryStore) -> list[str]:
+    """The paths of all entries, and of the domains if they were edited."""
+    there = (stamp.path for stamp in store.storage.stamps(ENTRIES))
     return [path for path in there if is_stored_place(path) or path == DOMAINS_PAGE]
 
 
-def _pack_findings(area: Area, stamps: Sequence[str]) -> Iterator[Finding]:
+def _pack_findings(store: EntryStore, stamps: Sequence[str]) -> Iterator[Finding]:
     """What is wrong with the packs; one that cannot be read is told among the entries."""
     for path in filter(is_pack, stamps):
         with suppress(PageNotFound, Unreadable):
-            yield from (Finding("bad-pack", "error", path, *problem) for problem in area.stored.pack(path).problems)
+            yield from (Finding("bad-pack", "error", path, *problem) for problem in store.stored.pack(path).problems)
 
 
 def _stray(path: str) -> Finding:
@@ -102,9 +131,9 @@ def _hidden(path: str) -> Finding:
     return Finding("hidden-entry", "error", path, 0, message)
 
 
-def _same_ids(area: Area) -> Iterator[Finding]:
+def _same_ids(store: EntryStore) -> Iterator[Finding]:
     places: dict[str, list[str]] = {}
-    for place in area.places():
+    for place in store.places():
         places.setdefault(place.id, []).append(packed[0] if (packed := pack_of(place.path)) else place.path)
     for entry_id, paths in sorted(places.items()):
         for path in sorted(paths) if len(paths) > 1 else ():

@@ -37,7 +37,7 @@ from memory_v2.tree.source import NO_TEXT, Source, page_source, told_sources
 
 Outcome = Literal["to the letter", "in other words", "said already"]
 SEPARATOR = ", "
-"""Stands between the names of several entries in one source."""
+"""The text between the names of several entries in one source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ class ConsolidateTask(WriteTask):
     # what became of each observation
 
     def outcome(self, one: Observed) -> Outcome:
-        """How an observation stands in the tree: the least exact of its blocks counts."""
+        """How an observation is in the tree: the least exact of its blocks counts."""
         if any(number not in self.placed and number not in self.left_out for number in one.numbers):
             return "in other words"
         texts = [number for number in one.numbers if self._is_text(number)] or list(one.numbers)
@@ -161,10 +161,10 @@ class _Sources:
     """The sources of new blocks by their words, with the numbers of what each holds. Of several blocks with the same
     words, each has its own, in order."""
 
-    def __init__(self, standing: Iterable[tuple[str, list[int]]], origins: Mapping[int, Source]) -> None:
+    def __init__(self, placed: Iterable[tuple[str, list[int]]], origins: Mapping[int, Source]) -> None:
         self._origins = origins
         self._standing: dict[str, list[list[int]]] = {}
-        for text, numbers in standing:
+        for text, numbers in placed:
             self._standing.setdefault(text, []).append(numbers)
 
     def of(self, block: Block) -> Source:
@@ -176,9 +176,9 @@ class _Sources:
 
 def _joined(sources: Iterable[Source]) -> Source:
     """One source that names all of these; its day is the newest."""
-    told = list(dict.fromkeys(sources))
-    days = [one.day for one in told if one.day]
-    return Source(SEPARATOR.join(dict.fromkeys(one.name for one in told)), max(days, default=None))
+    distinct = list(dict.fromkeys(sources))
+    days = [one.day for one in distinct if one.day]
+    return Source(SEPARATOR.join(dict.fromkeys(one.name for one in distinct)), max(days, default=None))
 
 
 # a batch of entries, shown as one text and worked into the tree by one decision

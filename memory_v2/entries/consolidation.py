@@ -109,7 +109,7 @@ def checked_choice(home: str | None, agent: str | None, since: date | str | None
 def chosen(stock: Stock, choice: Choice) -> Iterator[Entry]:
     """The entries of any home that are still to be worked in, oldest first. What is archived or closed stays as it is;
     the shared copy of an entry is not worked in beside it."""
-    day = stock.area.calendar.written
+    day = stock.store.calendar.written
     for entry in sorted(stock.entries, key=lambda one: (day(one.observed_at) or "", _moment(one), one.id)):
         is_left = entry.archived or entry.status == "closed" or not entry.text.strip() or not stock.is_editable(entry)
         if is_left or entry.consolidated_into:
@@ -123,8 +123,8 @@ def chosen(stock: Stock, choice: Choice) -> Iterator[Entry]:
 def batches_of(stock: Stock, entries: Iterable[Entry], home: str | None) -> Iterator[Batch | Finding]:
     """These entries in batches: those of one `home`, or of each but the inbox, pages first. A home that can be no page
     is a finding for each of its entries. Raises `InvalidSetting` if there is no such home."""
-    known = domains(stock.area).domains
-    targets = Targets(stock.entries, known, stock.area.storage.list_files())
+    known = domains(stock.store).domains
+    targets = Targets(stock.entries, known, stock.store.storage.list_files())
     wanted = None if home is None else _checked_home(home, stock, targets)
     homes: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -137,8 +137,8 @@ def batches_of(stock: Stock, entries: Iterable[Entry], home: str | None) -> Iter
         try:
             path = None if domain or name == INBOX else new_page_path(name)
         except InvalidPath as error:
-            told = f"its home is no page, so it was left: {error}"
-            yield from (Finding("unknown-home", "error", one.id, 0, told) for one in homes[name])
+            message = f"its home is no page, so it was left: {error}"
+            yield from (Finding("unknown-home", "error", one.id, 0, message) for one in homes[name])
             continue
         yield from (Batch(tuple(part), domain, path) for part in _parts(homes[name]))
 
@@ -179,7 +179,7 @@ def _parts(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
 
 
 def _made(curation: CurationContext, choice: Choice) -> Plan:
-    stock = stock_of(curation.area)
+    stock = stock_of(curation.store)
     entries = list(chosen(stock, choice))
     inbox = sum(entry.home is None for entry in entries)
     parts = list(batches_of(stock, entries, choice.home))
@@ -239,8 +239,8 @@ def _decided(trial: Context, batch: Batch, why: str = "") -> _Done:
     with part_of(trial) as context:
         decision, problem = file_entries(context, batch)
     degraded = "; ".join(filter(None, (why, decision.degraded, problem)))
-    told = {"home": batch.home, "decided_by": decision.decided_by, "degraded": degraded}
-    return _Done(batch, decision.task, {**told, "why": decision.task.checked()})
+    decision_facts = {"home": batch.home, "decided_by": decision.decided_by, "degraded": degraded}
+    return _Done(batch, decision.task, {**decision_facts, "why": decision.task.checked()})
 
 
 def _lost(trial: Context, done: _Done) -> Batch | None:
@@ -249,8 +249,8 @@ def _lost(trial: Context, done: _Done) -> Batch | None:
     paths = {one.path for one in trial.storage.changes} | done.task.said_on
     stored = (stored_page(trial.storage, path) for path in sorted(paths))
     now = "\n".join([*paths, *(decode(one.data) for one in stored if one)])
-    standing, task = {normal(block.content) for block in parse_blocks(now)}, done.task
-    is_retold = all(own in standing for _, own in task.own_blocks)  # in words that the guard has accepted
+    there, task = {normal(block.content) for block in parse_blocks(now)}, done.task
+    is_retold = all(own in there for _, own in task.own_blocks)  # in words that the guard has accepted
 
     def is_kept(number: int) -> bool:
         block = task.brief.blocks[number - 1]
@@ -294,7 +294,7 @@ def _still_on(page: Page, number: int, now: dict[str, Page], gone: set[str]) -> 
 def _commit(curation: CurationContext, plan: Plan) -> str:
     """Stores the pages and the headers of a plan in one change. Raises `StorageConflict` if one of them is not as it
     was when the plan was made."""
-    context, area = curation.context, curation.area
+    context, store = curation.context, curation.store
     refresh(context)
     draft = Draft(context)
     for change in plan.changes:
@@ -305,15 +305,15 @@ def _commit(curation: CurationContext, plan: Plan) -> str:
         if (now.data if now else None) != change.before:
             raise StorageConflict(f"the page {change.path!r} has changed since the plan was made; {AGAIN}")
         draft.staged[change.path] = None if change.after is None else read_page(change.path, change.after)
-    area.make_ready()
-    area.pick_up()
+    store.make_ready()
+    store.pick_up()
     draft.beside += (change for change in plan.changes if place_of(change.path))
     entries = plan.of(WORK_IN)
     decisions = plan.facts["decisions"]
-    told = f"{counted_entries(len(entries))} of {', '.join(dict.fromkeys(one['home'] for one in decisions))}"
+    summary = f"{counted_entries(len(entries))} of {', '.join(dict.fromkeys(one['home'] for one in decisions))}"
     revision = Revision(
         kind="consolidate",
-        summary=shorten(told, MAX_SUMMARY),
+        summary=shorten(summary, MAX_SUMMARY),
         operation=context.operation.id,
         decided_by=plan.decided_by,
         degraded=plan.degraded,
@@ -335,8 +335,8 @@ def _keep(curation: CurationContext, asked: Mapping[str, str | None], plan: Plan
         for step in plan.steps
     ]
     names = ("title", "facts", "decided_by", "degraded")
-    told = {name: getattr(plan, name) for name in names} | {"warnings": [asdict(one) for one in plan.warnings]}
-    keep_note(curation.area, CONSOLIDATION, {"asked": asked, **told, "steps": steps})
+    kept = {name: getattr(plan, name) for name in names} | {"warnings": [asdict(one) for one in plan.warnings]}
+    keep_note(curation.store, CONSOLIDATION, {"asked": asked, **kept, "steps": steps})
 
 
 def _kept_change(one: PageChange) -> list[str | None]:
@@ -347,7 +347,7 @@ def _kept_change(one: PageChange) -> list[str | None]:
 def _kept(curation: CurationContext, asked: Mapping[str, str | None]) -> Plan | None:
     """The plan that was made last, or `None` if it was for other entries or another model, or was carried out. Raises
     `StorageConflict` if a page or an entry has changed since."""
-    kept = dict(read_note(curation.area, CONSOLIDATION))
+    kept = dict(read_note(curation.store, CONSOLIDATION))
     if kept.pop("asked", None) != asked:
         return None
     try:
@@ -368,14 +368,14 @@ def _kept(curation: CurationContext, asked: Mapping[str, str | None]) -> Plan | 
 
 def _is_worked_in(curation: CurationContext, step: Step) -> bool:
     try:
-        entry = curation.area.read(step.name).entry
+        entry = curation.store.read(step.name).entry
     except KeyError:
         return True
     return entry is not None and bool(entry.consolidated_into)
 
 
 def _change(curation: CurationContext, name: str, path: str, before: str | None, after: str | None) -> PageChange:
-    data = curation.area.data(path)
+    data = curation.store.data(path)
     if (None if data is None else version_of(data)) != before:
         what = f"the entry {name}" if place_of(path) else f"the page {name!r}"
         raise StorageConflict(f"{what} has changed since the plan was made; {AGAIN}")
@@ -384,6 +384,6 @@ def _change(curation: CurationContext, name: str, path: str, before: str | None,
 
 def _remove_kept(curation: CurationContext) -> None:
     try:
-        curation.area.storage.state.remove(CONSOLIDATION)
+        curation.store.storage.state.remove(CONSOLIDATION)
     except StorageError as error:
         logger.info("the plan that was carried out could not be removed: %s", error)

@@ -5,23 +5,25 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from memory_v2.entries.area import Area
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import EntryFile, read_entry
 from memory_v2.entries.header import Written, changed_header
 from memory_v2.entries.places import moved_to, place_of
-from memory_v2.errors import StorageConflict, StorageError
+from memory_v2.entries.store import EntryStore
+from memory_v2.errors import EntryNotFound, InvalidSetting, NotAllowed, StorageConflict, StorageError
 from memory_v2.operations.context import Context
-from memory_v2.plan import Plan, carry_out
+from memory_v2.operations.operation import operation
+from memory_v2.plan import MAX_PLANS, Plan, carry_out
 from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import counted
 from memory_v2.trace.recording import Event, Trace
 from memory_v2.tree.block import decode, encode
+from memory_v2.validate import one_line
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +32,7 @@ logger = logging.getLogger(__name__)
 class CurationContext:
     """The entries, and what an operation that asks a model works with."""
 
-    area: Area
+    store: EntryStore
     context: Context
 
 
@@ -56,7 +58,7 @@ def part_of(context: Context) -> Iterator[Context]:
 class Stock:
     """The entries of a memory, as they were read: the file of each by id, and the paths of all files."""
 
-    area: Area
+    store: EntryStore
     files: dict[str, EntryFile]
     paths: frozenset[str]
 
@@ -79,7 +81,7 @@ class Stock:
     def data(self, entry_id: str) -> bytes:
         """The bytes of an entry's file. Raises `StorageConflict` if they say something else than they did."""
         file = self.files[entry_id]
-        data, place = self.area.data(file.path), place_of(file.path)
+        data, place = self.store.data(file.path), place_of(file.path)
         if data is None or place is None or read_entry(place, data).entry != file.entry:
             raise StorageConflict(f"the entry {entry_id} was changed by somebody else meanwhile")
         return data
@@ -94,7 +96,7 @@ class Stock:
 
     def current(self, entry_id: str) -> bytes | None:
         """The bytes of an entry's file now; `None` if it cannot be told which file that is."""
-        return self.area.data(self.files[entry_id].path) if entry_id in self.files else None
+        return self.store.data(self.files[entry_id].path) if entry_id in self.files else None
 
     def with_header(self, entry_id: str, **keys: Written) -> PageChange:
         """The change that sets these keys in an entry's header."""
@@ -108,45 +110,94 @@ class Stock:
         return PageChange(path, None, after), PageChange(self.files[entry_id].path, before, None)
 
 
-def carried_out(area: Area, apply: bool, plan: Callable[[Stock], Plan]) -> Plan:
+def carried_out(store: EntryStore, apply: bool, plan: Callable[[Stock], Plan]) -> Plan:
     """Makes a plan about the entries, and with `apply` carries it out as one operation. Raises `StorageConflict`."""
 
     def commit(made: Plan) -> str:
-        area.make_ready()
+        store.make_ready()
         names = ", ".join(dict.fromkeys(place.id for one in made.changes if (place := place_of(one.path))))
-        return area.commit(made.kind, names, made.changes).revision.id[:12]
+        return store.commit(made.kind, names, made.changes).revision.id[:12]
 
-    return carry_out(lambda: plan(stock_of(area)), commit if apply else None)
+    return carry_out(lambda: plan(stock_of(store)), commit if apply else None)
 
 
-def stock_of(area: Area) -> Stock:
+def stock_of(store: EntryStore) -> Stock:
     """All entries. Those that share their id with another are left alone, since it is unclear which is meant."""
     files: dict[str, EntryFile] = {}
     repeated: set[str] = set()
     paths = []
-    for file in area.files():
+    for file in store.files():
         paths.append(file.path)
         if file.entry is not None and files.setdefault(file.entry.id, file) is not file:
             repeated.add(file.entry.id)
     if repeated:
-        told = counted(len(repeated), "id")
-        logger.warning("several files of entries share %s, and are left alone; 'silica memory check' tells which", told)
-    return Stock(area, {name: file for name, file in files.items() if name not in repeated}, frozenset(paths))
+        ids = counted(len(repeated), "id")
+        logger.warning("several files of entries share %s, and are left alone; 'silica memory check' tells which", ids)
+    return Stock(store, {name: file for name, file in files.items() if name not in repeated}, frozenset(paths))
 
 
-def read_note(area: Area, name: str) -> Mapping[str, Any]:
+def read_note(store: EntryStore, name: str) -> Mapping[str, Any]:
     """What a note of the program says; nothing if it is not there, or is no JSON object."""
     try:
-        noted = json.loads(area.storage.state.read(name) or b"{}")
+        noted = json.loads(store.storage.state.read(name) or b"{}")
     except ValueError:
         return {}
     return noted if isinstance(noted, dict) else {}
 
 
-def keep_note(area: Area, name: str, said: Mapping[str, Any]) -> None:
+def keep_note(store: EntryStore, name: str, said: Mapping[str, Any]) -> None:
     """Keeps what a model has decided, in the place of what was kept before. A failure is only logged: it can be decided
     again."""
     try:
-        area.storage.state.write(name, json.dumps(said, indent=1).encode())
+        store.storage.state.write(name, json.dumps(said, indent=1).encode())
     except StorageError as error:
         logger.warning("the plan could not be kept, so carrying it out plans anew: %s", error)
+
+
+@dataclass(frozen=True, slots=True)
+class Retracted:
+    """An entry that is closed, and the id of the operation that closed it; `None` if it was closed so before."""
+
+    entry: Entry
+    revision: str | None = None
+
+
+@operation("retract", changes="entries")
+def retract(store: EntryStore, id: str, why: str, superseded_by: str | None = None) -> Retracted:  # noqa: A002 - as in results
+    """Closes an entry, with the reason, and names the entry that holds instead, if there is one. Raises
+    `EntryNotFound`, `InvalidSetting`, `NotAllowed` for a header that cannot be read or an id that two files have, and
+    `StorageError`."""
+    place = store.find(id)
+    if others := [one.path for one in store.places() if one.id == place.id and one.path != place.path]:
+        raise NotAllowed(f"{place.id} is also what {', '.join(others)} is called; rename one of them first")
+    keys: dict[str, Written] = {"status": "closed", "retracted": one_line("why", why)}
+    if superseded_by is not None:
+        other = _of_space(store, superseded_by, place.space)
+        if other == place.id:
+            raise InvalidSetting(f"{place.id} cannot be superseded by itself")
+        keys["superseded_by"] = other
+    for attempt in range(1, MAX_PLANS + 1):
+        if (before := store.data(place.path)) is None:
+            raise EntryNotFound(id)
+        after = encode(changed_header(decode(before), keys))
+        entry = read_entry(place, after).entry
+        if entry is None:
+            raise NotAllowed(f"{place.path}.md does not say what an entry must; 'silica memory check' tells why")
+        if before == after:
+            return Retracted(entry)
+        try:
+            made = store.commit("retract", f"{place.id}: {why}", [PageChange(place.path, before, after)])
+        except StorageConflict:
+            if attempt == MAX_PLANS:
+                raise
+            continue
+        return Retracted(entry, made.revision.id[:12])
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _of_space(store: EntryStore, name: str, space: str) -> str:
+    """The id of an entry; without a space, that of this space if there is one."""
+    if "/" not in name:
+        with suppress(EntryNotFound):
+            return store.find(f"{space}/{name}").id
+    return store.find(name).id

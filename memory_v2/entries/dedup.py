@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from memory_v2.entries.area import Area
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.entry import Entry
+from memory_v2.entries.store import EntryStore
 from memory_v2.operations.operation import operation
 from memory_v2.plan import Plan, Step
 from memory_v2.text.amounts import counted
@@ -24,15 +24,15 @@ _FIRST = datetime.min.replace(tzinfo=UTC)
 
 
 @operation("dedupe", changes="entries")
-def dedupe(area: Area, apply: bool = False) -> Plan:
+def dedupe(store: EntryStore, apply: bool = False) -> Plan:
     """Finds the entries that say the same, and with `apply` moves all but one of them to the archive. Raises
     `InvalidSetting`, `StorageError`."""
 
     def plan(stock: Stock) -> Plan:
-        made = plan_deduping((one for one in stock.entries if _can_go(stock, one)), area.calendar)
+        made = plan_deduping((one for one in stock.entries if _can_go(stock, one)), store.calendar)
         return replace(made, steps=tuple(_archived(stock, step) for step in made.steps))
 
-    return carried_out(area, apply, plan)
+    return carried_out(store, apply, plan)
 
 
 def _archived(stock: Stock, step: Step) -> Step:

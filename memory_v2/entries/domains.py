@@ -1,7 +1,7 @@
 """The domains that entries are routed to: a file that people edit.
 
-The package brings five, with keywords in six languages. A memory has a file of its own only once somebody has edited
-them; it is then the whole truth. A storage keeps Markdown, so there the TOML stands in a fence of `entries/domains.md`.
+The package brings five, with keywords in six languages. A memory has a file of its own only once they were edited; it
+is then the whole truth. A storage keeps Markdown, so there the TOML is in a fence of `entries/domains.md`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from memory_v2.entries.area import Area
+from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting
 from memory_v2.operations.operation import operation
 from memory_v2.storage.history import PageChange
@@ -28,7 +28,7 @@ _SHARD = "shard_"
 _TOML = re.compile(r" {0,3}(?:`{3,}|~{3,})\s*toml\b", re.I)
 
 DOMAINS_PAGE = f"{ENTRIES}/domains"
-"""The page with the domains of a memory, once somebody has edited them."""
+"""The page with the domains of a memory, once they were edited."""
 INBOX = "inbox"
 """What an entry without a home is in; no domain can have this name."""
 
@@ -54,20 +54,20 @@ class DomainFile:
 
 
 @operation("domains")
-def domains(area: Area) -> DomainFile:
+def domains(store: EntryStore) -> DomainFile:
     """The domains that entries are routed to. Raises `InvalidSetting` if the page of the memory is not valid."""
-    page = area.data(DOMAINS_PAGE)
+    page = store.data(DOMAINS_PAGE)
     return default_domains() if page is None else stored_domains(decode(page), f"{DOMAINS_PAGE}.md")
 
 
 @operation("set_domains", changes="entries")
-def set_domains(area: Area, text: str) -> DomainFile:
+def set_domains(store: EntryStore, text: str) -> DomainFile:
     """Stores other domains, given as TOML; what was routed keeps its home. Raises `InvalidSetting`, `StorageError`."""
     found = read_domains(text, "the domains")
-    before, after = area.data(DOMAINS_PAGE), encode(domains_page(text))
+    before, after = store.data(DOMAINS_PAGE), encode(domains_page(text))
     if before != after:
-        area.make_ready()
-        area.commit("domains", ", ".join(one.name for one in found.domains), [PageChange(DOMAINS_PAGE, before, after)])
+        store.make_ready()
+        store.commit("domains", ", ".join(one.name for one in found.domains), [PageChange(DOMAINS_PAGE, before, after)])
     return found
 
 
@@ -79,7 +79,7 @@ def default_domains() -> DomainFile:
 
 def read_domains(text: str, file: str) -> DomainFile:
     """The domains in a file. Raises `InvalidSetting`, naming the file and where possible the line, if it is not valid:
-    half a file would route entries where nobody wants them."""
+    half a file would route entries to wrong homes."""
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -108,7 +108,7 @@ def domains_page(text: str) -> str:
 
 
 def _fence(page: str) -> tuple[int, str | None]:
-    """How many lines stand before the text of the first fence of TOML, and that text."""
+    """How many lines are before the text of the first fence of TOML, and that text."""
     before = 0
     for block in parse_blocks(page):
         lines = split_lines(block.text)
@@ -160,7 +160,7 @@ def _lists(keywords: Any) -> Mapping[str, Any]:
 
 
 def _line(text: str, name: str, key: str) -> int:
-    """The first line on which the key of a domain stands, or the domain itself; 0 if they are not to be found."""
+    """The first line that has the key of a domain, or the domain itself; 0 if they are not to be found."""
     lines = list(enumerate(text.splitlines(), 1))
     start = next((number for number, line in lines if _stands(name, line)), 0)
     return next((number for number, line in lines if number >= start and key and _stands(key, line)), start)

@@ -66,7 +66,7 @@ class Entry:
     `hawk/obs-2026-02-15-001`. `text` is the body to the letter, as the file has it below the front matter.
     `observed_at` is a day or an aware moment; a day is never turned into midnight. `recorded_at` is when it was
     captured, in UTC, if the file says so. `home` is a domain or a page; `None` is the inbox. `tags` are spelled as
-    given and compared case-folded. `retracted` says why it was closed. `archived` is told by where the file stands.
+    given and compared case-folded. `retracted` says why it was closed. `archived` is told by the place of the file.
     """
 
     id: str

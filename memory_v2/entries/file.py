@@ -58,12 +58,12 @@ class _Reader:
 
     def read(self, key: str, convert: Callable[[str], Any], rule: str) -> Any:
         """The value of a key; `None` if it is not there, or not as the rule says, which is told."""
-        if (told := self.text(key)) is None:
+        if (raw := self.text(key)) is None:
             return None
         try:
-            return convert(told)
+            return convert(raw)
         except ValueError:
-            self.tell("bad-value", self.line(key), f"{key} is {rule}, not {told!r}")
+            self.tell("bad-value", self.line(key), f"{key} is {rule}, not {raw!r}")
             return None
 
 
@@ -159,38 +159,38 @@ def _tell_bytes(reader: _Reader, text: str, size: int) -> None:
         line = 1 + text.count("\n", 0, wrong.start())
         reader.tell("not-utf8", line, f"the byte 0x{ord(wrong[0]) - 0xDC00:02x} is not UTF-8; it is kept", False)
     if size > LONG:
-        told = f"{size:,} bytes are much for an entry; 'silica memory write' makes a page of a long text"
-        reader.tell("long", 0, told, False)
+        message = f"{size:,} bytes are much for an entry; 'silica memory write' makes a page of a long text"
+        reader.tell("long", 0, message, False)
 
 
 def _observed(reader: _Reader, place: Place) -> date | datetime | None:
     """The day or the moment of an observation: what `created` says, else the day in the name of the file."""
-    told = reader.text("created")
-    if told is None:
+    raw = reader.text("created")
+    if raw is None:
         return place.day
     try:
-        observed = day_or_moment(told)
+        observed = day_or_moment(raw)
     except ValueError:
         instead = f"; the day in its name, {place.day}, counts" if place.day else ""
-        message = f"created is a day such as 2026-02-15, or a moment with its time zone, not {told!r}{instead}"
+        message = f"created is a day such as 2026-02-15, or a moment with its time zone, not {raw!r}{instead}"
         reader.tell("bad-date", reader.line("created"), message)
         return place.day
     if isinstance(observed, datetime) and observed.tzinfo is None:
-        reader.tell("no-zone", reader.line("created"), f"{told} has no time zone, so only its day counts", False)
+        reader.tell("no-zone", reader.line("created"), f"{raw} has no time zone, so only its day counts", False)
         return observed.date()
     return observed
 
 
-def day_or_moment(told: str) -> date | datetime:
+def day_or_moment(raw: str) -> date | datetime:
     """A day or a moment, as ISO 8601 writes them. Raises `ValueError`."""
-    if re.fullmatch(DAY, told.strip()):
-        return date.fromisoformat(told.strip())
-    return datetime.fromisoformat(told.strip())
+    if re.fullmatch(DAY, raw.strip()):
+        return date.fromisoformat(raw.strip())
+    return datetime.fromisoformat(raw.strip())
 
 
-def aware_moment(told: str) -> datetime:
+def aware_moment(raw: str) -> datetime:
     """A moment with its time zone, in UTC. Raises `ValueError`."""
-    moment = datetime.fromisoformat(told)
+    moment = datetime.fromisoformat(raw)
     if moment.tzinfo is None:
         raise ValueError("it has no time zone")
     try:
@@ -199,37 +199,37 @@ def aware_moment(told: str) -> datetime:
         raise ValueError("it is outside of the calendar") from error
 
 
-def share(told: str | float) -> float:
+def share(raw: str | float) -> float:
     """A number from 0 to 1. Raises `ValueError`."""
-    number = float(told)
+    number = float(raw)
     if not 0 <= number <= 1:
         raise ValueError("it is not from 0 to 1")
     return number
 
 
-def truth(told: str) -> bool:
+def truth(raw: str) -> bool:
     """True or false, as YAML 1.1 and 1.2 spell them. Raises `ValueError`."""
-    if told.lower() not in ("true", "yes", "on", "false", "no", "off"):
+    if raw.lower() not in ("true", "yes", "on", "false", "no", "off"):
         raise ValueError("it is neither")
-    return told.lower() in ("true", "yes", "on")
+    return raw.lower() in ("true", "yes", "on")
 
 
 def one_of(choices: Any) -> Callable[[str], Any]:
     """What raises `ValueError` unless a text is one of the choices of a `Literal`."""
 
-    def convert(told: str) -> str:
-        if told not in get_args(choices):
+    def convert(raw: str) -> str:
+        if raw not in get_args(choices):
             raise ValueError("it is none of them")
-        return told
+        return raw
 
     return convert
 
 
-def read_decay(told: str) -> Decay:
+def read_decay(raw: str) -> Decay:
     """`linear-30d`, `exponential-14d`, `ttl-7d` or `none`. Raises `ValueError`."""
-    if told.strip().lower() in _FOREVER:
+    if raw.strip().lower() in _FOREVER:
         return NONE
-    found = _DECAY.fullmatch(told.strip())
+    found = _DECAY.fullmatch(raw.strip())
     if not found or not float(found[2]):
         raise ValueError("it is no decay")
     kind: DecayKind = next(kind for kind in get_args(DecayKind) if kind == found[1].lower())
@@ -242,10 +242,10 @@ def _read_decay(reader: _Reader) -> Decay:
     return reader.read("max_age", _max_age, "a number of days such as 180d") or NONE
 
 
-def _max_age(told: str) -> Decay:
-    if told.strip().lower() in _FOREVER:
+def _max_age(raw: str) -> Decay:
+    if raw.strip().lower() in _FOREVER:
         return NONE
-    found = _AGE.fullmatch(told.strip())
+    found = _AGE.fullmatch(raw.strip())
     if not found or not float(found[1]):
         raise ValueError("it is no age")
     return Decay("ttl", float(found[1]))
@@ -254,8 +254,8 @@ def _max_age(told: str) -> Decay:
 def _references(reader: _Reader) -> Iterator[Reference]:
     for target in reader.texts("backlinks"):
         yield Reference(RELATED, target)
-    for told in reader.texts("references"):
-        relation, blank, target = told.strip().partition(" ")
+    for raw in reader.texts("references"):
+        relation, blank, target = raw.strip().partition(" ")
         yield Reference(relation, target.strip()) if blank else Reference(RELATED, relation)
-    if any(not told.replace(".", "").isdigit() for told in reader.texts("refs")):  # a number only counts them
+    if any(not raw.replace(".", "").isdigit() for raw in reader.texts("refs")):  # a number only counts them
         yield from (Reference(RELATED, target) for target in reader.texts("refs"))

@@ -79,14 +79,14 @@ def read_header(text: str) -> Header:
 def header_line(key: str, value: Written) -> str:
     """A key with its value, as a line of YAML."""
     if isinstance(value, bool):
-        told = "true" if value else "false"
+        text = "true" if value else "false"
     elif isinstance(value, int | float):
-        told = all_digits(value)
+        text = all_digits(value)
     elif isinstance(value, str):
-        told = _scalar(value)
+        text = _scalar(value)
     else:
-        told = f"[{', '.join(map(_scalar, value or ()))}]"
-    return f"{key}: {told}"
+        text = f"[{', '.join(map(_scalar, value or ()))}]"
+    return f"{key}: {text}"
 
 
 def changed_header(text: str, changes: Mapping[str, Written]) -> str:
@@ -141,14 +141,14 @@ def _plain_values(inside: Sequence[str]) -> dict[str, Value] | None:
         found = _KEY.match(line)
         if found is None or found[1] in values:
             return None
-        told = (found[2] or "").strip()
-        if told.startswith("[") and told.endswith("]"):
-            texts = _items(told[1:-1])
-        elif not told:
+        raw = (found[2] or "").strip()
+        if raw.startswith("[") and raw.endswith("]"):
+            texts = _items(raw[1:-1])
+        elif not raw:
             texts = ()
         else:
-            texts = (_unquoted(told),) if _SCALAR.match(told) else None
-        if texts is None or (not told and _has_more(inside, number - 1)):
+            texts = (_unquoted(raw),) if _SCALAR.match(raw) else None
+        if texts is None or (not raw and _has_more(inside, number - 1)):
             return None
         values[found[1]] = Value(tuple(text for text in texts if text not in ("null", "~")), number)
     return values
@@ -158,10 +158,10 @@ def _has_more(inside: Sequence[str], number: int) -> bool:
     return number < len(inside) and not _KEY.match(inside[number])
 
 
-def _items(told: str) -> tuple[str, ...] | None:
+def _items(raw: str) -> tuple[str, ...] | None:
     texts, place = [], 0
-    while place < len(told) and told[place:].strip():
-        found = _ITEM.match(told, place)
+    while place < len(raw) and raw[place:].strip():
+        found = _ITEM.match(raw, place)
         if found is None:
             return None
         texts.append(_unquoted(found[1]))
@@ -169,8 +169,8 @@ def _items(told: str) -> tuple[str, ...] | None:
     return tuple(texts)
 
 
-def _unquoted(told: str) -> str:
-    return str(json.loads(told)) if told.startswith('"') else told
+def _unquoted(raw: str) -> str:
+    return str(json.loads(raw)) if raw.startswith('"') else raw
 
 
 class _Broken(Exception):

@@ -26,7 +26,7 @@ _NAME = re.compile(r"(?:.*-)?obs-(\d{4}-\d{2}-\d{2})-\d+")
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """An observation of a vault: its file, where it stands in a memory, its front matter as it was written, and the
+    """An observation of a vault: its file, its path in a memory, its front matter as it was written, and the
     entry that it is."""
 
     file: str

@@ -1,9 +1,9 @@
-"""Where entries stand, and what an entry is called: `hawk/obs-2026-02-15-001` is one of the agent hawk's.
+"""Where entries are, and what an entry is called: `hawk/obs-2026-02-15-001` is one of the agent hawk's.
 
 entries/agents/hawk/memory/vault/2026-02/obs-2026-02-15-001.md     as it is captured, a folder for each month
 entries/agents/hawk/memory/vault/obs-2026-02-15-001.md             as Ocean has it, which is read as well
 entries/agents/hawk/memory/archive/…                               what has expired
-entries/agents/hawk/memory/archive/packed/2026-02-001.md           old ones of a month, in one file (`entries.packs`)
+entries/agents/hawk/memory/archive/packed/2026-02-001.md           old ones of a month, in one file
 entries/shared/observations/…                                      what all agents read; its archive is beside it
 """
 
@@ -30,7 +30,7 @@ _NAME = re.compile(r"obs-(\d{4})-(\d\d)-(\d\d)-(\d{3,})\Z")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an entry stands: its path in the storage, its space and name, whether that is the archive, and the day and
+    """Where an entry is: its path in the storage, its space and name, whether that is the archive, and the day and
     the number in its name, if it has them."""
 
     path: str
@@ -47,7 +47,7 @@ class Place:
 
 
 def place_of(path: str) -> Place | None:
-    """The place that a path is; `None` for a file that stands where no entries do, and for a pack of them."""
+    """The place that a path is; `None` for a file where no entries are looked for, and for a pack of them."""
     found = _PLACE.match(path)
     if found is None or is_pack(path):
         return None
@@ -129,7 +129,7 @@ def path_of(space: str, name: str, archived: bool = False) -> str:
 
 
 def likely_paths(entry_id: str) -> Iterator[str]:
-    """The paths at which an entry may stand, the likeliest first."""
+    """The paths at which an entry may be, the likeliest first."""
     space, _, name = entry_id.rpartition("/")
     for archived in (False, True):
         yield path_of(space, name, archived)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 
-from memory_v2.entries.area import Area
 from memory_v2.entries.entry import SHARED, Entry, Reference
 from memory_v2.entries.file import read_entry as read_entry_file
 from memory_v2.entries.places import check_agent, place_of
 from memory_v2.entries.references import Targets, incoming
+from memory_v2.entries.store import EntryStore
 from memory_v2.errors import NotAllowed
 from memory_v2.operations.operation import operation
 from memory_v2.text.amounts import counted_entries
@@ -17,11 +17,13 @@ logger = logging.getLogger(__name__)
 
 
 @operation("list_entries")
-def list_entries(area: Area, agent: str | None = None, tag: str | None = None, archived: bool = False) -> list[Entry]:
+def list_entries(
+    store: EntryStore, agent: str | None = None, tag: str | None = None, archived: bool = False
+) -> list[Entry]:
     """The entries, oldest first: those of an agent or `shared`, with a tag, and with those in the archive if
     `archived`. Raises `InvalidSetting`."""
     space = agent if agent in (None, SHARED) else check_agent(agent)
-    files = area.files(space)
+    files = store.files(space)
     if unread := sum(file.entry is None for file in files):
         logger.warning("%s cannot be read; 'silica memory check' tells why", counted_entries(unread))
     read = (file.entry for file in files if file.entry is not None)
@@ -29,10 +31,10 @@ def list_entries(area: Area, agent: str | None = None, tag: str | None = None, a
 
 
 @operation("read_entry")
-def read_entry(area: Area, id: str) -> Entry:  # noqa: A002 - as it is called in the results
+def read_entry(store: EntryStore, id: str) -> Entry:  # noqa: A002 - as it is called in the results
     """An entry by its id; without an agent's name, it is the default agent's or a shared one. Raises `EntryNotFound`,
     and `NotAllowed` for a file that does not say what an entry must."""
-    file = area.read(id)
+    file = store.read(id)
     if file.entry is None:
         problem = file.findings[-1]
         raise NotAllowed(f"{problem.path}.md:{problem.line}: {problem.message}")
@@ -40,19 +42,19 @@ def read_entry(area: Area, id: str) -> Entry:  # noqa: A002 - as it is called in
 
 
 @operation("referred_to_by")
-def referred_to_by(area: Area, id: str) -> list[Reference]:  # noqa: A002 - as above
+def referred_to_by(store: EntryStore, id: str) -> list[Reference]:  # noqa: A002 - as above
     """The entries that refer to an entry, each with how; from the index. Raises `EntryNotFound`."""
-    of = area.read(id)
+    of = store.read(id)
     place = place_of(of.path)
     assert place is not None, of.path
-    area.index.refresh()
+    store.index.refresh()
     origins = of.entry.derived_from if of.entry else ()
     names = [place.id.casefold(), place.name.casefold(), *map(str.casefold, origins)]
     namesakes = [
-        *area.index.called([place.name.casefold()]),
-        *(one for name in origins for one in area.index.holding(name)),
+        *store.index.called([place.name.casefold()]),
+        *(one for name in origins for one in store.index.holding(name)),
     ]
-    files = dict([*area.index.naming(names), *namesakes])
+    files = dict([*store.index.naming(names), *namesakes])
     entries = (read_entry_file(there, data).entry for path, data in files.items() if (there := place_of(path)))
     known = [entry for entry in entries if entry is not None]
     return list(incoming(known, Targets(known)).get(place.id, ()))

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from memory_v2.entries.decay import age, has_expired, weight
-from memory_v2.entries.entry import Entry
+from memory_v2.entries.entry import SHARED, Entry
+from memory_v2.entries.entry_files import EntryFiles
 from memory_v2.entries.file import read_entry, text_line
 from memory_v2.entries.indexing import name_of
 from memory_v2.entries.places import place_of
 from memory_v2.entries.references import references_of
-from memory_v2.entries.stored import EntryFiles
 from memory_v2.index.base import EntryHit, Hit
 from memory_v2.index.beside import PAGE_SHIFT, shifted
 from memory_v2.index.entry_index import EntryIndex, File
@@ -40,9 +40,10 @@ MOST_CROSSED = 20
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which entries are searched: of an agent or `shared`; whose home is this domain (the inbox if it is empty), or the
-    page `under` or one below it; with all of these tags; with at least this confidence; of some days; from some source;
-    also archived ones; and with those that references join to what was found, if they are to be `crossed`."""
+    """Which entries are searched: of an agent and the shared ones; whose home is this domain (the inbox if it is
+    empty), or the page `under` or one below it; with all of these tags; with at least this confidence; of some days;
+    from some source; also archived ones; and with those that references join to what was found, if they are to be
+    `crossed`."""
 
     agent: str | None = None
     home: str | None = None
@@ -60,8 +61,8 @@ class Wanted:
         given: dict[str, object] = {}
         parts = ["archived = 1"] if archived else ["archived = 0"] if any_archived else []
         if self.agent is not None:
-            parts.append("space = :agent")
-            given["agent"] = self.agent.casefold()
+            parts.append("space IN (:agent, :shared)")
+            given |= {"agent": self.agent.casefold(), "shared": SHARED}
         if self.home is not None:
             parts.append("home = :home")
             given["home"] = self.home.casefold()

@@ -2,7 +2,7 @@
 
 An entry stores what it names, as it was written. What that is, and who names whom, is computed when it is asked for, so
 that a reference follows an entry into the archive, and both directions always agree. Nothing is guessed: a name that
-several entries have leads nowhere until somebody says which.
+several entries have leads nowhere until an entry says which.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def named_in(text: str) -> tuple[Reference, ...]:
 
 def references_of(entry: Entry) -> tuple[Reference, ...]:
     """All references of an entry: those of its header, then what else its text names."""
-    told = {reference.target for reference in entry.references}
-    in_text = (reference for reference in named_in(entry.text) if reference.target not in told)
+    in_header = {reference.target for reference in entry.references}
+    in_text = (reference for reference in named_in(entry.text) if reference.target not in in_header)
     return (*dict.fromkeys(entry.references), *in_text)
 
 
@@ -92,7 +92,7 @@ class Targets:
     def lead(self, target: str, of: str | None = None) -> Lead:
         """Where a target leads; `of` is the id of the entry that names it."""
         written = target.strip().removesuffix(".md")
-        place = place_named(written)  # its id leads to the entry wherever it stands now
+        place = place_named(written)  # its id leads to the entry wherever it is now
         if (found := self._ids.get((place.id if place else written).casefold())) is not None:
             return Lead("itself" if found == of else "entry", (found,))
         if "/" not in written and (named := self._named.get(written.casefold())):

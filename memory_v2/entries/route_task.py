@@ -130,12 +130,12 @@ def route(curation: CurationContext, apply: bool = False) -> Plan:
     """Finds the home of each entry in the inbox, by the rules and, for what they leave, by a model; with `apply`
     stores the homes. What the model has decided is kept, so that it is asked once about each text. Raises
     `InvalidSetting`, `StorageError`, `ModelError`."""
-    known = domains(curation.area)
+    known = domains(curation.store)
     sorting = _Sorting(curation, known, _read(curation, known))
-    plan = route_further(curation.area, apply, sorting.sort)
+    plan = route_further(curation.store, apply, sorting.sort)
     left = {step.name for step in (plan.skipped if apply else plan.steps)}
-    by_model = {key: told for key, told in sorting.decided.items() if key not in sorting.by_planner}
-    _keep(curation, known, {key: told for key, told in by_model.items() if key.partition(" ")[0] in left})
+    by_model = {key: decision for key, decision in sorting.decided.items() if key not in sorting.by_planner}
+    _keep(curation, known, {key: decision for key, decision in by_model.items() if key.partition(" ")[0] in left})
     return replace(plan, decided_by=", ".join(sorting.by) or "program", degraded="; ".join(sorting.degraded))
 
 
@@ -165,7 +165,7 @@ class _Sorting:
         return replace(plan, steps=tuple(steps))
 
     def _ask(self, entries: Sequence[Entry]) -> None:
-        calendar = self.curation.area.calendar
+        calendar = self.curation.store.calendar
         brief = RouteBrief(
             tuple(
                 Unsorted(
@@ -214,11 +214,11 @@ def _asked(curation: CurationContext, known: DomainFile) -> list[str]:
 
 def _read(curation: CurationContext, known: DomainFile) -> Decisions:
     """What was decided when the plan was shown, by the same model for the same domains."""
-    noted = read_note(curation.area, ROUTING)
+    noted = read_note(curation.store, ROUTING)
     is_ours = noted.get("asked") == _asked(curation, known)
     return {key: (home, why) for key, home, why in noted["decided"]} if is_ours else {}
 
 
 def _keep(curation: CurationContext, known: DomainFile, decided: Decisions) -> None:
     listed = [[key, home, why] for key, (home, why) in decided.items()]
-    keep_note(curation.area, ROUTING, {"asked": _asked(curation, known), "decided": listed})
+    keep_note(curation.store, ROUTING, {"asked": _asked(curation, known), "decided": listed})

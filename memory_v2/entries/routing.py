@@ -2,7 +2,7 @@
 
 What a text names explicitly wins over its keywords. A keyword counts once, however often it is there, and three times
 where it is the label of the text ("Lesson: ...", or the box of a task). Texts without a sign, and ties, stay in the
-inbox, with the candidates: a wrong home costs more than none, because nobody looks for it there.
+inbox, with the candidates: a wrong home costs more than none, because an entry is not looked for there.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from memory_v2.entries.area import Area
 from memory_v2.entries.curation import Stock, carried_out
+from memory_v2.entries.daryl import summarize
 from memory_v2.entries.domains import INBOX, Domain, domains
 from memory_v2.entries.entry import Entry, Reference
 from memory_v2.entries.references import Targets, named_in, without_shards
-from memory_v2.entries.summary import summarize
+from memory_v2.entries.store import EntryStore
 from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.text.amounts import counted_entries
@@ -100,18 +100,18 @@ class Router:
 
 
 @operation("route", changes="entries")
-def route(area: Area, apply: bool = False) -> Plan:
+def route(store: EntryStore, apply: bool = False) -> Plan:
     """Finds the home of each entry in the inbox by the rules, and with `apply` stores it. Raises `InvalidSetting`,
     `StorageError`."""
-    return route_further(area, apply, lambda stock, plan: plan)
+    return route_further(store, apply, lambda stock, plan: plan)
 
 
-def route_further(area: Area, apply: bool, further: Callable[[Stock, Plan], Plan]) -> Plan:
+def route_further(store: EntryStore, apply: bool, further: Callable[[Stock, Plan], Plan]) -> Plan:
     """Routes the inbox by the rules; `further` decides about what they leave. Raises as `route` does."""
 
     def plan(stock: Stock) -> Plan:
         editable = (one for one in stock.entries if stock.is_editable(one))
-        made = further(stock, plan_routing(editable, router(area, stock.entries)))
+        made = further(stock, plan_routing(editable, router(store, stock.entries)))
         homes = ((step, stock.with_header(step.name, home=step.target)) for step in made.planned)
         steps = (*(replace(step, changes=(change,)) for step, change in homes), *made.skipped)
         return replace(
@@ -120,7 +120,7 @@ def route_further(area: Area, apply: bool, further: Callable[[Stock, Plan], Plan
             steps=steps,
         )
 
-    return carried_out(area, apply, plan)
+    return carried_out(store, apply, plan)
 
 
 def plan_routing(entries: Iterable[Entry], router: Router) -> Plan:
@@ -138,17 +138,17 @@ def routed(entry_id: str, routing: Routing) -> Step:
 
 
 @operation("route_text")
-def route_text(area: Area, text: str) -> Routing:
+def route_text(store: EntryStore, text: str) -> Routing:
     """Says where a text would be routed, and why; nothing is stored. Raises `InvalidSetting`, `StorageError`."""
-    return router(area, area.entries()).route(text)
+    return router(store, store.entries()).route(text)
 
 
-def router(area: Area, entries: Iterable[Entry]) -> Router:
+def router(store: EntryStore, entries: Iterable[Entry]) -> Router:
     """What routes to the domains of a memory, its pages and these entries. Raises `InvalidSetting`."""
-    known = domains(area)
+    known = domains(store)
     everything = list(entries)
-    targets = Targets(everything, known.domains, area.storage.list_files())
-    importance = summarize(everything, known.domains, area.calendar.now()).importance
+    targets = Targets(everything, known.domains, store.storage.list_files())
+    importance = summarize(everything, known.domains, store.calendar.now()).importance
     return Router(known.domains, targets, known.importance_bonus, importance)
 
 
@@ -174,7 +174,7 @@ class _Keywords:
     phrases: Mapping[str, Sequence[tuple[int, Sequence[str]]]]
 
     def found_in(self, places: Sequence[_Place]) -> AbstractSet[int]:
-        """The numbers of the keywords that stand in these places, phrases side by side."""
+        """The numbers of the keywords in these places, phrases side by side."""
         found: set[int] = set()
         for start, place in enumerate(places):
             found.update(number for prefix, number in self.prefixes.items() if place.word.startswith(prefix))

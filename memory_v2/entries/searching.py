@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memory_v2.entries.area import Area
 from memory_v2.entries.domains import INBOX, domain_named
 from memory_v2.entries.entry import SHARED
+from memory_v2.entries.entry_files import EntryFiles
 from memory_v2.entries.places import check_agent
 from memory_v2.entries.recall import Recall, Wanted
-from memory_v2.entries.stored import EntryFiles
+from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting
 from memory_v2.operations.context import Context
 from memory_v2.operations.operation import operation
@@ -84,7 +84,7 @@ def _home(context: Context, domain: object) -> str:
         raise InvalidSetting(f"domain must be the name of a domain, not {domain!r}")
     if domain.strip().casefold() == INBOX:
         return ""
-    known = domains(Area(context.storage, context.calendar)).domains
+    known = domains(EntryStore(context.storage, context.calendar)).domains
     if (found := domain_named(domain, known)) is not None:
         return found.name
     if domain in context.index.graph().pages:

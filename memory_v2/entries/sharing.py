@@ -1,7 +1,7 @@
 """Sharing: which entries are sure enough that every agent reads them, and what became of the copies.
 
 A promoted entry stays where it is. Its copy in `shared/` knows where it came from, and what the original said then. A
-change of the original since is told, never mended: somebody may have corrected the copy.
+change of the original since is told, never mended: the copy may have been corrected.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import count
 
-from memory_v2.entries.area import Area
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.entry import SHARED, Entry
 from memory_v2.entries.file import written_moment
 from memory_v2.entries.header import Written, changed_header, read_header
 from memory_v2.entries.places import path_of
+from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting, UsageError
 from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
@@ -36,7 +36,7 @@ _COMPARED = ("text", "observed_at", "kind", "tags", "source", "confidence", "imp
 
 @operation("promote", changes="entries")
 def promote(
-    area: Area,
+    store: EntryStore,
     threshold: float = THRESHOLD,
     require_verified: bool = False,
     only: str | None = None,
@@ -50,12 +50,12 @@ def promote(
 
     def plan(stock: Stock) -> Plan:
         entries = (one for one in stock.entries if stock.is_editable(one))
-        now = area.calendar.now().replace(microsecond=0)
+        now = store.calendar.now().replace(microsecond=0)
         made = plan_promotion(entries, now, threshold=least, require_verified=require_verified, only=only)
         steps = (one if one.action == SKIP else replace(one, changes=_changes(stock, one)) for one in made.steps)
         return replace(made, steps=tuple(steps))
 
-    return carried_out(area, apply, plan)
+    return carried_out(store, apply, plan)
 
 
 def _changes(stock: Stock, step: Step) -> tuple[PageChange, PageChange]:
@@ -181,7 +181,7 @@ class Copies:
             if original is not None:
                 if (changed := _changed(original, copy)) is not None:
                     yield _finding("outdated-copy", copy, f"{original.id} has changed since it was promoted{changed}")
-            elif alike[_text(copy)] or copy.promoted_from is not None:  # else it was captured where it stands
+            elif alike[_text(copy)] or copy.promoted_from is not None:  # else it was captured there
                 yield _finding("lost-original", copy, _lost(copy, alike[_text(copy)]))
 
     def _original_of(self, copy: Entry) -> Entry | None:
@@ -193,7 +193,7 @@ class Copies:
 
 
 def version(entry: Entry) -> str:
-    """A digest of what an entry says and how sure it is; where it stands and what became of it is no part of it."""
+    """A digest of what an entry says and how sure it is; its place and what became of it are no part of it."""
     fields = asdict(entry)
     said = json.dumps([fields[name] for name in _COMPARED], default=str)
     return hashlib.sha256(said.encode()).hexdigest()[:16]
@@ -219,8 +219,8 @@ def _lost(copy: Entry, alike: Iterable[Entry]) -> str:
     start = "it does not say where it was promoted from"
     if copy.promoted_from is not None:
         start = f"it was promoted from {copy.promoted_from!r}, which is not there"
-    told = [f"{one.id} has the same text{_told(_differences(one, copy), one, copy)}" for one in alike]
-    return "; ".join([start, *told])
+    parts = [f"{one.id} has the same text{_told(_differences(one, copy), one, copy)}" for one in alike]
+    return "; ".join([start, *parts])
 
 
 def _differences(original: Entry, copy: Entry) -> Sequence[str]:
@@ -229,11 +229,11 @@ def _differences(original: Entry, copy: Entry) -> Sequence[str]:
 
 
 def _told(names: Iterable[str], original: Entry, copy: Entry) -> str:
-    told = [
+    parts = [
         "the text" if name == "text" else f"{name} {_short(original, name)} there, {_short(copy, name)} here"
         for name in names
     ]
-    return f" ({'; '.join(told)})" if told else ""
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _short(entry: Entry, name: str) -> str:

@@ -1,4 +1,4 @@
-"""What stands in the memory is shown as data: nothing in it can pass for an instruction, or for the frame around it."""
+"""What the memory says is shown as data: nothing in it can pass for an instruction, or for the frame around it."""
 
 from __future__ import annotations
 

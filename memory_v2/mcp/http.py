@@ -2,25 +2,59 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import socket
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
-from memory_v2.errors import InvalidSetting
-from memory_v2.mcp.start import TOKEN
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-if TYPE_CHECKING:
-    from mcp.server.lowlevel import Server
-    from starlette.types import ASGIApp, Receive, Scope, Send
+from memory_v2.errors import InvalidSetting
+from memory_v2.mcp.options import TOKEN
+from memory_v2.mcp.server import MemoryServer
 
 PATH = "/mcp"
 LEAST_TOKEN = 16
 """Characters of the shortest token: with fewer it could be guessed."""
 STOPPING_SECONDS = 3
 """How long a server that is stopped waits for its clients, in seconds: their streams do not end by themselves."""
+
+REQUEST_SECONDS = 30.0
+"""How long a client may take to send a request, headers and body, in seconds: a slow one would keep its connection for
+ever."""
+
+
+class _Connection(H11Protocol):
+    """Closes the connection of a client that does not send its request in time."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._watch()
+
+    def _watch(self) -> None:
+        cycle: RequestResponseCycle | None = self.cycle
+        is_incomplete = cycle is None or cycle.more_body or cycle.response_complete
+        if self._deadline is not None and (not is_incomplete or self.transport.is_closing()):
+            self._deadline.cancel()
+            self._deadline = None
+        elif self._deadline is None and is_incomplete and not self.transport.is_closing():
+            self._deadline = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
 
 
 def check_access(host: str, token: str) -> None:
@@ -52,20 +86,34 @@ def listen(host: str, port: int) -> socket.socket:
         raise InvalidSetting(f"cannot listen on {host}, port {port}: {reason}; choose another --port") from error
 
 
-def serve(server: Server[None], listening: socket.socket, host: str, token: str, origins: Sequence[str]) -> None:
-    """Serves until the process is told to stop."""
-    import uvicorn
-
-    app = guarded_app(server, host, token, origins)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=STOPPING_SECONDS, lifespan="on")
-    uvicorn.Server(config).run(sockets=[listening])
+def serve(
+    served: MemoryServer,
+    *,
+    host: str,
+    port: int,
+    token: str,
+    origins: Sequence[str],
+    on_address: Callable[[str], object],
+) -> None:
+    """Serves until the process is told to stop. `on_address` gets the address as soon as clients can connect. Raises
+    `InvalidSetting` for an address that others can reach without a token."""
+    check_access(host, token)
+    with listen(host, port) as listening:
+        at = listening.getsockname()[1]
+        on_address(f"http://{f'[{host}]' if ':' in host else host}:{at}{PATH}")
+        config = uvicorn.Config(
+            guarded_app(served.server(), host, token, origins),
+            http=_Connection,
+            log_level="warning",
+            timeout_graceful_shutdown=STOPPING_SECONDS,
+            lifespan="on",
+        )
+        uvicorn.Server(config).run(sockets=[listening])
 
 
 def guarded_app(server: Server[None], host: str, token: str, origins: Sequence[str]) -> ASGIApp:
     """The application, behind its guard. On this machine only local names are answered, so that no web page can reach
     the server by a name that its owner points here."""
-    from mcp.server.transport_security import TransportSecuritySettings
-
     local = ["127.0.0.1:*", "localhost:*", "[::1]:*"]
     hosts = [*local, *(name.removesuffix(":*") for name in local), f"{host}:*"]
     security = TransportSecuritySettings(

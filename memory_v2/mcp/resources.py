@@ -18,6 +18,7 @@ from mcp_types import (
 )
 
 from memory_v2.errors import PageNotFound, UsageError
+from memory_v2.mcp.frame import framed
 from memory_v2.memory import Memory
 from memory_v2.text.plain import shorten
 from memory_v2.tree.path import ROOT, page_path
@@ -82,14 +83,14 @@ def list_templates() -> ListResourceTemplatesResult:
 
 
 def read_page(memory: Memory, uri: str) -> ReadResourceResult:
-    """A page as it is stored. Raises `MCPError` if there is none."""
+    """A page as it is stored, framed as data. Raises `MCPError` if there is none."""
     path = path_of(uri)
     try:
         text = memory.read(path)
     except PageNotFound as error:
         message = f"{error}; resources/list lists all pages"
         raise MCPError(INVALID_PARAMS, message, {"uri": uri[:200]}) from error
-    return ReadResourceResult(contents=[TextResourceContents(uri=uri_of(path), text=text, mime_type=MARKDOWN)])
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri_of(path), text=framed(text), mime_type=MARKDOWN)])
 
 
 def complete_path(memory: Memory, begun: str) -> Completion:

@@ -18,13 +18,10 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from memory_v2 import __version__
 from memory_v2.errors import SilicaError, UsageError
 from memory_v2.mcp import prompts, resources
-from memory_v2.mcp.changes import Changes
-from memory_v2.mcp.deciding import Deciding
-from memory_v2.mcp.host import DECIDE, DECIDE_SCHEMA
-from memory_v2.mcp.open_calls import OpenCalls
-from memory_v2.mcp.peers import Context, Peers
-from memory_v2.mcp.start import Way
-from memory_v2.mcp.tool_calls import ToolCalls
+from memory_v2.mcp.agent_decides import DECIDE, DECIDE_SCHEMA
+from memory_v2.mcp.calls import ToolCalls
+from memory_v2.mcp.clients import Context
+from memory_v2.mcp.options import Way
 from memory_v2.memory import Memory
 from memory_v2.models.base import Prompt
 from memory_v2.tools import TOOLS
@@ -55,15 +52,12 @@ class _Server(Server[None]):
 
 
 class MemoryServer:
-    """A memory, served. `way` says who decides, and `wait` how many seconds an operation waits for somebody else."""
+    """A memory, served. `way` says who decides, and `wait` how many seconds an operation waits for the agent."""
 
     def __init__(self, memory: Memory, way: Way, wait: float) -> None:
         self._memory = memory
         self._way = way
-        self._open = OpenCalls()
-        self._changes = Changes()
-        deciding = Deciding(way, wait, self._open.check_free)
-        self._calls = ToolCalls(memory, deciding, self._open, self._changes)
+        self._calls = ToolCalls(memory, way, wait)
 
     def server(self) -> Server[None]:
         """The server of the SDK."""
@@ -80,17 +74,17 @@ class MemoryServer:
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
-            on_subscriptions_listen=ListenHandler(self._changes.bus),
+            on_subscriptions_listen=ListenHandler(self._calls.clients.bus),
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
             on_completion=self._complete,
         )
-        server.middleware.append(Peers(self._changes, self._open))
+        server.middleware.append(self._calls.clients)
         return server
 
     def close(self) -> None:
         """Has the planner decide what is open, and waits until it is written."""
-        self._open.close(CLOSING_SECONDS)
+        self._calls.close(CLOSING_SECONDS)
 
     @asynccontextmanager
     async def _lifespan(self, _: Server[None]) -> AsyncIterator[None]:

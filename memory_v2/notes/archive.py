@@ -1,4 +1,9 @@
-"""Archiving daily logs: which are old enough, which stay because something still needs them, and moving them."""
+"""Archiving daily logs: a plan of which are moved and which stay as something still needs them; moving them, and back.
+
+What is to be moved is written into a journal in the folder before anything is, whole. Each file has one of its two
+names, or for a moment both; so it can always be moved on or back, and no file ever takes the place of another one. The
+journal is data that anybody may have written: it moves archived logs of this folder, and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from memory_v2.errors import StorageConflict, StorageError, UsageError
 from memory_v2.notes.audit.audit import Choice, audit_notes
@@ -18,78 +23,61 @@ from memory_v2.notes.audit.context import AuditContext
 from memory_v2.notes.audit.coverage import missing
 from memory_v2.notes.extract import Extracted, extracted_in
 from memory_v2.notes.links import Link, LinkResolver, links
-from memory_v2.storage.local.disk import make_folder, replace_bytes, sync_folder
+from memory_v2.plan import SKIP, Plan, Step
+from memory_v2.storage.local.disk import make_folder, read_bytes, replace_bytes, sync_folder
 from memory_v2.text.amounts import counted
 from memory_v2.text.calendar import days_before, named_day
+from memory_v2.tree.finding import Finding
 from memory_v2.tree.path import fold
 
 ARCHIVE = "archive"
 """The folder beside a log into which it is moved."""
+MOVE = "move"
+"""The action of a step that moves a log."""
+CAPTURED = "captured"
+"""The key under which is noted what was captured as entries of a memory: the ids of what was extracted."""
+LOCK_SECONDS = 10
+"""Seconds to wait for another run that moves files: to move thousands takes less."""
+JOURNAL = ".silica-notes/archive.json"
+"""Where it is written what is moved, in the folder of notes: a cache may be deleted at any time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A log with its day, where it is moved to, and how many of its items are extracted."""
-
-    file: str
-    to: str
-    day: date
-    items: int
-
-
-@dataclass(frozen=True, slots=True)
-class Stay:
-    """A log that is old enough and stays, with the reasons."""
-
-    file: str
-    day: date
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ArchivePlan:
-    """The logs from before a day: those that are moved, and those that stay. `broken` are the links that a move breaks
-    all the same, as it was forced. `applied` tells whether the files are moved."""
-
-    before: date
-    moves: tuple[Move, ...] = ()
-    stays: tuple[Stay, ...] = ()
-    broken: tuple[str, ...] = ()
-    applied: bool = False
-
-
-def archive_plan(context: AuditContext, older_than: int, force: bool = False) -> ArchivePlan:
-    """The logs that are more than so many days old. If it is forced, only what is in the way of a log keeps it. Raises
-    `UsageError`."""
+def archive_plan(context: AuditContext, older_than: int, force: bool = False) -> Plan:
+    """The logs that are more than so many days old. If it is forced, only what is in the way of a log keeps it, and the
+    links that are broken are warned of. Raises `UsageError`."""
+    folder, cache = context.folder.path, context.folder.cache
     if older_than < 0:
         raise UsageError(f"a log is at least 0 days old, not {older_than}")
-    if (context.folder.path / ".metadata").is_dir():
-        raise UsageError(
-            f"{context.folder.path} is a memory, whose pages have their places; its entries are archived by 'age'"
-        )
+    if (folder / ".metadata").is_dir():
+        raise UsageError(f"{folder} is a memory, whose pages have their places; its entries are archived by 'age'")
     before = days_before(context.today, older_than)
-    captured = set(json.loads(context.folder.cache.get(CAPTURED) or "[]"))
-    extracted = [
-        one for one in extracted_in(context.folder.cache) if one.id not in captured or one.category != "pending"
-    ]
+    captured = set(json.loads(cache.get(CAPTURED) or "[]"))
+    extracted = [one for one in extracted_in(cache) if one.id not in captured or one.category != "pending"]
     days = {note.name: day for note in context.notes if (day := _day(note.name)) and day < before}
     needed = {} if force else _needed(context, extracted, captured)
-    reasons = {name: [*_in_the_way(context.folder.path, name), *needed.get(name, ())] for name in days}
+    reasons = {name: [*_in_the_way(folder, name), *needed.get(name, ())] for name in days}
     moves = {name: archived(name) for name in days if not reasons[name]}
-    broken = list(_broken(context, moves))
-    while broken and not force:
-        staying = [(name, link) for link in broken for name in _moving(context, link, moves)]
-        for name, link in staying:
+    while (broken := list(_broken(context, moves))) and not force:
+        broken_by = [(name, link) for link in broken for name in _moving(context, link, moves)]
+        for name, link in broken_by:
             reasons[name].append(f"the link to {link.target} in {link.note.name}:{link.line} would lead nowhere")
             moves.pop(name, None)
-        broken = list(_broken(context, moves))
     items = Counter(one.file for one in extracted if one.grade != "keyword")
-    return ArchivePlan(
-        before,
-        tuple(Move(name, moves[name], days[name], items[name]) for name in sorted(moves)),
-        tuple(Stay(name, days[name], tuple(reasons[name])) for name in sorted(days.keys() - moves.keys())),
-        tuple(f"{link.note.name}:{link.line} links to {link.target}" for link in broken),
+    moving = [
+        Step(MOVE, name, moves[name], f"{counted(items[name], 'item')} extracted", facts={"day": days[name]})
+        for name in sorted(moves)
+    ]
+    staying = [
+        Step(SKIP, name, reason="; ".join(reasons[name]), facts={"day": days[name]})
+        for name in sorted(days.keys() - moves.keys())
+    ]
+    logs = counted(len(days), "daily log") if days else "no daily log"
+    warnings = tuple(
+        Finding("dangling-link", "error", one.note.name, one.line, f"the link to {one.target} leads nowhere then")
+        for one in broken
     )
+    title = f"{logs} {'is' if len(days) < 2 else 'are'} from before {before}"
+    return Plan("archive", title, (*moving, *staying), warnings, {"before": before})
 
 
 def archived(name: str) -> str:
@@ -117,16 +105,16 @@ def _in_the_way(folder: Path, name: str) -> Iterator[str]:
 def _needed(context: AuditContext, extracted: Iterable[Extracted], captured: Collection[str]) -> dict[str, list[str]]:
     """What notes have that stands nowhere else, or is not done yet, by their names."""
     findings = audit_notes(context, Choice(), [missing]).findings
-    unkept = Counter(one.path for one in findings if one.about not in captured)
+    uncurated = Counter(one.path for one in findings if one.about not in captured)
     pending = Counter(
         one.file for one in extracted if one.category == "pending" and one.grade != "keyword" and not one.is_closed
     )
-    found: dict[str, list[str]] = defaultdict(list)
-    for name, count in unkept.items():
-        found[name].append(f"{counted(count, 'item')} marked as decision or lesson that no lasting note has")
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for name, count in uncurated.items():
+        reasons[name].append(f"{counted(count, 'item')} marked as decision or lesson that no lasting note has")
     for name, count in pending.items():
-        found[name].append(f"{counted(count, 'item')} still pending")
-    return found
+        reasons[name].append(f"{counted(count, 'item')} still pending")
+    return reasons
 
 
 def _broken(context: AuditContext, moves: Mapping[str, str]) -> Iterator[Link]:
@@ -143,29 +131,16 @@ def _broken(context: AuditContext, moves: Mapping[str, str]) -> Iterator[Link]:
             yield was
 
 
-def _is_beside(link: Link, led: Sequence[str]) -> bool:
+def _is_beside(link: Link, files: Sequence[str]) -> bool:
     """Whether a link is a path from its note, as those of Markdown are, and not from the folder."""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(link.note.name), link.target.strip()))
-    return not link.is_wiki and fold(path) in map(fold, led)
+    return not link.is_wiki and fold(path) in map(fold, files)
 
 
 def _moving(context: AuditContext, link: Link, moves: Collection[str]) -> Iterator[str]:
     """The logs that must stay for a link: what it leads to, else the one that it stands in."""
     files = [name for name in context.links.resolve(link) if name in moves]
     yield from files or ([link.note.name] if link.note.name in moves else [])
-
-
-CAPTURED = "captured"
-"""The key under which is noted what was captured as entries of a memory: the ids of what was extracted."""
-LOCK_SECONDS = 10
-"""Seconds to wait for another run that moves files: to move thousands takes less."""
-
-
-def apply_plan(folder: Path, plan: ArchivePlan) -> ArchivePlan:
-    """Moves the logs of a plan. Raises `StorageConflict`, `StorageError`."""
-    if plan.moves:
-        move(folder, [(one.file, one.to) for one in plan.moves])
-    return replace(plan, applied=True)
 
 
 @contextmanager
@@ -187,46 +162,53 @@ def alone(cache: Path | None) -> Iterator[None]:
         lock.release()
 
 
-JOURNAL = ".silica-notes/archive.json"
-"""Where it is written down, in the folder of notes: a cache may be deleted at any time."""
-
-
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Files that are moved together: their names before and after, and the folders that are made for them."""
+    """Logs that are archived together, by their old names, and the folders that are made for them."""
 
-    files: tuple[tuple[str, str], ...]
-    folders: tuple[str, ...] = ()
+    files: tuple[str, ...]
+    folders: tuple[str, ...]
 
 
-def move(folder: Path, files: Sequence[tuple[str, str]]) -> None:
-    """Moves files to their new names. Raises `StorageConflict` if one of these is taken, `StorageError`."""
-    made = sorted({str(Path(to).parent) for _, to in files if not (folder / to).parent.exists()})
-    try:
-        _write(folder, [*_read(folder), Moved(tuple(files), tuple(made))])
-        for name, to in files:
-            make_folder((folder / to).parent)
-            _rename(folder / name, folder / to)
-    except OSError as error:
-        raise _failed(folder, error) from error
+def apply_plan(folder: Path, plan: Plan) -> Plan:
+    """Moves the logs of a plan. Raises `StorageConflict` if a new name is taken, `StorageError`."""
+    names = [step.name for step in plan.due]
+    if names:
+        with _explained(folder):
+            archives = {posixpath.dirname(archived(name)) for name in names}
+            made = sorted(name for name in archives if not _inside(folder, name).exists())
+            _write(folder, [*_read(folder), Moved(tuple(names), tuple(made))])
+            for name in names:
+                make_folder(_inside(folder, archived(name)).parent)
+                _rename(_inside(folder, name), _inside(folder, archived(name)))
+    return plan.applied(None)
 
 
 def move_back(folder: Path) -> tuple[tuple[str, str], ...]:
-    """Takes back what was moved last; returns the files that have their old names again. Raises `StorageConflict` if
-    there is another file by an old name: it stays, and so do those that are not moved yet. Raises `StorageError`."""
-    try:
+    """Takes back what was moved last; returns each file's old name with the one in the archive. Raises
+    `StorageConflict` if there is another file by an old name: it stays, and so do those that are not moved yet. Raises
+    `StorageError`."""
+    with _explained(folder):
         while journal := _read(folder):
             last = journal[-1]
-            back = tuple(one for one in last.files if _rename(folder / one[1], folder / one[0]))
+            names = [name for name in last.files if _rename(_inside(folder, archived(name)), _inside(folder, name))]
             for made in last.folders:
                 with suppress(OSError):  # there is something else in it by now
-                    (folder / made).rmdir()
+                    _inside(folder, made).rmdir()
             _write(folder, journal[:-1])
-            if back:
-                return back
-    except OSError as error:
-        raise _failed(folder, error) from error
+            if names:
+                return tuple((name, archived(name)) for name in names)
     return ()
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """The place of a name in the folder. Raises `StorageError` if it is outside, or a link is on the way to it."""
+    path = PurePath(name)
+    above = [folder.joinpath(*path.parts[:count]) for count in range(1, len(path.parts))]
+    is_plain = path.parts and not path.anchor and ".." not in path.parts and "\0" not in name
+    if not is_plain or any(place.is_symlink() for place in above):
+        raise StorageError(f"{name!r} is not inside {folder}: nothing is moved there or from there")
+    return folder / path
 
 
 def _rename(old: Path, new: Path) -> bool:
@@ -250,29 +232,41 @@ def _rename(old: Path, new: Path) -> bool:
 
 
 def _read(folder: Path) -> list[Moved]:
+    """The journal, checked: logs with a day in their names, and the archives that were made beside them."""
     try:
-        told = json.loads((folder / JOURNAL).read_text("utf-8", "surrogateescape"))
-        return [Moved(tuple((old, new) for old, new in one["files"]), tuple(one["folders"])) for one in told]
+        rows = json.loads(read_bytes(_inside(folder, JOURNAL)).decode("utf-8", "surrogateescape"))
+        journal = [Moved(tuple(row["files"]), tuple(row["folders"])) for row in rows]
+        for moved in journal:
+            archives = {posixpath.dirname(archived(name)) for name in moved.files if _day(name)}
+            if not (all(map(_day, moved.files)) and archives.issuperset(moved.folders)):
+                raise ValueError("it moves something else than daily logs")
+            for name in (*moved.files, *moved.folders):
+                _inside(folder, name)
+        return journal
     except FileNotFoundError:
         return []
-    except (ValueError, TypeError, KeyError) as error:
-        raise StorageError(f"{folder / JOURNAL} is damaged, so nobody knows what was moved: {error}") from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise StorageError(f"{folder / JOURNAL} is damaged, so nothing is moved: {error}; delete it") from error
 
 
 def _write(folder: Path, journal: Sequence[Moved]) -> None:
-    file = folder / JOURNAL
+    file = _inside(folder, JOURNAL)
     if journal:
-        told = [{"files": one.files, "folders": one.folders} for one in journal]
-        replace_bytes(file, json.dumps(told, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape"))
+        rows = [{"files": one.files, "folders": one.folders} for one in journal]
+        replace_bytes(file, json.dumps(rows, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape"))
         return
     file.unlink(missing_ok=True)
     with suppress(OSError):
         file.parent.rmdir()
 
 
-def _failed(folder: Path, error: OSError) -> StorageError:
-    if isinstance(error, StorageError):
-        return error
-    return StorageError(
-        f"a file in {folder} could not be moved: {error.strerror or error}; 'silica notes undo' goes back"
-    )
+@contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    """Raises `StorageError` for an error of the system."""
+    try:
+        yield
+    except StorageError:
+        raise
+    except OSError as error:
+        message = f"a file in {folder} could not be moved: {error.strerror or error}; 'silica notes undo' goes back"
+        raise StorageError(message) from error

@@ -113,11 +113,11 @@ def classified(item: Item, name: str, people: Sequence[str]) -> dict[Category, V
     if list(marked) == ["issues"] and "pending" in above:  # a task that has a problem is still one
         marked["pending"] = above["pending"]
     found = (marked or above) | _by_statement(item, is_labelled=bool(marked))
-    kept = {category: verdict for category, verdict in found.items() if _bears_out(item, category, verdict[0], people)}
+    verdicts = {name: verdict for name, verdict in found.items() if _bears_out(item, name, verdict[0], people)}
     for category, by in _by_keyword(item, people).items():
-        if category not in kept and _bears_out(item, category, "keyword", people):
-            kept[category] = ("keyword", by)
-    return kept
+        if category not in verdicts and _bears_out(item, category, "keyword", people):
+            verdicts[category] = ("keyword", by)
+    return verdicts
 
 
 def _by_marker(item: Item) -> dict[Category, Verdict]:

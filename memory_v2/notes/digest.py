@@ -142,19 +142,19 @@ def _names(one: Extracted) -> frozenset[str]:
 
 def _new(contacts: Sequence[Extracted], known: Collection[str]) -> Iterator[Extracted]:
     """Those that name somebody who is not known, each person once."""
-    told = set(known)
+    names = set(known)
     for one in contacts:
-        if _names(one) and not told.intersection(_names(one)):
+        if _names(one) and not names.intersection(_names(one)):
             yield one
-        told |= _names(one)
+        names |= _names(one)
 
 
 def _deltas(found: Sequence[Extracted], since: date, until: date) -> Iterator[Delta]:
     series: dict[str, list[Point]] = {}
-    told = [
+    dated = [
         one for one in found if one.category == "metrics" and one.day and one.day <= until and one.grade != "keyword"
     ]
-    for one in sorted(told, key=lambda one: (one.day or date.min, one.file, one.first_line)):
+    for one in sorted(dated, key=lambda one: (one.day or date.min, one.file, one.first_line)):
         for reading in one.readings:
             if reading.form == "total":
                 point = Point(reading, one.day or date.min, one.place)

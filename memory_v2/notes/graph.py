@@ -87,8 +87,8 @@ class NotesGraph:
         return "\n".join([*lines, "}"]) + "\n"
 
     def _left_out(self) -> list[str]:
-        told = f"left out: {self.nodes_left_out} nodes and {self.edges_left_out} edges; --most says how many are shown"
-        return [told] if self.nodes_left_out else []
+        line = f"left out: {self.nodes_left_out} nodes and {self.edges_left_out} edges; --most says how many are shown"
+        return [line] if self.nodes_left_out else []
 
 
 def notes_graph(
@@ -106,10 +106,10 @@ def notes_graph(
 
 def _capped(nodes: Sequence[Node], edges: Sequence[Edge], most: int) -> NotesGraph:
     degrees = Counter(end for edge in edges for end in (edge.source, edge.target))
-    kept = sorted(nodes, key=lambda node: (-degrees[node.id], node.kind, node.name))[:most]
-    ids = {node.id for node in kept}
+    shown = sorted(nodes, key=lambda node: (-degrees[node.id], node.kind, node.name))[:most]
+    ids = {node.id for node in shown}
     inside = tuple(edge for edge in edges if edge.source in ids and edge.target in ids)
-    return NotesGraph(tuple(kept), inside, len(nodes) - len(kept), len(edges) - len(inside))
+    return NotesGraph(tuple(shown), inside, len(nodes) - len(shown), len(edges) - len(inside))
 
 
 def _id(kind: NodeKind, name: str) -> str:
@@ -166,10 +166,10 @@ def _mentions(notes: Sequence[Note], named: Sequence[Node], resolver: LinkResolv
         found: dict[str, list[str]] = {}
         for line, text in _texts(note):
             where, said = f"{note.name}:{line}", _CODE.sub(" ", text)
-            told = {ids[name] for names in among for name in names.findall(said)}
+            targets = {ids[name] for names in among for name in names.findall(said)}
             mentioned = {resolver.file_named(note, name) for name in file_names(_LINKED.sub(" ", text))}
-            told |= {_id("file", name) for name in mentioned if name in files and name != note.name}
-            for target in told:
+            targets |= {_id("file", name) for name in mentioned if name in files and name != note.name}
+            for target in targets:
                 found.setdefault(target, []).append(where)
         for target, places in sorted(found.items()):
             yield Edge(_id("file", note.name), target, "mentions", len(places), places[0])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_v2.errors import UsageError
-from memory_v2.notes.archive import CAPTURED, ArchivePlan, alone, apply_plan, archive_plan, move_back
+from memory_v2.notes.archive import CAPTURED, alone, apply_plan, archive_plan, move_back
 from memory_v2.notes.audit.audit import Audit, Choice, audit_notes
 from memory_v2.notes.audit.context import AuditContext, Policy
 from memory_v2.notes.cache import NotesCache
@@ -22,6 +22,7 @@ from memory_v2.notes.index_files import Indexed, Status, index_status, write_ind
 from memory_v2.notes.links import LinkResolver
 from memory_v2.notes.note import Note
 from memory_v2.notes.people import NO_ALIASES, Aliases, read_aliases
+from memory_v2.plan import Plan
 from memory_v2.settings import DEFAULT_TRACES, Limits, Settings, cache_folder, file_path
 from memory_v2.text.calendar import Calendar, days_before, utc_now
 from memory_v2.text.slug import slug
@@ -69,9 +70,9 @@ class Notes:
         settings = Settings.from_environment(os.environ)
         now = settings.now
         place = file_path(str(folder), "the folder of notes").absolute()
-        kept = file_path(str(cache), "the cache folder") if cache else _cache_of(place)
+        cached = file_path(str(cache), "the cache folder") if cache else _cache_of(place)
         calendar = Calendar(settings.timezone, (lambda: now) if now else utc_now)
-        return cls(place, kept, calendar, settings.limits, settings.prices)
+        return cls(place, cached, calendar, settings.limits, settings.prices)
 
     @property
     def trouble(self) -> str:
@@ -177,7 +178,7 @@ class Notes:
         """Notes that these were captured as entries of a memory, so that `archive` counts them as kept."""
         self._cached.add(CAPTURED, {one.id for one in found})
 
-    def archive(self, older_than: int, apply: bool = False, force: bool = False) -> ArchivePlan:
+    def archive(self, older_than: int, apply: bool = False, force: bool = False) -> Plan:
         """The daily logs that are more than so many days old, and what keeps some of them where they are; with `apply`,
         the others are moved into `archive/` beside them, which `undo` takes back. If it is forced, logs are moved
         though something in them is kept nowhere else, is pending, or is linked. Raises `UsageError`,
@@ -219,7 +220,7 @@ class Notes:
 
     def _full_text(self) -> FullTextIndex:
         """The full-text index of the notes as they are now; each note is a page of it, see `NotesFolder`."""
-        from memory_v2.index.full_text import FullTextIndex
+        from memory_v2.index.full_text import FullTextIndex  # start-up that only a search is worth
 
         self.refresh()
         if self._index is None:

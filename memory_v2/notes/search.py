@@ -111,6 +111,11 @@ class NoteHits(list[NoteHit]):
     places were left out because they are over, and `files` how many notes were searched.
     """
 
+    answered: bool
+    respelled: dict[str, str]
+    hidden: int
+    files: int
+
     def __init__(
         self,
         hits: Iterable[NoteHit] = (),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         opening,
         overgrown,
         read,
+        recovery,
         replay,
         run,
         search_request,

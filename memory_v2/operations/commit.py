@@ -17,7 +17,6 @@ from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.record import revision_of, unplaced_text
-from memory_v2.pending import finish_interrupted
 from memory_v2.storage.history import Change, PageChange, Revision
 from memory_v2.tree.block import decode
 from memory_v2.tree.graph import Graph
@@ -33,14 +32,17 @@ MAX_CONFLICTS = 50
 the page by hand time and again: on a busy machine thirteen times in a row have been seen."""
 
 
-def stage_and_commit(context: Context, stage: Callable[[Draft], T], draft: Draft | None = None) -> tuple[T, Change]:
+def stage_and_commit(
+    context: Context, stage: Callable[[Draft], T], draft: Draft | None = None, look: bool = False
+) -> tuple[T, Change]:
     """Stages on a draft and commits; after a conflict starts again with a fresh one, under the lock, so that nobody
-    is faster twice. The first draft may be given. Returns the result of `stage`, which sends no model request, and the
+    is faster twice. The first draft may be given. With `look`, what to change depends on which pages there are, so the
+    index looks at all of them first. Returns the result of `stage`, which sends no model request, and the
     change. Raises `StorageConflict` if there are more than `MAX_CONFLICTS`."""
     with ExitStack() as locks:
         for attempt in range(MAX_CONFLICTS + 1):
             if attempt or draft is None:
-                refresh(context)
+                refresh(context, even_if_fresh=look)
                 draft = Draft(context)
             try:
                 staged = stage(draft)
@@ -81,17 +83,21 @@ def commit(
     graph = context.index.graph()
     written = [page for page in pages.values() if page and not may_be_large]
     large = [page.path for page in written if overgrown(page, context.threshold, graph)]
-    with context.storage.lock():
-        finish_interrupted(context.storage)
-        context.note.expect_unfinished(context.storage.history)
-        if _changes_the_tree(draft, pages):
-            _check_meanwhile(draft, pages, may_be_out_of_reach)
-        with context.freshness.committing(context.storage.history):
-            with context.note.storing(context.storage, large), context.operation.cancellation.storing():
-                changes = (*_page_changes(draft, pages), *draft.beside)
-                change = context.storage.apply(Change(changes, revision or revision_of(context, pages)))
-            _index(context, pages, change)
-        context.note.after_change(change.paths, large)
+    history, note = context.storage.history, context.note
+    with context.storage.lock(), ExitStack() as storing:
+
+        def check() -> None:
+            note.expect_unfinished(history)
+            if _changes_the_tree(draft, pages):
+                _check_meanwhile(draft, pages, may_be_out_of_reach)
+            storing.enter_context(context.freshness.committing(history))
+            storing.enter_context(note.storing(context.storage, large))
+            storing.enter_context(context.operation.cancellation.storing())
+
+        changes = (*_page_changes(draft, pages), *draft.beside)
+        change = context.storage.commit(Change(changes, revision or revision_of(context, pages)), check)
+        _index(context, pages, change)
+    note.after_change(change.paths, large)
     pages_changed = [
         {"path": page.path, "before": _text(page.before), "after": _text(page.after)} for page in change.pages
     ]
@@ -156,6 +162,8 @@ def _changed(draft: Draft) -> dict[str, Page | None]:
     """The staged pages that differ from the stored ones, children before parents."""
     changed = {}
     for path, page in draft.staged.items():
+        if page is not None and path not in draft.read:
+            draft.expect_absent(path)
         stored = draft.read.get(path) if draft.before(path) else None
         if page is None and stored is None:
             continue

@@ -11,8 +11,8 @@ from memory_v2.agent.operation import Operation
 from memory_v2.index.base import PageIndex
 from memory_v2.models.base import Model
 from memory_v2.operations.freshness import Freshness
-from memory_v2.pending import PendingNote
 from memory_v2.storage.base import MemoryStorage
+from memory_v2.storage.pending import PendingNote
 from memory_v2.text.calendar import Calendar, utc_now
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page

@@ -1,6 +1,6 @@
 """Importing: a batch of documents becomes pages, each whole and to the letter, in one change.
 
-No model is asked where they go: somebody's plan has said so. Pages that are too large are split afterwards, as always.
+No model is asked where they go: a plan has said so. Pages that are too large are split afterwards, as always.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _created(context: Context, batch: Batch) -> ImportResult:
         batch.noted(context.operation.id, brought)
         return brought
 
-    brought, change = stage_and_commit(context, stage)
+    brought, change = stage_and_commit(context, stage, look=True)
     splits, problem = split_overgrown(context)
     result = ImportResult(ROOT, (change,) if change else (), brought=brought, refused=dict(refused))
     return result.with_splits(splits, problem)
@@ -245,8 +245,8 @@ class _Staging:
 
 
 def _with_texts(root: Page, documents: Sequence[Incoming]) -> Page:
-    """The root with the documents at its end. Each is signed on a page of its own, below the block that stands above
-    it: then signing takes as long as the documents are, whatever stands on the root."""
+    """The root with the documents at its end. Each is signed on a page of its own, below the block that is above
+    it: then signing takes as long as the documents are, whatever is on the root."""
     runs: list[Sequence[Block]] = []
     above = root.blocks[-1:]
     for document in documents:
@@ -267,11 +267,11 @@ def page_of(document: Incoming, path: str) -> Page:
 
 def described(page: Page, document: Incoming, draft: Draft) -> Page:
     """The page with the source, the day and the tags of its document in the metadata."""
-    told: list[str] = []
+    tags: list[str] = []
     for tag in document.tags:
-        if tag not in document.text and len(", ".join([*told, tag])) <= MAX_TAGS:
-            told.append(" ".join(tag.split()))
-    return page.stamped(draft.context.now(), **document.source.properties, tags=", ".join(told))
+        if tag not in document.text and len(", ".join([*tags, tag])) <= MAX_TAGS:
+            tags.append(" ".join(tag.split()))
+    return page.stamped(draft.context.now(), **document.source.properties, tags=", ".join(tags))
 
 
 def listing_line(document: Incoming) -> str:
@@ -280,8 +280,8 @@ def listing_line(document: Incoming) -> str:
     title = own_title(blocks) or document.title or _title_of(document.path)
     if not document.description:
         return describe_page(title, blocks)
-    told, line = plain(document.description), listed_title(title)
-    return shorten(told if told.startswith(line) else f"{line}: {told}", MAX_DESCRIPTION)
+    description, line = plain(document.description), listed_title(title)
+    return shorten(description if description.startswith(line) else f"{line}: {description}", MAX_DESCRIPTION)
 
 
 def folder_line(title: str, below: Sequence[str]) -> str:

@@ -33,7 +33,14 @@ _FRAME = (
     "later session should know.\n",
     "</silica-memory>\n",
 )
-_TAG = re.compile(r"<(?=/?\s*silica-memory)", re.I)
+_INVISIBLE = r"[^\w<＜﹤>]*"
+_TAG = re.compile(f"[<＜﹤](?={_INVISIBLE}{_INVISIBLE.join('silicamemory')})", re.I)
+"""What a reader could take for the frame: blanks, dashes and invisible characters may stand anywhere in it."""
+_NEAR = r"[^\w\n]{0,9}"
+_HEADER = re.compile(
+    rf"(?<![^\n\r\x0b\x0c\x85\u2028\u2029])(?={_NEAR}[-‐‑‒–—―−]{_NEAR}[-‐‑‒–—―−]{_NEAR}{_NEAR.join('page')})", re.I
+)
+"""What a reader could take for the line above a page."""
 _CUT = "(cut here; read_memory shows the rest)\n"
 
 
@@ -72,9 +79,11 @@ def context(storage: MemoryStorage, max_tokens: int = 2_000, project: str | None
 
 
 def _shown(path: str, text: str) -> str:
-    """A page below a line that names it, without its metadata; nothing in it looks like the end of the frame."""
+    """A page below a line that names it, without its metadata; nothing in it looks like the end of the frame, or like
+    another page."""
     body, links, _ = part(text)
-    return _TAG.sub("‹", f"\n--- page {path}\n{(body + links).strip()}\n")
+    defused = _HEADER.sub(r"\\", _TAG.sub("‹", (body + links).strip()))
+    return f"\n--- page {path}\n{defused}\n"
 
 
 def _words(text: str) -> set[str]:

@@ -206,9 +206,10 @@ class MemoryStorage(Protocol):
         during a model request. Re-entrant in a thread. Outermost: never take it while holding a lock of the index.
         Without `wait`, raises `StorageError` if it is not free."""
 
-    def apply(self, change: Change) -> Change:
+    def commit(self, change: Change, check: Callable[[], object] | None = None) -> Change:
         """Makes and records the change, all of it or none, even if the program is killed; returns it with the id of its
-        revision. External edits of its pages are recorded first. Raises `StorageConflict` if a page differs from its
+        revision. An interrupted change is finished first, then `check` is called, under the lock, which may raise to
+        stop it. External edits of its pages are recorded first. Raises `StorageConflict` if a page differs from its
         `before`, and `StorageError`. After an error nothing has changed, unless the error says that the change will be
         completed later."""
 
@@ -230,11 +231,11 @@ class MemoryStorage(Protocol):
 
     def interrupted(self) -> Revision | None:
         """The revision of a change that was interrupted, or `None`. Cheap. Raises `StorageError` for a store in a
-        newer format."""
+        format that this program does not know."""
 
-    def finish(self) -> tuple[str, ...]:
-        """Completes an interrupted change and returns its paths. A page edited by hand in the meantime keeps the
-        edit."""
+    def finish(self) -> Revision | None:
+        """Completes an interrupted change and returns its revision; `None` if there is none. Its pages are noted as
+        pending splits. A page edited by hand in the meantime keeps the edit."""
 
     def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
         """Records external edits of these pages. Does nothing before the history has begun."""
@@ -243,10 +244,5 @@ class MemoryStorage(Protocol):
         """Records entries that were created outside of a change, as this revision; those that are recorded already, or
         gone, are left out. Returns whether there were any. Raises `StorageError`."""
 
-    def make_room_for_entries(self, now: datetime) -> None:
-        """Brings an older store into the current format, if it has pages where entries are from now on: they get other
-        paths, and would be in no list before. Does nothing otherwise."""
-
     def begin(self, now: datetime) -> None:
-        """Brings the store into the current format, and begins the history with the current pages, if it has not
-        begun."""
+        """Begins the history with the current pages, if it has not begun."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
@@ -10,12 +11,18 @@ from memory_v2.errors import InvalidPath
 from memory_v2.tree.path import ENTRIES, fold, is_page_path, is_reserved, page_path, prefixes
 
 SUFFIX = ".md"
+_ENTRY_PLACE = re.compile(rf"{ENTRIES}/(?:agents/[^/]+/memory/(?:vault|archive)|shared/(?:observations|archive))/.")
 RESERVED = f"the name {ENTRIES!r} is kept for the entries"
 
 
 def is_markdown(name: str) -> bool:
     """Whether a file of this name looks like a page."""
     return name[-len(SUFFIX) :].lower() == SUFFIX
+
+
+def is_entry_place(path: str) -> bool:
+    """Whether a file below `entries` is where entries are: `entries/agents/hawk/memory/vault/…`."""
+    return _ENTRY_PLACE.match(path) is not None
 
 
 def name_problem(name: str) -> str | None:

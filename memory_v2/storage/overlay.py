@@ -110,7 +110,9 @@ class OverlayStorage:
         """Nobody else uses this storage."""
         yield
 
-    def apply(self, change: Change) -> Change:
+    def commit(self, change: Change, check: Callable[[], object] | None = None) -> Change:
+        if check is not None:
+            check()
         for page in change.pages:
             stored = stored_page(self, page.path)
             if (stored.data if stored else None) != page.before:
@@ -131,8 +133,8 @@ class OverlayStorage:
     def interrupted(self) -> Revision | None:
         return None
 
-    def finish(self) -> tuple[str, ...]:
-        return ()
+    def finish(self) -> Revision | None:
+        return None
 
     def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
         """Nothing is recorded."""
@@ -140,9 +142,6 @@ class OverlayStorage:
     def record_created(self, paths: Iterable[str], revision: Revision) -> bool:
         """Nothing is recorded."""
         return False
-
-    def make_room_for_entries(self, now: datetime) -> None:
-        """Nothing is moved."""
 
     def begin(self, now: datetime) -> None:
         """Nothing is recorded."""

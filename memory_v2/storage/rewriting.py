@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from memory_v2.errors import StorageError
 from memory_v2.storage.base import version_of
-from memory_v2.storage.format import FORMAT, Step
+from memory_v2.storage.format import REPAIR
 from memory_v2.storage.history import Revision, compared
 from memory_v2.tree.block import decode, encode
 from memory_v2.tree.path import page_path
@@ -56,6 +56,15 @@ class Rewrite(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One page of a rewriting: its version before (empty if it did not exist) and its bytes after."""
+
+    path: str
+    before: str
+    after: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
 class Journal:
     """A rewriting that is decided: the pages, each with its version before and its bytes after, what the history needs,
     and which operation it is, of when."""
@@ -83,8 +92,8 @@ def journal_of(noted: Mapping[str, Any]) -> Journal:
         return Journal(steps, dict(noted["history"]), str(noted["operation"]), datetime.fromisoformat(noted["when"]))
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise StorageError(
-            "the note .metadata/format.json of this memory tells of something that is being forgotten, and cannot be "
-            f'read; make it {{"format": {FORMAT}}}, and forget it again'
+            "the file .metadata/format.json of this memory tells of something that is being forgotten, and cannot be "
+            f"read; {REPAIR}, and forget it again"
         ) from error
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
@@ -17,20 +17,11 @@ from datetime import datetime
 from memory_v2.errors import SilicaError, StorageConflict, StorageError, Unreadable
 from memory_v2.progress import with_progress
 from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, StateFiles, Stored, stored_page, version_of
-from memory_v2.storage.format import (
-    FORMAT,
-    HISTORY_FIRST,
-    is_current,
-    read_format,
-    unfinished_by_format_2,
-    write_format,
-    write_rewriting,
-)
+from memory_v2.storage.format import read_format, write_format
 from memory_v2.storage.history import (
     COMPLETED_LATER,
     EXTERNAL,
     FORGET,
-    RENAME,
     Change,
     History,
     HistoryDamaged,
@@ -38,11 +29,10 @@ from memory_v2.storage.history import (
     Revision,
 )
 from memory_v2.storage.merge import merged
-from memory_v2.storage.names import SUFFIX
-from memory_v2.storage.reserved import is_entry_place, moving_away, new_paths
+from memory_v2.storage.pending import LEFT, PendingNote
 from memory_v2.storage.rewriting import Journal, Rewrite, Rules, journal_of, steps_between
 from memory_v2.text.plain import shorten
-from memory_v2.tree.path import ENTRIES, fold, is_page_path, is_reserved
+from memory_v2.tree.path import ENTRIES, fold
 
 MAX_SUMMARY = 80
 """The longest summary of a revision, in characters: one line of `git log` on an 80-column terminal."""
@@ -54,7 +44,7 @@ class VersionedStorage(ABC):
     """The part of `MemoryStorage` that applies changes, for storages whose pages are a checkout of their history."""
 
     state: StateFiles
-    _is_applying: bool = False
+    _is_committing: bool = False
     """Whether a thread of this process is writing what it has recorded: the pages are behind the history then, and no
     crash was the cause."""
 
@@ -95,18 +85,21 @@ class VersionedStorage(ABC):
     def lock(self, wait: bool = True) -> AbstractContextManager[None]:
         """See `MemoryStorage`."""
 
-    def apply(self, change: Change) -> Change:
+    def commit(self, change: Change, check: Callable[[], object] | None = None) -> Change:
         """See `MemoryStorage`."""
         with self.lock():
-            self._bring_up_to_date(change.revision.when)
-            if self.interrupted():
-                self.finish()
-            self._check_before(change.pages)
-            self._is_applying = True
+            self._begin_if_new(change.revision.when)
+            self.finish()
+            if check is not None:
+                check()
+            for page in change.pages:
+                if self._version(page.path) != (None if page.before is None else version_of(page.before)):
+                    raise StorageConflict(f"the page {page.path!r} was changed by somebody else meanwhile")
+            self._is_committing = True
             try:
                 revision = self._applied(change)
             finally:
-                self._is_applying = False
+                self._is_committing = False
         return replace(change, revision=replace(change.revision, id=revision))
 
     def _applied(self, change: Change) -> str:
@@ -128,40 +121,39 @@ class VersionedStorage(ABC):
 
     def interrupted(self) -> Revision | None:
         """See `MemoryStorage`."""
-        if self._is_applying:
+        if self._is_committing:
             return None
-        store = read_format(self.state)
-        if store.rewriting is not None:
-            journal = journal_of(store.rewriting)
+        if rewriting := read_format(self.state).get("rewriting"):
+            journal = journal_of(rewriting)
             return Revision(FORGET, "what was to be forgotten is gone", journal.operation, when=journal.when)
-        if store.number < HISTORY_FIRST:
-            unfinished = unfinished_by_format_2(self.state)
-            return unfinished.revision if unfinished else None
         try:
             checked_out = self.history.checked_out  # first: it asks a server, so that the head is the current one
             head = self.history.head
-            return next(self.history.revisions(), None) if head and checked_out != head else None
+            newest = next(self.history.revisions(), None) if head and checked_out != head else None
+            return newest if newest and newest.kind != EXTERNAL else None  # that one was made of the pages
         except HistoryDamaged as error:
             logger.info("cannot tell whether a change was interrupted: %s", error)
             return None
 
-    def finish(self) -> tuple[str, ...]:
+    def finish(self) -> Revision | None:
         """See `MemoryStorage`."""
+        if self.interrupted() is None:
+            return None
         with self.lock():
-            revision = self.interrupted()
+            revision = self.interrupted()  # what was still being written is not interrupted
             if revision is None:
-                return ()
-            store = read_format(self.state)
-            if store.rewriting is not None:
-                return self._follow(journal_of(store.rewriting), store.number)
-            if store.number < HISTORY_FIRST:
-                self._bring_up_to_date(revision.when)
-                return revision.paths
+                return None
+            if revision.paths:  # an edit by hand may have left some of them out of reach or overgrown
+                name = f"{revision.operation or revision.id[:12]}{LEFT}"
+                PendingNote(self.state, name).add(revision.paths)
+            if rewriting := read_format(self.state).get("rewriting"):
+                self._follow(journal_of(rewriting))
+                return revision
             try:
                 pages = self.history.difference(self.history.checked_out, revision.id)
             except HistoryDamaged:
                 self._begin_again(revision.when)
-                return revision.paths
+                return revision
             edited: dict[str, bytes | None] = {}
             for page in _in_order(pages):
                 now = self._data(page.path)
@@ -173,14 +165,13 @@ class VersionedStorage(ABC):
             self.remove_temporary(page.path for page in pages)
             self._mark(revision.id)
             self._record_external(edited, revision.when)
-            return tuple(page.path for page in pages)
+            return revision
 
     def rewrite(self, rules: Rules, rewrite: Rewrite, record: Revision) -> None:
         """See `MemoryStorage`."""
         with self.lock():
-            self._bring_up_to_date(record.when)
-            if self.interrupted():
-                self.finish()
+            self._begin_if_new(record.when)
+            self.finish()
             known = self.history.pages(self.history.head) if self.history.begun else {}
             entries = self.history.paths(self.history.head, ENTRIES) if self.history.begun else set()
             entries |= {stamp.path for stamp in self.stamps(ENTRIES)}
@@ -190,29 +181,25 @@ class VersionedStorage(ABC):
             pages = {path: data for path, data in stored.items() if data is not None}
             new = {path: rules.page(data) for old, data in pages.items() if (path := rules.path(old)) is not None}
             journal = Journal(steps_between(pages, new), rewrite.stage(record), record.operation, record.when)
-            self._is_applying = True
+            self._is_committing = True
             try:
-                write_rewriting(self.state, journal.to_dict())
-                self._follow(journal, FORMAT)
+                write_format(self.state, journal.to_dict())
+                self._follow(journal)
             except SilicaError as error:
-                if read_format(self.state).rewriting is None:
+                if not read_format(self.state).get("rewriting"):
                     raise
                 raise StorageError(f"{error}; {COMPLETED_LATER}") from error
             finally:
-                self._is_applying = False
+                self._is_committing = False
 
-    def _follow(self, journal: Journal, number: int) -> tuple[str, ...]:
-        """Does what is left of a rewriting in a store of this format. A page edited by hand in the meantime keeps the
-        edit."""
+    def _follow(self, journal: Journal) -> None:
+        """Does what is left of a rewriting. A page edited by hand in the meantime keeps the edit."""
         for step in journal.steps:
-            data = self._data(step.path)
-            if (version_of(data) if data is not None else "") == step.before:
-                self._make(step.path, data, step.after)
-        paths = tuple(step.path for step in journal.steps)
-        self.remove_temporary(paths)
+            if (self._version(step.path) or "") == step.before:
+                self._make(step.path, self._data(step.path), step.after)
+        self.remove_temporary(step.path for step in journal.steps)
         self.history.adopt(journal.history)
-        write_format(self.state, number)
-        return paths
+        write_format(self.state)
 
     def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
         """See `MemoryStorage`."""
@@ -226,9 +213,8 @@ class VersionedStorage(ABC):
     def record_created(self, paths: Iterable[str], revision: Revision) -> bool:
         """See `MemoryStorage`."""
         with self.lock():
-            self._bring_up_to_date(revision.when)
-            if self.interrupted():
-                self.finish()
+            self._begin_if_new(revision.when)
+            self.finish()
             created = {path: data for path, data in self._stored(paths).items() if data is not None}
             unrecorded = self.history.unrecorded(created) if self.history.begun else created
             if unrecorded:
@@ -238,70 +224,20 @@ class VersionedStorage(ABC):
     def begin(self, now: datetime) -> None:
         """See `MemoryStorage`."""
         with self.lock():
-            self._bring_up_to_date(now)
+            self._begin_if_new(now)
 
-    def _bring_up_to_date(self, now: datetime) -> None:
-        """Records pages that are older than the history or than this format of the store."""
-        if is_current(self.state):
-            if not self.history.begun:
-                self._begin("pages that were there before the history began", now)
+    def _begin_if_new(self, now: datetime) -> None:
+        """Begins the history with the pages that are there, and writes the format of a store that has none."""
+        is_new = not read_format(self.state)
+        if not is_new and self.history.begun:
             return
         try:
-            self._come_from(read_format(self.state).number, now)
+            self.finish()
+            self._begin("pages that were there before the history began", now)
         except HistoryDamaged:
             logger.info("the history is damaged; this change begins a new one")
-        write_format(self.state)
-
-    def _come_from(self, number: int, now: datetime) -> None:
-        """Makes a store of an older format one of this format."""
-        if number < HISTORY_FIRST:
-            self._finish_format_2(now)
-        elif self.interrupted():
-            self.finish()
-        if number < HISTORY_FIRST or not self.history.begun:
-            had_begun = self.history.begun
-            self._begin(
-                "the memory as it was before it came into the present format"
-                if had_begun
-                else "pages that were there before the history began",
-                now,
-            )
-        self._make_room_for_entries(now)
-
-    def make_room_for_entries(self, now: datetime) -> None:
-        """See `MemoryStorage`."""
-        if not is_current(self.state) and self._pages_among_entries():
-            self.begin(now)
-
-    def _make_room_for_entries(self, now: datetime) -> None:
-        """Moves the pages whose paths are those of entries from now on."""
-        if not (reserved := self._pages_among_entries()):
-            return
-        pages = {path: data for path in [*self.list_files(), *reserved] if (data := self._data(path)) is not None}
-        moved = new_paths(reserved, pages)
-        old, new = next(iter(moved.items()))
-        summary = f"{old} is {new} now: its name is kept for the entries"
-        self._applied(Change(moving_away(pages, moved), Revision(RENAME, summary, when=now)))
-        logger.warning("%s; links follow", ", ".join(f"the page {old!r} is {new!r} now" for old, new in moved.items()))
-
-    def _pages_among_entries(self) -> list[str]:
-        """The pages of an older store whose paths are reserved now; an entry that somebody has put there is none."""
-        there = [stamp.path for stamp in self.stamps(ENTRIES) if not is_entry_place(stamp.path)]
-        named = (name.removesuffix(SUFFIX) for name, _ in self.ignored_files() if name.endswith(SUFFIX))
-        return sorted([*there, *(path for path in named if is_page_path(path) and is_reserved(path))])
-
-    def _finish_format_2(self, now: datetime) -> None:
-        """Completes a change that format 2 left in its journal."""
-        if (unfinished := unfinished_by_format_2(self.state)) is None:
-            return
-        for step in unfinished.steps:
-            data = self._data(step.path)
-            if (version_of(data) if data is not None else "") == step.before:
-                self._make(step.path, data, step.after)
-        pages = self._stored(step.path for step in unfinished.steps)
-        if self.history.begun and (unrecorded := self.history.unrecorded(pages)):
-            self.history.record(unrecorded, replace(unfinished.revision, when=now))
-        self.state.remove(unfinished.note)
+        if is_new:
+            write_format(self.state)
 
     def _begin_again(self, now: datetime) -> None:
         """Moves a damaged history aside; a new one begins with the pages as they are."""
@@ -333,11 +269,6 @@ class VersionedStorage(ABC):
         except StorageError as error:
             logger.info("revision %s could not be marked as checked out: %s", revision[:12], error)
 
-    def _check_before(self, pages: Collection[PageChange]) -> None:
-        for page in pages:
-            if self._data(page.path) != page.before:
-                raise StorageConflict(f"the page {page.path!r} was changed by somebody else meanwhile")
-
     def _is_between(self, path: str, data: bytes) -> bool:
         """Whether a page is in the state of one of the revisions since the checked-out one."""
         for revision in self.history.revisions():
@@ -368,6 +299,11 @@ class VersionedStorage(ABC):
             self.delete(path, expected)
         else:
             self.write(path, after, expected)
+
+    def _version(self, path: str) -> str | None:
+        """The version of the page as it is now; `None` if it does not exist."""
+        stored = stored_page(self, path)
+        return stored.version if stored else None
 
     def _data(self, path: str) -> bytes | None:
         stored = stored_page(self, path)

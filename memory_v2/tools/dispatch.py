@@ -23,8 +23,8 @@ from memory_v2.errors import (
     ToolProblem,
 )
 from memory_v2.memory import Memory
-from memory_v2.tools.answers import Answer
-from memory_v2.tools.definitions import TOOLS
+from memory_v2.tools.answer import Answer
+from memory_v2.tools.tools import TOOLS
 from memory_v2.tree.path import ROOT
 
 LONGEST_ERROR = 1_000
@@ -46,11 +46,12 @@ _NEXT: tuple[tuple[type[SilicaError], str], ...] = (
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """The answer to a tool call. A model reads the `text`; the `document` is the same as JSON data. If `is_error`, the
-    text says what happened and what to do next, and nothing was changed."""
+    text says what happened and what to do next, and nothing was changed. `quotes`: the text repeats what was stored."""
 
     text: str
     document: dict[str, Any]
     is_error: bool = False
+    quotes: bool = False
 
 
 def dispatch(memory: Memory, name: str, arguments: Mapping[str, Any] | str | None) -> ToolResult:
@@ -60,7 +61,7 @@ def dispatch(memory: Memory, name: str, arguments: Mapping[str, Any] | str | Non
         answer = _run(memory, name, arguments)
     except SilicaError as error:
         return refusal(error, _where_else(memory, error.path) if isinstance(error, PageNotFound) else next_move(error))
-    return ToolResult(answer.text, answer.document)
+    return ToolResult(answer.text, answer.document, quotes=answer.quotes)
 
 
 def refusal(error: SilicaError, advice: str = "") -> ToolResult:
@@ -79,8 +80,7 @@ def _run(memory: Memory, name: object, arguments: Mapping[str, Any] | str | None
     tool = _BY_NAME.get(name) if isinstance(name, str) else None
     if tool is None:
         raise ToolProblem(f"there is no tool {str(name)[:80]!r}; the tools are {', '.join(_BY_NAME)}")
-    given = checked(tool.name, tool.arguments, as_object(tool.name, arguments))
-    return tool.run(memory, tool.arguments(**given))
+    return tool.run(memory, **checked(tool.name, tool.run, as_object(tool.name, arguments)))
 
 
 def as_object(tool: str, arguments: Mapping[str, Any] | str | None) -> Mapping[str, Any]:

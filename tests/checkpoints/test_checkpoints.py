@@ -181,7 +181,7 @@ def test_names_are_told_apart_and_taken_once() -> None:
 def test_a_checkpoint_holds_what_was_edited_by_hand(tmp_path: Path) -> None:
     with Memory(LocalStorage(tmp_path / "memory"), now=clock) as memory:
         captured = memory.entries.capture("CTR fell by 12%.", "hawk")
-        file = tmp_path / "memory" / f"{memory.entries.area.find(captured.id).path}.md"
+        file = tmp_path / "memory" / f"{memory.entries.store.find(captured.id).path}.md"
         file.write_text(file.read_text() + "By hand.\n")
         memory.write("The boat is blue.")
         (tmp_path / "memory" / "memory.md").write_text("# By hand\n")

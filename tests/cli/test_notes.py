@@ -244,12 +244,12 @@ def test_old_logs_are_archived_only_if_that_is_said_and_it_is_taken_back(program
     before = hashes(folder)
     late = {"now": "2026-04-01T12:00:00Z"}
     plan = run(program, "archive", str(folder), "--force", "--older-than", "30", **late)
-    assert plan.text.startswith("memory/2026-02-17.md → memory/archive/2026-02-17.md  3 items extracted\n")
+    assert plan.text.startswith("move memory/2026-02-17.md → memory/archive/2026-02-17.md: 3 items extracted\n")
     assert "nothing is moved yet" in plan.err
-    assert "memory/2026-02-17.md stays: 1 item still pending\n" in run(program, "archive", str(folder), **late).text
+    assert "skip memory/2026-02-17.md: 1 item still pending\n" in run(program, "archive", str(folder), **late).text
     assert hashes(folder) == before
     done = run(program, "archive", str(folder), "--force", "--apply", "--json", **late).json
-    assert (done["applied"], len(done["moves"])) == (True, 2)
+    assert [step["applied"] for step in done["steps"]] == [True, True]
     assert run(program, "status", str(folder)).text.startswith("2 new: memory/archive/2026-02-17.md")
     assert "no daily log" in run(program, "archive", str(folder), "--apply", **late).err
     assert len(run(program, "undo", str(folder), "--json").json["moved"]) == 2
@@ -269,7 +269,7 @@ def test_what_is_extracted_is_captured_once_and_counts_as_kept(program: Program,
     assert decision["source"]["location"].startswith("memory/2026-02-17.md#")
     assert {one["observed_at"] for one in listed} == {"2026-02-17", "2026-02-18"}
     plan = run(program, "archive", str(folder), "--json", now="2026-04-02T12:00:00Z").json
-    assert (len(plan["moves"]), plan["stays"]) == (2, [])
+    assert [step["action"] for step in plan["steps"]] == ["move", "move"]
 
 
 @pytest.fixture(params=["told by the system", "looked at"])

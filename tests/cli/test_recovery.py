@@ -11,7 +11,8 @@ from .program import Program
 
 def leave(program: Program, text: str, mode: str = "update", path: str | None = None) -> None:
     """What a write has noted whose process was killed while its model was thinking."""
-    noted = {"text": text, "path": path, "mode": mode, "since": "2026-03-01T09:30:00+00:00", "over": ""}
+    noted = {"text": text, "path": path, "mode": mode, "since": "2026-03-01T09:30:00+00:00"}
+    noted |= dict.fromkeys(("over", "head", "source", "date"), "")
     LocalStorage(program.folder).state.write("pending/1f3a", json.dumps(noted).encode())
 
 

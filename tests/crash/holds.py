@@ -139,7 +139,7 @@ def interrupted(folder: Path) -> int:
     cut short, a text that waits."""
     told = [json.loads(file.read_bytes()) for file in (folder / METADATA / "pending").glob("*.json")]
     change = LocalStorage(folder).interrupted()
-    return sum("text" in note for note in told) or int(change is not None and change.kind != "write")
+    return sum("text" in note for note in told) or int(change is not None)
 
 
 def age(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import shutil
@@ -17,6 +18,7 @@ from memory_v2.memory import Memory
 from memory_v2.storage.history import Revision
 from memory_v2.storage.local import git_history
 from memory_v2.storage.local.git_history import FOLDER, GitHistory
+from memory_v2.storage.local.git_objects import UNFLUSHED
 from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.local.walk import METADATA
@@ -98,6 +100,7 @@ def errors(memory: Memory) -> list[str]:
 def test_a_change_was_cut_short_and_an_object_of_its_history_is_gone(tmp_path: Path) -> None:
     state = interrupted("rename with pages below", tmp_path, lambda at: at.action == "link" and "/" in at.place)
     had = [text for text in texts_of(pages_of(opened(state).storage)) if "[[" not in text]  # links follow the rename
+    shutil.rmtree(state / METADATA / FOLDER / UNFLUSHED)
     objects = sorted((state / METADATA / FOLDER / "objects").glob("??/*"))
     for number, file in enumerate(objects):
         folder = copied(state, tmp_path / f"without-{number}")
@@ -112,9 +115,12 @@ def test_a_change_was_cut_short_and_an_object_of_its_history_is_gone(tmp_path: P
 def test_a_damaged_note_of_a_text_is_kept_and_said_and_keeps_nobody_from_anything(
     damage: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    state = interrupted("append", tmp_path, lambda at: at.place == f"{METADATA}/lock")
-    (note,) = (state / METADATA / "pending").glob("*.json")
-    note.write_bytes(NOTES[damage](note.read_bytes()))
+    state = prepared(next(scene for scene in SCENES if scene.name == "append"), tmp_path / "live")
+    noted = {"text": NEW, "path": "work/deploys", "mode": "append", "since": "2026-02-03T10:00:00+00:00"}
+    noted |= dict.fromkeys(("over", "head", "source", "date"), "")
+    note = state / METADATA / "pending" / "0123456789.json"
+    note.parent.mkdir(exist_ok=True)
+    note.write_bytes(NOTES[damage](json.dumps(noted).encode()))
     before = tree_of(opened(state))
     with caplog.at_level(logging.WARNING, "memory_v2"), opened(state) as memory:
         memory.check()
@@ -135,6 +141,7 @@ def test_a_damaged_note_of_a_text_is_kept_and_said_and_keeps_nobody_from_anythin
 def test_a_file_that_is_half_written_is_taken_for_nothing_and_swept(tmp_path: Path) -> None:
     state = interrupted("append", tmp_path, lambda at: at.action == "torn" and at.place.startswith("work/"))
     for folder in (METADATA, f"{METADATA}/pending"):
+        (state / folder).mkdir(exist_ok=True)
         (state / folder / ".silica-0123456789abcdef.tmp").write_bytes(b"# Half a pa")
     assert len([name for name in leftovers(state) if name.endswith(".tmp")]) == 3
     age(state)
@@ -187,6 +194,7 @@ def test_half_a_copy_of_the_history_keeps_nobody_from_writing(gone: str, tmp_pat
     store = scene_named("append", tmp_path / "store")
     before = tree_of(opened(store))
     kept = store / METADATA / FOLDER
+    shutil.rmtree(kept / UNFLUSHED)  # what is there could be had back from it
     for name in gone.split():
         shutil.rmtree(kept / name) if (kept / name).is_dir() else (kept / name).unlink()
     with opened(store) as memory:
@@ -203,6 +211,7 @@ def test_half_a_copy_of_the_history_keeps_nobody_from_writing(gone: str, tmp_pat
 def test_each_single_object_of_the_history_may_be_gone(tmp_path: Path) -> None:
     store = scene_named("append", tmp_path / "store")
     blocks = [block.content for page in pages_of(opened(store).storage).values() for block in page.blocks]
+    shutil.rmtree(store / METADATA / FOLDER / UNFLUSHED)
     objects = sorted(path.relative_to(store) for path in (store / METADATA / FOLDER).glob("objects/??/*"))
     assert len(objects) > 9
     for number, name in enumerate(objects):

@@ -11,7 +11,6 @@ import pytest
 
 from bench.threads import Place, in_memory, on_disk, run
 from memory_v2 import Memory
-from memory_v2.pending import finish_interrupted
 from memory_v2.storage.base import ANY, Expected
 from memory_v2.storage.volatile import VolatileStorage
 
@@ -87,4 +86,4 @@ def test_a_change_that_its_own_process_completes_is_not_told_as_finished_by_anot
     revision = next(storage.history.revisions())
     storage.history.record({"memory": b"# Memory\n"}, replace(revision, operation="other"))
     assert storage.interrupted()
-    assert not finish_interrupted(storage)
+    assert storage.finish() is None

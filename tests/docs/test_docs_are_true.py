@@ -125,3 +125,11 @@ def test_the_limits_told_are_those_of_the_program() -> None:
     assert f"{DEFAULT_THRESHOLD:,} bytes" in concepts
     assert f"at most\n{MAX_REQUESTS} requests" in concepts
     assert f"at most {MAX_PATH_BYTES} bytes and {MAX_DEPTH} levels" in layout
+
+
+def test_the_files_of_the_architecture_are_there() -> None:
+    named = re.findall(
+        r"`((?:memory_v2|tests|bench|prompts|cassettes)/[^`]*)`", (HOME / "docs/architecture.md").read_text("utf-8")
+    )
+    assert [name for name in named if not (HOME / name).exists()] == []
+    assert len(named) > 30

@@ -120,7 +120,7 @@ def test_the_same_text_captured_at_the_same_instant_is_stored_once(
     any_memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = any_memory.entries.capture("CTR dropped 12%.", "hawk")
-    known = any_memory.entries.area.known
+    known = any_memory.entries.store.known
     monkeypatch.setattr(known, "ask", lambda _: None)  # as if the other process had added it a moment later
     again = any_memory.entries.capture("CTR dropped 12%.", "hawk")
     assert (again.was_known, again.id) == (True, first.id)
@@ -207,7 +207,7 @@ def test_a_capture_takes_no_lock_once_the_store_has_its_format(memory: Memory) -
 def test_a_newer_store_is_refused(memory: Memory) -> None:
     memory.entries.capture("First.")
     (Path(memory.storage.where) / ".metadata" / "format.json").write_text('{"format": 99}')
-    with pytest.raises(StorageError, match="install a newer version"):
+    with pytest.raises(StorageError, match="in format 99"):
         memory.entries.capture("Second.")
 
 
@@ -336,3 +336,28 @@ def test_numbers_are_read_back_as_they_were_given(memory: Memory, days: float, s
     entry = memory.entries.read_entry(captured.id)
     assert (entry.decay, entry.confidence, entry.importance) == (Decay("linear", days), sure, sure)
     assert memory.check() == []
+
+
+@pytest.mark.parametrize("home", ["insights", "Insights", "shard_insights"])
+def test_a_domain_is_the_home_however_it_is_spelled(any_memory: Memory, home: str) -> None:
+    any_memory.entries.capture("Test the restore.", "hawk", home=home)
+    assert [entry.home for entry in any_memory.entries.list_entries()] == ["insights"]
+    assert any_memory.search("restore", domain="insights")
+    assert len(any_memory.entries.export_shards()["shard_insights.json"]["transactions"]) == 1
+
+
+def test_a_home_that_is_no_domain_is_told_and_one_that_can_be_no_page_refused(
+    any_memory: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
+    any_memory.write("# Silica\n\nTested.\n", "projects/silica")
+    assert any_memory.entries.capture("One.", home="projects/silica").entry.home == "projects/silica"
+    assert any_memory.entries.capture("Two.", home="Inbox").entry.home is None
+    assert not caplog.messages
+    assert any_memory.entries.capture("Three.", home="gardening").entry.home == "gardening"
+    assert "'gardening' is no domain, and no page yet" in caplog.messages[0]
+    with pytest.raises(InvalidSetting, match="neither a domain nor a page"):
+        any_memory.entries.capture("Four.", home="../etc")
+
+
+def test_tags_may_be_listed_with_commas(any_memory: Memory) -> None:
+    assert any_memory.entries.capture("One.", tags=["ctr, ads", "ctr", "q,"]).entry.tags == ("ctr", "ads", "q")

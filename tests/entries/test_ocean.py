@@ -134,7 +134,7 @@ def test_every_vault_is_aged_by_its_own_rules(vault: Vault, past: int, gone: lis
 
 
 def test_one_id_in_several_files_is_an_error_and_both_are_read() -> None:
-    twice = {f"agents/hawk/memory/{area}/{NAME}": observation("CTR.\n") for area in ("vault", "archive")}
+    twice = {f"agents/hawk/memory/{store}/{NAME}": observation("CTR.\n") for store in ("vault", "archive")}
     vault = read_vault(twice)
     assert [entry.archived for entry in vault.entries] == [True, False]
     assert told(vault, "repeated-id").keys() == twice.keys()

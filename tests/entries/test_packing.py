@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2 import Memory
+from memory_v2.entries.entry_files import MAX_BYTES, can_be_packed, read_pack, stored_changes
 from memory_v2.entries.indexing import Source
-from memory_v2.entries.packs import MAX_BYTES, can_be_packed, read_pack, stored_changes
 from memory_v2.entries.places import entry_name
 from memory_v2.errors import InvalidSetting, NotAllowed, StorageConflict
 from memory_v2.index.entry_index import EntryIndex
@@ -85,7 +85,7 @@ def test_a_packed_entry_is_found_shown_and_referred_to(memory: Memory) -> None:
     entry = memory.entries.read_entry(FIRST)
     assert memory.entries.pack(apply=True).revision
     assert memory.entries.read_entry(FIRST).text == entry.text
-    assert memory.entries.read_entry("obs-2026-02-15-001" if memory.entries.area.agent == "hawk" else FIRST).archived
+    assert memory.entries.read_entry("obs-2026-02-15-001" if memory.entries.store.agent == "hawk" else FIRST).archived
     assert [(one.relation, one.target) for one in memory.entries.referred_to_by(FIRST)] == [("corrects", SECOND)]
     assert not [one for one in memory.search("Was the pixel broken?") if one.path == PACK]
     hit = memory.search("Was the pixel broken?", archived=True)[0]
@@ -131,7 +131,7 @@ def test_a_pack_takes_in_more_until_it_is_full(memory: Memory) -> None:
     for turn in range(3):
         memory.entries.capture(f"{turn} {long}", "hawk", date=f"2026-02-1{turn}", importance=0.0)
         memory.entries.pack(apply=True)
-    packs = memory.entries.area.stored.packs("hawk", "2026-02")
+    packs = memory.entries.store.stored.packs("hawk", "2026-02")
     assert [stamp.path.rpartition("-")[2] for stamp in packs] == ["001", "002"]
     assert all(stamp.size <= MAX_BYTES for stamp in packs)
     assert len(memory.entries.list_entries(archived=True)) == 3
@@ -270,7 +270,7 @@ def test_a_scan_of_the_entries_reads_a_pack_once(memory: Memory, monkeypatch: py
     for number in range(20):
         memory.entries.capture(f"Lamp {number} was broken.", "hawk", date="2026-02-15", importance=0.1)
     memory.entries.pack(apply=True)
-    area, index = memory.entries.area, EntryIndex(Source(memory.storage, UTC_DAYS), None)
+    store, index = memory.entries.store, EntryIndex(Source(memory.storage, UTC_DAYS), None)
     asked: list[str] = []
     read = memory.storage.read
 
@@ -279,7 +279,7 @@ def test_a_scan_of_the_entries_reads_a_pack_once(memory: Memory, monkeypatch: py
         return read(path)
 
     monkeypatch.setattr(memory.storage, "read", counted)
-    assert len(list(area.read_files())) == 20
+    assert len(list(store.read_files())) == 20
     assert asked in ([PACK], [PACK] * 2)  # for the names in it, unless they are known, and for the entries
     asked.clear()
     index.refresh()

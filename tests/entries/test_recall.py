@@ -110,6 +110,17 @@ def test_a_search_is_narrowed(memory: Memory, asked: dict[str, Any], found: list
     assert len(results) > len(found) if asked == {"only": "pages"} else len(results) == len(found)
 
 
+def test_a_search_for_an_agent_has_what_all_share(memory: Memory) -> None:
+    memory.entries.capture("The lamp is broken.", "hawk", confidence=0.9)
+    memory.entries.promote(apply=True)
+    memory.entries.capture("The lamp flickers.", "raven")
+    assert set(ids(memory.search("lamp", agent="raven"))) == {
+        "raven/obs-2026-02-15-001",
+        "shared/hawk-obs-2026-02-15-001",
+    }
+    assert ids(memory.search("lamp", agent="shared")) == ["shared/hawk-obs-2026-02-15-001"]
+
+
 def test_below_a_page_are_the_entries_whose_home_it_is(memory: Memory) -> None:
     memory.write("Silica is a dashboard.", "projects/silica")
     memory.entries.capture("The dashboard is red.", home="projects/silica")
@@ -190,7 +201,7 @@ def test_an_entry_whose_page_is_found_is_not_shown_twice(memory: Memory, tmp_pat
     [file] = tmp_path.rglob("obs-*.md")
     assert len(memory.search("Where does the pump leak?")) == 2
     file.write_text(file.read_text("utf-8").replace("home: pump", "home: pump\nconsolidated_into: [pump]"), "utf-8")
-    memory.entries.area.index.expire()
+    memory.entries.store.index.expire()
     assert [one.path for one in memory.search("Where does the pump leak?")] == ["pump"]
     [alone] = entries_of(memory.search("Where does the pump leak?", only="entries"))
     assert alone.consolidated_into == ("pump",)
@@ -256,18 +267,18 @@ def test_what_others_capture_and_edit_is_found(memory: Memory, tmp_path: Path) -
     assert ids(memory.search("pump"))
     with Memory(LocalStorage(tmp_path), now=lambda: NOW) as other:
         other.entries.capture("The valve is stuck.", "other")
-    memory.entries.area.index._next_look = 0.0  # a second later
+    memory.entries.store.index._next_look = 0.0  # a second later
     assert ids(memory.search("valve")) == ["other/obs-2026-02-15-001"]
     file = next((tmp_path / "entries/agents/other").rglob("*.md"))
     with file.open("r+b") as opened:  # in its place, as some editors do
         data = opened.read().replace(b"stuck", b"loose")
         opened.seek(0)
         opened.write(data)
-    memory.entries.area.index._next_look = 0.0
+    memory.entries.store.index._next_look = 0.0
     assert ids(memory.search("valve loose")) == ["other/obs-2026-02-15-001"]
     assert entries_of(memory.search("valve loose"))[0].excerpt == "The valve is loose."
     file.unlink()
-    memory.entries.area.index._next_look = 0.0
+    memory.entries.store.index._next_look = 0.0
     assert ids(memory.search("valve")) == []
 
 

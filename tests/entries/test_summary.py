@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
+from memory_v2.entries.daryl import summarize
 from memory_v2.entries.domains import default_domains
-from memory_v2.entries.summary import summarize
 from tests.entries.made import made
 
 NOW = datetime(2026, 2, 6, 3, tzinfo=UTC)

@@ -179,16 +179,16 @@ def test_a_change_by_others_in_between_makes_the_plan_again(
 ) -> None:
     memory.entries.capture("Lesson: test the restore.")
     file = tmp_path / f"{VAULT}/obs-2026-02-15-001.md"
-    commit = type(memory.entries.area).commit
+    commit = type(memory.entries.store).commit
     texts: list[str] = []
 
-    def changed_before(area, kind, summary, changes):  # type: ignore[no-untyped-def]
+    def changed_before(store, kind, summary, changes):  # type: ignore[no-untyped-def]
         if not texts:
             texts.append(file.read_text())
             file.write_text(texts[0].replace("---\nLesson", "home: people\n---\nLesson"))
-        return commit(area, kind, summary, changes)
+        return commit(store, kind, summary, changes)
 
-    monkeypatch.setattr(type(memory.entries.area), "commit", changed_before)
+    monkeypatch.setattr(type(memory.entries.store), "commit", changed_before)
     assert memory.entries.route(apply=True).revision is None
     assert memory.entries.read_entry("obs-2026-02-15-001").home == "people"
 

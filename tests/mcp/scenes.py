@@ -12,8 +12,8 @@ from mcp import Client
 from mcp_types import CallToolResult, Implementation, TextContent
 
 from memory_v2.mcp.calls import note_operation
+from memory_v2.mcp.options import Way
 from memory_v2.mcp.server import MemoryServer
-from memory_v2.mcp.start import Way
 from memory_v2.memory import Memory
 from memory_v2.models.base import Model
 from memory_v2.settings import DEFAULT_THRESHOLD
@@ -51,7 +51,7 @@ def play(scene: Callable[[], Awaitable[None]]) -> None:
     """Plays a scene; one that hangs fails."""
 
     async def play() -> None:
-        with anyio.fail_after(30):
+        with anyio.fail_after(90):  # also on a machine with much else to do
             await scene()
 
     anyio.run(play)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from memory_v2.mcp.options import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_WAIT, WAYS
 from memory_v2.mcp.prompts import list_prompts
-from memory_v2.mcp.start import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_WAIT, WAYS
 from memory_v2.tools import TOOLS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")

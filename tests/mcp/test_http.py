@@ -25,7 +25,6 @@ from memory_v2.errors import InvalidSetting
 from memory_v2.mcp.http import check_access, is_loopback
 from memory_v2.storage.base import PENDING
 from tests.mcp.scenes import AGES, Mode, operation_of, pages, play, words
-from tests.mcp.test_sampling import sampling, use
 from tests.mcp.test_stdio import environment, started
 from tests.wire.server import Hangs, Provider
 from tests.wire.server import serving as provider_at_work
@@ -63,9 +62,12 @@ class Running:
 
 
 @contextmanager
-def serving(folder: Path, *options: str, token: str = "", env: Mapping[str, str] | None = None) -> Iterator[Running]:
-    """A server on a free port."""
+def serving(
+    folder: Path, *options: str, token: str = "", env: Mapping[str, str] | None = None, first: str = ""
+) -> Iterator[Running]:
+    """A server on a free port, in a process that runs some code `first`."""
     command = started(folder, "--http", "--port", "0", *options)
+    command[1:3] = ["-c", f"{first}from memory_v2.cli import main; main()"]
     seen = {**environment(), "SILICA_MEMORY_MCP_TOKEN": token, **(env or {})}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=seen)
     assert process.stderr is not None
@@ -111,20 +113,6 @@ def test_agents_write_and_find_over_http(protected: Running, mode: Mode) -> None
             assert mode in words(await other.call_tool("search_memory", {"query": "When are leeks planted?"}))
 
     play(scene)
-
-
-@pytest.mark.parametrize("mode", AGES)
-def test_the_model_of_a_client_decides_over_http(tmp_path: Path, mode: Mode) -> None:
-    seen, options = sampling([use(("place", {"blocks": "n1", "page": "memory"}))])
-
-    async def scene(running: Running) -> None:
-        async with client_of(running, mode, **options) as client:
-            result = await client.call_tool("write_memory", {"content": "Leeks are planted in March."})
-            assert result.structured_content["decided_by"] == "sampling:mcp"
-
-    with serving(tmp_path, "--decide", "sampling") as running:
-        play(lambda: scene(running))
-    assert len(seen) == 1
 
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -192,6 +180,17 @@ def test_a_port_that_is_taken_is_a_usage_error(tmp_path: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=60)
     assert done.returncode == 2
     assert "--port" in done.stderr
+
+
+def test_a_client_that_does_not_send_its_request_in_time_is_hung_up_on(tmp_path: Path) -> None:
+    head = f"POST /mcp HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: 100\r\n".encode()
+    with serving(tmp_path, first="import memory_v2.mcp.http as http; http.REQUEST_SECONDS = 0.5; ") as running:
+        for begun in (b"", head[:30], head, head + b"\r\n{"):
+            with socket.create_connection((HOST, running.port), timeout=10) as connection:
+                connection.sendall(begun)
+                while connection.recv(4_096):
+                    pass
+        assert running.post({})[0] == 200
 
 
 @pytest.mark.parametrize("mode", AGES)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_v2.mcp.start import open_served
+from memory_v2 import Memory
+from memory_v2.mcp.calls import note_operation
 from tests.mcp.scenes import AGES, Mode, connected, play
 from tests.tools.test_examples import CONVERSATION, NOW, Runner
 from tests.wire.server import HOST
@@ -23,7 +24,7 @@ def test_the_same_conversation_leaves_the_same_tree_over_mcp(
     folder = tmp_path / "mcp"
 
     async def scene() -> None:
-        with open_served(str(folder), None, "planner") as memory:
+        with Memory.open(folder, on_event=note_operation) as memory:
             async with connected(memory, mode=mode) as client:
                 for name, arguments in CONVERSATION:
                     await client.call_tool(name, arguments)

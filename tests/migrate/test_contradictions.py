@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from memory_v2.migrate.contradictions import names_of, said_in
+from memory_v2.migrate.report import names_of, said_in
 from memory_v2.migrate.source import SourceDocument
 from memory_v2.text.contradictions import Contradiction, contradictions
 from tests.migrate.brought import document

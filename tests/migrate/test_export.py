@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError, UsageError
 from memory_v2.memory import Memory
-from memory_v2.migrate.export import Form, export, exported_data
-from memory_v2.migrate.export_forms import file_text, text_in
-from memory_v2.migrate.leaves import leaves
+from memory_v2.migrate.export import Form, export, exported_data, exported_pages
+from memory_v2.migrate.exported_page import file_text, text_in
 from memory_v2.migrate.ledger import Ledger
 from memory_v2.migrate.planning import make_plan
 from memory_v2.migrate.readers import scan_paths
@@ -102,7 +101,7 @@ def test_an_exported_folder_is_read_again_to_the_letter(tmp_path: Path) -> None:
     memory = a_memory()
     export(memory, tmp_path)
     again = {one.place: one.text for one in read_again(tmp_path).documents}
-    assert again == {leaf.page.path: leaf.text for leaf in leaves(memory)[0]}
+    assert again == {exported.page.path: exported.text for exported in exported_pages(memory)[0]}
 
 
 @pytest.mark.parametrize("text", [LONG, LONG.replace("\n", "\r\n"), "# One\n\n" + 3_000 * "A long line. "])
@@ -125,7 +124,7 @@ def test_what_was_divided_is_whole_again_after_an_export_and_an_import(text: str
 def test_hard_texts_keep_their_blocks(form: Form, text: str, tmp_path: Path) -> None:
     memory, scan = offline(), scan_of(document("hard.md", text), document("hard/below.md", "# Below\n\nMore.\n"))
     brought(memory, scan)
-    before = contents(next(leaf.text for leaf in leaves(memory)[0] if leaf.page.path == "hard"))
+    before = contents(next(exported.text for exported in exported_pages(memory)[0] if exported.page.path == "hard"))
     export(memory, tmp_path / "out", form)
     if form == "folder":
         texts = {one.place: one.text for one in read_again(tmp_path / "out").documents}
@@ -140,8 +139,8 @@ def test_hard_texts_keep_their_blocks(form: Form, text: str, tmp_path: Path) -> 
 def test_a_text_with_marks_of_the_export_in_it_is_not_cut(text: str) -> None:
     memory = offline()
     memory.create("a", f"# A\n\n{text}\n\n<!-- silica: the pages below -->\n\nx\n\n---\nsilica_page: b\n---\n")
-    (leaf,) = (leaf for leaf in leaves(memory)[0] if leaf.page.path == "a")
-    assert contents(text_in(file_text(leaf))) == contents(leaf.text)
+    (exported,) = (exported for exported in exported_pages(memory)[0] if exported.page.path == "a")
+    assert contents(text_in(file_text(exported))) == contents(exported.text)
 
 
 def test_one_file_has_the_pages_in_the_order_of_the_tree_with_lower_headings() -> None:
@@ -222,10 +221,10 @@ def test_an_exported_memory_is_imported_again_page_by_page(tmp_path: Path) -> No
     ((source, scan),) = scan_paths([tmp_path])
     assert scan.format == "silica-export"
     assert run(other, scan, make_plan(other, scan, source)).error is None
-    before, after = ({leaf.page.path: leaf for leaf in leaves(one)[0]} for one in (memory, other))
-    assert {path: leaf.text for path, leaf in before.items() if path not in ("memory", "people/ada b")}.items() <= {
-        path: leaf.text for path, leaf in after.items()
-    }.items()
+    before, after = ({exported.page.path: exported for exported in exported_pages(one)[0]} for one in (memory, other))
+    assert {
+        path: exported.text for path, exported in before.items() if path not in ("memory", "people/ada b")
+    }.items() <= {path: exported.text for path, exported in after.items()}.items()
     ada, again = before["people/ada b"], after["people/ada-b"]
     assert (again.text, again.source, again.day) == (ada.text, ada.source, ada.day)
     assert again.description.endswith(ada.description)
@@ -244,8 +243,8 @@ def test_a_line_that_lists_a_page_is_the_same_after_an_export_and_an_import(titl
         memory = offline()
         ((source, scan),) = scan_paths([tmp_path / str(number)])
         assert run(memory, scan, make_plan(memory, scan, source)).error is None
-        (leaf,) = (leaf for leaf in leaves(memory)[0] if leaf.page.path != "memory")
-        told.add(leaf.description)
+        (exported,) = (exported for exported in exported_pages(memory)[0] if exported.page.path != "memory")
+        told.add(exported.description)
         export(memory, tmp_path / str(number + 1))
     assert len(told) == 1
 

@@ -16,6 +16,7 @@ from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.migrate.verify import Verification, verify
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.serialize import document as as_document
+from memory_v2.text.secrets import opening
 from tests.migrate.brought import brought, document, scan_of
 from tests.operations.scenes import offline
 
@@ -68,14 +69,15 @@ def test_the_blocks_add_up_too() -> None:
 
 
 def test_what_a_person_should_look_at_is_found() -> None:
-    report = reported(a_scan())
-    assert [(one.name, one.line, one.text) for one in report.secrets] == [("silica.md", 5, "password or token hu…")]
-    assert [(one.subject, one.label) for one in report.contradictions] == [("Silica", "Port")]
-    assert [one.places for one in report.duplicates] == [
-        (("copy.md", None), ("again.md", None)),
-        (("silica.md", (7, 7)), ("2026-03-01.md", (7, 7))),
+    told = [(one.kind, one.path, one.line, one.message) for one in reported(a_scan()).plan.warnings]
+    assert told == [
+        ("secret", "silica.md", 5, "password or token hu…"),
+        ("dead-reference", "again.md", 0, "@gone"),
+        ("remark", "again.md", 0, "look at password: hu…"),
+        ("contradiction", "2026-03-01.md", 5, "Silica, Port: 8443 (2026-03-01, 2026-03-01.md:5) · 8080 (silica.md:3)"),
+        ("duplicate", "copy.md", 0, "the same as again.md"),
+        ("duplicate", "silica.md", 7, f"the same as 2026-03-01.md:7: “{opening(LONG)}”"),
     ]
-    assert [(one.name, one.text) for one in report.dead] == [("again.md", "@gone")]
 
 
 @pytest.mark.parametrize("name", ["report.md", "report.json"])

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError, UsageError
 from memory_v2.files.listing import left_out_as_hidden, list_files
-from memory_v2.migrate import markdown
-from memory_v2.migrate.folder import scan_files
-from memory_v2.migrate.places import find_places
+from memory_v2.migrate.folder import find_places, scan_files
+from memory_v2.migrate.formats import MARKDOWN
 from memory_v2.migrate.readers import READERS, scan_paths
 from memory_v2.tree.block import encode
 from memory_v2.tree.path import page_path
@@ -201,4 +200,4 @@ def test_a_file_that_is_gone_before_it_is_read_is_left_out(tmp_path: Path) -> No
 
 def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot be listed"):
-        markdown.scan(tmp_path / "gone")
+        MARKDOWN.scan(tmp_path / "gone")

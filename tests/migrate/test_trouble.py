@@ -62,11 +62,11 @@ class Failing(VolatileStorage):
         super().__init__(clock)
         self._left = at
 
-    def apply(self, change: Change) -> Change:
+    def commit(self, change: Change, check: Callable[[], object] | None = None) -> Change:
         self._left -= 1
         if not self._left:
             raise StorageError("no space left on the disk")
-        return super().apply(change)
+        return super().commit(change, check)
 
 
 @pytest.mark.parametrize("at", range(1, 5))

@@ -8,12 +8,13 @@ import signal
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from memory_v2.errors import StorageConflict, UsageError
-from memory_v2.notes import archive as moving
+from memory_v2.notes import archive
 from memory_v2.notes.archive import CAPTURED
 from memory_v2.notes.notes import Notes
 
@@ -46,27 +47,27 @@ def names(folder: Path) -> set[str]:
 def test_a_plan_says_what_is_moved_and_what_keeps_the_others(notes: Notes) -> None:
     before = hashes(notes.folder)
     plan = notes.archive(30)
-    assert [(one.file, one.to) for one in plan.moves] == [
+    assert [(one.name, one.target) for one in plan.planned] == [
         ("memory/2026-02-01.md", "memory/archive/2026-02-01.md"),
         ("memory/2026-02-06.md", "memory/archive/2026-02-06.md"),
     ]
-    reasons = {one.file[-5:-3]: "; ".join(one.reasons) for one in plan.stays}
+    reasons = {one.name[-5:-3]: one.reason for one in plan.skipped}
     assert reasons.keys() == {"02", "03", "04", "05"}
     assert "MEMORY.md:5" in reasons["02"]
     assert "no lasting note" in reasons["03"]
     assert "1 item still pending" in reasons["04"]
     assert "sketch.png" in reasons["05"]
-    assert (plan.applied, hashes(notes.folder)) == (False, before)
+    assert len(plan.due) == 2 and hashes(notes.folder) == before
 
 
 def test_what_is_moved_is_found_and_taken_back_to_the_byte(notes: Notes) -> None:
     before, days = hashes(notes.folder), notes.days()
-    assert len(notes.archive(30, apply=True).moves) == 2
-    assert names(notes.folder) >= {"memory/archive/2026-02-01.md", "memory/archive/2026-02-06.md", moving.JOURNAL}
+    assert len(notes.archive(30, apply=True).planned) == 2
+    assert names(notes.folder) >= {"memory/archive/2026-02-01.md", "memory/archive/2026-02-06.md", archive.JOURNAL}
     assert not names(notes.folder) & {"memory/2026-02-01.md", "memory/2026-02-06.md"}
     hit = reopened(notes.folder).search("bed 3")[0]
     assert (hit.place, str(hit.day)) == ("memory/archive/2026-02-01.md:3", "2026-02-01")
-    assert not reopened(notes.folder, NOW).archive(30, apply=True).moves
+    assert not reopened(notes.folder, NOW).archive(30, apply=True).planned
     assert [old for old, _ in reopened(notes.folder).undo()] == ["memory/2026-02-01.md", "memory/2026-02-06.md"]
     assert (hashes(notes.folder), reopened(notes.folder).days()) == (before, days)
     assert not (notes.folder / "memory/archive").exists()
@@ -76,11 +77,11 @@ def test_what_is_moved_is_found_and_taken_back_to_the_byte(notes: Notes) -> None
 
 def test_what_is_forced_tells_the_links_that_it_breaks(notes: Notes) -> None:
     plan = notes.archive(30, apply=True, force=True)
-    assert (len(plan.moves), plan.stays) == (6, ())
-    assert plan.broken == (
-        "MEMORY.md:5 links to memory/2026-02-02.md",
-        "memory/2026-02-05.md:3 links to sketch.png",
-    )
+    assert (len(plan.planned), plan.skipped, plan.due) == (6, (), ())
+    assert [(one.path, one.line, one.message.split()[3]) for one in plan.warnings] == [
+        ("MEMORY.md", 5, "memory/2026-02-02.md"),
+        ("memory/2026-02-05.md", 3, "sketch.png"),
+    ]
 
 
 def test_a_file_of_the_same_name_in_the_archive_is_never_replaced(notes: Notes) -> None:
@@ -88,7 +89,7 @@ def test_a_file_of_the_same_name_in_the_archive_is_never_replaced(notes: Notes) 
     taken.parent.mkdir()
     taken.write_text("another\n")
     plan = notes.archive(30, apply=True, force=True)
-    assert "memory/2026-02-01.md" in {one.file for one in plan.stays}
+    assert "memory/2026-02-01.md" in {one.name for one in plan.skipped}
     assert taken.read_text() == "another\n"
 
 
@@ -152,7 +153,7 @@ def test_a_kill_at_any_step_loses_nothing_and_is_taken_back(
     texts = {digest for digest, _ in hashes(notes.folder).values()}
     assert {digest for digest, _ in before.values()} <= texts
     if os.WIFSIGNALED(status) and kill_at % 2:  # half of them are finished first
-        assert not reopened(notes.folder, NOW).archive(30, apply=True).broken
+        assert not reopened(notes.folder, NOW).archive(30, apply=True).warnings
         assert names(notes.folder) >= {"memory/archive/2026-02-01.md", "memory/archive/2026-02-06.md"}
         assert not names(notes.folder) & {"memory/2026-02-01.md", "memory/2026-02-06.md"}
     while reopened(notes.folder).undo():
@@ -175,7 +176,7 @@ def _die_at(patch: pytest.MonkeyPatch, step: int) -> None:
         patch.setattr(owner, name, call)
 
     for name in ("replace_bytes", "make_folder", "sync_folder"):
-        counted(name, moving)
+        counted(name, archive)
     counted("link", os)
 
 
@@ -186,18 +187,74 @@ def test_a_memory_is_not_archived(notes: Notes) -> None:
 
 
 def test_a_damaged_journal_is_told(notes: Notes) -> None:
-    journal = notes.folder / moving.JOURNAL
+    journal = notes.folder / archive.JOURNAL
     journal.parent.mkdir()
     journal.write_text(json.dumps({"files": 1}))
     with pytest.raises(OSError, match="damaged"):
         notes.undo()
 
 
+@pytest.mark.parametrize(
+    ("files", "folders"),
+    [
+        (["../2026-01-01.md"], []),
+        (["memory/../../2026-01-01.md"], []),
+        (["/etc/2026-01-01.md"], []),
+        (["{outside}/2026-01-01.md"], []),
+        (["memory/\0/2026-01-01.md"], []),
+        (["memory/linked/2026-01-01.md"], []),
+        (["memory/.ssh/id_rsa"], []),
+        ([["memory/2026-02-01.md", "../2026-02-01.md"]], []),
+        ([7], []),
+        ("2026-01-01.md", []),
+        (["memory/2026-02-01.md"], ["../outside"]),
+        (["memory/2026-02-01.md"], ["{outside}"]),
+        (["memory/2026-02-01.md"], ["memory"]),
+    ],
+)
+def test_a_planted_journal_moves_nothing_in_or_out(notes: Notes, files: object, folders: list[str]) -> None:
+    outside = notes.folder.parent / "outside"
+    (outside / "archive").mkdir(parents=True)
+    for place in (outside, outside / "archive", notes.folder.parent):
+        (place / "2026-01-01.md").write_text("a key\n")
+    (notes.folder / "memory/linked").symlink_to(outside)
+    journal = notes.folder / archive.JOURNAL
+    journal.parent.mkdir()
+    journal.write_text(json.dumps([{"files": files, "folders": folders}]).replace("{outside}", str(outside)))
+    before = hashes(notes.folder), hashes(outside)
+    with pytest.raises(OSError, match=r"damaged|not inside"):
+        notes.undo()
+    with pytest.raises(OSError, match=r"damaged|not inside"):
+        notes.archive(30, apply=True)
+    assert (hashes(notes.folder), hashes(outside)) == before
+
+
+@pytest.mark.parametrize("link", [".silica-notes", ".silica-notes/archive.json", "memory/archive"])
+def test_a_link_out_of_the_folder_is_not_followed(notes: Notes, link: str) -> None:
+    outside = notes.folder.parent / "outside"
+    outside.mkdir()
+    (outside / "archive.json").write_text(json.dumps([{"files": ["memory/2026-02-01.md"], "folders": []}]))
+    (outside / "2026-02-01.md").write_text("a payload\n")
+    place = notes.folder / link
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(outside / "archive.json" if link.endswith("json") else outside)
+    if link == "memory/archive":
+        journal = notes.folder / archive.JOURNAL
+        journal.parent.mkdir()
+        journal.write_text((outside / "archive.json").read_text())
+    with pytest.raises(OSError):
+        notes.undo()
+    assert (outside / "2026-02-01.md").read_text() == "a payload\n"
+    with suppress(OSError):
+        notes.archive(30, apply=True, force=True)
+    assert {file.name for file in outside.iterdir()} == {"archive.json", "2026-02-01.md"}
+
+
 def test_links_between_logs_that_move_together_keep_none_of_them(tmp_path: Path) -> None:
     files = {"2026-01-01.md": "- see [more](2026-01-02.md)\n", "2026-01-02.md": "- see [[2026-01-01]]\n"}
-    assert len(notes_of(tmp_path, files, NOW).archive(30).moves) == 2
+    assert len(notes_of(tmp_path, files, NOW).archive(30).planned) == 2
     files["2026-01-03.md"] = "- see [1](2026-01-01.md), [again](2026-01-01.md) and ![this](sketch.png)\n"
-    assert [one.file for one in notes_of(tmp_path, {**files, "sketch.png": "png"}, NOW).archive(30).moves] == []
+    assert notes_of(tmp_path, {**files, "sketch.png": "png"}, NOW).archive(30).planned == ()
 
 
 @pytest.fixture(autouse=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from memory_v2.files.left_out import LeftOut
+from memory_v2.notes.extract import extracted
 from memory_v2.notes.note import Item, Note
 from memory_v2.notes.parsing import MARK, read_note
 from tests.notes.folder import notes_of, reopened
@@ -128,10 +130,30 @@ def test_lists_deeper_than_anybody_writes_are_read_block_by_block() -> None:
     assert read[-1].text == "after"
 
 
+@pytest.mark.parametrize("shape", [">", "> ", "- - ", "*", "**", "|", "`", "[", "~~", "# a\n", "- a\n", "a\n\n", "9,"])
+def test_the_work_grows_with_the_length_of_a_note_and_no_faster(shape: str) -> None:
+    def seconds(length: int) -> float:
+        text = (shape * length)[:length] + "\nend\n"
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            list(extracted(note(text)))
+            times.append(time.process_time() - start)
+        return min(times)
+
+    seconds(100)
+    assert seconds(8_000) < 8 * max(seconds(2_000), 0.02), "four times as long, and not sixteen"
+
+
 def test_a_note_survives_being_kept(tmp_path: Path) -> None:
     text = "---\ntags: [garden]\n---\n# Beds (2026-02-03)\n\n- [ ] dig #soon\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
     notes_of(tmp_path, {"notes.md": text}).refresh()
     assert list(reopened(tmp_path / "notes").all()) == [note(text)]
+
+
+def test_a_title_tags_its_section_too() -> None:
+    (section,) = note("## Decisions\n\n- The gateway stays local\n").sections
+    assert section.tags == ("decisions",)
 
 
 def test_a_section_has_a_summary_tags_and_names() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +62,9 @@ class Crowded(VolatileStorage):
         self.path = path
         self.said: list[str] = []
 
-    def apply(self, change: Change) -> Change:
+    def commit(self, change: Change, check: Callable[[], object] | None = None) -> Change:
         if self.rivals and self.exists(self.path):
             self.rivals -= 1
             self.said.append(f"Rival fact {self.rivals}.")
             self.write(self.path, f"{self.said[-1]}\n\n".encode() + self.read(self.path).data)
-        return super().apply(change)
+        return super().commit(change, check)

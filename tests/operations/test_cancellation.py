@@ -185,13 +185,17 @@ class Slow(VolatileStorage):
         self.is_storing, self.may_go_on = threading.Event(), threading.Event()
         self.conflict = conflict
 
-    def apply(self, change: Change) -> Change:
-        self.is_storing.set()
-        assert self.may_go_on.wait(PATIENCE)
-        if self.conflict:
-            self.conflict = False
-            raise StorageConflict("somebody was faster")
-        return super().apply(change)
+    def commit(self, change: Change, check: Callable[[], object] | None = None) -> Change:
+        def halted() -> None:
+            assert check is not None
+            check()
+            self.is_storing.set()
+            assert self.may_go_on.wait(PATIENCE)
+            if self.conflict:
+                self.conflict = False
+                raise StorageConflict("somebody was faster")
+
+        return super().commit(change, halted)
 
 
 @pytest.mark.parametrize("conflict", [False, True])

@@ -237,6 +237,7 @@ def test_a_text_that_is_being_written_now_is_not_forgotten_halfway(tmp_path: Pat
 def test_a_note_that_nobody_can_finish_loses_the_text_only(tmp_path: Path) -> None:
     memory = filled(offline(storage=LocalStorage(tmp_path)))
     noted = tmp_path / ".metadata" / "pending" / "0123456789.json"
+    noted.parent.mkdir()
     noted.write_text(json.dumps({"text": f"the “gate” {SECRET}\nopens", "mode": "of a later version"}))
     assert memory.forget(SECRET, apply=True).notes == ("pending/0123456789",)
     assert json.loads(noted.read_text()) == {"text": f"the “gate” {MARKER}\nopens", "mode": "of a later version"}
@@ -360,6 +361,7 @@ def test_notes_of_a_stranger_remove_and_write_nothing_outside(tmp_path: Path) ->
     left = ["../outside/.silica-1.tmp", str(outside), "garden.md", ".metadata", "way/.silica-1.tmp"]
     left += [".metadata/history.git", ".metadata/traces"]
     note = folder / ".metadata" / "pending" / "0123456789.json"
+    note.parent.mkdir()
     note.write_text(json.dumps({"erase": ["../../../outside/a"], "leftovers": [[name, ""] for name in left]}))
     offline(storage=LocalStorage(folder)).history()
     assert not note.exists() and all(file.exists() for file in names)
@@ -371,9 +373,9 @@ def test_notes_of_a_stranger_remove_and_write_nothing_outside(tmp_path: Path) ->
     bad: list[object] = [{"refs": main | {way: head}} for way in ways]
     for history in (*bad, {"refs": {"refs/heads/main": "0" * 40}}, {}, 1):
         journal = {"operation": "0", "when": "2026-01-01T00:00:00+00:00", "pages": [], "history": history}
-        (folder / ".metadata" / "format.json").write_text(json.dumps({"format": 4, "rewriting": journal}))
+        (folder / ".metadata" / "format.json").write_text(json.dumps({"format": 1, "rewriting": journal}))
         with pytest.raises(StorageError):
             offline(storage=LocalStorage(folder)).write("One more.")
         assert "ref" not in {file.name for file in outside.iterdir()}
-    (folder / ".metadata" / "format.json").write_text(json.dumps({"format": 3}))
+    (folder / ".metadata" / "format.json").write_text(json.dumps({"format": 1}))
     assert memory.storage.history.head == head and memory.check() == []

@@ -161,29 +161,13 @@ def test_a_write_that_fails_leaves_nothing_to_be_done() -> None:
 
 
 def test_what_others_wrote_meanwhile_is_not_replaced_by_what_came_before_it() -> None:
-    storage = VolatileStorage(clock)
-    offline(storage=storage).write("Old words.", "notes")
-    notes = DyingNotes()
-    storage.state = notes
-    real_write = storage.write
-
-    def die(*_: object) -> NoReturn:
-        notes.is_dead = True
-        raise Dead
-
-    storage.write = die  # type: ignore[method-assign, assignment]  # the process dies as it stores the page
-    with pytest.raises(Dead):
-        offline(storage=storage).write("Words of the one who died.", "notes", "replace")
-    storage.write = real_write  # type: ignore[method-assign]
-    notes.is_dead = False
-    storage.history.take_back(storage.history.head)  # the process died just before it recorded the change
-    pending = notes.read(left(storage)[0])
-    name = left(storage)[0]
-    notes.remove(name)
+    storage = crashed("Words of the one who died.", "notes", before="Old words.")
+    note = left(storage)[0]
+    noted = json.loads(storage.state.read(note) or b"") | {"mode": "replace"}
+    noted["over"] = storage.read("notes").version
+    storage.state.remove(note)
     offline(storage=storage).write("Words of somebody else.", "notes", "replace")
-    assert pending is not None
-    storage.state = VolatileState()
-    storage.state.write(name, pending)
+    storage.state.write(note, json.dumps(noted).encode())
     text = offline(storage=storage).read("notes")
     assert "Words of somebody else." in text
     assert "Words of the one who died." in text
@@ -208,6 +192,7 @@ def test_a_page_that_a_killed_write_left_too_large_is_split_by_whoever_comes_nex
 
 
 NOTE = {"text": "x", "path": None, "mode": "update", "since": "2026-05-04T10:00:00+00:00", "over": "", "head": ""}
+NOTE |= {"source": "", "date": ""}
 
 
 @pytest.mark.parametrize(
@@ -288,7 +273,7 @@ def test_a_text_on_which_something_breaks_keeps_nobody_from_the_memory_and_from_
             raise ZeroDivisionError
         return checked_blocks(text)
 
-    monkeypatch.setattr("memory_v2.recovery.checked_blocks", broken)
+    monkeypatch.setattr("memory_v2.operations.recovery.checked_blocks", broken)
     memory = offline(storage=storage)
     assert "Braga" in memory.read()
     assert "Porto" not in memory.read()
@@ -351,7 +336,7 @@ def test_what_could_not_be_split_again_is_still_noted(monkeypatch: pytest.Monkey
 def test_a_note_that_cannot_be_claimed_does_not_keep_the_others_from_being_finished(tmp_path: Path) -> None:
     storage = LocalStorage(tmp_path)
     for name in ("aaaa", "bbbb"):
-        noted = {"text": f"Text {name}.", "path": None, "mode": "append", "since": "2026-03-01T09:30:00Z", "over": ""}
+        noted = NOTE | {"text": f"Text {name}.", "mode": "append"}
         storage.state.write(f"{PENDING}/{name}", json.dumps(noted).encode())
     (tmp_path / ".metadata" / "pending" / "aaaa.lock").mkdir()
     with offline(storage=storage) as memory:

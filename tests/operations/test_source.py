@@ -10,8 +10,7 @@ import pytest
 from memory_v2.errors import InvalidSetting
 from memory_v2.memory import Memory
 from memory_v2.models.scripted import ScriptedModel
-from memory_v2.recovery import Recovered
-from memory_v2.storage.base import PENDING
+from memory_v2.operations.recovery import Recovered
 from memory_v2.tree.page import Page
 from memory_v2.tree.source import NO_SOURCE, Source, is_source_line, source_of
 from tests.operations.scenes import SMALL, body, call, calls, offline, scripted
@@ -211,17 +210,6 @@ def test_a_write_that_was_interrupted_keeps_source_and_date() -> None:
     assert [type(one) for one in done] == [Recovered]
     assert ("The kiln is warm.", SAID) in said(offline(storage=storage), "log")
     assert left(storage) == []
-
-
-def test_a_note_of_an_older_version_is_still_read() -> None:
-    storage = crashed("The kiln is warm.", "log", before="Old.\n\nOlder.\n")
-    (name,) = storage.state.names(PENDING)
-    data = storage.state.read(name)
-    assert data is not None
-    storage.state.write(name, data.replace(b',\n "source": "",\n "date": ""', b""))
-    assert b"source" not in (storage.state.read(name) or b"")
-    offline(storage=storage).recover()
-    assert ("The kiln is warm.", NO_SOURCE) in said(offline(storage=storage), "log")
 
 
 def test_a_result_says_where_it_came_from() -> None:

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memory_v2.entries.area import Area
+from memory_v2.entries.entry_files import stored_changes
 from memory_v2.entries.file import entry_data, read_entry
 from memory_v2.entries.header import changed_header, read_header
-from memory_v2.entries.packs import stored_changes
 from memory_v2.entries.places import place_of
+from memory_v2.entries.store import EntryStore
 from memory_v2.errors import EntryNotFound, NotAllowed, UsageError
 from memory_v2.index.known import FILE
 from memory_v2.memory import Memory
@@ -92,17 +92,17 @@ class Life:
         name = f"obs-2026-02-01-{self.chance.randint(1, 12):03}"
         place = place_of(f"{ENTRIES}/agents/hawk/memory/{self.chance.choice(['vault', 'archive'])}/{name}")
         assert place is not None
-        if not any(one.id == place.id for one in self.area.places()):
+        if not any(one.id == place.id for one in self.store.places()):
             text = f"{self.text()}\n"
             self.memory.storage.write(place.path, f"---\nown:  1\n---\n{text}".encode(), ABSENT)
             self.said.setdefault(place.id, set()).add(text)
 
     def edit_by_hand(self) -> None:
-        places = list(self.area.places())
+        places = list(self.store.places())
         if places:
             self.memory.check()  # what was there is in the history, as of any editor's user who waits a moment
             place = self.chance.choice(sorted(places, key=lambda one: one.path))
-            data = self.area.data(place.path)
+            data = self.store.data(place.path)
             assert data is not None
             text = self.chance.choice([decode(data) + "By hand.\n", changed_header(decode(data), {"own": "yes"})])
             edit = PageChange(place.path, data, encode(text))
@@ -159,12 +159,12 @@ class Life:
             self.memory.checkpoints.restore_checkpoint(self.chance.choice(names))
 
     @property
-    def area(self) -> Area:
-        return self.memory.entries.area
+    def store(self) -> EntryStore:
+        return self.memory.entries.store
 
     def holds(self) -> None:
         """What must always hold."""
-        files = list(self.area.files())
+        files = list(self.store.files())
         ids = [place.id for file in files if (place := place_of(file.path))]
         assert len(set(ids)) == len(ids), self.shown
         for file in files:
@@ -253,10 +253,10 @@ def test_what_is_captured_is_read_to_the_letter_or_refused(
     try:
         captured = memory.entries.capture(text, agent, tags, confidence, home=home, source=home, references=references)
     except UsageError:
-        assert not list(memory.entries.area.places())
+        assert not list(memory.entries.store.places())
         return
     entry = memory.entries.read_entry(captured.id)
     assert entry == captured.entry
     assert entry.text.startswith(text)
     assert not [one for one in memory.check() if one.severity == "error"]
-    assert read_entry(memory.entries.area.find(entry.id), entry_data(entry)).entry == entry
+    assert read_entry(memory.entries.store.find(entry.id), entry_data(entry)).entry == entry

@@ -21,7 +21,7 @@ from memory_v2.errors import StorageError
 from memory_v2.storage.history import EXTERNAL, HistoryDamaged, Revision
 from memory_v2.storage.local.git_history import FOLDER, GitHistory
 from memory_v2.storage.local.git_message import message_of, read_message
-from memory_v2.storage.local.git_objects import MANY
+from memory_v2.storage.local.git_objects import MANY, UNFLUSHED
 from memory_v2.storage.local.git_repository import BRANCH, MAKING
 from memory_v2.storage.volatile import VolatileHistory
 from tests.conformance.history_suite import BEGUN, ODD, HistoryConformance, entry, three
@@ -95,7 +95,8 @@ def commit_by_others(folder: Path, files: dict[str, bytes], message: str, link: 
 
 
 def damage(folder: Path, data: bytes | None, *patterns: str) -> None:
-    """Puts other bytes in the place of files of the repository; `None` cuts them in half."""
+    """Puts other bytes in the place of files of the repository, for good; `None` cuts them in half."""
+    shutil.rmtree(folder / FOLDER / UNFLUSHED, ignore_errors=True)
     files = [file for pattern in patterns for file in (folder / FOLDER).glob(pattern)]
     assert files
     for file in files:
@@ -352,10 +353,35 @@ def test_what_is_newer_than_the_damage_is_still_told(folder: Path, caplog: pytes
 def test_an_object_that_is_gone_is_damage_too(folder: Path) -> None:
     history = GitHistory(folder)
     three(history)
-    shutil.rmtree(folder / FOLDER / "objects")
+    for name in ("objects", UNFLUSHED):
+        shutil.rmtree(folder / FOLDER / name)
     (folder / FOLDER / "objects").mkdir()
     with pytest.raises(HistoryDamaged):
         list(history.revisions())
+
+
+@pytest.mark.parametrize("data", [b"", None])
+def test_objects_that_a_power_cut_has_taken_are_written_again(folder: Path, data: bytes | None) -> None:
+    history = GitHistory(folder)
+    ids = three(history)
+    before = history.pages(ids[-1])
+    for file in (folder / FOLDER / "objects").glob("??/*"):
+        file.chmod(0o600)
+        file.unlink() if data is None else file.write_bytes(data)
+    again = GitHistory(folder)
+    assert [one.id for one in again.revisions()] == ids[::-1]
+    assert again.pages(ids[-1]) == before
+    again.record({"memory": b"on"}, entry(3))
+    assert complaints(folder) == []
+
+
+def test_after_many_revisions_their_objects_become_a_pack(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory_v2.storage.local.git_objects.MAX_UNFLUSHED", 3)
+    history, place = GitHistory(folder), folder / FOLDER
+    ids = [history.record({"memory": b"%d" % number}, entry(number)) for number in range(7)]
+    assert (len(list(place.glob("objects/pack/*.pack"))), len(list((place / UNFLUSHED).iterdir()))) == (2, 1)
+    assert [one.id for one in history.revisions()] == ids[::-1]
+    assert complaints(folder) == []
 
 
 def test_each_that_is_set_aside_is_kept(folder: Path) -> None:

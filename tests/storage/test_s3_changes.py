@@ -29,7 +29,7 @@ class Died(BaseException):
 
 def begun(storage: S3Storage) -> str:
     """A memory with one page; returns its revision."""
-    return storage.apply(Change((PageChange("memory", None, OLD),), entry(0))).revision.id
+    return storage.commit(Change((PageChange("memory", None, OLD),), entry(0))).revision.id
 
 
 SPLIT = Change(
@@ -51,7 +51,7 @@ def dies_at(nth: int, storage: S3Storage, monkeypatch: pytest.MonkeyPatch) -> No
     with monkeypatch.context() as patch:
         patch.setattr(storage, "write", dying)
         with pytest.raises(Died):
-            storage.apply(SPLIT)
+            storage.commit(SPLIT)
 
 
 def pages(storage: S3Storage) -> dict[str, bytes]:
@@ -78,9 +78,10 @@ def test_what_a_machine_that_died_has_recorded_is_completed_by_the_next(
     assert interrupted
     assert interrupted.summary == "fact 1"
     if how == "finish":
-        assert set(other.finish()) == set(AFTER)
+        finished = other.finish()
+        assert finished and set(finished.paths) == set(AFTER)
     else:
-        other.apply(Change((PageChange("log", b"x", b"y"),), entry(2)))
+        other.commit(Change((PageChange("log", b"x", b"y"),), entry(2)))
     assert pages(other) == AFTER | ({} if how == "finish" else {"log": b"y"})
     assert is_whole(other)
     assert [one.kind for one in machine("third").history.revisions()] == ["write"] * (2 if how == "finish" else 3)
@@ -114,7 +115,7 @@ def test_a_change_whose_pages_cannot_be_written_is_taken_back_for_all_machines(
 
     entrance.fate = fate
     with pytest.raises(StorageError, match="permission is denied") as caught:
-        storage.apply(SPLIT)
+        storage.commit(SPLIT)
     assert "will be completed" not in str(caught.value)
     assert seen[0] != first
     for asked in (other, machine("third"), storage):
@@ -122,7 +123,7 @@ def test_a_change_whose_pages_cannot_be_written_is_taken_back_for_all_machines(
         assert asked.history.head == asked.history.checked_out == first
         assert pages(asked) == {"memory": OLD}
         assert is_whole(asked)
-    made = other.apply(SPLIT).revision.id
+    made = other.commit(SPLIT).revision.id
     assert storage.history.before(made) == first
     assert [one.id for one in storage.history.revisions()] == [made, first]
     assert storage.history.difference(first, made) == tuple(sorted(SPLIT.pages, key=lambda page: page.path))
@@ -137,7 +138,7 @@ def test_nothing_is_restored_after_a_page_of_which_nobody_knows_whether_it_was_w
     begun(storage)
     entrance.fate = on("memory.md", Loses(arrives))
     with pytest.raises(StorageError, match="will be completed when the memory is next used"):
-        storage.apply(SPLIT)
+        storage.commit(SPLIT)
     entrance.fate = lambda _: None
     assert pages(other) == {"child": b"two\n", "memory": NEW if arrives else OLD}
     other.finish()
@@ -159,7 +160,7 @@ def test_a_record_of_which_nobody_knows_whether_it_was_made_is_told_and_complete
     begun(storage)
     entrance.fate = on("0000000002.json", Loses(arrives))
     with pytest.raises(StorageError, match="may have been recorded, and will then be completed"):
-        storage.apply(SPLIT)
+        storage.commit(SPLIT)
     entrance.fate = lambda _: None
     assert pages(other) == {"memory": OLD}
     other.finish()
@@ -173,10 +174,10 @@ def test_a_change_that_cannot_be_recorded_is_not_made(machine: Machine, entrance
     for key in ("0000000002.json", ""):
         entrance.fate = on(key, Answers(403, "AccessDenied"))
         with pytest.raises(StorageError, match="permission is denied"):
-            storage.apply(SPLIT)
+            storage.commit(SPLIT)
     entrance.fate = lambda _: None
     assert pages(machine("other")) == {"memory": OLD}
-    storage.apply(SPLIT)
+    storage.commit(SPLIT)
     assert pages(machine("other")) == AFTER
 
 
@@ -187,7 +188,7 @@ def test_nothing_is_recorded_on_top_of_what_was_not_looked_at(machine: Machine) 
         assert storage.history.head
         other.history.record({"memory": NEW}, entry(2))  # without the lease
         with pytest.raises(StorageConflict, match="another change was recorded first"):
-            storage.apply(SPLIT)
+            storage.commit(SPLIT)
     assert [one.summary for one in storage.history.revisions()] == ["fact 2", "fact 0"]
     assert "child" not in pages(storage)
 
@@ -197,7 +198,8 @@ def test_a_mark_that_names_no_revision_costs_a_comparison(bucket: str, machine: 
     begun(storage)
     put(bucket, "p/.metadata/history/checked-out", b"\xff nothing")
     assert storage.interrupted()
-    assert storage.finish() == ("memory",)
+    finished = storage.finish()
+    assert finished and finished.paths == ("memory",)
     assert is_whole(machine("other"))
 
 
@@ -205,7 +207,7 @@ def test_a_change_costs_few_requests(machine: Machine, entrance: Door) -> None:
     storage = machine(url=entrance.url)
     begun(storage)
     del entrance.asked[:]
-    storage.apply(Change((PageChange("memory", OLD, NEW),), entry(1)))
+    storage.commit(Change((PageChange("memory", OLD, NEW),), entry(1)))
     assert [(one.method, one.key.split("/", 3)[-1].partition("pages/")[0]) for one in entrance.asked] == [
         ("PUT", ".metadata/s3.lock"),
         ("GET", ".metadata/format.json"),
@@ -229,7 +231,7 @@ def test_many_threads_append_without_a_stall(bucket: str, machine: Machine, mach
         for turn in range(3):
             with storage.lock():
                 now = storage.read("memory").data
-                storage.apply(Change((PageChange("memory", now, now + b"- %d %d\n" % (worker, turn)),), entry(turn)))
+                storage.commit(Change((PageChange("memory", now, now + b"- %d %d\n" % (worker, turn)),), entry(turn)))
 
     at_once(16, append)
     lines = keys(bucket)["p/memory.md"].splitlines()

@@ -256,12 +256,13 @@ def _without_folder_sizes(text: str) -> str:
 def tables() -> str:
     """The tables of the page."""
     rows = list(compared())
-    same, different = [row for row in rows if row.is_same], [row for row in rows if not row.is_same]
-    lines = [f"{len(rows)} commands were compared: {len(same)} answers are the same, {len(different)} are not.", ""]
-    lines += ["### Different on purpose", "", "| command | Anthropic's helper | Silica | why |", "|---|---|---|---|"]
-    lines += [f"| {_command(row)} | {_cell(row.theirs)} | {_cell(row.ours)} | {row.why} |" for row in different]
-    lines += ["", "### The same", "", "| | command | answer of both |", "|---|---|---|"]
-    lines += [f"| {row.scene} | {_command(row)} | {_cell(row.ours)} |" for row in same]
+    different = [row for row in rows if not row.is_same]
+    lines = [
+        f"{len(rows)} commands were compared: {len(rows) - len(different)} answers are the same, these are not:",
+        "",
+    ]
+    lines += ["| command | why Silica answers otherwise |", "|---|---|"]
+    lines += [f"| {_command(row)} | {row.why} |" for row in different]
     return "\n".join(lines)
 
 
@@ -271,6 +272,9 @@ def _command(row: Compared) -> str:
 
 
 def _cell(text: str) -> str:
+    """The first line of an answer, and whether more follow."""
+    header, _, rest = text.partition("\n")
+    text = f"{header[:60]}…" if rest or len(header) > 60 else header
     shown = text.replace("|", "\\|").replace("\r", "␍").replace("\t", " → ")
     return "<br>".join(f"`` {line} ``" if line.strip() else "` `" for line in shown.split("\n"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
@@ -18,7 +19,7 @@ from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tools import TOOLS, ToolResult, dispatch
-from memory_v2.tools.answers import LONGEST
+from memory_v2.tools.answer import LONGEST
 from tests.effort import effort
 from tests.operations.scenes import call, calls, offline
 from tests.properties.whole import clock, faults, pages_of
@@ -61,7 +62,7 @@ def told(memory: Memory, name: str, **arguments: Any) -> str:
 
 def stored(memory: Memory) -> tuple[object, ...]:
     """All that a tool can change."""
-    entries = [(place.path, memory.entries.area.data(place.path)) for place in memory.entries.area.places()]
+    entries = [(place.path, memory.entries.store.data(place.path)) for place in memory.entries.store.places()]
     return pages_of(memory.storage), sorted(entries), [one.id for one in memory.history()]
 
 
@@ -412,11 +413,11 @@ class Broken(VolatileStorage):
 
     is_full = False
 
-    def apply(self, change: Any) -> Any:
+    def commit(self, change: Any, check: Callable[[], object] | None = None) -> Any:
         """Fails while the disk is full."""
         if self.is_full:
             raise StorageError("there is no space left on the device")
-        return super().apply(change)
+        return super().commit(change, check)
 
 
 def test_a_storage_that_fails_is_an_error_that_says_so() -> None:

@@ -32,16 +32,16 @@ def differing(context: AuditContext) -> Iterator[Finding]:
     """The values of lasting notes that another note contradicts."""
     lasting = {note.name for note in context.lasting}
     for found in contradictions(_said(context)):
-        told = next((one for one in reversed(found.statements) if one.name in lasting), None)
-        if told is None:
+        here = next((one for one in reversed(found.statements) if one.name in lasting), None)
+        if here is None:
             continue
-        other = next(one for one in found.statements if normal(one.value) != normal(told.value))
-        if told.day and other.day and told.day > other.day:
+        other = next(one for one in found.statements if normal(one.value) != normal(here.value))
+        if here.day and other.day and here.day > other.day:
             continue
         place = f"{other.name}:{other.line}"
-        message = f"{found.label} of {found.subject} is {told.value} here, and {other.value} in {place}"
+        message = f"{found.label} of {found.subject} is {here.value} here, and {other.value} in {place}"
         about = normal(f"{found.subject} {found.label}")
-        yield Finding("contradiction", told.name, told.line, message, about, (place,), other.day or told.day)
+        yield Finding("contradiction", here.name, here.line, message, about, (place,), other.day or here.day)
 
 
 def _said(context: AuditContext) -> Iterator[Said]:
@@ -81,12 +81,12 @@ _LABEL = re.compile(r"([^:：(（]*)[:：]")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Measurement:
     """A number, where it stands, and the words around it that may name its subject. `own` are those of its line, if
     no label says that the line states this number, else those of the label: `Subscribers in Berlin: 80`."""
 
     reading: Reading
-    of: Extracted
+    source: Extracted
     subject: frozenset[str]
     own: frozenset[str]
 
@@ -95,25 +95,25 @@ def drift(context: AuditContext) -> Iterator[Finding]:
     """Numbers in lasting notes that are not what the newest log says."""
     lasting = {note.name for note in context.lasting}
     logs = {note.name for note in context.notes if is_log(note)}
-    series: dict[str, list[Told]] = {}
-    told = [one for one in _told(context) if one.reading.form == "total"]
-    for one in told:
-        if one.of.file in logs and one.of.day and one.of.day <= context.today:
+    series: dict[str, list[Measurement]] = {}
+    totals = [one for one in _measurements(context) if one.reading.form == "total"]
+    for one in totals:
+        if one.source.file in logs and one.source.day and one.source.day <= context.today:
             series.setdefault(one.reading.key, []).append(one)
     latest = {key: sorted(points, key=_when)[-NEWEST:] for key, points in series.items()}
-    for one in told:
-        if one.of.file not in lasting:
+    for one in totals:
+        if one.source.file not in lasting:
             continue
         points = [point for point in latest.get(one.reading.key, ()) if _is_same_matter(one, point)]
         newest = max(_of_subject(one.subject, points), key=_when, default=None)
-        day = one.of.day or day_after(bare(one.of.text), "as of")
-        if newest is None or (day and newest.of.day and day >= newest.of.day):
+        day = one.source.day or day_after(bare(one.source.text), "as of")
+        if newest is None or (day and newest.source.day and day >= newest.source.day):
             continue
         if not agrees(one.reading, newest.reading):
             yield _finding(one, newest)
 
 
-def _of_subject(subject: frozenset[str], points: Sequence[Told]) -> Sequence[Told]:
+def _of_subject(subject: frozenset[str], points: Sequence[Measurement]) -> Sequence[Measurement]:
     """The points of a series that are of this subject. What names no subject is of the only one that there is."""
     subjects = [names for names in (subject, *(point.subject for point in points)) if names]
     if all(subjects[0] & names for names in subjects):
@@ -121,7 +121,7 @@ def _of_subject(subject: frozenset[str], points: Sequence[Told]) -> Sequence[Tol
     return [point for point in points if point.subject & subject]
 
 
-def _is_same_matter(one: Told, other: Told) -> bool:
+def _is_same_matter(one: Measurement, other: Measurement) -> bool:
     """Whether two lines count the same: `3 users reported a bug` does not tell how many users there are."""
     return one.own <= other.subject and other.own <= one.subject
 
@@ -134,16 +134,16 @@ def agrees(reading: Reading, newer: Reading) -> bool:
     return abs(reading.value - newer.value) <= (NEAR * max(abs(reading.value), abs(newer.value)) if about else 0)
 
 
-def _finding(one: Told, newest: Told) -> Finding:
+def _finding(one: Measurement, newest: Measurement) -> Finding:
     now, then = newest.reading, one.reading
-    day = f" of {newest.of.day}" if newest.of.day else ""
-    message = f"{then.name} is {amount(then)} here, and {amount(now)} in {newest.of.place}{day}"
-    about = f"{one.of.id} {then.key}"
-    also = (newest.of.place,)
-    return Finding("metric-drift", one.of.file, one.of.first_line, message, about, also, newest.of.day)
+    day = f" of {newest.source.day}" if newest.source.day else ""
+    message = f"{then.name} is {amount(then)} here, and {amount(now)} in {newest.source.place}{day}"
+    about = f"{one.source.id} {then.key}"
+    also = (newest.source.place,)
+    return Finding("metric-drift", one.source.file, one.source.first_line, message, about, also, newest.source.day)
 
 
-def _told(context: AuditContext) -> Iterator[Told]:
+def _measurements(context: AuditContext) -> Iterator[Measurement]:
     for one in context.extracted:
         if one.category == "metrics" and _is_stated(one):
             around = content_words(" ".join((*one.headings, one.text)))
@@ -154,7 +154,7 @@ def _told(context: AuditContext) -> Iterator[Told]:
             label = frozenset(content_words(found[1] if (found := _LABEL.match(line)) else ""))
             for reading in one.readings:
                 of_line = own & label if line.startswith(reading.name) else own
-                yield Told(reading, one, subject, frozenset() if one.grade == "marker" else of_line)
+                yield Measurement(reading, one, subject, frozenset() if one.grade == "marker" else of_line)
 
 
 def _is_stated(one: Extracted) -> bool:
@@ -171,5 +171,5 @@ def _is_name(word: str) -> bool:
     return not any(says(form, "metrics", field) for form in (word, f"{word}s") for field in _FIELDS)
 
 
-def _when(one: Told) -> tuple[date, str, int]:
-    return (one.of.day or date.min, one.of.file, one.of.first_line)
+def _when(one: Measurement) -> tuple[date, str, int]:
+    return (one.source.day or date.min, one.source.file, one.source.first_line)

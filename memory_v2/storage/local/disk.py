@@ -36,9 +36,12 @@ def expect_regular(place: Path, found: os.stat_result | None) -> None:
         raise OSError(errno.ENXIO, "it is not a regular file; move it away", str(place))
 
 
-def store_bytes(temporary: Path, data: bytes, instead_of: os.stat_result | None = None) -> None:
-    """Creates a file with these bytes, flushed to the disk when the call returns. It gets the mode and the owner of the
-    file that it is to replace; otherwise only its owner can read it, who is that of the folder if root creates it."""
+def store_bytes(
+    temporary: Path, data: bytes, instead_of: os.stat_result | None = None, is_flushed: bool = True
+) -> None:
+    """Creates a file with these bytes, flushed to the disk when the call returns unless told otherwise. It gets the
+    mode and the owner of the file that it is to replace; otherwise only its owner can read it, who is that of the
+    folder if root creates it."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     descriptor = os.open(temporary, flags, 0o600)
     try:
@@ -50,7 +53,8 @@ def store_bytes(temporary: Path, data: bytes, instead_of: os.stat_result | None 
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(descriptor, rest) :]
-        os.fsync(descriptor)
+        if is_flushed:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memory_v2.errors import SilicaError, StorageError
 from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, PageChange, Revision, pages_since
 from memory_v2.storage.local.disk import (
-    expect_regular,
+    advice,
     explained,
     leave_to_owner_above,
     lstat,
@@ -32,8 +32,17 @@ from memory_v2.storage.local.disk import (
     sync_folder,
 )
 from memory_v2.storage.local.git_message import read_message
-from memory_v2.storage.local.git_objects import FlushedObjects, damaged_pack
-from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT, make_repository, new_commit, sweep, unlock
+from memory_v2.storage.local.git_objects import ObjectWriter, damaged_pack, restore
+from memory_v2.storage.local.git_repository import (
+    BRANCH,
+    CHECKED_OUT,
+    check_file,
+    check_files,
+    make_repository,
+    new_commit,
+    sweep,
+    unlock,
+)
 from memory_v2.storage.local.git_trees import FILE, file_of, files_below, files_in, find_blob, is_kept, path_of
 from memory_v2.tree.path import ENTRIES, is_entry
 
@@ -95,7 +104,7 @@ class GitHistory:
     @property
     def checked_out(self) -> str:
         """See `History`."""
-        return self._read_ref(CHECKED_OUT) or (self._ask(self._checked_out) if self.begun else "")
+        return self._read_ref(CHECKED_OUT) or (self._ask(lambda: self._packed(CHECKED_OUT)) if self.begun else "")
 
     @property
     def stamp(self) -> str:
@@ -151,7 +160,7 @@ class GitHistory:
     def _walk(self, path: str | None) -> Iterator[Revision]:
         if not self.begun:
             return
-        with self._held_open():
+        with self.held_open():
             commit_id, newer = self._ask(lambda: self._head), ""
             while commit_id:
                 try:
@@ -220,7 +229,7 @@ class GitHistory:
         """See `History`."""
         reader = GitHistory(self._place.parent)
         newest: dict[str, bytes | None] = {}  # what one revision leaves, the next ones find
-        with reader._held_open():
+        with reader.held_open():
             for revision in revisions:
                 changes = []
                 for path in (path for path in revision.paths if not is_entry(path)):
@@ -284,6 +293,8 @@ class GitHistory:
         from dulwich.objects import Blob, Tree
 
         store: Any = self._objects()
+        if store.has_many_unflushed:
+            store.pack_loose()
         parent = self._head
         if parent and self._repo.refs.read_ref(BRANCH) is None:
             logger.warning("the branch of the history is gone; it goes on from %s", parent[:12].decode())
@@ -322,6 +333,7 @@ class GitHistory:
         from dulwich.repo import Repo
 
         if self._opened is None:
+            check_files(self._place)
             if self._place.is_dir():
                 with suppress(OSError):  # copies by git, zip or S3 lack the empty folders, and half a copy anything
                     for name in ("refs/heads", "objects/pack"):
@@ -330,43 +342,26 @@ class GitHistory:
                         (self._place / "HEAD").write_bytes(b"ref: %s\n" % BRANCH)
             else:
                 make_repository(self._place)
-            self._expect_regular_files()
             self._opened = Repo(str(self._place))
         return self._opened
 
-    def _expect_regular_files(self) -> None:
-        """Raises `HistoryDamaged` if a pipe or a device is where git has a file: to open it may take for ever."""
-        files = (
-            self._place / name for name in ("HEAD", "config", "packed-refs", BRANCH.decode(), CHECKED_OUT.decode())
-        )
-        for file in (*files, *self._place.glob("objects/info/*"), *self._place.glob("objects/pack/*")):
-            self._expect_regular(file)
-
-    def _expect_regular(self, file: Path) -> None:
-        try:
-            expect_regular(file, lstat(file))
-        except OSError as error:
-            raise HistoryDamaged(f"the history in {self._place} is damaged: {file.name}: {error.strerror}") from error
-
-    def _objects(self) -> FlushedObjects:
-        return FlushedObjects(self._repo.object_store, self._place / "objects")
+    def _objects(self) -> ObjectWriter:
+        return ObjectWriter(self._repo.object_store, self._place)
 
     def _object(self, object_id: bytes) -> Any:
         """The object of this id. Raises `KeyError` if there is none."""
         name = object_id.decode("ascii")
-        self._expect_regular(self._place / "objects" / name[:2] / name[2:])
+        check_file(self._place, self._place / "objects" / name[:2] / name[2:])
         return self._repo.object_store[object_id]
 
     def _despite_locks(self, act: Callable[[], Answer]) -> Answer:
         """Returns the result of `act`. If a dead process left locks behind, removes them and tries once more."""
         try:
-            with self._explained():
-                return act()
+            return self._ask(act)
         except _Locked:
             time.sleep(GIT_SECONDS)
             unlock(self._place)
-            with self._explained():
-                return act()
+            return self._ask(act)
 
     def _close(self) -> None:
         opened, self._opened = self._opened, None
@@ -385,8 +380,8 @@ class GitHistory:
                 raise KeyError(BRANCH)
         return head
 
-    def _checked_out(self) -> str:
-        return (self._repo.refs.read_ref(CHECKED_OUT) or b"").decode()
+    def _packed(self, name: bytes) -> str:
+        return (self._repo.refs.read_ref(name) or b"").decode()
 
     def _read_ref(self, name: bytes) -> str:
         """The ref, if it has a file of its own. Reading it here spares those who only read pages the import of
@@ -447,8 +442,8 @@ class GitHistory:
         return changed
 
     def _ask(self, ask: Callable[[], Answer]) -> Answer:
-        """Returns the result of `ask`. If the repository seems damaged, opens it again and asks once more: another
-        process may have just packed it."""
+        """Returns the result of `ask`. If the repository seems damaged, asks once more: another process may have just
+        packed it, or a power cut has taken objects that were not flushed."""
         with self._lock:
             try:
                 with self._explained():
@@ -456,20 +451,20 @@ class GitHistory:
             except HistoryDamaged:
                 time.sleep(GIT_SECONDS)
                 self._close()
+                restore(self._place)
                 with self._explained():
                     return ask()
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Keeps the repository open, and turns exceptions into `StorageError`. For a damaged repository dulwich raises
-        all kinds of exceptions, so any of them becomes `HistoryDamaged`."""
-        with self._lock, self._held_open():
+        """Keeps the repository open. Any exception becomes a `StorageError`: dulwich raises all kinds for damage."""
+        with self._lock, self.held_open():
             try:
                 yield
             except SilicaError:
                 raise
             except OSError as error:
-                raise StorageError(f"cannot reach the history in {self._place}: {error.strerror or error}") from error
+                raise StorageError(f"cannot reach the history in {self._place}: {advice(error)}") from error
             except Exception as error:
                 if type(error).__name__ == "FileLocked":  # dulwich is imported only where it is needed
                     raise _Locked(f"the history in {self._place} is locked: {error}") from error
@@ -479,7 +474,7 @@ class GitHistory:
                 ) from error
 
     @contextmanager
-    def _held_open(self) -> Iterator[None]:
+    def held_open(self) -> Iterator[None]:
         """Leaves the repository open between calls."""
         with self._lock:
             self._users += 1

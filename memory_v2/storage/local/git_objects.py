@@ -1,31 +1,48 @@
-"""Writing git objects so that they survive a power cut, and telling whether packs of them are whole."""
+"""Writing git objects so that they survive a power cut, and telling whether packs of them are whole.
+
+The objects of a revision have a file each, as git expects, and are also written together to one file in the folder
+`unflushed`. Only that file is flushed: a power cut may take the others, and `restore` writes them again. After
+`MAX_UNFLUSHED` revisions all of them become a pack.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from memory_v2.storage.local.disk import leave_to_owner_above, lstat, new_temporary, store_bytes, sync_folder
+from memory_v2.storage.local.disk import (
+    leave_to_owner_above,
+    lstat,
+    make_folder,
+    new_temporary,
+    read_bytes,
+    store_bytes,
+    sync_folder,
+)
 
+UNFLUSHED = "unflushed"
+MAX_UNFLUSHED = 256
+"""How many revisions are recorded before their objects become a pack: that takes a tenth of a second."""
 MANY = 100
-"""How many objects of one revision are written as a pack: two files to flush instead of hundreds."""
+"""How many objects of one revision are written as a pack at once."""
 
-_IS_ID = re.compile("[0-9a-f]{40}").fullmatch
+_is_id = re.compile("[0-9a-f]{40}").fullmatch
 
 
-class FlushedObjects:
-    """An object store that writes the objects of a revision durably: each to its own file, or many as one pack.
-    Temporary files are made where `sweep` finds them: among the packs, and in `objects/` itself, without listing its
-    256 subfolders."""
+class ObjectWriter:
+    """Writes objects to a repository durably. Temporary files are made where `sweep` finds them: among the packs, and
+    in `objects/` itself, without listing its 256 subfolders."""
 
-    def __init__(self, store: Any, folder: Path) -> None:
+    def __init__(self, store: Any, place: Path) -> None:
         self._store = store
-        self._folder = folder
+        self._folder = place / "objects"
+        self._unflushed = place / UNFLUSHED
         self._added: dict[bytes, Any] = {}
 
     def __getitem__(self, object_id: bytes) -> Any:
@@ -36,43 +53,39 @@ class FlushedObjects:
         self._added[added.id] = added
 
     def flush(self) -> None:
-        """Writes and flushes all added objects that are not there yet, and their names."""
+        """Writes all added objects that are not there yet, durably."""
         added = list(self._added.values())
         if len(added) >= MANY:
             added = [one for one in added if one.id not in self._store]
         if len(added) >= MANY:
             self.write_pack(added)
             return
-        changed: set[Path] = set()
-        for one in added:
-            self._write_loose(one, changed)
-        for folder in changed:
-            sync_folder(folder)
+        written = [(one.id.decode(), one.as_legacy_object()) for one in added]
+        make_folder(self._unflushed)
+        temporary = new_temporary(self._folder)
+        store_bytes(temporary, b"".join(b"%s %d\n%s" % (name.encode(), len(data), data) for name, data in written))
+        temporary.replace(self._unflushed / written[-1][0])
+        sync_folder(self._unflushed)
+        for name, data in written:
+            _write_loose(self._folder, name, data, is_flushed=False)
+
+    @property
+    def has_many_unflushed(self) -> bool:
+        """Whether it is time for `pack_loose`."""
+        return len(_files(self._unflushed)) >= MAX_UNFLUSHED
 
     def pack_loose(self) -> int:
         """Writes all objects that have a file of their own as a pack, and removes those files once it is durable.
         Returns their number."""
         names = ["".join(file.parts[-2:]) for file in self._folder.glob("[0-9a-f][0-9a-f]/*")]
-        loose = [self._store[name.encode()] for name in names if _IS_ID(name)]
+        loose = [self._store[name.encode()] for name in names if _is_id(name)]
         if loose:
             self.write_pack(loose)
         for one in loose:
             self._store.delete_loose_object(one.id)
+        for file in _files(self._unflushed):
+            file.unlink(missing_ok=True)
         return len(loose)
-
-    def _write_loose(self, added: Any, changed: set[Path]) -> None:
-        name = added.id.decode()
-        file = self._folder / name[:2] / name[2:]
-        changed.add(file.parent)
-        if file.exists():
-            return
-        if not file.parent.exists():
-            file.parent.mkdir(mode=0o700, exist_ok=True)
-            leave_to_owner_above(file.parent)
-            changed.add(self._folder)
-        temporary = new_temporary(self._folder)
-        store_bytes(temporary, added.as_legacy_object())
-        temporary.replace(file)
 
     def write_pack(self, objects: Sequence[Any]) -> None:
         """Writes these objects as a pack, durably."""
@@ -82,6 +95,45 @@ class FlushedObjects:
         for kind in ("pack", "idx"):
             leave_to_owner_above(packs / f"pack-{pack.name().decode()}.{kind}")
         sync_folder(packs)
+
+
+def restore(place: Path) -> None:
+    """Writes the objects of the newest revisions again that a power cut has taken. Files that are not whole, and disks
+    that are read-only, are passed over."""
+    for file in _files(place / UNFLUSHED):
+        with suppress(OSError, ValueError):
+            for name, data in _objects_in(read_bytes(file)):
+                _write_loose(place / "objects", name, data, is_flushed=True)
+
+
+def _objects_in(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """The names and the bytes of the objects in a file of `unflushed`. Raises `ValueError` if it is none."""
+    while data:
+        head, _, rest = data.partition(b"\n")
+        name, size = head.decode("ascii").split(" ")
+        if not _is_id(name) or len(rest) < int(size):
+            raise ValueError("these are not the objects of a revision")
+        yield name, rest[: int(size)]
+        data = rest[int(size) :]
+
+
+def _write_loose(folder: Path, name: str, data: bytes, is_flushed: bool) -> None:
+    """Gives an object a file of its own, unless it has one."""
+    file = folder / name[:2] / name[2:]
+    if file.exists() and not (is_flushed and read_bytes(file) != data):
+        return
+    if not file.parent.exists():
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        leave_to_owner_above(file.parent)
+    temporary = new_temporary(folder)
+    store_bytes(temporary, data, is_flushed=is_flushed)
+    temporary.replace(file)
+
+
+def _files(folder: Path) -> list[Path]:
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return sorted(folder.iterdir())
+    return []
 
 
 _HASH = 20

@@ -14,11 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memory_v2.storage.format import FORMAT
+from memory_v2.storage.format import REPAIR
 from memory_v2.storage.history import HistoryDamaged, Revision
 from memory_v2.storage.local.disk import replace_bytes, sync_folder
 from memory_v2.storage.local.git_message import message_of, read_message
-from memory_v2.storage.local.git_objects import FlushedObjects
+from memory_v2.storage.local.git_objects import UNFLUSHED, ObjectWriter
 from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT, new_commit
 from memory_v2.storage.names import SUFFIX
 from memory_v2.storage.rewriting import Extent, Rules
@@ -56,10 +56,9 @@ class GitRewrite:
             refs, store = self._refs(repo), _Staged(repo.object_store, self._made)
             newest = refs[BRANCH]
             commit = new_commit(record, store[newest].tree, [newest])
-            objects = FlushedObjects(repo.object_store, Path(repo.path) / "objects")
-            for made in (*self._made.values(), commit):
-                objects.add_object(made)
-            objects.flush()
+            objects = ObjectWriter(repo.object_store, Path(repo.path))
+            objects.pack_loose()  # so that nothing depends on files that still hold what is to be forgotten
+            objects.write_pack([*self._made.values(), commit])
             return {"refs": {name.decode(): new.decode() for name, new in (refs | {BRANCH: commit.id}).items()}}
 
         staged: dict[str, Any] = self._work(act)
@@ -170,21 +169,23 @@ def adopt(repo: Any, staged: Mapping[str, Any]) -> None:
         if not is_ref or commit_id.encode() not in repo.object_store:
             raise HistoryDamaged(
                 f"the history in {place} cannot become what was staged, {name!r} leads nowhere; "
-                f'make .metadata/format.json {{"format": {FORMAT}}}, and forget it again'
+                f"{REPAIR}, and forget it again"
             )
     for name, commit_id in (refs | {CHECKED_OUT.decode(): refs[BRANCH.decode()]}).items():
         replace_bytes(place / name, f"{commit_id}\n".encode("ascii"))
     for name in _BY_GIT:
         _remove(place / name)
-    _remove_unreachable(repo, place / "objects")
+    _remove(place / UNFLUSHED)
+    sync_folder(place)
+    _remove_unreachable(repo, place)
 
 
-def _remove_unreachable(repo: Any, folder: Path) -> None:
+def _remove_unreachable(repo: Any, place: Path) -> None:
     from dulwich.gc import find_reachable_objects
 
-    store = repo.object_store
+    store, folder = repo.object_store, place / "objects"
     kept = find_reachable_objects(store, repo.refs)
-    objects = FlushedObjects(store, folder)
+    objects = ObjectWriter(store, place)
     for pack in list(store.packs):
         held = set(pack)
         if held <= kept:
