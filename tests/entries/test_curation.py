@@ -198,7 +198,7 @@ def test_another_agent_verifies_an_entry_which_is_then_shared_and_undo_takes_tha
 
 def test_what_cannot_be_verified_is_refused(memory: Memory) -> None:
     first = memory.entries.capture(TEXT, "hawk").id
-    with pytest.raises(NotAllowed, match="hawk's own"):
+    with pytest.raises(NotAllowed, match="Hawk's own"):
         memory.entries.verify(first, "Hawk")
     with pytest.raises(EntryNotFound):
         memory.entries.verify("hawk/obs-2026-02-15-099", "shield")
