@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from memory_v2.cli.columns import Column, table
-from memory_v2.cli.plans import tell_plan
-from memory_v2.cli.report import out_result
-from memory_v2.cli.show import out, plain, style, tell
-from memory_v2.cli.spinner import working
+from memory_v2.cli.output import Column, out, out_result, plain, style, table, tell, tell_plan, working
 from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory, word
 from memory_v2.memory_entries import Entries
 from memory_v2.text.amounts import counted, counted_entries
