@@ -21,6 +21,7 @@ VERBS = {
     "entries": "entries",
     "route": "curate",
     "age": "curate",
+    "verify": "curate",
     "promote": "curate",
     "dedupe": "curate",
     "consolidate": "curate",
