@@ -41,7 +41,7 @@ VERBS = {
     "gc": "history",
     "checkpoint": "checkpoint",
     "import": "import_:import_verb",
-    "migrate": "import_",
+    "migrate": "import_:migrate_verb",
     "export": "export",
     "forget": "forget",
     "check": "inspect",

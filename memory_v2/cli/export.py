@@ -7,12 +7,14 @@ from typing import Literal
 
 import click
 
+from memory_v2 import migrate
 from memory_v2.cli.edge import FINDINGS
 from memory_v2.cli.report import tell_how_to_begin
 from memory_v2.cli.show import out, out_json, plain, tell
 from memory_v2.cli.spinner import working
 from memory_v2.cli.verb import Verb, json_option, with_memory
 from memory_v2.memory import Memory
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, counted_entries, size
 
 
@@ -49,20 +51,16 @@ def export(
       silica memory export --form file memory-in-one.md
       silica memory export --form jsonl - | jq .path
     """
-    from memory_v2.migrate.export import export as run
-    from memory_v2.migrate.export import exported_data
-    from memory_v2.serialize import document
-
     if str(dest) == "-":
         if form == "folder" or as_json:
             option = "--json" if as_json else "--form folder"
             raise click.UsageError(f"standard output cannot be combined with {option}", context)
         with working("exporting"):
-            data, left_out = exported_data(memory, form)
+            data, left_out = migrate.export.exported_data(memory, form)
         out(data, newline=False)
     else:
         with working("exporting"):
-            done = run(memory, dest, form, force)
+            done = migrate.export.export(memory, dest, form, force)
         left_out = done.left_out
         if as_json:
             out_json(document(done))
