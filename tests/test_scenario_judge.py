@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
 from bench.scenario.judge import Watch, standings
 from bench.scenario.key import SUBJECTS
@@ -81,15 +80,6 @@ def test_a_part_that_was_told_otherwise_is_judged_by_the_page_on_which_that_was_
         pages = {**missing, "lumen/deploys": before["lumen/deploys"].with_body([])}
         stands = next(one for one in standings(TEXTS, pages, watch.retold) if one.text == 3)
         assert (stands.verdict, stands.pages) == (verdict, ("lumen/deploys",) if verdict == "right" else ())
-
-
-def test_a_part_that_is_told_in_other_words_at_once_is_judged_by_the_page_that_was_written() -> None:
-    missing = shelved({subject: subject for subject in SUBJECTS}, 2)
-    pages = {**missing, "lumen/deploys": parse_page("lumen/deploys", "# Deploys\n")}
-    watch = Watch(TEXTS)
-    watch.see(replace(written(pages, 3, "replace"), result=WriteResult("lumen/deploys")))
-    stands = next(one for one in standings(TEXTS, pages, watch.retold) if one.text == 3)
-    assert (stands.verdict, stands.pages) == ("right", ("lumen/deploys",))
 
 
 def test_a_description_that_says_what_was_true_once_is_stale() -> None:

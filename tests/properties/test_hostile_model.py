@@ -36,34 +36,24 @@ MARK = "zqx"
 
 NAMES = ["Alice", "Boat", "Silica", "Deploy", "Garden", "Paris", "Ledger", "Kiln"]
 BAD_PATHS = [
-    "../x",
-    "/abs",
-    ".metadata/x",
-    "CON",
-    "a/../b",
-    "x" * 10_240,
-    "a\nb",
-    "[[a]]",
-    "MEMORY",
-    "Memory",
-    "",
-    " ",
-    "a.md",
+    *(
+        "../x",
+        "/abs",
+        ".metadata/x",
+        "CON",
+        "a/../b",
+        "x" * 10_240,
+        "a\nb",
+        "[[a]]",
+        "MEMORY",
+        "Memory",
+        "",
+        " ",
+        "a.md",
+    ),
 ]
 BAD_NAMES = [
-    "misc",
-    "other",
-    "notes-2",
-    "part-2",
-    "../up",
-    "/abs",
-    "CON",
-    "a\nb",
-    "[[x]]",
-    "x" * 10_240,
-    "",
-    "MEMORY",
-    "a/b",
+    *("misc", "other", "notes-2", "part-2", "../up", "/abs", "CON", "a\nb", "[[x]]", "x" * 10_240, "", "MEMORY", "a/b"),
 ]
 GOOD_PATHS = ["projects/silica", "Projects/x", "alice", "Alice", "ALICE/x", "boat", "boat/sails", "garden"]
 CHATTER = [
@@ -93,17 +83,8 @@ class Hostile:
     @property
     def _tricks(self) -> list[Callable[[Conversation], Answer]]:
         plausible = [self.plausible] * 20 + [self.mixed] * 4 + [self.garbage] * 3
-        return [
-            *plausible,
-            self.empty,
-            self.says,
-            self.refuses,
-            self.fails,
-            self.breaks,
-            self.for_ever,
-            self.huge,
-            self.many,
-        ]
+        odd = [self.empty, self.says, self.refuses, self.fails, self.breaks, self.for_ever, self.huge, self.many]
+        return [*plausible, *odd]
 
     # what it says
 
@@ -177,24 +158,8 @@ class Hostile:
         return name, arguments
 
     def value(self) -> Any:
-        bad = [
-            None,
-            True,
-            -1,
-            0,
-            10**30,
-            1.5,
-            float("nan"),
-            "",
-            "n1-n999",
-            "1, 1",
-            [],
-            {},
-            [None],
-            [[1]],
-            {"a": [1]},
-            "\ud800",
-        ]
+        numbers = [-1, 0, 10**30, 1.5, float("nan")]
+        bad = [None, True, *numbers, "", "n1-n999", "1, 1", [], {}, [None], [[1]], {"a": [1]}, "\ud800"]
         return self.rng.choice([*bad, self.chatter(), "memory", "n1", 1, 2, *BAD_PATHS])
 
     # calls that fit
@@ -268,23 +233,10 @@ class Hostile:
             ("create_page", {**made, "path": name, "blocks": f"n{n}"}) for n, name in ((1, "Clash"), (2, "clash"))
         ]
         read = ("read_pages", {"paths": [self.rng.choice([*BAD_PATHS, page, "ghost"])]})
-        usual: list[list[tuple[str, dict[str, Any]]]] = [
-            [place],
-            [place, remove],
-            [replace_new],
-            [rewrite],
-            [create],
-            [known, remove],
-            [remove, place_some],
-        ]
-        odd: list[list[tuple[str, dict[str, Any]]]] = [
-            [place_some],
-            [place, insert],
-            [replace_text, place],
-            [known],
-            [known_some, remove],
-            [remove, known],
-        ]
+        usual: list[list[tuple[str, dict[str, Any]]]] = [[place], [place, remove], [replace_new], [rewrite], [create]]
+        usual += [[known, remove], [remove, place_some]]
+        odd: list[list[tuple[str, dict[str, Any]]]] = [[place_some], [place, insert], [replace_text, place], [known]]
+        odd += [[known_some, remove], [remove, known]]
         odd += [[rewrite_own, place], [rewrite_all], [create, place], clash, [read], [replace_text], [place, rewrite]]
         return self.rng.choice(self.rng.choice([usual, odd]))
 

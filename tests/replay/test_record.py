@@ -86,64 +86,6 @@ def test_a_key_is_sent_to_nobody_on_this_machine(one: Provider, folder: Path, mo
     assert {request.key for request in one.requests} == {"none"}
 
 
-@pytest.mark.parametrize(
-    ("endpoint", "local"),
-    [
-        ("http://127.0.0.1:8765", True),
-        ("http://localhost:1", True),
-        ("http://[::1]:1", True),
-        ("http://192.168.0.7", True),
-        ("http://studio.local:11434", True),
-        ("https://api.anthropic.com", False),
-        ("https://8.8.8.8", False),
-    ],
-)
-def test_an_endpoint_of_this_machine_or_network_is_not_named(endpoint: str, local: bool) -> None:
-    assert record.is_local(endpoint) == local
-
-
-def test_the_vendor_is_asked_with_a_key(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    sources: list[record.Source] = []
-
-    def note(scenario: Scenario, source: record.Source, folder: Path, aside: Path) -> bool:
-        sources.append(source)
-        return True
-
-    monkeypatch.setattr(record, "record", note)
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    assert record.main(["--wire", "anthropic", "litellm-anthropic"], folder) == 0
-    assert {(one.endpoint, one.key, one.recorded["endpoint"]) for one in sources} == {
-        ("https://api.anthropic.com", KEY, "api.anthropic.com")
-    }
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        ([], "set ANTHROPIC_API_KEY, or name a local --endpoint"),
-        (["--only", "coffee"], "no scenario is called coffee"),
-        (["--endpoint", "127.0.0.1:8765"], "an endpoint is an address such as"),
-        (["--wire", "smoke"], "invalid choice"),
-    ],
-)
-def test_what_cannot_be_begun_is_told(
-    arguments: list[str], told: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        record.main(arguments, folder)
-    assert ended.value.code == 2
-    assert told in capsys.readouterr().err
-
-
-def test_only_what_is_missing_is_recorded(one: Provider, folder: Path) -> None:
-    old = cassette_file("tea", "openai", folder)
-    old.parent.mkdir(parents=True)
-    old.write_text("old", "utf-8")
-    assert record.main(["--missing", "--endpoint", one.url], folder) == 0
-    assert old.read_text("utf-8") == "old"
-    assert len(names(folder)) == len(WIRES)
-
-
 def refusing(stage: Stage, result: WriteResult) -> None:
     raise AssertionError("there is no coffee")
 
@@ -187,15 +129,3 @@ def test_what_is_not_good_is_left_aside_and_the_old_one_stays(
     assert cassette_file("tea", "anthropic", folder).read_bytes() == old
     (aside,) = tmp_path.glob("recorded-*/anthropic/tea.yaml")
     assert str(aside) in said
-
-
-def test_what_the_planner_decided_is_recorded_if_the_judge_accepts_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def content(stage: Stage, result: WriteResult) -> None:
-        assert "Tea is at four" in stage.text()
-
-    monkeypatch.setattr(record, "SCENARIOS", (Scenario("tea", "", tea().act, content),))
-    with provider(lambda _: Says(stop="refusal")) as one:
-        assert record.main(["--endpoint", one.url, "--wire", "anthropic"], folder) == 0
-    assert "decided by offline, DEGRADED" in capsys.readouterr().out
