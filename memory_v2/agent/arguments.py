@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, asdict, fields, is_dataclass
 from functools import cache
+from inspect import signature
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import pydantic
@@ -38,7 +39,8 @@ class _Arguments(BaseModel):
 
 
 def checked(tool: str, kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments for a tool that takes a dataclass of this kind, with the types that it declares. Raises
+    """The arguments for a tool that takes a dataclass of this kind, or is this function, with the types that
+    are declared. Raises
     `ToolProblem` if they do not fit."""
     try:
         return _model(kind).model_validate(given).model_dump()
@@ -47,7 +49,7 @@ def checked(tool: str, kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
-    """The JSON schema of a dataclass of arguments."""
+    """The JSON schema of a dataclass of arguments, or of a function that takes them after what it works with."""
     schema: dict[str, Any] = _plain(_model(kind).model_json_schema())
     return schema
 
@@ -55,7 +57,12 @@ def schema_of(kind: Any) -> dict[str, Any]:
 @cache
 def _model(kind: Any) -> type[BaseModel]:
     types = get_type_hints(kind, include_extras=True)
-    given: dict[str, Any] = {field.name: (_type(types[field.name]), _default(field)) for field in fields(kind)}
+    if is_dataclass(kind):
+        defaults = {field.name: _default(field) for field in fields(kind)}
+    else:
+        _, *parameters = signature(kind).parameters.values()
+        defaults = {one.name: ... if one.default is one.empty else one.default for one in parameters}
+    given: dict[str, Any] = {name: (_type(types[name]), default) for name, default in defaults.items()}
     return pydantic.create_model(kind.__name__, __base__=_Arguments, **given)
 
 

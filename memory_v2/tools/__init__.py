@@ -6,9 +6,9 @@ result = dispatch(memory, call.name, call.input)
 
 from __future__ import annotations
 
-from memory_v2.tools.definitions import TOOLS, Tool
 from memory_v2.tools.dispatch import ToolResult, dispatch
 from memory_v2.tools.forms import claude_tools, openai_responses_tools, openai_tools
+from memory_v2.tools.tools import TOOLS, Tool
 
 __all__ = [
     "TOOLS",

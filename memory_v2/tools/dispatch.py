@@ -23,8 +23,8 @@ from memory_v2.errors import (
     ToolProblem,
 )
 from memory_v2.memory import Memory
-from memory_v2.tools.answers import Answer
-from memory_v2.tools.definitions import TOOLS
+from memory_v2.tools.answer import Answer
+from memory_v2.tools.tools import TOOLS
 from memory_v2.tree.path import ROOT
 
 LONGEST_ERROR = 1_000
@@ -80,8 +80,7 @@ def _run(memory: Memory, name: object, arguments: Mapping[str, Any] | str | None
     tool = _BY_NAME.get(name) if isinstance(name, str) else None
     if tool is None:
         raise ToolProblem(f"there is no tool {str(name)[:80]!r}; the tools are {', '.join(_BY_NAME)}")
-    given = checked(tool.name, tool.arguments, as_object(tool.name, arguments))
-    return tool.run(memory, tool.arguments(**given))
+    return tool.run(memory, **checked(tool.name, tool.run, as_object(tool.name, arguments)))
 
 
 def as_object(tool: str, arguments: Mapping[str, Any] | str | None) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memory_v2.memory import Memory
-from memory_v2.tools.definitions import TOOLS, Tool
+from memory_v2.tools.tools import TOOLS, Tool
 
 
 def claude_tools(memory: Memory) -> list[dict[str, Any]]:
@@ -24,7 +24,7 @@ def openai_responses_tools(memory: Memory) -> list[dict[str, Any]]:
     return [{"type": "function", **_function(tool, memory)} for tool in TOOLS]
 
 
-def _function(tool: Tool[Any], memory: Memory) -> dict[str, Any]:
+def _function(tool: Tool, memory: Memory) -> dict[str, Any]:
     return {
         "name": tool.name,
         "description": tool.about(memory),

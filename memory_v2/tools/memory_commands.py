@@ -13,7 +13,7 @@ from typing import Any
 
 from memory_v2.errors import InvalidPath, NotAllowed, PageExists, PageNotFound, SilicaError, ToolProblem
 from memory_v2.memory import Memory
-from memory_v2.tools.answers import LONGEST
+from memory_v2.tools.answer import LONGEST
 from memory_v2.tools.dispatch import ToolResult, as_object, next_move, refusal
 from memory_v2.tools.memory_paths import file_path, place
 from memory_v2.tools.memory_views import existing, files, is_folder, named_file, numbered, page_at, text_at, view

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from memory_v2.errors import InvalidPath, PageNotFound, ToolProblem
 from memory_v2.memory import Memory
-from memory_v2.tools.answers import LONGEST, how_many_fit
+from memory_v2.tools.answer import LONGEST, how_many_fit
 from memory_v2.tools.memory_paths import Place, file_path, listed, place
 from memory_v2.tree.exact import is_bare, text_of
 from memory_v2.tree.merged import tidied

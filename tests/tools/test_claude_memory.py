@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_v2.memory import Memory
-from memory_v2.tools.answers import LONGEST
+from memory_v2.tools.answer import LONGEST
 from memory_v2.tools.claude_memory import AsyncClaudeMemoryTool, ClaudeMemoryTool
 from memory_v2.tools.memory_commands import CLAUDE_MEMORY_TOOL, answer_memory_command
 from tests.effort import effort

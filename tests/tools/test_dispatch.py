@@ -19,7 +19,7 @@ from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tools import TOOLS, ToolResult, dispatch
-from memory_v2.tools.answers import LONGEST
+from memory_v2.tools.answer import LONGEST
 from tests.effort import effort
 from tests.operations.scenes import call, calls, offline
 from tests.properties.whole import clock, faults, pages_of

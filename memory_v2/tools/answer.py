@@ -1,0 +1,129 @@
+"""What a tool answers: the text for the model, short and bounded in size, and the same as JSON data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memory_v2.operations.results import EntryResult
+from memory_v2.text.amounts import counted, size
+from memory_v2.text.plain import plain, shorten
+from memory_v2.tree.block import split_lines
+
+if TYPE_CHECKING:
+    from memory_v2.operations.history import PastOperation
+    from memory_v2.operations.results import PageInfo, Result, SearchResult
+
+LONGEST = 16_000
+"""Limits an answer, in characters: a page of the usual size fits in whole, and it is some 4,000 tokens."""
+LONGEST_EXCERPT = 4_000
+"""Limits one excerpt, in characters, so that several fit into an answer."""
+LONGEST_TITLE = 100
+"""Limits a title or a summary in a list, in characters."""
+SHORTEST_ID = 4
+"""How many characters of an id must be given."""
+MOST_NAMED = 20
+"""Limits the pages that a sentence names."""
+MOST_QUOTED = 5
+"""Limits the lines that a sentence quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool returns: the text for the model, and the same as JSON data. `quotes`: the text repeats words that
+    were stored before."""
+
+    text: str
+    document: dict[str, Any]
+    quotes: bool = False
+
+
+def how_many_fit(parts: Sequence[str]) -> int:
+    """How many of the parts fit into an answer: at least one, if there is one."""
+    total = 0
+    for number, part in enumerate(parts):
+        total += len(part) + 1
+        if total > LONGEST:
+            return max(number, 1)
+    return len(parts)
+
+
+def with_notes(said: str, result: Result) -> str:
+    """The sentence, with who decided if that was not the configured model, and how to take the change back."""
+    if result.degraded:
+        said += f" Decided by {result.decided_by}: {shorten(result.degraded, LONGEST_TITLE)}."
+    return f"{said} To take it back: undo_memory with revision {result.revision!r}." if result.revision else said
+
+
+def shortened(document: dict[str, Any]) -> dict[str, Any]:
+    """The document of a change, with a long diff cut at a line."""
+    lines = split_lines(document["changes"])
+    if len(document["changes"]) > LONGEST:
+        kept = "".join(lines[: how_many_fit(lines)])[:LONGEST]
+        document = {**document, "changes": f"{kept}[the diff is cut here; 'silica memory show' shows all of it]\n"}
+    return document
+
+
+def named(paths: Iterable[str]) -> str:
+    """Paths in a sentence; of many, the first."""
+    named = [repr(path) for path in paths]
+    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    return ", ".join(named[:MOST_NAMED]) + more
+
+
+def quoted(lines: Sequence[str]) -> str:
+    """Lines in a sentence; of many, the first."""
+    more = f" and {counted(len(lines) - MOST_QUOTED, 'more line')}" if len(lines) > MOST_QUOTED else ""
+    return ", ".join(repr(shorten(line, LONGEST_TITLE)) for line in lines[:MOST_QUOTED]) + more
+
+
+def page_line(page: PageInfo) -> str:
+    """A page in a list."""
+    return (
+        f"{page.path} · {size(page.size_bytes)} · {page.last_updated:%Y-%m-%d} · {shorten(page.title, LONGEST_TITLE)}"
+    )
+
+
+def hit(number: int, result: SearchResult) -> str:
+    """An answer of a search: where it is and what it says."""
+    first, last = result.lines
+    if isinstance(result, EntryResult):
+        into = f"worked into {plain(', '.join(result.consolidated_into))}" if result.consolidated_into else ""
+        about = f"about {plain(result.speaks_of)}" if result.speaks_of else ""
+        told = [f"entry {result.entry}", f"said on {result.date:%Y-%m-%d}" if result.date else "", about, into]
+        return f"[{number}] {'; '.join(filter(None, told))}\n{excerpt(result)}"
+    told = [
+        f"{result.path}, lines {first}-{last}" if last > first else f"{result.path}, line {first}",
+        f"under {plain(' › '.join(result.headings))}" if result.headings else "",
+        f"said on {result.date:%Y-%m-%d}" if result.date else "",
+        f"about {plain(result.speaks_of)}" if result.speaks_of else "",
+        f"from {plain(result.source)}" if result.source else "",
+    ]
+    return f"[{number}] {'; '.join(filter(None, told))}\n{excerpt(result)}"
+
+
+def excerpt(result: SearchResult) -> str:
+    """The excerpt; a very long one is cut at a line, with where to read on."""
+    lines = split_lines(result.excerpt)
+    if len(result.excerpt) <= LONGEST_EXCERPT:
+        return result.excerpt
+    kept = 0
+    while kept < len(lines) and len("".join(lines[: kept + 1])) <= LONGEST_EXCERPT:
+        kept += 1
+    shown = "".join(lines[:kept]) or result.excerpt[:LONGEST_EXCERPT]
+    at = result.lines[0] + kept
+    return f"{shown.rstrip()}\n[cut here; to read on: read_memory with path {result.path!r} and from_line {at}]"
+
+
+def operation_line(operation: PastOperation) -> str:
+    """A past operation in a list."""
+    paths = operation.paths
+    named = ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
+    parts = [
+        f"{operation.id} · {operation.when:%Y-%m-%d %H:%M} UTC",
+        f"{operation.first.kind}: {shorten(operation.first.summary, LONGEST_TITLE)}",
+        f"pages: {named}" if named else "",
+        f"undone by {operation.undone_by[:12]}" if operation.undone_by else "",
+    ]
+    return " · ".join(filter(None, parts))
