@@ -42,6 +42,12 @@ _FROM = rf"\s*\(?(?:was|from|up from|down from|de|von|vorher|antes|avant|此前|
 _ARROW = rf"{_VALUE.format('_first')}\s*(?:→|->|=>)\s*{_VALUE.format('_last')}"
 
 
+_CELLS = re.compile(
+    rf"\|{_SPACE}(?P<name>[^\W\d_][\w /-]{{0,30}}?){_SPACE}\|\s*(?={_SPACE}{_VALUE.format('')}{_SPACE}\|?\s*\Z)"
+)
+"""The cells of a row that tell a name and, last of all, a number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """One number of a line. `bound` tells whether it is exact; `before` is what it was, if the line says so; a `total`
@@ -107,7 +113,7 @@ def _languages(word: str) -> frozenset[str]:
 
 
 def _all(plain: str, is_stated: bool) -> Iterator[Reading]:
-    rest = plain
+    rest = plain = _CELLS.sub(r"\g<name>: ", plain)
     for change in _changes(plain):
         if name := _known(change.name, is_stated):
             yield _reading(name, change.now, "", change.before)
@@ -139,6 +145,10 @@ def _in_clause(clause: str, is_stated: bool) -> Iterator[Reading]:
         if name and not (counted is None and _GOES_ON.match(after) and not labelled["unit"] and not is_stated):
             yield _reading(name, labelled, "", form=form)
             return
+    named = re.fullmatch(rf"[\W_]*(?P<name>[^\W\d_][\w-]*){_SPACE}{_VALUE.format('')}[\W_]*", clause)
+    if named and says(named["name"], "metrics", "amounts"):  # `post 7` is the seventh
+        yield _reading(named["name"], named, "", form=form)
+        return
     for found in re.finditer(rf"{_VALUE.format('')}", clause):
         if counted := _counted(clause, found.start("value")):
             yield _reading(counted, found, "", form=form)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from memory_v2.files.decoding import decode_text
 from memory_v2.files.left_out import LeftOut
-from memory_v2.notes.languages import CATEGORIES, LONGEST, bare, cues, mentioned, topics
+from memory_v2.notes.languages import CATEGORIES, LONGEST, bare, mentioned, says, topics
 from memory_v2.notes.note import DatedBy, Item, Kind, Note, Section
 from memory_v2.notes.people import handles
 from memory_v2.text.calendar import DAY, named_day
@@ -316,7 +316,8 @@ def _tags(heading: str, texts: Sequence[str], is_dated: bool) -> tuple[str, ...]
     for text in map(bare, [heading, *texts]):
         found.update(mentioned(text))
         found.update(topics(text))
-    found.update(one.category for category in CATEGORIES for one in cues(bare(heading), category, "headings"))
+    for kind in ("titles", "headings"):
+        found.update(category for category in CATEGORIES if says(bare(heading), category, kind))
     found.update(tag.casefold() for text in texts for tag in _HASHTAG.findall(text))
     if is_dated:
         found.add("temporal")

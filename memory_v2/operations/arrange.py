@@ -36,7 +36,7 @@ def merge(context: Context, path: str) -> Result:
 def rename(context: Context, old: str, new: str) -> Result:
     """Moves a page and the pages below it to another path. Raises `PageNotFound`, `PageExists`, `NotAllowed`."""
     old, new = page_path(old), new_page_path(new)
-    return committed(context, lambda draft: _rename(draft, old, new))
+    return committed(context, lambda draft: _rename(draft, old, new), look=True)
 
 
 @operation("delete", changes="tree", recorded=True)
@@ -55,9 +55,9 @@ def delete(context: Context, path: str) -> DeleteResult:
     return DeleteResult(result.path, result.revisions, result.decided_by, result.degraded, moved=moved)
 
 
-def committed(context: Context, stage: Callable[[Draft], str]) -> Result:
-    """Stages and commits, then splits overgrown pages."""
-    path, revision = stage_and_commit(context, stage)
+def committed(context: Context, stage: Callable[[Draft], str], look: bool = False) -> Result:
+    """Stages and commits, then splits overgrown pages; for `look` see `stage_and_commit`."""
+    path, revision = stage_and_commit(context, stage, look=look)
     splits, problem = split_overgrown(context)
     result = Result(path=path, revisions=(revision,) if revision else ())
     return result.with_splits(splits, problem)
@@ -93,7 +93,7 @@ def _rename(draft: Draft, old: str, new: str) -> str:
         raise NotAllowed("the root keeps its name: it is where every reader starts")
     if old == new:
         return new
-    moved = {p: new + p[len(old) :] for p in draft.paths() if p == old or p.startswith(f"{old}/")}
+    moved = {old: new} | {p: new + p[len(old) :] for p in draft.paths() if p.startswith(f"{old}/")}
     others = TakenPaths(draft.paths() - moved.keys())
     for target in moved.values():
         page_path(target)

@@ -32,14 +32,17 @@ MAX_CONFLICTS = 50
 the page by hand time and again: on a busy machine thirteen times in a row have been seen."""
 
 
-def stage_and_commit(context: Context, stage: Callable[[Draft], T], draft: Draft | None = None) -> tuple[T, Change]:
+def stage_and_commit(
+    context: Context, stage: Callable[[Draft], T], draft: Draft | None = None, look: bool = False
+) -> tuple[T, Change]:
     """Stages on a draft and commits; after a conflict starts again with a fresh one, under the lock, so that nobody
-    is faster twice. The first draft may be given. Returns the result of `stage`, which sends no model request, and the
+    is faster twice. The first draft may be given. With `look`, what to change depends on which pages there are, so the
+    index looks at all of them first. Returns the result of `stage`, which sends no model request, and the
     change. Raises `StorageConflict` if there are more than `MAX_CONFLICTS`."""
     with ExitStack() as locks:
         for attempt in range(MAX_CONFLICTS + 1):
             if attempt or draft is None:
-                refresh(context)
+                refresh(context, even_if_fresh=look)
                 draft = Draft(context)
             try:
                 staged = stage(draft)
@@ -159,6 +162,8 @@ def _changed(draft: Draft) -> dict[str, Page | None]:
     """The staged pages that differ from the stored ones, children before parents."""
     changed = {}
     for path, page in draft.staged.items():
+        if page is not None and path not in draft.read:
+            draft.expect_absent(path)
         stored = draft.read.get(path) if draft.before(path) else None
         if page is None and stored is None:
             continue

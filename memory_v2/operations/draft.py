@@ -69,6 +69,8 @@ class Draft:
     def put(self, page: Page) -> None:
         """Stages a page. Raises `PageExists` for a new one whose path differs from another only in case, and
         `NotAllowed` if conflicts of a merge stand where the sections of the stored page should be, and would stay."""
+        if page.path not in self.staged and page.path not in self.read:
+            self.expect_absent(page.path)
         stored = self.before(page.path)
         if stored and stored.text != page.text and is_torn(stored) and any(conflicts(page.text)):
             raise NotAllowed(
@@ -95,6 +97,12 @@ class Draft:
         if None in self.staged.values():  # a path that a removed page has may be free
             return TakenPaths(self.paths()).clash(path)
         return self.context.index.graph().taken.clash(path) or self._new.clash(path)
+
+    def expect_absent(self, path: str) -> None:
+        """Raises `StorageConflict` if there is a page that this operation has never looked at, and would overwrite."""
+        if self.before(path) is not None:
+            self.context.freshness.expire()  # the index does not know of it yet
+            raise StorageConflict(f"the page {path!r} was created by somebody else meanwhile")
 
     def expect_unchanged(self, paths: Iterable[str]) -> None:
         """Raises `StorageConflict` if one of these pages has changed since this operation read it."""

@@ -79,7 +79,7 @@ def delete_folder(context: Context, path: str) -> Result:
             draft.remove(one)
         return path
 
-    return committed(context, stage)
+    return committed(context, stage, look=True)
 
 
 @operation("rename_folder", changes="tree", recorded=True)
@@ -100,7 +100,7 @@ def rename_folder(context: Context, old: str, new: str) -> Result:
         move_pages(draft, moved)
         return new
 
-    return committed(context, stage)
+    return committed(context, stage, look=True)
 
 
 def _below(draft: Draft, path: str) -> set[str]:

@@ -194,7 +194,7 @@ def restore(context: Context, revision: str, path: str | None = None) -> Result:
     restored page does not list children that no longer exist. Raises `NotAllowed`, and `PageNotFound` if the page did
     not exist then."""
     recorded = _history(context)
-    refresh(context)
+    refresh(context, even_if_fresh=True)
     then = recorded.pages(_find(recorded, revision).revisions[0].id)
     if path is not None:
         draft = Draft(context)

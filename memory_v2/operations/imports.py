@@ -148,7 +148,7 @@ def _created(context: Context, batch: Batch) -> ImportResult:
         batch.noted(context.operation.id, brought)
         return brought
 
-    brought, change = stage_and_commit(context, stage)
+    brought, change = stage_and_commit(context, stage, look=True)
     splits, problem = split_overgrown(context)
     result = ImportResult(ROOT, (change,) if change else (), brought=brought, refused=dict(refused))
     return result.with_splits(splits, problem)

@@ -59,6 +59,15 @@ def test_a_number_drifts_if_the_newest_log_says_another(line: str, drifted: list
     assert all((one.place, one.also) == ("MEMORY.md:5", ("memory/2026-02-10.md:7",)) for one in found)
 
 
+def test_numbers_without_a_label_and_in_tables_drift_too(tmp_path: Path) -> None:
+    memory = (
+        "# Memory\n\n## Guild\n\n- Karma 26, 14 posts, 6 followers\n\n| Metric | Value |\n|---|---|\n| karma | 26 |\n"
+    )
+    files = {"MEMORY.md": memory, "memory/2026-02-10.md": "## Guild\n\n- Guild: 19 posts, 35 karma\n"}
+    drifted = [(one.place, one.message.split()[0]) for one in told(tmp_path, files, "metric-drift")]
+    assert sorted(drifted) == [("MEMORY.md:5", "karma"), ("MEMORY.md:5", "posts"), ("MEMORY.md:9", "karma")]
+
+
 @pytest.mark.parametrize(("line", "drifted"), [("120 粉丝", 1), ("120 粉丝?", 0), ("120 粉丝？", 0)])
 def test_a_question_states_no_number(line: str, drifted: int, tmp_path: Path) -> None:
     files = {"MEMORY.md": f"# 博客\n\n- {line}\n", "memory/2026-02-10.md": "## 博客\n\n- 粉丝: 200\n"}

@@ -17,6 +17,10 @@ from memory_v2.notes.measures import is_goal_or_rate, readings
         ("Moltbook: 21 posts, ~35+ karma, 6 followers", 35, "about"),
         ("karma 35 (was 26)", 35, "exact"),
         ("karma: 26 → 35", 35, "exact"),
+        ("Karma 24, 14 posts, 6 followers", 24, "exact"),
+        ("Moltbook: 19 posts, ~35 karma", 35, "about"),
+        ("| karma | 35 |", 35, "exact"),
+        ("| **Karma** | ~35 |", 35, "about"),
     ],
 )
 def test_the_series_of_a_measure_is_read_however_it_is_written(line: str, value: float, bound: str) -> None:
@@ -59,6 +63,8 @@ def test_units_and_thousands(line: str, value: float, unit: str) -> None:
         "see issue #12 and port 8001",
         "llantén posts: prompttrauma, AgentCommunity",
         "no numbers",
+        "post 7",
+        "| bed | 7 |",
     ],
 )
 def test_names_days_and_ids_are_no_numbers(line: str) -> None:

@@ -151,6 +151,11 @@ def test_a_note_survives_being_kept(tmp_path: Path) -> None:
     assert list(reopened(tmp_path / "notes").all()) == [note(text)]
 
 
+def test_a_title_tags_its_section_too() -> None:
+    (section,) = note("## Decisions\n\n- The gateway stays local\n").sections
+    assert section.tags == ("decisions",)
+
+
 def test_a_section_has_a_summary_tags_and_names() -> None:
     (section,) = note("## Pump\n\n- The pump failed. [[people/ada]] asked @bob about `pump.py` #water\n").sections
     assert section.summary == "The pump failed."

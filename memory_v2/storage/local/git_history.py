@@ -23,7 +23,6 @@ from memory_v2.errors import SilicaError, StorageError
 from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, PageChange, Revision, pages_since
 from memory_v2.storage.local.disk import (
     advice,
-    expect_regular,
     explained,
     leave_to_owner_above,
     lstat,
@@ -34,7 +33,16 @@ from memory_v2.storage.local.disk import (
 )
 from memory_v2.storage.local.git_message import read_message
 from memory_v2.storage.local.git_objects import ObjectWriter, damaged_pack, restore
-from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT, make_repository, new_commit, sweep, unlock
+from memory_v2.storage.local.git_repository import (
+    BRANCH,
+    CHECKED_OUT,
+    check_file,
+    check_files,
+    make_repository,
+    new_commit,
+    sweep,
+    unlock,
+)
 from memory_v2.storage.local.git_trees import FILE, file_of, files_below, files_in, find_blob, is_kept, path_of
 from memory_v2.tree.path import ENTRIES, is_entry
 
@@ -325,6 +333,7 @@ class GitHistory:
         from dulwich.repo import Repo
 
         if self._opened is None:
+            check_files(self._place)
             if self._place.is_dir():
                 with suppress(OSError):  # copies by git, zip or S3 lack the empty folders, and half a copy anything
                     for name in ("refs/heads", "objects/pack"):
@@ -333,23 +342,8 @@ class GitHistory:
                         (self._place / "HEAD").write_bytes(b"ref: %s\n" % BRANCH)
             else:
                 make_repository(self._place)
-            self._expect_regular_files()
             self._opened = Repo(str(self._place))
         return self._opened
-
-    def _expect_regular_files(self) -> None:
-        """Raises `HistoryDamaged` if a pipe or a device is where git has a file: to open it may take for ever."""
-        files = (
-            self._place / name for name in ("HEAD", "config", "packed-refs", BRANCH.decode(), CHECKED_OUT.decode())
-        )
-        for file in (*files, *self._place.glob("objects/info/*"), *self._place.glob("objects/pack/*")):
-            self._expect_regular(file)
-
-    def _expect_regular(self, file: Path) -> None:
-        try:
-            expect_regular(file, lstat(file))
-        except OSError as error:
-            raise HistoryDamaged(f"the history in {self._place} is damaged: {file.name}: {error.strerror}") from error
 
     def _objects(self) -> ObjectWriter:
         return ObjectWriter(self._repo.object_store, self._place)
@@ -357,7 +351,7 @@ class GitHistory:
     def _object(self, object_id: bytes) -> Any:
         """The object of this id. Raises `KeyError` if there is none."""
         name = object_id.decode("ascii")
-        self._expect_regular(self._place / "objects" / name[:2] / name[2:])
+        check_file(self._place, self._place / "objects" / name[:2] / name[2:])
         return self._repo.object_store[object_id]
 
     def _despite_locks(self, act: Callable[[], Answer]) -> Answer:

@@ -10,9 +10,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from memory_v2.storage.history import Revision
-from memory_v2.storage.local.disk import is_temporary, leave_to_owner_above, make_folder, sync_folder
+from memory_v2.errors import StorageError
+from memory_v2.storage.history import HistoryDamaged, Revision
+from memory_v2.storage.local.disk import (
+    expect_regular,
+    is_temporary,
+    leave_to_owner_above,
+    lstat,
+    make_folder,
+    sync_folder,
+)
 from memory_v2.storage.local.git_message import message_of
+from memory_v2.storage.local.git_objects import UNFLUSHED
 
 BRANCH = b"refs/heads/main"
 CHECKED_OUT = b"refs/silica/checked-out"
@@ -57,6 +66,26 @@ def make_repository(place: Path) -> None:
         shutil.rmtree(made, ignore_errors=True)
         raise
     sync_folder(place.parent)
+
+
+def check_files(place: Path) -> None:
+    """Raises `StorageError` if a folder of the repository is a symbolic link, which may lead to one of others, and
+    `HistoryDamaged` if a pipe or a device is where git has a file: to open it may take for ever."""
+    folders = (place / name for name in ("refs", "refs/heads", "refs/silica", "objects", UNFLUSHED))
+    for folder in (place, *folders, *place.glob("objects/*")):
+        if folder.is_symlink():
+            raise StorageError(f"{folder} is a symbolic link; a memory keeps its history inside its own folder")
+    files = (place / name for name in ("HEAD", "config", "packed-refs", BRANCH.decode(), CHECKED_OUT.decode()))
+    for file in (*files, *place.glob("objects/info/*"), *place.glob("objects/pack/*")):
+        check_file(place, file)
+
+
+def check_file(place: Path, file: Path) -> None:
+    """Raises `HistoryDamaged` if something else than a regular file is there."""
+    try:
+        expect_regular(file, lstat(file))
+    except OSError as error:
+        raise HistoryDamaged(f"the history in {place} is damaged: {file.name}: {error.strerror}") from error
 
 
 def sweep(place: Path) -> None:

@@ -28,20 +28,22 @@ to use it."""
 
 
 class LocalState:
-    """The notes in a folder; `make` creates that folder, and refuses a symbolic link."""
+    """The files in a folder; `make` creates that folder, and both it and `check` refuse symbolic links in it."""
 
     recovery_interval = 2.0
     """In seconds. A search costs a few file reads, and work that a crash interrupted can wait that long."""
 
-    def __init__(self, folder: Path, make: Callable[[], Path]) -> None:
+    def __init__(self, folder: Path, make: Callable[[], Path], check: Callable[[], object]) -> None:
         self._folder = folder
         self._make = make
+        self._check = check
         self._claimed: set[str] = set()
 
     def read(self, name: str) -> bytes | None:
         """See `StateFiles`."""
         file = self._file(name)
         with reading(file):
+            self._check()
             try:
                 return read_bytes(file)
             except (FileNotFoundError, NotADirectoryError):
@@ -58,6 +60,7 @@ class LocalState:
         """See `StateFiles`."""
         file = self._file(name)
         with explained("delete", file):
+            self._check()
             if lstat(file) is not None:  # a read-only disk also refuses to remove a missing file
                 file.unlink(missing_ok=True)
                 sync_folder(file.parent)
@@ -65,6 +68,7 @@ class LocalState:
     def names(self, folder: str) -> list[str]:
         """See `StateFiles`."""
         with explained("list", self._folder / folder):
+            self._check()
             try:
                 files = [file.name for file in (self._folder / folder).iterdir()]
             except (FileNotFoundError, NotADirectoryError):

@@ -64,10 +64,12 @@ class LocalStorage(VersionedStorage):
         self._listed_entries: frozenset[str] = frozenset()
         """The same of the last walk through entries."""
         self._unlisted: dict[str, str] = {}
+        self._checked = 0
+        """When the folder of the program's own data, as checked for links, was last changed."""
         self._has_been_there = False
         """Whether this process has seen pages or data of the program in the folder."""
         self._folder_marks = FolderMarks(self._folder)
-        self.state = LocalState(self._folder / METADATA, self._metadata)
+        self.state = LocalState(self._folder / METADATA, self._metadata, self._expect_no_links)
         with explained("open the memory folder", self._folder), suppress(FileNotFoundError):
             if not stat.S_ISDIR(self._folder.stat().st_mode):
                 raise StorageError(f"the memory folder {self._folder} is a file; name a folder, or move it away")
@@ -80,6 +82,7 @@ class LocalStorage(VersionedStorage):
     def history(self) -> GitHistory:
         from memory_v2.storage.local.git_history import GitHistory
 
+        self._expect_no_links()
         return GitHistory(self._folder / METADATA)
 
     @property
@@ -339,9 +342,7 @@ class LocalStorage(VersionedStorage):
 
     def _metadata(self) -> Path:
         folder = self._folder / METADATA
-        found = lstat(folder)
-        if found is not None and is_link(found):
-            raise _Outside(f"{folder} {LINK}")
+        found = self._expect_no_links()
         if found is None:
             self._expect_folder()
         make_folder(folder)
@@ -350,6 +351,20 @@ class LocalStorage(VersionedStorage):
             with suppress(OSError):
                 store_bytes(folder / ".gitignore", GITIGNORE)
         return folder
+
+    def _expect_no_links(self) -> os.stat_result | None:
+        """The status of the folder of the program's own data. Raises `StorageError` if it, or something in it, is a
+        symbolic link: a memory may come from a stranger, and a link would lead the program to files of others."""
+        folder = self._folder / METADATA
+        found = lstat(folder)
+        if found is not None and is_link(found):
+            raise _Outside(f"{folder} {LINK}")
+        if found is not None and found.st_mtime_ns != self._checked and stat.S_ISDIR(found.st_mode):
+            with suppress(PermissionError), os.scandir(folder) as files:
+                if link := next((file.path for file in files if file.is_symlink()), ""):
+                    raise _Outside(f"{link} {LINK}")
+            self._checked = found.st_mtime_ns
+        return found
 
     def _expect_folder(self) -> None:
         """Raises `StorageError` if the folder was there and is gone: an empty memory would be a false answer, and a
