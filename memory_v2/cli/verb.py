@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 
 import click
 
-from memory_v2.cli.show import tell
+from memory_v2.cli.output import tell
 from memory_v2.errors import InvalidText, UsageError
 from memory_v2.scope import PROJECT_MEMORY, persona_memory, project_folder, worktree
 

@@ -72,7 +72,7 @@ def test_only_the_hosts_that_are_named_are_connected_even_if_they_were_not_found
 
 
 def test_the_hosts_that_can_be_named_are_all_there_are() -> None:
-    from memory_v2.cli.init import HOST_NAMES
+    from memory_v2.cli.agents import HOST_NAMES
     from memory_v2.hosts.connect import HOSTS
 
     assert tuple(host.name for host in HOSTS) == HOST_NAMES

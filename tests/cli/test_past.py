@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_v2.cli.show import width
+from memory_v2.cli.output import width
 from memory_v2.errors import ModelError, NotAllowed
 from memory_v2.memory import Memory
 from memory_v2.storage.history import Revision

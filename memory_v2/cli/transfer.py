@@ -1,4 +1,4 @@
-"""The verbs that bring in what people have: import and migrate."""
+"""The verbs that bring texts in and write them out: import, migrate, export."""
 
 from __future__ import annotations
 
@@ -10,27 +10,37 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from memory_v2 import migrate
 from memory_v2.cli.edge import FINDINGS, error_document, exit_code
-from memory_v2.cli.plans import more_lines, plan_lines
-from memory_v2.cli.report import confirmed, price, yes_option
-from memory_v2.cli.show import out, out_json, plain, style, tell
-from memory_v2.cli.spinner import working
-from memory_v2.cli.verb import ChosenMemory, Decorated, Verb, json_option
+from memory_v2.cli.output import (
+    confirmed,
+    more_lines,
+    out,
+    out_json,
+    plain,
+    plan_lines,
+    price,
+    style,
+    tell,
+    tell_how_to_begin,
+    working,
+    yes_option,
+)
+from memory_v2.cli.verb import ChosenMemory, Decorated, Verb, json_option, with_memory
 from memory_v2.errors import SilicaError, UsageError
-from memory_v2.files.left_out import left_out_in_a_line
 from memory_v2.memory import Memory
 from memory_v2.scope import persona_memory
 from memory_v2.serialize import document
-from memory_v2.text.amounts import counted
+from memory_v2.text.amounts import counted, counted_entries, size
 
 if TYPE_CHECKING:
     from memory_v2.migrate.source import Scan
     from memory_v2.migrate.verify import Verification
     from memory_v2.plan import Plan
 
+STRATEGIES = ("keep", "flatten")
 MOST = 20
 """How many lines are shown of what may be long; --json and --report have all."""
+Strategy = Literal["keep", "flatten"]
 
 
 def _a_number(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
@@ -46,7 +56,7 @@ def _options(verb: Decorated) -> Decorated:
             click.option("--format", "format_name", metavar="NAME", help="Read it as this format."),
             click.option(
                 "--strategy",
-                type=click.Choice(["keep", "flatten"]),
+                type=click.Choice(STRATEGIES),
                 default="keep",
                 show_default=True,
                 help="keep the folders as pages, or flatten all into the root, which divides as it grows.",
@@ -91,7 +101,7 @@ def _options(verb: Decorated) -> Decorated:
 class Choices:
     """The options that both verbs have, but for the format."""
 
-    strategy: Literal["keep", "flatten"]
+    strategy: Strategy
     dry_run: bool
     plan_file: Path | None
     max_cost: float | None
@@ -135,14 +145,14 @@ def import_verb(
         _bring_in(memory, scans, Choices(**choices))
 
 
-@click.command("migrate", cls=Verb)
+@click.command(cls=Verb)
 @click.option("--from", "source", type=click.Path(path_type=Path), metavar="FOLDER", help="The older memory.")
 @click.option("--to", "target", metavar="FOLDER", help="The memory that takes it in.")
 @click.option("--persona", metavar="NAME", help="The memory of this persona, from its older place to its new one.")
 @click.option("--merge", is_flag=True, help="Bring it in beside what the memory has already.")
 @_options
 @click.pass_obj
-def migrate_verb(
+def migrate(
     chosen: ChosenMemory,
     /,
     source: Path | None,
@@ -166,13 +176,15 @@ def migrate_verb(
       silica memory migrate --from ~/.silica/memory --to ~/.silica/memory_v2
       silica memory migrate --from ~/vault --format obsidian --merge
     """
+    from memory_v2.migrate.older import check_empty, older_memory
+
     if persona and not target and not chosen.path:
         target = str(persona_memory(persona))
     with Memory.open(target or chosen.path, chosen.model) as memory:
         _recovered(memory)
-        scans = _scanned((source or migrate.older.older_memory(persona),), format_name)
+        scans = _scanned((source or older_memory(persona),), format_name)
         if not merge:
-            migrate.older.check_empty(memory, scans[0][0])
+            check_empty(memory, scans[0][0])
         _bring_in(memory, scans, Choices(**choices))
 
 
@@ -182,29 +194,36 @@ def _recovered(memory: Memory) -> None:
 
 
 def _scanned(paths: Sequence[Path], format_name: str | None) -> list[tuple[Path, Scan]]:
+    from memory_v2.migrate.readers import scan_paths
+
     with working("reading"):
-        return migrate.readers.scan_paths([path.expanduser() for path in paths], format_name)
+        return scan_paths([path.expanduser() for path in paths], format_name)
 
 
 def _bring_in(memory: Memory, scans: Sequence[tuple[Path, Scan]], choices: Choices) -> None:
+    from memory_v2.migrate.edited import read_plan
+    from memory_v2.migrate.older import check_apart
+    from memory_v2.migrate.planning import make_plan
+    from memory_v2.migrate.run import run
+
     if choices.dry_run and choices.report_file:
         raise UsageError("--report tells what was done, and --dry-run does nothing: leave one of them out")
     plans: list[Plan] = []
     error: SilicaError | None = None
     with working("planning"):
         for source, scan in scans:
-            migrate.older.check_apart(memory, source)
-            if choices.plan_file:
-                plans.append(migrate.edited.read_plan(choices.plan_file, memory, scan, source))
-            else:
-                plans.append(migrate.planning.make_plan(memory, scan, source, choices.strategy))
+            check_apart(memory, source)
+            file = choices.plan_file
+            plans.append(
+                read_plan(file, memory, scan, source) if file else make_plan(memory, scan, source, choices.strategy)
+            )
     if not choices.dry_run:
         if not _is_agreed(memory, plans, choices.max_cost, choices.yes):
             return
         planned, plans = plans, []
         with working("importing"):
             for (_, scan), plan in zip(scans, planned, strict=True):
-                done = migrate.run.run(memory, scan, plan, choices.max_cost)
+                done = run(memory, scan, plan, choices.max_cost)
                 plans.append(done.plan)
                 if error := done.error:
                     break
@@ -216,9 +235,12 @@ def _bring_in(memory: Memory, scans: Sequence[tuple[Path, Scan]], choices: Choic
 
 def _verified(memory: Memory, scans: Sequence[tuple[Path, Scan]], plans: Sequence[Plan]) -> list[Verification]:
     """Where each block of each source is."""
+    from memory_v2.migrate.ledger import Ledger
+    from memory_v2.migrate.verify import verify
+
     with working("verifying"):
         return [
-            migrate.verify.verify(memory, scan, migrate.ledger.Ledger(memory.storage, source).read(), plan)
+            verify(memory, scan, Ledger(memory.storage, source).read(), plan)
             for (source, scan), plan in zip(scans, plans, strict=False)
         ]
 
@@ -226,12 +248,12 @@ def _verified(memory: Memory, scans: Sequence[tuple[Path, Scan]], plans: Sequenc
 def _write_reports(
     file: Path, scans: Sequence[tuple[Path, Scan]], plans: Sequence[Plan], found: Sequence[Verification]
 ) -> None:
+    from memory_v2.migrate.render_report import write_reports
+    from memory_v2.migrate.report import make_report
+
     with working("reporting"):
-        reports = [
-            migrate.report.make_report(scan, plan, one)
-            for (_, scan), plan, one in zip(scans, plans, found, strict=False)
-        ]
-        migrate.render_report.write_reports(reports, file.expanduser())
+        reports = [make_report(scan, plan, one) for (_, scan), plan, one in zip(scans, plans, found, strict=False)]
+        write_reports(reports, file.expanduser())
 
 
 def _is_agreed(memory: Memory, plans: Sequence[Plan], max_cost: float | None, yes: bool) -> bool:
@@ -277,12 +299,15 @@ def _tell(plans: Sequence[Plan], found: Sequence[Verification], choices: Choices
 
 def _lines(plan: Plan, is_dry_run: bool, error: SilicaError | None) -> Iterator[str]:
     """The plan; after a run what needs a look, and the totals."""
+    from memory_v2.files.left_out import left_out_in_a_line
+    from memory_v2.migrate.ledger import status_of
+
     source = plain(plan.facts["source"])
     shown = plan
     if is_dry_run:
         yield style(f"{source}, read as {plan.facts['read_as']}", bold=True)
     else:
-        of_interest = (one for one in plan.steps if migrate.ledger.status_of(one) in ("skipped", "failed"))
+        of_interest = (one for one in plan.steps if status_of(one) in ("skipped", "failed"))
         shown = replace(plan, steps=tuple(one for one in of_interest if not error or str(error) not in one.reason))
     yield from plan_lines(shown, MOST)
     for one in plan.warnings[:MOST]:
@@ -297,8 +322,71 @@ def _lines(plan: Plan, is_dry_run: bool, error: SilicaError | None) -> Iterator[
 
 def _verification_lines(plan: Plan, found: Verification) -> Iterator[str]:
     """The verification in short: what is missing, and the totals."""
-    missing = list(migrate.render_report.missing_lines(found))
+    from memory_v2.migrate.render_report import missing_lines, of_blocks
+
+    missing = list(missing_lines(found))
     for line in missing[:MOST]:
         yield f"{style('missing', fg='red')} {plain(line)}"
     yield from more_lines(len(missing), MOST)
-    yield f"{plain(plan.facts['source'])}: {migrate.render_report.of_blocks(found)}"
+    yield f"{plain(plan.facts['source'])}: {of_blocks(found)}"
+
+
+@click.command(cls=Verb)
+@click.argument("dest", metavar="DEST", type=click.Path(path_type=Path, allow_dash=True))
+@click.option(
+    "--form",
+    type=click.Choice(["folder", "file", "jsonl"]),
+    default="folder",
+    show_default=True,
+    help="A folder of Markdown files, one Markdown file, or one line of JSON for each page and entry.",
+)
+@click.option("--force", is_flag=True, help="Replace files of the same names. Other files at DEST stay.")
+@json_option
+@click.pass_context
+@with_memory
+def export(
+    memory: Memory,
+    context: click.Context,
+    dest: Path,
+    form: Literal["folder", "file", "jsonl"],
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Export all pages and entries to plain files.
+
+    The text of each page is exported to the letter, and in a folder each entry to the byte. DEST is a folder, or a file
+    with --form file and --form jsonl, where '-' is standard output. 'silica memory import' and 'silica memory entries
+    import' read the folder again.
+
+    \b
+    Examples:
+      silica memory export ../notes
+      silica memory export --form file memory-in-one.md
+      silica memory export --form jsonl - | jq .path
+    """
+    from memory_v2.migrate.export import export as run
+    from memory_v2.migrate.export import exported_data
+    from memory_v2.serialize import document
+
+    if str(dest) == "-":
+        if form == "folder" or as_json:
+            option = "--json" if as_json else "--form folder"
+            raise click.UsageError(f"standard output cannot be combined with {option}", context)
+        with working("exporting"):
+            data, left_out = exported_data(memory, form)
+        out(data, newline=False)
+    else:
+        with working("exporting"):
+            done = run(memory, dest, form, force)
+        left_out = done.left_out
+        if as_json:
+            out_json(document(done))
+        else:
+            held = counted(done.pages, "page") + (f" and {counted_entries(done.entries)}" if done.entries else "")
+            where = f"{plain(done.dest)} · {held}, {size(done.size_bytes)}"
+            out(where if done.form == "folder" else f"{where} in {counted(done.files, 'file')}")
+    tell_how_to_begin(memory)
+    for page in left_out:
+        tell(f"{page.name} is left out: {page.reason}")
+    if left_out:
+        context.exit(FINDINGS)
