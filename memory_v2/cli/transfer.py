@@ -27,8 +27,8 @@ from memory_v2.cli.output import (
 )
 from memory_v2.cli.verb import ChosenMemory, Decorated, Verb, json_option, with_memory
 from memory_v2.errors import SilicaError, UsageError
+from memory_v2.locations import persona_memory
 from memory_v2.memory import Memory
-from memory_v2.scope import persona_memory
 from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, counted_entries, size
 

@@ -199,8 +199,24 @@ class EntryStore:
         there = {stamp.path for stamp in self.storage.stamps(below) if is_stored_place(stamp.path)}
         known = history.paths(history.head, below) if there and history.begun else set()
         new = sorted(there - known)
-        if not new:
-            return 0
+        return self._record(new) if new else 0
+
+    def pick_up_last(self) -> None:
+        """Brings what was captured after the newest revision into the history, the last one as a revision of its own,
+        so that undoing takes back what was done last."""
+        history = self.storage.history
+        known = history.paths(history.head, ENTRIES) if history.begun else set()
+        there = {stamp.path for stamp in self.storage.stamps(ENTRIES) if is_stored_place(stamp.path)}
+        times = {path: self.storage.get_modified_time(path) for path in there - known}
+        recorded = self.storage.recorded_at()
+        if not times or (recorded and max(times.values()) < recorded):
+            return
+        last = max(times, key=lambda path: (times[path], path))
+        if before := sorted(times.keys() - {last}):
+            self._record(before)
+        self._record([last])
+
+    def _record(self, new: list[str]) -> int:
         names = ", ".join(place.id if (place := place_of(path)) else path for path in new)
         revision = Revision(CAPTURE, shorten(names, MAX_SUMMARY), new_id(), when=self.calendar.now())
         return len(new) if self.storage.record_created(new, revision) else 0
