@@ -17,7 +17,7 @@ from memory_v2.tree import folding
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, parse_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold, new_page_path, page_path
-from memory_v2.tree.signed import gathered
+from memory_v2.tree.source_lines import gathered
 
 
 @operation("merge", changes="tree", recorded=True)
