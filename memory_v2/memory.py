@@ -386,7 +386,8 @@ class Memory:
     ) -> Result:
         """Undoes an operation, or the newest one: its pages are as before it, byte for byte. Raises `NotAllowed`,
         changing nothing, if later changes depend on it."""
-        self.entries.pick_up()  # what was captured last may be the newest
+        self._engine.recovery.attempt()
+        self._engine.store.pick_up_last()
         return self._engine.run(operations.history.undo, revision)
 
     def restore(

@@ -20,6 +20,7 @@ VERBS = {
     "entries": "entries",
     "route": "curate",
     "age": "curate",
+    "verify": "curate",
     "promote": "curate",
     "dedupe": "curate",
     "consolidate": "curate",

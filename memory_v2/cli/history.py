@@ -265,7 +265,7 @@ def undo(memory: Memory, revision: str | None, yes: bool, as_json: bool) -> None
       silica memory undo
       silica memory undo 3fa09c --yes
     """
-    memory.entries.pick_up()  # what was captured last may be what is to be undone
+    memory.entries.store.pick_up_last()  # it may be what is to be undone
     operation = memory.show(revision)[0] if revision is not None else _newest(memory)
     # What the question named is undone, even if somebody writes meanwhile; where nothing can be, the refusal is told.
     if operation is not None and not operation.undone_by:

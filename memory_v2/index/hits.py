@@ -8,17 +8,15 @@ from collections.abc import Sequence
 from datetime import date
 
 from memory_v2.index.base import Hit
-from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.ranking import Ranked
 from memory_v2.index.said import speaks_of
-from memory_v2.index.tables import PAGE_OF
+from memory_v2.index.sql import packed, packed_rows
+from memory_v2.index.tables import passages_and_pages
 
 
 def read_hits(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Hit]:
     """A hit for each place, in the same order."""
-    source = (
-        f"FROM passages JOIN pages ON pages.id = {PAGE_OF} WHERE passages.id IN (SELECT value FROM json_each(:places))"
-    )
+    source = f"FROM {passages_and_pages()} WHERE passages.id IN (SELECT value FROM json_each(:places))"
     given = {"places": packed(one.place.id for one in ranked)}
     stored = {number: where for number, *where in packed_rows(tables, ("passages.id", "path", "block"), source, given)}
     hits = []

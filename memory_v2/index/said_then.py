@@ -7,10 +7,10 @@ from collections.abc import Collection, Sequence
 from datetime import date
 
 from memory_v2.index.days import known_days
-from memory_v2.index.packed import packed
 from memory_v2.index.ranking import Ranked
 from memory_v2.index.said import read_said
-from memory_v2.index.tables import ON_PAGE
+from memory_v2.index.sql import packed
+from memory_v2.index.tables import on_page
 from memory_v2.index.texts import read_places
 from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import Span
@@ -28,7 +28,7 @@ def said_then(
     first = max(asked_for.merged[0][0] - 1, 1)  # whatever the time zone
     inside = "" if within is None else "AND path IN (SELECT value FROM json_each(:within))"
     asked = (
-        f"SELECT passages.id FROM pages JOIN passages ON {ON_PAGE} WHERE last_updated >= :first {inside} "
+        f"SELECT passages.id FROM pages JOIN passages ON {on_page()} WHERE last_updated >= :first {inside} "
         "ORDER BY last_updated DESC, path, first_line LIMIT :most"
     )
     given = {"first": date.fromordinal(first).isoformat(), "most": LOOKED_THROUGH}

@@ -17,6 +17,7 @@ VERBS = [
     "entries",
     "route",
     "age",
+    "verify",
     "promote",
     "dedupe",
     "consolidate",
