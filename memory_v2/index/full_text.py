@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memory_v2.errors import SilicaError, Unreadable
 from memory_v2.index.base import EntrySearch, Hit, PageRow, PageSource
+from memory_v2.index.coverage import NO_TERMS, Terms, told
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.entries import EntryIndex, File, read_files
-from memory_v2.index.hits import read_hits
+from memory_v2.index.hits import read_hits, said_then
 from memory_v2.index.kept import Kept
+from memory_v2.index.line_dates import LineDates, Past
 from memory_v2.index.lookup import Facts, Found, joined, look_up, read_facts
 from memory_v2.index.page_tables import Edits, OnChange, PageTables, last_updated
 from memory_v2.index.question import Question, parse_question
 from memory_v2.index.ranking import CONSIDERED, MEANING, QUESTION, TEXT, Ranked, Weighing, rank
 from memory_v2.index.rows import IncomingPage, block_digest
 from memory_v2.index.said import said_in
-from memory_v2.index.said_then import said_then
 from memory_v2.index.spelling import respelled
 from memory_v2.index.sql import ENTRIES
 from memory_v2.index.store import Store, erase_file
@@ -32,9 +33,7 @@ from memory_v2.index.tables import (
     read_state,
 )
 from memory_v2.index.texts import kind_of
-from memory_v2.index.told import NO_TERMS, Terms, told
 from memory_v2.index.unindexed import find_same, find_words, list_rows, page_day, read_pages
-from memory_v2.index.written import Past, WrittenLines
 from memory_v2.storage.history import NO_CHANGE, Change
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.text.dates import Span
@@ -106,7 +105,7 @@ class FullTextIndex:
         self._source = source
         self._store = store or Store(folder)
         self._open_entries = entries
-        self._written = WrittenLines(self._store, history)
+        self._written = LineDates(self._store, history)
         self._calendar = calendar
         self._dense = dense
         self._tables = PageTables(source, self._store, self._written)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from memory_v2.errors import PageNotFound, SilicaError, Unreadable
 from memory_v2.index.base import PageSource
 from memory_v2.index.kept import Kept
+from memory_v2.index.line_dates import LineDates
 from memory_v2.index.links import digested, read_change, read_graph, read_graph_again
 from memory_v2.index.rows import IncomingPage, Known, page_digest, prepare_page
 from memory_v2.index.store import Store
@@ -23,7 +24,6 @@ from memory_v2.index.tables import (
     read_known_of,
     read_state,
 )
-from memory_v2.index.written import WrittenLines
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import Stamp
 from memory_v2.tree.page import Page, read_page
@@ -59,7 +59,7 @@ class Edits:
 class PageTables:
     """The tables of pages, kept in step with their source by any number of threads and processes."""
 
-    def __init__(self, source: PageSource, store: Store, written: WrittenLines) -> None:
+    def __init__(self, source: PageSource, store: Store, written: LineDates) -> None:
         self._source = source
         self._store = store
         self._written = written

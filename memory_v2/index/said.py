@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import NamedTuple
 
+from memory_v2.index.line_dates import Line, read_lines
 from memory_v2.index.lines import line_ids
 from memory_v2.index.named import Named
 from memory_v2.index.sql import packed, packed_rows
 from memory_v2.index.tables import PAGE_OF, on_page, passages_and_pages
 from memory_v2.index.texts import Place, read_each
-from memory_v2.index.written import Line, read_lines
 from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import Span, find_dates
 from memory_v2.text.own_day import newest_part, spoken_of

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from memory_v2.index.base import Hit
+from memory_v2.index.coverage import BEST, FLOOR
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.question import asked_at_once
-from memory_v2.index.told import BEST, FLOOR
 from memory_v2.operations.results import EntryResult, SearchResult
 
 

@@ -13,8 +13,8 @@ from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidText, NotAllowed, NotRecorded, PageNotFound, SilicaError, StorageError
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.line_dates import Past
 from memory_v2.index.store import Store
-from memory_v2.index.written import Past
 from memory_v2.models.base import Model
 from memory_v2.operations.context import Context
 from memory_v2.settings import Limits

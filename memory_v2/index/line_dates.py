@@ -62,7 +62,7 @@ class Step:
     was_there: bool = False
 
 
-class WrittenLines:
+class LineDates:
     """Keeps the table up to date with a history."""
 
     def __init__(self, store: Store, history: Past | None) -> None:
