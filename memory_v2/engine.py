@@ -188,7 +188,7 @@ class Engine:
             operations.exact.replace_text,
             operations.exact.delete_folder,
             operations.exact.rename_folder,
-            operations.edit.edit,
+            operations.exact.edit,
             entries.checking.check,
         )
         replayable = {info(operation).name: operation for operation in again} | {"search": _search}

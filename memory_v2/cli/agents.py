@@ -33,9 +33,9 @@ from memory_v2.cli.output import (
 from memory_v2.cli.verb import ChosenMemory, Verb, json_option, option_for
 from memory_v2.configuration import PATH, SETTINGS, user_file
 from memory_v2.errors import SilicaError, UsageError
+from memory_v2.locations import project_folder
 from memory_v2.mcp.options import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_WAIT, TOKEN, WAYS, Way, check_installed
 from memory_v2.memory import Memory
-from memory_v2.scope import project_folder
 from memory_v2.settings import Settings, configured
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from memory_v2.cli.output import (
 )
 from memory_v2.cli.verb import ChosenMemory, Decorated, Verb, json_option, with_memory
 from memory_v2.errors import SilicaError, UsageError
+from memory_v2.locations import persona_memory
 from memory_v2.memory import Memory
-from memory_v2.scope import persona_memory
 from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, counted_entries, size
 
@@ -248,7 +248,8 @@ def _verified(memory: Memory, scans: Sequence[tuple[Path, Scan]], plans: Sequenc
 def _write_reports(
     file: Path, scans: Sequence[tuple[Path, Scan]], plans: Sequence[Plan], found: Sequence[Verification]
 ) -> None:
-    from memory_v2.migrate.report import make_report, write_reports
+    from memory_v2.migrate.render_report import write_reports
+    from memory_v2.migrate.report import make_report
 
     with working("reporting"):
         reports = [make_report(scan, plan, one) for (_, scan), plan, one in zip(scans, plans, found, strict=False)]

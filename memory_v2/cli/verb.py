@@ -15,7 +15,7 @@ import click
 
 from memory_v2.cli.output import tell
 from memory_v2.errors import InvalidText, UsageError
-from memory_v2.scope import PROJECT_MEMORY, persona_memory, project_folder, worktree
+from memory_v2.locations import PROJECT_MEMORY, persona_memory, project_folder, worktree
 
 if TYPE_CHECKING:
     from memory_v2.memory import Memory

@@ -24,7 +24,7 @@ from memory_v2.hosts.host_files import bytes_of, why_unwritable, write
 from memory_v2.hosts.place import Launch, Place
 from memory_v2.hosts.unclear import Unclear
 from memory_v2.hosts.vscode import VSCODE
-from memory_v2.scope import PROJECT_MEMORY
+from memory_v2.locations import PROJECT_MEMORY
 from memory_v2.storage.local.disk import advice, explained, read_bytes, replace_bytes
 
 HOSTS = (CLAUDE_CODE, CLAUDE_DESKTOP, CODEX, CURSOR, VSCODE, GEMINI_CLI)
