@@ -112,8 +112,6 @@ def init(
     server = [launch.server[0], *launch.server[1]]
     told = {"applied": is_applied, "hosts": [host.name for host in hosts], "path": str(memory.path), "server": server}
     _report(changes, as_json, told)
-    if chosen.path is None and (chosen.project or chosen.persona):
-        tell(f"{PATH.variable} is set in this shell and goes before the memory that was chosen; hosts do not see it")
     _tell_what_next(changes, hosts, is_applied)
     context.exit(STORAGE if is_applied and _is_left_alone(changes) else 0)
 
@@ -263,7 +261,8 @@ def mcp(
     from memory_v2.mcp.calls import note_operation  # these need the extra
     from memory_v2.mcp.server import MemoryServer
 
-    with Memory.open(chosen.path, "offline" if way == "planner" else chosen.model, on_event=note_operation) as memory:
+    model = "offline" if way == "planner" else chosen.model
+    with chosen.opened(model=model, on_event=note_operation) as memory:
         served = MemoryServer(memory, way, wait)
         if http:
             from memory_v2.mcp.http import serve as serve_http

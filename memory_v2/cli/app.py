@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -110,7 +109,7 @@ def silica(context: click.Context) -> None:
 @click.option(
     "--persona",
     metavar="NAME",
-    help="The memory of a persona, in ~/.silica/personas. SILICA_MEMORY_PATH goes before --project and --persona.",
+    help="The memory of a persona, in ~/.silica/personas.",
 )
 @click.option(
     "--model",
@@ -132,7 +131,7 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
 
     \b
     Environment:
-      SILICA_MEMORY_PATH             the folder, if --path is not given
+      SILICA_MEMORY_PATH             the folder, if no option chooses one
       SILICA_MEMORY_MODEL            the model, if --model is not given
       SILICA_MEMORY_SIZE_THRESHOLD   split a page above this many bytes (10240)
       SILICA_MEMORY_LIMITS           how much one operation may use of a model:
@@ -160,7 +159,7 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
       2 usage error · 3 not found, or conflict · 4 storage failed
       5 model failed
     """
-    ctx.obj = ChosenMemory.from_options(path, model, project, persona, os.environ)
+    ctx.obj = ChosenMemory.from_options(path, model, project, persona)
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 

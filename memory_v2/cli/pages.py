@@ -75,6 +75,9 @@ def write(
       silica memory write --dry-run --file notes.md
       silica memory write --file standup.md --source standup --date 2026-02-03
     """
+    if mode == "replace" and to is None:
+        rule = f"--mode replace replaces a whole page: name it with --to PAGE; the root is --to {ROOT}"
+        raise click.UsageError(rule, click.get_current_context())
     text = given_text(words, file)
     if date is None and source is None and file is not None:
         day = named_day(file.name)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
+from memory_v2.agent.argument import Argument
 from memory_v2.agent.loop import Decision, decide
-from memory_v2.agent.tools import Argument, NumberList, Tool
+from memory_v2.agent.tools import NumberList, Tool
 from memory_v2.entries.domains import INBOX, Domain
 from memory_v2.entries.entry import Entry
 from memory_v2.errors import NotAllowed, ToolProblem

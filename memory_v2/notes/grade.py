@@ -16,11 +16,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
+from memory_v2.agent.argument import Argument
 from memory_v2.agent.limits import Cost, Limits
 from memory_v2.agent.load import OFFLINE, load_model
 from memory_v2.agent.loop import decide
 from memory_v2.agent.operation import Operation
-from memory_v2.agent.tools import Argument, NumberList, Tool
+from memory_v2.agent.tools import NumberList, Tool
 from memory_v2.errors import ToolProblem, UsageError
 from memory_v2.models.base import Model, Prompt
 from memory_v2.models.briefs import GradeBrief, Unsure
