@@ -22,7 +22,7 @@ from pathlib import Path
 from bench.data import own_texts
 from memory_v2 import Memory
 from memory_v2.agent.load import load_model
-from memory_v2.cli.story import story
+from memory_v2.cli.traces import story
 from memory_v2.models.base import Model
 from memory_v2.operations.results import SearchResults, WriteResult
 from memory_v2.settings import Limits

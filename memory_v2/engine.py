@@ -21,6 +21,7 @@ from memory_v2.validate import checked_arguments
 if TYPE_CHECKING:
     from memory_v2.entries.curation import CurationContext
     from memory_v2.entries.store import EntryStore
+    from memory_v2.index.store import Store
     from memory_v2.models.base import Model
     from memory_v2.operations.context import Context
     from memory_v2.operations.imports import Batch, ImportResult
@@ -72,13 +73,21 @@ class Engine:
             self.threshold,
             self.calendar,
             self.is_dense,
+            self.index_store,
             lambda: self.store.index,
         )
 
     @cached_property
     def store(self) -> EntryStore:
         """The entries."""
-        return entries.store.EntryStore(self.storage, self.calendar, self.agent)
+        return entries.store.EntryStore(self.storage, self.calendar, self.agent, lambda: self.index_store)
+
+    @cached_property
+    def index_store(self) -> Store:
+        """The tables of the index, for pages and entries."""
+        from memory_v2.index.store import Store
+
+        return Store(self.storage.cache_folder)
 
     def _finish(self) -> list[Recovered]:
         return operations.recovery.recover(self.parts, self.runner.run)
@@ -179,7 +188,7 @@ class Engine:
             operations.exact.replace_text,
             operations.exact.delete_folder,
             operations.exact.rename_folder,
-            operations.edit.edit,
+            operations.exact.edit,
             entries.checking.check,
         )
         replayable = {info(operation).name: operation for operation in again} | {"search": _search}
@@ -187,8 +196,8 @@ class Engine:
 
     def close(self) -> None:
         """Closes the files of the index."""
-        if "parts" in self.__dict__:
-            self.parts.index.close()
+        if "index_store" in self.__dict__:
+            self.index_store.close()
         if "store" in self.__dict__:
             self.store.close()
 

@@ -346,7 +346,7 @@ class Memory:
     ) -> Result:
         """Replaces a page, as it is stored, by the text that an editor has made of it; `was` is what `read` gave the
         editor. Raises `PageNotFound`, `InvalidText`, and `StorageConflict` if the page has changed meanwhile."""
-        return self._engine.run(operations.edit.edit, path, text, was)
+        return self._engine.run(operations.exact.edit, path, text, was)
 
     def check(self) -> list[Finding]:
         """Lists the problems of the tree with page and line, errors first; empty if there are none."""
@@ -386,7 +386,8 @@ class Memory:
     ) -> Result:
         """Undoes an operation, or the newest one: its pages are as before it, byte for byte. Raises `NotAllowed`,
         changing nothing, if later changes depend on it."""
-        self.entries.pick_up()  # what was captured last may be the newest
+        self._engine.recovery.attempt()
+        self._engine.store.pick_up_last()
         return self._engine.run(operations.history.undo, revision)
 
     def restore(

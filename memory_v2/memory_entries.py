@@ -12,7 +12,7 @@ from memory_v2.entries.entry import Decay, Scope
 if TYPE_CHECKING:
     from memory_v2.engine import Engine
     from memory_v2.entries.capture import Captured, CapturedBatch
-    from memory_v2.entries.curation import Retracted
+    from memory_v2.entries.curation import ChangedEntry
     from memory_v2.entries.daryl import Summary
     from memory_v2.entries.domains import DomainFile
     from memory_v2.entries.entry import Entry, Reference
@@ -171,10 +171,19 @@ class Entries:
         id: EntryId,  # noqa: A002 - as it is called in the results
         why: Annotated[str, "Why, in one line."],
         superseded_by: Annotated[str | None, "The entry that holds instead."] = None,
-    ) -> Retracted:
+    ) -> ChangedEntry:
         """Closes an entry, with the reason in one line, and names the entry that holds instead. Its text stays. Raises
         `EntryNotFound`, `InvalidSetting`, `NotAllowed`, `StorageError`."""
         return self._engine.run_on_entries(entries.curation.retract, id, why, superseded_by)
+
+    def verify(
+        self,
+        id: EntryId,  # noqa: A002 - as above
+        by: Annotated[str | None, "Who has verified it. Default: the agent of the settings, else 'default'."] = None,
+    ) -> ChangedEntry:
+        """Marks an entry as verified by another agent than its own, or by a person. Raises `EntryNotFound`,
+        `InvalidSetting`, `NotAllowed` for the entry's own agent and for a closed entry, `StorageError`."""
+        return self._engine.run_on_entries(entries.curation.verify, id, by)
 
     def referred_to_by(self, id: EntryId) -> list[Reference]:  # noqa: A002 - as above
         """Lists the entries that refer to an entry, each with how. Raises `EntryNotFound`."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from memory_v2.errors import NotAllowed, UsageError
+from memory_v2.locations import persona_memory
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import Ledger
-from memory_v2.scope import persona_memory
 
 OLDER = ("~/.hdev/memory", "~/.silica/memory")
 """Where older versions kept a memory, besides those of personas."""

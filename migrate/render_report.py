@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.ledger import STATUSES, status_of
 from memory_v2.migrate.report import Report, place_in
 from memory_v2.migrate.verify import Passage, State, Verification
 from memory_v2.plan import Step
+from memory_v2.serialize import document
+from memory_v2.storage.local.disk import explained, replace_bytes
 from memory_v2.text.amounts import counted
 from memory_v2.tree.block import readable
 from memory_v2.tree.finding import Finding
@@ -31,6 +35,16 @@ _STATES: Mapping[State, str] = {
     "left out": "left out",
     "missing": "missing",
 }
+
+
+def write_reports(reports: Sequence[Report], file: Path) -> None:
+    """Writes the reports: as JSON if the name of the file ends in `.json`, else as Markdown. Raises `StorageError`."""
+    if file.suffix.lower() == ".json":
+        text = json.dumps({"reports": document(reports)}, ensure_ascii=False, indent=1) + "\n"
+    else:
+        text = "\n".join(map(report_markdown, reports))
+    with explained("write", file):
+        replace_bytes(file, text.encode("utf-8", "backslashreplace"))
 
 
 def report_markdown(report: Report) -> str:

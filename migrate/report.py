@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from memory_v2.files.left_out import LeftOut
@@ -15,8 +13,6 @@ from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.migrate.verify import Verification
 from memory_v2.plan import Plan
 from memory_v2.progress import with_progress
-from memory_v2.serialize import document as as_document
-from memory_v2.storage.local.disk import explained, replace_bytes
 from memory_v2.text.calendar import named_day
 from memory_v2.text.contradictions import Said, Statement, contradictions, stated, subject_of
 from memory_v2.text.own_day import heading_day, own_day
@@ -68,18 +64,6 @@ def make_report(scan: Scan, plan: Plan, verification: Verification | None = None
     left_out = tuple(replace(one, reason=masked(one.reason)) for one in scan.left_out)
     warnings = (*plan.warnings, *_to_look_at(scan.documents))
     return Report(replace(plan, facts={**plan.facts, "left_out": left_out}, warnings=warnings), verification)
-
-
-def write_reports(reports: Sequence[Report], file: Path) -> None:
-    """Writes the reports: as JSON if the name of the file ends in `.json`, else as Markdown. Raises `StorageError`."""
-    from memory_v2.migrate.render_report import report_markdown
-
-    if file.suffix.lower() == ".json":
-        text = json.dumps({"reports": as_document(reports)}, ensure_ascii=False, indent=1) + "\n"
-    else:
-        text = "\n".join(map(report_markdown, reports))
-    with explained("write", file):
-        replace_bytes(file, text.encode("utf-8", "backslashreplace"))
 
 
 def _to_look_at(documents: Sequence[SourceDocument]) -> Iterator[Finding]:

@@ -9,8 +9,8 @@ import pytest
 
 from memory_v2.configuration import SETTINGS, THRESHOLD, Configuration
 from memory_v2.errors import InvalidSetting
+from memory_v2.locations import persona_memory, project_folder, project_memory
 from memory_v2.memory import Memory
-from memory_v2.scope import persona_memory, project_folder, project_memory
 from memory_v2.settings import Limits, Settings, configured
 
 

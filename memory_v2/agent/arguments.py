@@ -15,7 +15,7 @@ import pydantic
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, WithJsonSchema, field_validator
 from pydantic_core import PydanticCustomError
 
-from memory_v2.agent.tools import Argument, ToldAs
+from memory_v2.agent.argument import Argument, ToldAs
 from memory_v2.errors import ToolProblem
 
 LONGEST = 200_000

@@ -7,31 +7,12 @@ from dataclasses import dataclass, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Generic, TypeVar, get_args, get_type_hints
 
+from memory_v2.agent.argument import Argument, ToldAs
 from memory_v2.errors import InvalidPath, ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.tree.numbers import Numbers
 
 A = TypeVar("A")
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """What a model is told about an argument, and what is checked in the arguments of a model: the length of a text or
-    a list, the range of a number. `told` is told in the schema besides, and not checked."""
-
-    description: str | None = None
-    min_length: int | None = None
-    max_length: int | None = None
-    ge: float | None = None
-    le: float | None = None
-    told: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ToldAs:
-    """The only type of an argument of several types that the schema mentions."""
-
-    type: str
 
 
 NumberList = Annotated[Numbers, ToldAs("string")]

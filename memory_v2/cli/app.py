@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -15,19 +14,20 @@ from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
 VERBS = {
     "write": "pages",
     "read": "pages",
-    "edit": "edit",
+    "edit": "pages",
     "search": "search",
-    "capture": "capture",
+    "capture": "entries",
     "entries": "entries",
     "route": "curate",
     "age": "curate",
+    "verify": "curate",
     "promote": "curate",
     "dedupe": "curate",
     "consolidate": "curate",
     "status": "curate",
     "domains": "curate",
-    "ls": "inspect",
-    "tree": "inspect",
+    "ls": "overview",
+    "tree": "overview",
     "split": "pages",
     "merge": "pages",
     "rename": "pages",
@@ -35,23 +35,23 @@ VERBS = {
     "history": "history",
     "show": "history",
     "diff": "history",
-    "undo": "undo",
-    "restore": "undo",
+    "undo": "history",
+    "restore": "history",
     "blame": "history",
     "gc": "history",
     "checkpoint": "checkpoint",
-    "import": "import_:import_verb",
-    "migrate": "import_",
-    "export": "export",
+    "import": "transfer:import_verb",
+    "migrate": "transfer",
+    "export": "transfer",
     "forget": "forget",
-    "check": "inspect",
+    "check": "overview",
     "trace": "traces",
     "replay": "traces",
-    "graph": "inspect",
-    "mcp": "mcp",
-    "init": "init",
-    "context": "context",
-    "config": "config",
+    "graph": "overview",
+    "mcp": "agents",
+    "init": "agents",
+    "context": "agents",
+    "config": "agents",
 }
 """The verbs of `silica memory` in the order of its help: each with its module in this folder, and the function there if
 that has another name."""
@@ -109,7 +109,7 @@ def silica(context: click.Context) -> None:
 @click.option(
     "--persona",
     metavar="NAME",
-    help="The memory of a persona, in ~/.silica/personas. SILICA_MEMORY_PATH goes before --project and --persona.",
+    help="The memory of a persona, in ~/.silica/personas.",
 )
 @click.option(
     "--model",
@@ -131,7 +131,7 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
 
     \b
     Environment:
-      SILICA_MEMORY_PATH             the folder, if --path is not given
+      SILICA_MEMORY_PATH             the folder, if no option chooses one
       SILICA_MEMORY_MODEL            the model, if --model is not given
       SILICA_MEMORY_SIZE_THRESHOLD   split a page above this many bytes (10240)
       SILICA_MEMORY_LIMITS           how much one operation may use of a model:
@@ -159,7 +159,7 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
       2 usage error · 3 not found, or conflict · 4 storage failed
       5 model failed
     """
-    ctx.obj = ChosenMemory.from_options(path, model, project, persona, os.environ)
+    ctx.obj = ChosenMemory.from_options(path, model, project, persona)
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 

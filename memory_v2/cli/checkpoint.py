@@ -7,10 +7,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_v2.cli.columns import Column, table
-from memory_v2.cli.report import confirmed, out_result, report, yes_option
-from memory_v2.cli.show import named, out, plain, style, tell
-from memory_v2.cli.spinner import working
+from memory_v2.cli.output import (
+    Column,
+    confirmed,
+    named,
+    out,
+    out_result,
+    plain,
+    report,
+    style,
+    table,
+    tell,
+    working,
+    yes_option,
+)
 from memory_v2.cli.verb import GroupOfVerbs, json_option, option_for, with_memory
 from memory_v2.memory_checkpoints import Checkpoints
 from memory_v2.text.amounts import counted, counted_entries, size

@@ -1,4 +1,4 @@
-"""The verbs that keep entries in order: route, age, promote, dedupe, consolidate, status, domains."""
+"""The verbs that keep entries in order: route, age, verify, promote, dedupe, consolidate, status, domains."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from memory_v2.cli.columns import Column, table
-from memory_v2.cli.plans import tell_plan
-from memory_v2.cli.report import out_result
-from memory_v2.cli.show import out, plain, style, tell
-from memory_v2.cli.spinner import working
+from memory_v2.cli.output import Column, out, out_result, plain, style, table, tell, tell_plan, working
 from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory, word
 from memory_v2.memory_entries import Entries
 from memory_v2.text.amounts import counted, counted_entries
@@ -99,6 +95,28 @@ def age(memory: Memory, pack: bool, older_than: int, importance: float, apply: b
     with working("reading the entries"):
         plan = memory.entries.age(apply)
     tell_plan(plan, as_json)
+
+
+@click.command(cls=Verb)
+@click.argument("id", metavar="ENTRY")
+@option_for(Entries.verify, "by", "--by", metavar="NAME")
+@json_option
+@with_memory
+def verify(memory: Memory, id: str, by: str | None, as_json: bool) -> None:  # noqa: A002 - as it is called in the results
+    """Mark an entry as verified, by another agent than its own or by a person.
+
+    'silica memory promote --require-verified' shares verified entries only. 'silica memory undo' takes it back.
+
+    \b
+    Examples:
+      silica memory verify hawk/obs-2026-02-15-001 --by shield
+    """
+    done = memory.entries.verify(id, by)
+    if as_json:
+        out_result(done)
+        return
+    name, verifiers = style(plain(done.entry.id), fg="cyan"), ", ".join(map(plain, done.entry.verified_by))
+    out(f"{name} verified by {verifiers}" + (f", recorded as {done.revision}" if done.revision else " already"))
 
 
 @click.command(cls=Verb)

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from memory_v2.cli.show import drop_output, out_json, tell
+from memory_v2.cli.output import drop_output, out_json, tell
 from memory_v2.errors import (
     Cancelled,
     EntryNotFound,

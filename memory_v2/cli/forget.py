@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_v2.cli.report import confirmed, is_asked, out_result, yes_option
-from memory_v2.cli.show import named, out, plain, tell
-from memory_v2.cli.spinner import working
+from memory_v2.cli.output import confirmed, is_asked, named, out, out_result, plain, tell, working, yes_option
 from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory, word
 from memory_v2.memory import Memory
 from memory_v2.text.amounts import counted

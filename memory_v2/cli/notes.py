@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
-from memory_v2.cli.show import named, plain, tell
+from memory_v2.cli.output import named, plain, tell
 from memory_v2.cli.verb import json_option
 from memory_v2.notes.folder import Refreshed
 from memory_v2.notes.notes import Notes

@@ -6,9 +6,7 @@ import click
 
 from memory_v2.cli.notes import count_option, tell_left_out, touched, with_notes
 from memory_v2.cli.notes_working import extracted_lines
-from memory_v2.cli.plans import plan_lines
-from memory_v2.cli.show import out, out_json, plain, tell
-from memory_v2.cli.spinner import working
+from memory_v2.cli.output import out, out_json, plain, plan_lines, tell, working
 from memory_v2.notes.notes import Notes
 from memory_v2.notes.watch import News, Watch, changes
 from memory_v2.serialize import document

@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_v2.cli.hits import confidence, points, set_off
 from memory_v2.cli.notes import count_option, day_option, file_option, people_option, tell_left_out, touched, with_notes
-from memory_v2.cli.show import has_colours, out, out_json, plain, plain_lines, style, tell
-from memory_v2.cli.spinner import working
+from memory_v2.cli.output import (
+    confidence,
+    has_colours,
+    out,
+    out_json,
+    plain,
+    plain_lines,
+    points,
+    set_off,
+    style,
+    tell,
+    working,
+)
 from memory_v2.errors import UsageError
 from memory_v2.notes.graph import MOST
 from memory_v2.notes.notes import Notes

@@ -11,9 +11,7 @@ import click
 
 from memory_v2 import __version__
 from memory_v2.cli.notes import count_option, day_option, file_option, people_option, tell_left_out, with_notes
-from memory_v2.cli.report import price
-from memory_v2.cli.show import out, out_json, plain, plain_lines, style, tell
-from memory_v2.cli.spinner import working
+from memory_v2.cli.output import out, out_json, plain, plain_lines, price, style, tell, working
 from memory_v2.notes.audit.audit import Choice, read_baseline, write_baseline
 from memory_v2.notes.audit.context import Policy
 from memory_v2.notes.audit.findings import CODES, SEVERITIES, Severity

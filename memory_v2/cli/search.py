@@ -8,10 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memory_v2.cli.hits import confidence, points, set_off
-from memory_v2.cli.report import admit, out_result, price, tell_how_to_begin
-from memory_v2.cli.show import has_colours, out, plain, plain_lines, style, tell
-from memory_v2.cli.spinner import working
+from memory_v2.cli.output import (
+    admit,
+    confidence,
+    has_colours,
+    out,
+    out_result,
+    plain,
+    plain_lines,
+    points,
+    price,
+    set_off,
+    style,
+    tell,
+    tell_how_to_begin,
+    working,
+)
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory, word
 from memory_v2.memory import Memory
 from memory_v2.operations.results import EntryResult

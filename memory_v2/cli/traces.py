@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from memory_v2.cli.columns import Column, table
 from memory_v2.cli.edge import FINDINGS
-from memory_v2.cli.show import on_terminal, out, out_json, plain, style, tell
-from memory_v2.cli.spinner import working
+from memory_v2.cli.output import (
+    Column,
+    cut,
+    on_terminal,
+    out,
+    out_json,
+    plain,
+    screen_width,
+    style,
+    table,
+    tell,
+    width,
+    working,
+)
 from memory_v2.cli.verb import Verb, json_option, with_memory, word
 from memory_v2.errors import InvalidText, SilicaError
 from memory_v2.memory import Memory
 from memory_v2.text.amounts import counted, dollars
+
+if TYPE_CHECKING:
+    from memory_v2.trace.recording import Event
+    from memory_v2.trace.story import Line
 
 COLUMNS = (
     Column("trace"),
@@ -67,7 +82,6 @@ def trace(memory: Memory, name: str | None, most: int, full: bool, as_json: bool
             raise click.UsageError("--full needs the NAME of a trace", click.get_current_context())
         _list(memory, most, as_json)
         return
-    from memory_v2.cli.story import story
     from memory_v2.serialize import trace_document
 
     with _whole(name):
@@ -199,3 +213,43 @@ def _outcome(summary: dict[str, Any]) -> str:
     changed = counted(len(summary["changed_pages"]), "page") if summary["changed_pages"] else "no change"
     outcome = changed if summary["found"] is None else f"{summary['found']} found"
     return f"{outcome}, degraded" if summary["degraded"] else outcome
+
+
+WIDEST_LINE = 160
+"""Columns of a quoted line in a pipe; on a terminal, its width is the limit."""
+MAX_VALUE = 240
+"""Columns of one argument, or of a text of one line: about three lines of a terminal."""
+LOOKS: Mapping[str, Mapping[str, Any]] = {
+    "dim": {"dim": True},
+    "name": {"fg": "cyan"},
+    "tool": {"bold": True},
+    "good": {"fg": "green"},
+    "bad": {"fg": "red"},
+    "warning": {"fg": "yellow"},
+    "+": {"fg": "green"},
+    "-": {"fg": "red"},
+    "@": {"fg": "cyan"},
+}
+
+
+def story(events: Iterable[Event], full: bool = False) -> Iterator[str]:
+    """What happened, line by line, safe to print on a terminal. `full` leaves nothing out."""
+    from memory_v2.trace.story import story as tell
+
+    columns = screen_width() or WIDEST_LINE
+    for line in tell(events, full, width):
+        yield _printed(line, None if full else columns)
+
+
+def _printed(line: Line, columns: int | None) -> str:
+    """The line, its long parts cut to fit into this many columns; without `columns` nothing is cut."""
+    printed, used = "", 0
+    for text, look in line:
+        text = plain(text)
+        if columns is not None and look == "quote":
+            text = cut(text.expandtabs(4), columns - used)
+        elif columns is not None and look == "value":
+            text = cut(text, MAX_VALUE)
+        used += width(text)
+        printed += style(text, **LOOKS.get(look, {}))
+    return printed

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
@@ -13,9 +14,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 
 import click
 
-from memory_v2.cli.show import tell
+from memory_v2.cli.output import tell
 from memory_v2.errors import InvalidText, UsageError
-from memory_v2.scope import PROJECT_MEMORY, persona_memory, project_folder, worktree
+from memory_v2.locations import PROJECT_MEMORY, keep_out_of_git, persona_memory, project_folder, worktree
 
 if TYPE_CHECKING:
     from memory_v2.memory import Memory
@@ -54,10 +55,8 @@ class ChosenMemory:
         model: str | None,
         project: Path | None,
         persona: str | None,
-        environment: Mapping[str, str],
     ) -> ChosenMemory:
-        """The memory of the one option that is given. `SILICA_MEMORY_PATH` goes before a project and a persona. Raises
-        `UsageError`, `InvalidSetting`."""
+        """The memory of the one option that is given. Raises `UsageError`, `InvalidSetting`."""
         given = [
             name for name, one in (("--path", path), ("--project", project), ("--persona", persona)) if one is not None
         ]
@@ -65,12 +64,22 @@ class ChosenMemory:
             raise UsageError(f"give {' or '.join(given)}: each of them chooses the memory")
         checkout = project and worktree(project)
         project = project and project_folder(project)
-        folder = project and project / PROJECT_MEMORY
-        if persona is not None:
-            folder = persona_memory(persona)
-        if folder and not environment.get("SILICA_MEMORY_PATH"):
-            path = str(folder)
+        folder = persona_memory(persona) if persona is not None else project and project / PROJECT_MEMORY
+        path = str(folder) if folder else path
         return cls(path, model, project, persona, checkout)
+
+    @contextmanager
+    def opened(self, **options: Any) -> Iterator[Memory]:
+        """The memory. One that is made for a project stays out of its repository, as `init` has it."""
+        from memory_v2.memory import Memory  # the verbs of `silica notes` need none
+
+        is_new = self.project is not None and not (self.project / PROJECT_MEMORY).exists()
+        try:
+            with Memory.open(self.path, options.pop("model", self.model), **options) as memory:
+                yield memory
+        finally:
+            if self.project is not None and is_new:
+                keep_out_of_git(self.project)
 
 
 class Verb(click.Command):
@@ -175,9 +184,7 @@ def with_memory(verb: Callable[Concatenate[Memory, P], None]) -> Callable[P, Non
     @click.pass_obj
     @wraps(verb)
     def run(chosen: ChosenMemory, /, *args: P.args, **options: P.kwargs) -> None:
-        from memory_v2.memory import Memory  # the verbs of `silica notes` need none
-
-        with Memory.open(chosen.path, chosen.model) as memory:
+        with chosen.opened() as memory:
             for done in memory.recover():  # told first, so that nobody does it again
                 tell(str(done))
             verb(memory, *args, **options)

@@ -7,17 +7,18 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
+from memory_v2.agent.argument import Argument
 from memory_v2.agent.loop import Decision, decide
-from memory_v2.agent.tools import Argument, NumberList, Tool
+from memory_v2.agent.tools import NumberList, Tool
 from memory_v2.entries.domains import INBOX, Domain
 from memory_v2.entries.entry import Entry
 from memory_v2.errors import NotAllowed, ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import ConsolidateBrief, Observed
-from memory_v2.operations.account import redescribed, taken_out
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
+from memory_v2.operations.explain import redescribed, taken_out
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.guard import denied_by, missing_from
 from memory_v2.operations.overgrown import split_overgrown

@@ -13,7 +13,7 @@ from typing import Any
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import EntryFile, read_entry
 from memory_v2.entries.header import Written, changed_header
-from memory_v2.entries.places import moved_to, place_of
+from memory_v2.entries.places import Place, moved_to, place_of
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import EntryNotFound, InvalidSetting, NotAllowed, StorageConflict, StorageError
 from memory_v2.operations.context import Context
@@ -155,43 +155,69 @@ def keep_note(store: EntryStore, name: str, said: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Retracted:
-    """An entry that is closed, and the id of the operation that closed it; `None` if it was closed so before."""
+class ChangedEntry:
+    """An entry as it is now, and the id of the operation that changed it; `None` if it was so before."""
 
     entry: Entry
     revision: str | None = None
 
 
 @operation("retract", changes="entries")
-def retract(store: EntryStore, id: str, why: str, superseded_by: str | None = None) -> Retracted:  # noqa: A002 - as in results
+def retract(store: EntryStore, id: str, why: str, superseded_by: str | None = None) -> ChangedEntry:  # noqa: A002 - as in results
     """Closes an entry, with the reason, and names the entry that holds instead, if there is one. Raises
     `EntryNotFound`, `InvalidSetting`, `NotAllowed` for a header that cannot be read or an id that two files have, and
     `StorageError`."""
     place = store.find(id)
-    if others := [one.path for one in store.places() if one.id == place.id and one.path != place.path]:
-        raise NotAllowed(f"{place.id} is also what {', '.join(others)} is called; rename one of them first")
     keys: dict[str, Written] = {"status": "closed", "retracted": one_line("why", why)}
     if superseded_by is not None:
         other = _of_space(store, superseded_by, place.space)
         if other == place.id:
             raise InvalidSetting(f"{place.id} cannot be superseded by itself")
         keys["superseded_by"] = other
+    return _changed(store, place, "retract", why, lambda _: keys)
+
+
+@operation("verify", changes="entries")
+def verify(store: EntryStore, id: str, by: str | None = None) -> ChangedEntry:  # noqa: A002 - as in results
+    """Marks an entry as verified, `by` an agent or a person; without a name, the default agent. Raises
+    `EntryNotFound`, `InvalidSetting`, `NotAllowed` for the agent whose entry it is, for a closed entry, a header that
+    cannot be read or an id that two files have, and `StorageError`."""
+    place = store.find(id)
+    name = one_line("by", store.agent if by is None else by) or ""
+    if name.casefold() == place.space.casefold():
+        raise NotAllowed(f"{place.id} is {name}'s own: another agent or a person verifies it; say who with --by")
+
+    def keys(entry: Entry) -> dict[str, Written]:
+        if entry.status == "closed":
+            raise NotAllowed(f"{place.id} is closed: it cannot be verified")
+        return {"verified": True, "verified_by": tuple(dict.fromkeys((*entry.verified_by, name)))}
+
+    return _changed(store, place, "verify", f"by {name}", keys)
+
+
+def _changed(
+    store: EntryStore, place: Place, kind: str, summary: str, keys: Callable[[Entry], Mapping[str, Written]]
+) -> ChangedEntry:
+    """Changes keys of an entry's header, as the entry is at that moment, in one operation."""
+    if others := [one.path for one in store.places() if one.id == place.id and one.path != place.path]:
+        raise NotAllowed(f"{place.id} is also what {', '.join(others)} is called; rename one of them first")
     for attempt in range(1, MAX_PLANS + 1):
         if (before := store.data(place.path)) is None:
-            raise EntryNotFound(id)
-        after = encode(changed_header(decode(before), keys))
-        entry = read_entry(place, after).entry
-        if entry is None:
+            raise EntryNotFound(place.id)
+        if (entry := read_entry(place, before).entry) is None:
             raise NotAllowed(f"{place.path}.md does not say what an entry must; 'silica memory check' tells why")
+        after = encode(changed_header(decode(before), keys(entry)))
         if before == after:
-            return Retracted(entry)
+            return ChangedEntry(entry)
+        if (entry := read_entry(place, after).entry) is None:
+            raise NotAllowed(f"{place.path}.md does not say what an entry must; 'silica memory check' tells why")
         try:
-            made = store.commit("retract", f"{place.id}: {why}", [PageChange(place.path, before, after)])
+            made = store.commit(kind, f"{place.id}: {summary}", [PageChange(place.path, before, after)])
         except StorageConflict:
             if attempt == MAX_PLANS:
                 raise
             continue
-        return Retracted(entry, made.revision.id[:12])
+        return ChangedEntry(entry, made.revision.id[:12])
     raise AssertionError("the last attempt returns or raises")
 
 

@@ -12,8 +12,9 @@ from memory_v2.entries.file import EntryFile, read_entry, text_line
 from memory_v2.entries.places import place_named, place_of
 from memory_v2.entries.references import references_of
 from memory_v2.errors import StorageError
-from memory_v2.index.entry_index import EntryIndex
-from memory_v2.index.observed import Observed
+from memory_v2.index.entries import EntryIndex
+from memory_v2.index.rows import ParsedEntry
+from memory_v2.index.store import Store
 from memory_v2.operations.results import Finding
 from memory_v2.storage.base import MemoryStorage, Stamp
 from memory_v2.text.calendar import Calendar
@@ -56,16 +57,16 @@ class Source:
         """See `EntrySource`."""
         return self.stored.reader()
 
-    def read(self, path: str, data: bytes) -> Observed:
+    def read(self, path: str, data: bytes) -> ParsedEntry:
         """See `EntrySource`."""
         place = place_of(path)
         assert place is not None, path
         entry = read_entry(place, data).entry
         if entry is None:
-            return Observed(place.id)
+            return ParsedEntry(place.id)
         observed, source = entry.observed_at, entry.source
         told = (source.author, source.channel, source.session, source.location)
-        return Observed(
+        return ParsedEntry(
             id=place.id,
             text=entry.text,
             first_line=text_line(entry, data),
@@ -87,9 +88,9 @@ def name_of(target: str) -> str:
     return (place.id if place else written).casefold()
 
 
-def open_index(storage: MemoryStorage, calendar: Calendar) -> EntryIndex:
-    """The index of the entries in a storage, beside its other derived data."""
-    return EntryIndex(Source(storage, calendar), storage.cache_folder)
+def open_index(storage: MemoryStorage, calendar: Calendar, open_store: Callable[[], Store] | None = None) -> EntryIndex:
+    """The index of the entries in a storage, beside its other derived data unless in a store that is open."""
+    return EntryIndex(Source(storage, calendar), open_store() if open_store else Store(storage.cache_folder))
 
 
 def indexed_files(index: EntryIndex) -> Iterator[EntryFile]:

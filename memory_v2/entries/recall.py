@@ -1,13 +1,14 @@
 """Recall: one search over pages and entries, best first.
 
-Pages and entries are ranked as one set (`index.beside`). What an entry answers is then multiplied by its confidence and
-by the weight that its age has left it, as of now; an entry that says no confidence counts in full, and so does a page.
+Pages and entries are ranked as one set. What an entry answers is then multiplied by its confidence and by the weight
+that its age has left it, as of now; an entry that says no confidence counts in full, and so does a page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from memory_v2.entries.decay import age, has_expired, weight
@@ -18,15 +19,13 @@ from memory_v2.entries.indexing import name_of
 from memory_v2.entries.places import place_of
 from memory_v2.entries.references import references_of
 from memory_v2.index.base import EntryHit, Hit
-from memory_v2.index.beside import PAGE_SHIFT, shifted
-from memory_v2.index.entry_index import EntryIndex, File
-from memory_v2.index.lookup import POSTINGS, Found
+from memory_v2.index.entries import EntryIndex, File, count_entries
+from memory_v2.index.lookup import POSTINGS
 from memory_v2.index.postings import Only
-from memory_v2.index.question import Question
 from memory_v2.index.ranking import Ranked
-from memory_v2.index.said import Said, speaks_of
+from memory_v2.index.said import speaks_of
+from memory_v2.index.sql import ENTRIES
 from memory_v2.index.tables import PAGE_OF
-from memory_v2.index.told import Terms
 from memory_v2.text.calendar import Calendar
 
 CROSSED = 0.5
@@ -89,7 +88,7 @@ class Wanted:
 
 @dataclass
 class Recall:
-    """The entries of one search, beside the pages."""
+    """The entries of one search, which are ranked with the pages; see `EntrySearch`."""
 
     index: EntryIndex
     calendar: Calendar
@@ -101,56 +100,17 @@ class Recall:
     """Whether only entries are searched."""
     left_out: int | None = None
     """How many archived entries would be among the answers and were left out; `None` before anything was found."""
-    _files: dict[int, File] = field(default_factory=dict)
-    _pages: dict[int, int] = field(default_factory=dict)
-    _entries: dict[int, Entry] = field(default_factory=dict)
 
-    def look_up(self, question: Question, limit: int) -> Found:
-        """The entries that may answer, those in the archive too, which are counted if they are not wanted."""
-        in_archive = self.wanted.condition(archived=True)
-        is_archived = self.index.count(in_archive, 1) > 0
-        found = self._look_up(question, limit, self.wanted.condition(archived=False, any_archived=is_archived))
-        if not is_archived:
-            return found
-        archived = self._look_up(question, limit, in_archive)
-        return replace(
-            found,
-            places=found.places | archived.places,
-            candidates=[*found.candidates, *archived.candidates],
-            frequency=found.frequency | archived.frequency,
-            words=found.words | archived.words,
-            paths=found.paths | archived.paths,
-        )
+    def conditions(self, tables: sqlite3.Connection) -> list[Only]:
+        """Those in the archive are looked for too, and counted if they are not wanted."""
+        archived = self.wanted.condition(archived=True)
+        if not count_entries(tables, archived, 1):
+            return [_on_passages(tables, self.wanted.condition(archived=False, any_archived=False))]
+        return [_on_passages(tables, self.wanted.condition(archived=False)), _on_passages(tables, archived)]
 
-    def _look_up(self, question: Question, limit: int, condition: Only) -> Found:
-        only = condition
-        if condition.sql:
-            sql = f"AND EXISTS (SELECT 1 FROM observed WHERE observed.page = {PAGE_OF} {condition.sql})"
-            only = Only(sql, condition.given, few=self.index.count(condition, POSTINGS) < POSTINGS)
-        proposed = self.index.look_up(question, limit, only, self.calendar)
-        self._files |= {page + PAGE_SHIFT: file for page, file in proposed.files.items()}
-        found = replace(shifted(proposed.found), read_said=self._said)
-        self._pages |= {place: one.page for place, one in found.places.items()}
-        return found
-
-    def _said(self, places: Collection[int]) -> dict[int, Said]:
-        return {place: Said(self._day(place).toordinal(), 0, ()) for place in places}
-
-    def _day(self, place: int) -> date:
-        return _day_of(self._entry(place), self.calendar)
-
-    def _entry(self, place: int) -> Entry:
-        if (page := self._pages[place]) not in self._entries:
-            self._entries[page] = _entry_in(self._files[page])
-        return self._entries[page]
-
-    def terms(self, question: Question) -> Terms:
-        """What of a question some entry has."""
-        return self.index.terms(question)
-
-    def hits(self, ranked: Sequence[Ranked]) -> list[Hit]:
-        """A hit for each of these places."""
-        return [self._hit(one) for one in ranked]
+    def hits(self, ranked: Sequence[Ranked], files: Mapping[int, File]) -> list[Hit]:
+        """A hit for each of these places; `files` has their entries by page."""
+        return [self._hit(one, files[one.place.page]) for one in ranked]
 
     def arranged(self, hits: Sequence[Hit], limit: int) -> list[Hit]:
         """The best hits by their scores: each entry once, none that has been worked into a page that answers as well,
@@ -177,12 +137,12 @@ class Recall:
         self.left_out = left_out if self.left_out is None else self.left_out
         return self._crossed(kept, limit) if self.wanted.crossed else kept
 
-    def _hit(self, one: Ranked) -> Hit:
-        place, entry = one.place, self._entry(one.place.id)
+    def _hit(self, one: Ranked, file: File) -> Hit:
+        place, entry = one.place, _entry_in(file)
         day = _day_of(entry, self.calendar)
         told = self._told(entry, one.score)
         last = place.first_line + place.text.count("\n")
-        path, above = self.stored.where(self._files[place.page].path)
+        path, above = self.stored.where(file.path)
         about = speaks_of(place.text, one.said, day)
         score = told.answers * told.confidence * told.weight
         first, last = place.first_line + above, last + above
@@ -231,6 +191,14 @@ class Recall:
         score = told.answers * told.confidence * told.weight
         last, signs = first + text.count("\n"), ((why, told.answers),)
         return Hit(path, 1, first, last, text, score, day, (), why, signs=signs, entry=told)
+
+
+def _on_passages(tables: sqlite3.Connection, condition: Only) -> Only:
+    """A condition on entries as one on their passages."""
+    if not condition.sql:
+        return Only(kind=ENTRIES)
+    sql = f"AND EXISTS (SELECT 1 FROM entries WHERE entries.page = {PAGE_OF} {condition.sql})"
+    return Only(sql, condition.given, count_entries(tables, condition, POSTINGS) < POSTINGS, ENTRIES)
 
 
 def entry_hit(entry: Entry, answers: float, calendar: Calendar) -> EntryHit:

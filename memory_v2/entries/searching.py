@@ -30,7 +30,7 @@ def search(context: Context, asked: SearchRequest) -> SearchResults:
     `InvalidSetting` too."""
     asked = replace(asked, tags=tuple(tag.strip() for tag in asked.tags))
     entries_only = _is_for_entries_only(asked)
-    index = context.open_entries()
+    index = context.index.entries
     recall = None
     is_for_both = asked.only != "pages" and asked.near is None and not asked.regex
     if entries_only or (is_for_both and index.may_have_entries):

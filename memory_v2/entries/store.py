@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -36,7 +36,8 @@ from memory_v2.text.plain import shorten
 from memory_v2.tree.path import ENTRIES
 
 if TYPE_CHECKING:
-    from memory_v2.index.entry_index import EntryIndex
+    from memory_v2.index.entries import EntryIndex
+    from memory_v2.index.store import Store
 
 CAPTURE = "capture"
 """The kind of a revision that takes in what was captured."""
@@ -49,11 +50,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EntryStore:
-    """The entries in a storage. `agent` is whose entries are captured if no agent is named."""
+    """The entries in a storage. `agent` is whose entries are captured if no agent is named; `open_store` gives the
+    tables of the memory's index, where there is one."""
 
     storage: MemoryStorage
     calendar: Calendar = UTC_DAYS
     agent: str = DEFAULT_AGENT
+    open_store: Callable[[], Store] | None = None
 
     @cached_property
     def known(self) -> KnownEntries:
@@ -70,7 +73,7 @@ class EntryStore:
         """The index of the entries, for searches and plans."""
         from memory_v2.entries.indexing import open_index  # start-up that a capture should not pay
 
-        return open_index(self.storage, self.calendar)
+        return open_index(self.storage, self.calendar, self.open_store)
 
     def places(self) -> Iterator[Place]:
         """Where all entries are, in no order, without reading any."""
@@ -196,8 +199,24 @@ class EntryStore:
         there = {stamp.path for stamp in self.storage.stamps(below) if is_stored_place(stamp.path)}
         known = history.paths(history.head, below) if there and history.begun else set()
         new = sorted(there - known)
-        if not new:
-            return 0
+        return self._record(new) if new else 0
+
+    def pick_up_last(self) -> None:
+        """Brings what was captured after the newest revision into the history, the last one as a revision of its own,
+        so that undoing takes back what was done last."""
+        history = self.storage.history
+        known = history.paths(history.head, ENTRIES) if history.begun else set()
+        there = {stamp.path for stamp in self.storage.stamps(ENTRIES) if is_stored_place(stamp.path)}
+        times = {path: self.storage.get_modified_time(path) for path in there - known}
+        recorded = self.storage.recorded_at()
+        if not times or (recorded and max(times.values()) < recorded):
+            return
+        last = max(times, key=lambda path: (times[path], path))
+        if before := sorted(times.keys() - {last}):
+            self._record(before)
+        self._record([last])
+
+    def _record(self, new: list[str]) -> int:
         names = ", ".join(place.id if (place := place_of(path)) else path for path in new)
         revision = Revision(CAPTURE, shorten(names, MAX_SUMMARY), new_id(), when=self.calendar.now())
         return len(new) if self.storage.record_created(new, revision) else 0
@@ -234,10 +253,8 @@ class EntryStore:
             yield KnownEntry(place.id, place.space, str(place.day or ""), place.number, observed, file.entry.text)
 
     def close(self) -> None:
-        """Closes its files; the next use opens them again."""
+        """Closes its file; the next use opens it again."""
         self.known.close()
-        if "index" in self.__dict__:
-            self.index.close()
 
 
 def _in_order(path: str) -> tuple[str, str, int, str]:

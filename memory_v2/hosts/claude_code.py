@@ -30,13 +30,12 @@ def _is_here(place: Place) -> bool:
 
 def _edits(place: Place, launch: Launch) -> list[Edit]:
     server = {"type": "stdio", **stdio_server(launch)}
+    servers = place.project / ".mcp.json" if place.project else _servers(place)
     folder = place.project / ".claude" if place.project else settings_folder(place)
     settings = folder / ("settings.local.json" if place.project else "settings.json")  # the path is of this machine
     hook = {"matcher": MATCHER, **hook_group(launch)}
     return [
-        json_server(
-            place.project / ".mcp.json" if place.project else _servers(place), ("mcpServers", launch.name), server
-        ),
+        json_server(servers, ("mcpServers", launch.name), server, launch),
         json_hook(settings, ("hooks", "SessionStart"), hook, is_hook_group(launch)),
         skill(folder / "skills", launch),
     ]

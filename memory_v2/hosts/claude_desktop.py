@@ -20,7 +20,7 @@ def _edits(place: Place, launch: Launch) -> list[Edit]:
     if place.project:  # it knows no projects in folders
         return []
     file = _folder(place) / "claude_desktop_config.json"
-    return [json_server(file, ("mcpServers", launch.name), stdio_server(launch))]
+    return [json_server(file, ("mcpServers", launch.name), stdio_server(launch), launch)]
 
 
 CLAUDE_DESKTOP = Host(

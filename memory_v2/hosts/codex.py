@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memory_v2.hosts.claude_code import MATCHER
 from memory_v2.hosts.edit import Edit, json_hook, toml_server
-from memory_v2.hosts.host import Host, hook_group, is_hook_group, skill
+from memory_v2.hosts.host import Host, hook_group, is_hook_group, skill, stdio_server
 from memory_v2.hosts.place import Launch, Place
 
 
@@ -19,10 +19,9 @@ def _folder(place: Place) -> Path:
 
 def _edits(place: Place, launch: Launch) -> list[Edit]:
     folder = place.project / ".codex" if place.project else _folder(place)
-    command, arguments = launch.server
     hook = {"matcher": MATCHER, **hook_group(launch)}
     return [
-        toml_server(folder / "config.toml", ("mcp_servers", launch.name), {"command": command, "args": arguments}),
+        toml_server(folder / "config.toml", ("mcp_servers", launch.name), stdio_server(launch), launch),
         json_hook(folder / "hooks.json", ("hooks", "SessionStart"), hook, is_hook_group(launch)),
         skill((place.project or place.home) / ".agents" / "skills", launch),
     ]

@@ -24,7 +24,7 @@ from memory_v2.hosts.host_files import bytes_of, why_unwritable, write
 from memory_v2.hosts.place import Launch, Place
 from memory_v2.hosts.unclear import Unclear
 from memory_v2.hosts.vscode import VSCODE
-from memory_v2.scope import PROJECT_MEMORY
+from memory_v2.locations import IGNORE_ALL, PROJECT_MEMORY
 from memory_v2.storage.local.disk import advice, explained, read_bytes, replace_bytes
 
 HOSTS = (CLAUDE_CODE, CLAUDE_DESKTOP, CODEX, CURSOR, VSCODE, GEMINI_CLI)
@@ -99,7 +99,7 @@ def _edits(place: Place, launch: Launch, hosts: Iterable[Host]) -> Iterable[tupl
         yield from ((host.title, edit) for edit in host.edits(place, launch))
     if place.project:  # what an agent notes is not committed by accident
         ignore = Path(launch.options[-1]) / PROJECT_MEMORY.parent / ".gitignore"
-        yield "git", whole_file(ignore, "keeps the memory out of the repository", "*\n")
+        yield "git", whole_file(ignore, "keeps the memory out of the repository", IGNORE_ALL)
 
 
 def _noted_edits(place: Place, record: dict[str, Any]) -> dict[str, list[Edit]]:

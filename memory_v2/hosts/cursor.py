@@ -14,7 +14,7 @@ def _edits(place: Place, launch: Launch) -> list[Edit]:
     folder = (place.project or place.home) / ".cursor"
     hook = {"command": launch.hook("cursor"), "timeout": HOOK_SECONDS}
     return [
-        json_server(folder / "mcp.json", ("mcpServers", launch.name), stdio_server(launch)),
+        json_server(folder / "mcp.json", ("mcpServers", launch.name), stdio_server(launch), launch),
         json_hook(folder / "hooks.json", ("hooks", "sessionStart"), hook, is_plain_hook(launch), version=1),
         skill(folder / "skills", launch),
     ]

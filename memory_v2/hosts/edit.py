@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_v2.hosts import json_text, toml_text
+from memory_v2.hosts.place import Launch
 from memory_v2.hosts.unclear import Unclear
 
 
@@ -22,14 +23,20 @@ class Edit:
     take_out: Callable[[str], str]
 
 
-def json_server(file: Path, keys: tuple[str, ...], server: Mapping[str, Any]) -> Edit:
-    """The server under these keys of a JSON file."""
-    return Edit(
-        file,
-        "MCP server",
-        lambda text: json_text.with_object(text, keys, dict(server)),
-        lambda text: json_text.without(text, keys),
-    )
+def _checked(server: Any, launch: Launch) -> None:
+    if isinstance(server, dict) and not launch.is_server(server):
+        name = f"a server {launch.name!r} of your own"
+        raise Unclear(f"it lists {name}, with other arguments than ours; rename or remove that, and run this again")
+
+
+def json_server(file: Path, keys: tuple[str, ...], server: Mapping[str, Any], launch: Launch) -> Edit:
+    """The server under these keys of a JSON file. One that a person has written, or added arguments to, stays."""
+
+    def put(text: str) -> str:
+        _checked(json_text.value_at(text, keys), launch)
+        return json_text.with_object(text, keys, dict(server))
+
+    return Edit(file, "MCP server", put, lambda text: json_text.without(text, keys))
 
 
 def json_hook(
@@ -46,14 +53,14 @@ def json_hook(
     return Edit(file, "hook at a session's start", put, lambda text: json_text.without_item(text, keys, is_ours))
 
 
-def toml_server(file: Path, keys: tuple[str, ...], server: Mapping[str, toml_text.Value]) -> Edit:
-    """The server under these keys of a TOML file."""
-    return Edit(
-        file,
-        "MCP server",
-        lambda text: toml_text.with_table(text, keys, server),
-        lambda text: toml_text.without_table(text, keys),
-    )
+def toml_server(file: Path, keys: tuple[str, ...], server: Mapping[str, toml_text.Value], launch: Launch) -> Edit:
+    """The server under these keys of a TOML file, likewise."""
+
+    def put(text: str) -> str:
+        _checked(toml_text.table_at(text, keys), launch)
+        return toml_text.with_table(text, keys, server)
+
+    return Edit(file, "MCP server", put, lambda text: toml_text.without_table(text, keys))
 
 
 def whole_file(file: Path, about: str, content: str) -> Edit:

@@ -15,7 +15,7 @@ def _edits(place: Place, launch: Launch) -> list[Edit]:
     settings = root / ".gemini" / "settings.json"
     hook = hook_group(launch, name=launch.name, timeout=HOOK_SECONDS * 1_000)  # milliseconds, unlike the others
     return [
-        json_server(settings, ("mcpServers", launch.name), stdio_server(launch)),
+        json_server(settings, ("mcpServers", launch.name), stdio_server(launch), launch),
         json_hook(settings, ("hooks", "SessionStart"), hook, is_hook_group(launch)),
         skill(root / ".agents" / "skills", launch),
     ]

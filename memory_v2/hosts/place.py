@@ -59,6 +59,16 @@ class Launch:
         command, *more = self.program
         return command, [*more, "memory", *self.options, *self.model, "mcp", *self.serving]
 
+    def is_server(self, server: Mapping[str, object]) -> bool:
+        """Whether a listed server is one that we wrote, for whatever program and memory; a person has added no other
+        argument."""
+        words = server.get("args")
+        if not isinstance(words, list):
+            return not server
+        own = ("--path", "--project", "--persona", "--model", "--decide")
+        rest = [word for word, above in zip(words, ["", *words], strict=False) if word not in own and above not in own]
+        return rest in (["memory", "mcp"], ["-m", "memory_v2.cli", "memory", "mcp"])
+
     def hook(self, form: str) -> str:
         """The command line that prints what a session begins with, in the form that the host reads."""
         words = [*self.program, "memory", *self.options, "context", "--max-tokens", str(CONTEXT_TOKENS), "--hook", form]

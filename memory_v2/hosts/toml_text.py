@@ -40,6 +40,11 @@ def with_table(text: str, keys: Keys, values: Mapping[str, Value]) -> str:
     return _checked(after, expected)
 
 
+def table_at(text: str, keys: Keys) -> dict[str, Any] | None:
+    """The table under these keys; `None` if there is none. Raises `Unclear`."""
+    return _inner(_parsed(text), keys)
+
+
 def without_table(text: str, keys: Keys) -> str:
     """The text without the table under these keys. Raises `Unclear`."""
     before = _parsed(text)

@@ -21,7 +21,7 @@ def _profile(place: Place) -> Path:
 def _edits(place: Place, launch: Launch) -> list[Edit]:
     file = (place.project / ".vscode" if place.project else _profile(place)) / "mcp.json"
     edits = [
-        json_server(file, ("servers", launch.name), {"type": "stdio", **stdio_server(launch)}),
+        json_server(file, ("servers", launch.name), {"type": "stdio", **stdio_server(launch)}, launch),
         skill((place.project or place.home) / ".agents" / "skills", launch),
     ]
     if not place.project and not CLAUDE_CODE.is_here(place):

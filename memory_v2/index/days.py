@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
 
-from memory_v2.index.packed import packed
+from memory_v2.index.sql import PAGES, Kind, packed
 from memory_v2.text.dates import PartialDate, Span
 
 ASKED = "CREATE TEMP TABLE asked (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)"
@@ -58,16 +58,16 @@ class Days:
         tables.execute(f"INSERT INTO asked {rows}", (packed(self.merged),))
 
 
-def known_days(tables: sqlite3.Connection, dates: Collection[Span | PartialDate]) -> Days:
+def known_days(tables: sqlite3.Connection, dates: Collection[Span | PartialDate], kind: Kind = PAGES) -> Days:
     """The days that are meant; a day or month of no year in particular is one of each year that a passage is about."""
-    years = _years(tables) if any(isinstance(asked, PartialDate) for asked in dates) else range(0)
+    years = _years(tables, kind) if any(isinstance(asked, PartialDate) for asked in dates) else range(0)
     return Days(tuple(dict.fromkeys(span for asked in dates for span in _spans(asked, years))))
 
 
-def _years(tables: sqlite3.Connection) -> range:
+def _years(tables: sqlite3.Connection, kind: Kind) -> range:
     # One by one each end is read off the index; asked for at once they take a walk over all of it.
     first, last = (
-        tables.execute(f"SELECT {end}(since) FROM passages WHERE since IS NOT NULL").fetchone()[0]
+        tables.execute(f"SELECT {end}(since) FROM {kind}passages WHERE since IS NOT NULL").fetchone()[0]
         for end in ("min", "max")
     )
     if first is None:

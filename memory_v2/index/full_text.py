@@ -5,43 +5,35 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memory_v2.errors import SilicaError, Unreadable
-from memory_v2.index.base import Hit, PageRow, PageSource
-from memory_v2.index.beside import WIDER, Beside, is_beside, joined
+from memory_v2.index.base import EntrySearch, Hit, PageRow, PageSource
+from memory_v2.index.coverage import NO_TERMS, Terms, told
 from memory_v2.index.dense.chosen import Dense
-from memory_v2.index.edits import Edits, OnChange, is_stale, last_updated, read_edits
-from memory_v2.index.hits import read_hits
+from memory_v2.index.entries import EntryIndex, File, read_files
+from memory_v2.index.hits import read_hits, said_then
 from memory_v2.index.kept import Kept
-from memory_v2.index.links import digested, read_change, read_graph, read_graph_again
-from memory_v2.index.lookup import Facts, look_up, read_facts
+from memory_v2.index.line_dates import LineDates, Past
+from memory_v2.index.lookup import Facts, Found, joined, look_up, read_facts
+from memory_v2.index.page_tables import Edits, OnChange, PageTables, last_updated
 from memory_v2.index.question import Question, parse_question
 from memory_v2.index.ranking import CONSIDERED, MEANING, QUESTION, TEXT, Ranked, Weighing, rank
-from memory_v2.index.rows import IncomingPage, Known, block_digest, prepare_page
+from memory_v2.index.rows import IncomingPage, block_digest
 from memory_v2.index.said import said_in
-from memory_v2.index.said_then import said_then
 from memory_v2.index.spelling import respelled
+from memory_v2.index.sql import ENTRIES
 from memory_v2.index.store import Store, erase_file
 from memory_v2.index.tables import (
-    PAGE_OF,
-    State,
-    digest_of,
-    drop_pages,
-    put_pages,
-    raise_state,
-    read_known,
-    read_known_of,
+    passages_and_pages,
     read_state,
 )
-from memory_v2.index.told import NO_TERMS, told
+from memory_v2.index.texts import kind_of
 from memory_v2.index.unindexed import find_same, find_words, list_rows, page_day, read_pages
-from memory_v2.index.written import Past, WrittenLines
-from memory_v2.progress import tell_progress
-from memory_v2.storage.base import Stamp
 from memory_v2.storage.history import NO_CHANGE, Change
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.text.dates import Span
@@ -50,6 +42,9 @@ from memory_v2.text.words import is_latin
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
+
+if TYPE_CHECKING:
+    from memory_v2.index.dense.meaning import Meaning
 
 Result = TypeVar("Result")
 
@@ -60,8 +55,9 @@ _ATTEMPTS = 3
 PROPOSED = 200
 """How many places the full-text table proposes at least if they are compared by meaning too. In a memory of no more
 than `CONSIDERED`, all places are compared."""
-BATCH = 50
-"""How many pages are indexed in one transaction. Other writers wait for it."""
+WIDER = 3
+"""How many more places are ranked than are asked for where entries are: some are left out, or weigh less than they
+say."""
 
 
 def _accept(_: Collection[str]) -> bool:
@@ -69,11 +65,25 @@ def _accept(_: Collection[str]) -> bool:
     return True
 
 
-class FullTextIndex:
-    """The `PageIndex` of a source, in a file in `folder`, or in memory if that is `None` or not usable.
+@dataclass(frozen=True, slots=True)
+class _Proposed:
+    """The places that answer, best first: the hits of those that are pages', and the files of those that are entries;
+    and the texts that have to be encoded before their meaning can be compared."""
 
-    Any number of threads and processes may use one folder. Changes by others are seen after `refresh`. No lock is held
-    and no transaction is open while pages are read or `on_change` runs, so searches do not wait for them.
+    ranked: Sequence[Ranked]
+    of_pages: list[Hit]
+    files: Mapping[int, File] = field(default_factory=dict)
+    lacking: Collection[str] = ()
+
+
+class FullTextIndex:
+    """Full text and links of all pages of a source, in a file in `folder`, or in memory if that is `None` or not
+    usable.
+
+    Any number of threads and processes may use one folder. Changes by others are seen after `refresh`. Locks are taken
+    in one order: the storage's first, the index's after it. A thread that holds the storage's lock may call every
+    method. No lock is held and no transaction is open while pages are read or `on_change` runs, so searches do not wait
+    for them.
 
     If the tables fail in a way that the `Store` has no remedy for, which is a bug, the pages themselves are asked: an
     index must never keep anyone from them. Only errors of the source are raised.
@@ -86,43 +96,50 @@ class FullTextIndex:
         history: Past | None = None,
         calendar: Calendar = UTC_DAYS,
         dense: Dense | None = None,
+        *,
+        store: Store | None = None,
+        entries: Callable[[], EntryIndex] | None = None,
     ) -> None:
         """`history` tells when each line was written; without one, lines have the dates of their pages. With `dense`,
-        `recall` goes by meaning too."""
+        `recall` goes by meaning too. `store` is that of the `entries`, which are opened when they are first asked."""
         self._source = source
-        self._folder = folder
-        self._store = Store(folder)
-        self._written = WrittenLines(self._store, history)
+        self._store = store or Store(folder)
+        self._open_entries = entries
+        self._written = LineDates(self._store, history)
         self._calendar = calendar
         self._dense = dense
-        self._filled = b""
-        """`State.tables` of the tables that have been filled with all pages."""
+        self._tables = PageTables(source, self._store, self._written)
         self._failure = ""
         """Why the last refresh failed. The tables are then not asked: they may lack pages."""
-        self._being_read: set[str] = set()
-        """Paths that some thread is reading now. A hint: threads that refresh at the same time share the work."""
-        self.unreadable: dict[str, Unreadable] = {}
-        """See `PageIndex`."""
-        self._known = Kept(read_known)
         self._facts = Kept(read_facts)
-        self._graph = Kept(read_graph, read_graph_again)
 
     def close(self) -> None:
         """Closes the file; the next use opens it again."""
         self._store.close()
 
     def erase(self, folder: Path | None) -> None:
-        """See `PageIndex`."""
+        """Removes all that is in the index, to the last byte, and all that another process may have in the index in
+        `folder`; the next use fills it again."""
         self._store.erase()
         erase_file(folder)  # this process has it in memory if it found no folder, or the file was locked
         if self._dense:
-            self._dense.erase()
-        Dense(folder).erase()  # vectors may be left of a time when meaning was chosen
+            self._dense.forget()
+
+    @cached_property
+    def entries(self) -> EntryIndex:
+        """The entries in this index."""
+        assert self._open_entries is not None, "an index without entries"
+        return self._open_entries()
+
+    @property
+    def unreadable(self) -> Mapping[str, Unreadable]:
+        """The pages that the last refresh could not read. They are in the index without their text."""
+        return self._tables.unreadable
 
     @property
     def is_new(self) -> bool:
-        """See `PageIndex`."""
-        return not self._all_known()[1]
+        """Whether no page is in the index: what was removed before it was made, only the history knows."""
+        return not self._tables.all_known()[1]
 
     def refresh(self, on_change: OnChange = _accept, only: Collection[str] | None = None) -> Collection[str]:
         """Indexes the pages whose stamps have changed, and returns their paths; with `only`, looks at these pages at
@@ -134,7 +151,9 @@ class FullTextIndex:
         some = None if self._failure else only
 
         def work() -> Collection[str]:
-            changed = self._store.run(lambda: self._refresh(on_change) if some is None else self._look(some, on_change))
+            changed = self._store.run(
+                lambda: self._tables.refresh(on_change) if some is None else self._tables.look(some, on_change)
+            )
             self._failure = ""
             return changed
 
@@ -150,7 +169,7 @@ class FullTextIndex:
         incoming = [IncomingPage(page, page.size, "", last_updated(self._source, page)) for page in changed]
         edits = Edits(incoming, list(removed))
         # Whether other pages are in the tables does not matter here: a commit costs no walk over them.
-        self._store.run(lambda: self._write(edits))
+        self._store.run(lambda: self._tables.write(edits))
         self._store.run(lambda: self._written.add(recorded))
 
     def search(
@@ -160,7 +179,7 @@ class FullTextIndex:
         return self._by_words(query, limit, within, QUESTION, child_links)
 
     def similar(self, text: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
-        """See `PageIndex`."""
+        """The places that share most with a text, best first: where it may belong."""
         return self._by_words(text, limit, within, TEXT)
 
     def _by_words(
@@ -170,16 +189,15 @@ class FullTextIndex:
         within: Collection[str] | None,
         by: Weighing,
         child_links: bool = False,
-        beside: Beside | None = None,
+        entries: EntrySearch | None = None,
     ) -> list[Hit]:
         if limit < 1 or not query.strip():
             return []
 
-        def work(tables: sqlite3.Connection) -> list[Hit]:
+        def work(tables: sqlite3.Connection) -> _Proposed:
             facts = self._facts.of(tables)
-            question = (
-                self._asked(query, facts) if by is QUESTION else parse_question(query, facts.names, inflected=False)
-            )
+            is_question = by is QUESTION
+            question = self._asked(query, facts) if is_question else parse_question(query, facts.names, inflected=False)
             found = look_up(
                 tables,
                 facts,
@@ -190,43 +208,81 @@ class FullTextIndex:
                 child_links=child_links,
                 headed=by.note.titled > 0,
             )
-            if beside:
-                found = joined(found, beside.look_up(question, limit))
-            return _hits(tables, rank(question, found, WIDER * limit if beside else limit, by), beside, limit)
+            found = self._with_entries(tables, found, question, limit, entries)
+            return _proposed(tables, rank(question, found, WIDER * limit if entries else limit, by))
 
-        self._or(lambda: self._store.run(self._written.follow), lambda: None)
-        return self._ask(work, lambda: find_words(self._all_pages(), query, limit, within, self._calendar))
+        return self._shown(work, query, limit, within, entries)
 
     def recall(
-        self, query: str, limit: int = 10, *, within: Collection[str] | None = None, beside: Beside | None = None
+        self, query: str, limit: int = 10, *, within: Collection[str] | None = None, entries: EntrySearch | None = None
     ) -> list[Hit]:
-        """See `PageIndex`."""
-        meaning = self._dense.meaning if self._dense else None
+        """As `search`, with `entries` among the pages; and by meaning too where that was chosen and is installed, if
+        the question is in Latin script: the model knows no other. What is found for the first time is then encoded
+        first, with progress."""
+        meaning = self._dense.meaning(self._store) if self._dense else None
         if limit < 1 or not query.strip():
             return []
         if meaning is None or not is_latin(query):
-            return self._by_words(query, limit, within, QUESTION, beside=beside)
+            return self._by_words(query, limit, within, QUESTION, entries=entries)
 
-        def work(tables: sqlite3.Connection) -> tuple[list[Hit], list[str]]:
+        def work(tables: sqlite3.Connection) -> _Proposed:
             facts = self._facts.of(tables)
             question = self._asked(query, facts)
             many, everything = max(limit, PROPOSED), facts.count <= CONSIDERED
             found = look_up(tables, facts, question, many, within, calendar=self._calendar, everything=everything)
-            if beside:
-                found = joined(found, beside.look_up(question, many))
-            asked = meaning.asked(query, question, found)
-            ranked = rank(question, found, WIDER * limit if beside else limit, MEANING, asked.nearness)
-            return _hits(tables, ranked, beside, limit), asked.lacking
+            found = self._with_entries(tables, found, question, many, entries)
+            asked = meaning.asked(query, question, found, tables)
+            ranked = rank(question, found, WIDER * limit if entries else limit, MEANING, asked.nearness)
+            return replace(_proposed(tables, ranked), lacking=asked.lacking)
 
-        self._or(lambda: self._store.run(self._written.follow), lambda: None)
-        for _ in range(_ATTEMPTS):
-            hits, lacking = self._ask(
-                work, lambda: (find_words(self._all_pages(), query, limit, within, self._calendar), [])
+        return self._shown(work, query, limit, within, entries, meaning)
+
+    def _with_entries(
+        self, tables: sqlite3.Connection, found: Found, question: Question, limit: int, entries: EntrySearch | None
+    ) -> Found:
+        """What was found among the pages, and the entries that may answer."""
+        if entries is None:
+            return found
+        facts = self.entries.facts.of(tables)
+        proposed = [
+            look_up(tables, facts, question, limit, calendar=self._calendar, only=only)
+            for only in entries.conditions(tables)
+        ]
+        every = proposed[0]
+        for other in proposed[1:]:
+            every = replace(
+                every,
+                places=every.places | other.places,
+                candidates=[*every.candidates, *other.candidates],
+                paths=every.paths | other.paths,
             )
-            if not lacking:
+        return joined(found, every)
+
+    def _shown(
+        self,
+        work: Callable[[sqlite3.Connection], _Proposed],
+        query: str,
+        limit: int,
+        within: Collection[str] | None,
+        entries: EntrySearch | None,
+        meaning: Meaning | None = None,
+    ) -> list[Hit]:
+        """The hits for the places that `work` proposes, pages and entries as they are arranged."""
+        self._or(lambda: self._store.run(self._written.follow), lambda: None)
+
+        def instead() -> _Proposed:
+            return _Proposed([], find_words(self._all_pages(), query, limit, within, self._calendar))
+
+        for _ in range(_ATTEMPTS):
+            proposed = self._ask(work, instead, with_entries=entries is not None)
+            if meaning is None or not proposed.lacking:
                 break
-            meaning.encode(lacking)  # with no table held, as it takes a while
-        return hits
+            meaning.encode(proposed.lacking)  # with no table held, as it takes a while
+        if entries is None or not proposed.ranked:
+            return proposed.of_pages
+        of_pages, ranked = iter(proposed.of_pages), proposed.ranked
+        others = iter(entries.hits([one for one in ranked if _is_entry(one)], proposed.files))
+        return entries.arranged([next(others if _is_entry(one) else of_pages) for one in ranked], limit)
 
     def _asked(self, query: str, facts: Facts) -> Question:
         """What a question asks for, on today's date."""
@@ -236,33 +292,39 @@ class FullTextIndex:
 
     @property
     def is_dense(self) -> bool:
-        """See `PageIndex`."""
+        """Whether `recall` goes by meaning too."""
         return self._dense is not None and self._dense.is_installed
 
     @property
     def not_by_meaning(self) -> str:
-        """See `PageIndex`."""
+        """Why `recall` goes by words only although meaning was chosen, and what to do; else empty."""
         return self._dense.problem if self._dense else ""
 
-    def told(self, query: str, texts: Sequence[tuple[str, date | None]], beside: Beside | None = None) -> list[float]:
+    def told(self, query: str, texts: Sequence[tuple[str, date | None]], with_entries: bool = False) -> list[float]:
         """How much of what a question asks for each text, said on that day, tells, from 0 to 1."""
 
         def work(tables: sqlite3.Connection) -> list[float]:
             facts = self._facts.of(tables)
             question = self._asked(query, facts)
-            return told(tables, facts, question, texts, beside.terms(question) if beside else NO_TERMS)
+            return told(tables, facts, question, texts, self._terms(tables, question) if with_entries else NO_TERMS)
 
-        return self._ask(work, lambda: [1.0] * len(texts))
+        return self._ask(work, lambda: [1.0] * len(texts), with_entries)
 
-    def respelled(self, query: str, beside: Beside | None = None) -> dict[str, str]:
+    def respelled(self, query: str, with_entries: bool = False) -> dict[str, str]:
         """The words of a query that no page has, in any form, each with the word most like it; see `index.spelling`."""
 
         def work(tables: sqlite3.Connection) -> dict[str, str]:
             facts = self._facts.of(tables)
             question = parse_question(query, facts.names)
-            return respelled(tables, facts, question, beside.terms(question).known if beside else ())
+            entries = self._terms(tables, question) if with_entries else NO_TERMS
+            return respelled(tables, facts, question, entries.known)
 
-        return self._ask(work, dict)
+        return self._ask(work, dict, with_entries)
+
+    def _terms(self, tables: sqlite3.Connection, question: Question) -> Terms:
+        """What of a question some entry has."""
+        facts = self.entries.facts.of(tables)
+        return Terms(list(facts.vocabulary.known_terms(tables, question)), facts.count)
 
     def said(self, path: str, blocks: Collection[int]) -> tuple[date | None, str]:
         """The day on which the newest of these blocks of a page was said, and other days that they speak of."""
@@ -274,7 +336,7 @@ class FullTextIndex:
         return self._ask(work, lambda: (page_day(self._all_pages(), path, self._calendar), ""))
 
     def said_then(self, days: Sequence[Span], limit: int, within: Collection[str] | None = None) -> list[Hit]:
-        """See `PageIndex`."""
+        """What was said on these days, whatever its words, the newest first; nothing if that cannot be found out."""
 
         def work(tables: sqlite3.Connection) -> list[Hit]:
             return read_hits(tables, said_then(tables, days, limit, within, self._calendar))
@@ -291,7 +353,7 @@ class FullTextIndex:
             digests = {text: digest for text in texts if (digest := block_digest(text))}
             for text, digest in digests.items():
                 place: tuple[str, int] | None = tables.execute(
-                    f"SELECT path, block FROM passages JOIN pages ON pages.id = {PAGE_OF} "
+                    f"SELECT path, block FROM {passages_and_pages()} "
                     "WHERE passages.digest = :digest ORDER BY path, block LIMIT 1",
                     {"digest": digest},
                 ).fetchone()
@@ -312,7 +374,7 @@ class FullTextIndex:
 
     def graph(self) -> Graph:
         """The pages and their links."""
-        return self._ask(lambda tables: self._graph.of(tables).graph, lambda: build_graph(self._all_pages()))
+        return self._ask(lambda tables: self._tables.graph.of(tables).graph, lambda: build_graph(self._all_pages()))
 
     def problems(self) -> dict[str, str]:
         """What searches do not find, and why, by page: pages that could not be indexed; with the root, all of them."""
@@ -325,15 +387,21 @@ class FullTextIndex:
 
         return self._ask(work, lambda: {ROOT: f"searches find exact words only, as the index failed: {self._failure}"})
 
-    def _ask(self, work: Callable[[sqlite3.Connection], Result], instead: Callable[[], Result]) -> Result:
+    def _ask(
+        self, work: Callable[[sqlite3.Connection], Result], instead: Callable[[], Result], with_entries: bool = False
+    ) -> Result:
         """`work` on tables that have been filled: those in memory, and those of a deleted file, begin empty."""
 
         def filled_first() -> Result:
             while True:
                 with self._store.reading() as tables:
-                    if read_state(tables).tables == self._filled:
+                    lacks_pages = read_state(tables).tables != self._tables.filled
+                    if not lacks_pages and (not with_entries or self.entries.is_filled(tables)):
                         return work(tables)
-                self._refresh(_accept)
+                if lacks_pages:
+                    self._tables.refresh(_accept)
+                else:
+                    self.entries.fill()
 
         return instead() if self._failure else self._or(lambda: self._store.run(filled_first), instead)
 
@@ -352,121 +420,17 @@ class FullTextIndex:
     def _all_pages(self) -> list[Page]:
         """Every page, read now; for when the tables have failed. Raises `Unreadable` if none can be read."""
         pages, unreadable = read_pages(self._source)
-        self._name_unreadable({page.path for page in pages} | self.unreadable.keys(), unreadable)
+        self._tables.name_unreadable({page.path for page in pages} | self._tables.unreadable.keys(), unreadable)
         if pages and len(unreadable) == len(pages):
             raise unreadable[pages[0].path]
         return pages
 
-    def _refresh(self, on_change: OnChange) -> set[str]:
-        state, known = self._all_known()
-        stamps = list(self._source.stamps())
-        stale = [stamp for stamp in stamps if is_stale(known, stamp)]
-        hidden = tuple(self._source.unlisted_folders())
-        gone = {path for path in known.keys() - {stamp.path for stamp in stamps} if not path.startswith(hidden)}
-        changed = set(gone)
-        if gone and not stale:
-            on_change(gone)
-        done = 0
-        besides = gone  # reported with the first batch, so that a page renamed by hand is one edit
-        while stale:
-            stale.sort(key=lambda stamp: stamp.path in self._being_read)
-            batch, stale = stale[:BATCH], stale[BATCH:]
-            changed |= self._take_in(batch, besides, on_change)
-            done += len(batch)
-            tell_progress("pages indexed", done, done + len(stale))
-            besides = set()
-        self._write(Edits(removed=list(gone)), known)
-        if stamps and all(stamp.path in self.unreadable for stamp in stamps):  # no answer is better than "nothing"
-            raise self.unreadable[stamps[0].path]
-        if done > len(stamps) // 2 and (done > BATCH or not known):
-            self._store.compact()
-        self._filled = state.tables
-        self._written.follow()
-        return changed
 
-    def _look(self, paths: Collection[str], on_change: OnChange) -> set[str]:
-        """As `_refresh`, for these pages. Only a look at all pages notes their stamps, in one transaction."""
-        with self._store.reading() as tables:
-            is_filled, known = read_state(tables).tables == self._filled, read_known_of(tables, paths)
-        try:
-            edits = read_edits(self._source, known, [Stamp(path, 0, "") for path in paths])
-        except SilicaError:  # such as a link in place of a page, which only a list of all pages leaves out
-            is_filled = False
-        if not is_filled or edits.unreadable:
-            return self._refresh(on_change)
-        edits.incoming = [replace(each, size=each.page.size) for each in edits.incoming]
-        edits.touched, edits.removed = [], [path for path in edits.removed if path in known]
-        if changed := edits.changed:
-            self._write(edits if on_change(changed) else edits.unknown(), known)
-        return changed
-
-    def _take_in(self, stamps: Iterable[Stamp], besides: Collection[str], on_change: OnChange) -> set[str]:
-        """Indexes those of these pages that have changed, and returns their paths. `on_change` gets the paths `besides`
-        in the same call."""
-        _, known = self._all_known()  # again: another thread may have indexed them meanwhile
-        stale = [stamp for stamp in stamps if is_stale(known, stamp)]
-        paths = {stamp.path for stamp in stale}
-        self._being_read |= paths
-        try:
-            edits = read_edits(self._source, known, stale)
-            self._name_unreadable(paths, edits.unreadable)
-            changed = edits.changed
-            if edited := changed.union(besides):
-                edits = edits if on_change(edited) else edits.unknown()
-            self._write(edits, known)
-        finally:
-            self._being_read -= paths
-        return changed
-
-    def _name_unreadable(self, paths: Collection[str], unreadable: Mapping[str, Unreadable]) -> None:
-        for path in unreadable.keys() - self.unreadable.keys():
-            logger.warning("the page %r is left out: %s", path, unreadable[path])
-        self.unreadable = {p: error for p, error in self.unreadable.items() if p not in paths} | dict(unreadable)
-
-    def _all_known(self) -> tuple[State, Mapping[str, Known]]:
-        with self._store.reading() as tables:
-            return read_state(tables), self._known.of(tables)
-
-    def _write(self, edits: Edits, seen: Mapping[str, Known] | None = None) -> None:
-        """Writes and removes pages in one transaction. With `seen`, it skips pages that differ from what was seen:
-        another thread or process has stored something newer, which the next refresh will check."""
-        if not (edits.incoming or edits.removed or edits.touched):
-            return
-        prepared = [prepare_page(incoming) for incoming in edits.incoming]  # before the transaction, as it is slow
-
-        def is_seen(path: str) -> bool:
-            return seen is None or digest_of(tables, path) == (seen[path].digest if path in seen else None)
-
-        with self._store.writing() as tables:
-            before = read_state(tables)
-            prepared = [page for page in prepared if is_seen(page.path)]
-            removed = [path for path in edits.removed if is_seen(path)]
-            changed = [*(page.path for page in prepared), *removed]
-            # While many pages are taken in there is no graph that could follow.
-            stood = digested(tables, changed) if self._graph.is_of(before) else None
-            touched = [(path, known) for path, known in edits.touched if is_seen(path)]
-            drop_pages(tables, removed)
-            put_pages(tables, prepared)
-            tables.executemany(
-                "UPDATE pages SET size = ?, mark = ? WHERE path = ?",
-                [(known.size, known.mark, path) for path, known in touched],
-            )
-            graph = None if stood is None else read_change(tables, stood, digested(tables, changed))
-            after = raise_state(tables)
-
-        def taken_in(known: dict[str, Known]) -> dict[str, Known]:
-            new = known | {page.path: page.known for page in prepared} | dict(touched)
-            return {path: known for path, known in new.items() if path not in removed} if removed else new
-
-        self._known.follow(before, after, taken_in)
-        if graph is not None:
-            self._graph.follow(before, after, graph.applied)
+def _proposed(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> _Proposed:
+    entries = [one.place.page for one in ranked if _is_entry(one)]
+    of_pages = read_hits(tables, [one for one in ranked if not _is_entry(one)])
+    return _Proposed(ranked, of_pages, read_files(tables, entries) if entries else {})
 
 
-def _hits(tables: sqlite3.Connection, ranked: Sequence[Ranked], beside: Beside | None, limit: int) -> list[Hit]:
-    """A hit for each place, in the same order, with those `beside` the pages as they arrange them."""
-    if beside is None:
-        return read_hits(tables, ranked)
-    of_pages = iter(read_hits(tables, [one for one in ranked if not is_beside(one)]))
-    others = iter(beside.hits([one for one in ranked if is_beside(one)]))
-    return beside.arranged([next(others if is_beside(one) else of_pages) for one in ranked], limit)
+def _is_entry(ranked: Ranked) -> bool:
+    return kind_of(ranked.place.id) == ENTRIES

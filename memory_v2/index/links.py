@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from memory_v2.index.packed import packed
+from memory_v2.index.sql import packed
 from memory_v2.index.tables import LINK_BITS, LINKS_OF
 from memory_v2.tree.graph import Edge, Graph, Node
 from memory_v2.tree.path import fold

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 
 from memory_v2.index.days import ON_A_DAY, Days, known_days
-from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.postings import ANYWHERE, Only, any_of, places_above
 from memory_v2.index.question import Question
-from memory_v2.index.said import Said, read_said
+from memory_v2.index.said import Said, read_said, read_said_of_entries
 from memory_v2.index.scores import Scores
-from memory_v2.index.tables import PAGE_OF, SLOT_BITS
-from memory_v2.index.texts import Place, read_places
+from memory_v2.index.sql import ENTRIES, PAGES, Kind, packed, packed_rows
+from memory_v2.index.tables import PAGE_OF, SLOT_BITS, passages_and_pages
+from memory_v2.index.texts import Place, kind_of, read_places
 from memory_v2.index.vocabulary import Term, Vocabulary
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import Block
@@ -77,11 +77,11 @@ class Found:
     """What places have instead of each term."""
 
 
-def read_facts(tables: sqlite3.Connection) -> Facts:
-    """Reads the facts about all passages."""
-    names = tuple(name for (name,) in tables.execute("SELECT DISTINCT name FROM voices ORDER BY name"))
-    count, length = tables.execute("SELECT passages, terms FROM totals").fetchone()
-    return Facts(names, count, length / max(count, 1), Vocabulary())
+def read_facts(tables: sqlite3.Connection, kind: Kind = PAGES) -> Facts:
+    """Reads the facts about all passages of a kind."""
+    names = tuple(name for (name,) in tables.execute(f"SELECT DISTINCT name FROM {kind}voices ORDER BY name"))
+    count, length = tables.execute(f"SELECT passages, terms FROM {kind}totals").fetchone()
+    return Facts(names, count, length / max(count, 1), Vocabulary(kind))
 
 
 def look_up(
@@ -103,7 +103,7 @@ def look_up(
     pages = None if within is None else _page_ids(tables, within)
     if pages is not None:
         only = only.also(f"{PAGE_OF} IN (SELECT value FROM json_each(:pages))", pages=packed(pages))
-    days = known_days(tables, question.dates)
+    days = known_days(tables, question.dates, only.kind)
     known = facts.vocabulary.known_terms(tables, question)
     looked_up = sorted(known, key=lambda term: (term.frequency, term.term))[:MAX_TERMS]
     # On a few pages even common words distinguish the places.
@@ -114,7 +114,7 @@ def look_up(
         proposed += _on_days(tables, facts, question, rarer, days, max(limit, CANDIDATES), only)
     if headed and looked_up and question.words and {term.word for term in looked_up}.issuperset(question.words):
         above = " AND ".join(f"({any_of(question.all_forms(term.term))})" for term in looked_up)
-        proposed += _first_of(tables, places_above(tables, above, only), HEADED)
+        proposed += _first_of(tables, places_above(tables, above, only), HEADED, only.kind)
     related = {term.term: _related(tables, facts, question, term) for term in looked_up}
     if instead := {other.term: other for term in rarer for other in related[term.term]}:
         for other in _rarer(sorted(instead.values(), key=lambda term: (term.frequency, term.term))):
@@ -127,10 +127,12 @@ def look_up(
         names.add([term], count)
     proposed += names.best(CANDIDATES // 4)
     if everything:
-        proposed += [number for (number,) in tables.execute("SELECT id FROM passages ORDER BY id")]
+        proposed += [number for (number,) in tables.execute(f"SELECT id FROM {only.kind}passages ORDER BY id")]
     proposed = list(dict.fromkeys(proposed))
     places = _with_surroundings(tables, proposed, question.forms)
-    links = _links(tables, [places[place] for place in proposed[:TALKED_ABOUT]]) if headed else {}
+    talked_about = [places[place] for place in proposed[:TALKED_ABOUT]]
+    # What entries link to are pages, which are not among their places.
+    links = _links(tables, talked_about) if headed and only.kind == PAGES else {}
     if links:
         linked = frozenset[int]().union(*links.values())
         on_linked = only.also(f"{PAGE_OF} IN (SELECT value FROM json_each(:linked))", linked=packed(linked))
@@ -153,22 +155,51 @@ def look_up(
         {term.term: term.frequency for term in looked_up},
         {term.term: term.word for term in looked_up},
         facts,
-        _voiced(tables, question.names),
+        _voiced(tables, question.names) if only.kind == PAGES else frozenset(),
         days,
         frozenset(question.name_terms),
-        _paths(tables, {places[place].page for place in candidates}),
-        lambda some: read_said(tables, [places[place] for place in some], calendar),
+        _paths(tables, {places[place].page for place in candidates}, only.kind),
+        lambda some: (
+            read_said(tables, [places[place] for place in some], calendar)
+            if only.kind == PAGES
+            else read_said_of_entries(tables, some)
+        ),
         links,
         {term: [other.term for other in others] for term, others in related.items() if others},
     )
 
 
-def _first_of(tables: sqlite3.Connection, places: Collection[int], limit: int) -> list[int]:
+def joined(found: Found, entries: Found) -> Found:
+    """What was found among pages and among entries, as one, to be ranked as one: how rare a word is, and how long a
+    place is on average, is counted over both together."""
+
+    def read_said(places: Collection[int]) -> dict[int, Said]:
+        of_pages = [place for place in places if kind_of(place) == PAGES]
+        of_entries = [place for place in places if kind_of(place) == ENTRIES]
+        return found.read_said(of_pages) | entries.read_said(of_entries)
+
+    terms = found.frequency | entries.frequency
+    one, other = found.facts, entries.facts
+    count = one.count + other.count
+    length = (one.count * one.length + other.count * other.length) / max(count, 1)
+    return replace(
+        found,
+        places=found.places | entries.places,
+        candidates=[*found.candidates, *entries.candidates],
+        frequency={term: found.frequency.get(term, 0) + entries.frequency.get(term, 0) for term in terms},
+        words=found.words | entries.words,
+        facts=replace(one, count=count, length=length),
+        paths=found.paths | entries.paths,
+        read_said=read_said,
+        related={term: sorted({*found.related.get(term, ()), *entries.related.get(term, ())}) for term in terms},
+    )
+
+
+def _first_of(tables: sqlite3.Connection, places: Collection[int], limit: int, kind: Kind) -> list[int]:
     """Of places below a heading those that stand nearest to the beginnings of their pages."""
     listed = "SELECT value FROM json_each(:places)"
-    first = (
-        f"SELECT id FROM passages WHERE id IN ({listed}) ORDER BY slot, id & {(1 << SLOT_BITS) - 1}, id LIMIT :limit"
-    )
+    order = f"slot, id & {(1 << SLOT_BITS) - 1}, id"
+    first = f"SELECT id FROM {kind}passages WHERE id IN ({listed}) ORDER BY {order} LIMIT :limit"
     return [
         number
         for (number,) in packed_rows(tables, ("id",), f"FROM ({first})", {"places": packed(places), "limit": limit})
@@ -205,8 +236,8 @@ def _voiced(tables: sqlite3.Connection, names: Collection[str]) -> frozenset[int
     return frozenset(page for (page,) in rows)
 
 
-def _paths(tables: sqlite3.Connection, pages: Collection[int]) -> dict[int, tuple[str, str, str]]:
-    source = "FROM pages WHERE id IN (SELECT value FROM json_each(:pages))"
+def _paths(tables: sqlite3.Connection, pages: Collection[int], kind: Kind) -> dict[int, tuple[str, str, str]]:
+    source = f"FROM {kind}pages WHERE id IN (SELECT value FROM json_each(:pages))"
     rows = packed_rows(tables, ("id", "path", "last_updated", "title"), source, {"pages": packed(pages)})
     found = {number: (path, moment, title) for number, path, moment, title in rows}
     if len(found) < len(pages):
@@ -253,7 +284,7 @@ def _on_days(
     then = _scores(tables, facts, question, wanted, on_day).best(limit // 2)
     if len(then) < limit // 4:
         newest = (
-            f"SELECT passages.id FROM passages JOIN pages ON pages.id = {PAGE_OF} "
+            f"SELECT passages.id FROM {passages_and_pages(only.kind)} "
             f"WHERE since <= :last {on_day.sql} ORDER BY since DESC, path, first_line LIMIT :limit"
         )
         given = {**on_day.given, "last": days.merged[-1][1], "limit": limit // 2}

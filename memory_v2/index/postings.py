@@ -13,12 +13,13 @@ import json
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
 
 from memory_v2.index.marks import stored
 from memory_v2.index.question import flattened
+from memory_v2.index.sql import PAGES, Kind
 from memory_v2.index.terms import terms
 from memory_v2.index.texts import Place, read_each
 from memory_v2.text.words import is_latin
@@ -34,34 +35,25 @@ LENGTHS = (6, 12, 24, 48)
 COMPARED = 10_000
 """How many places that have all words of the phrases of a question are read, at most, to see whether they have them as
 they are quoted."""
-_SPAN = f"1 << (above.rowid & {LAST_BITS})"
-_JOINED: Final = {
-    "words": f"CROSS JOIN passages ON passages.id = words.rowid >> {ROW_BITS}",
-    "above": f"CROSS JOIN passages ON passages.id >= above.rowid >> {ROW_BITS} "
-    f"AND passages.id < (above.rowid >> {ROW_BITS}) + ({_SPAN})",
-}
-"""The places that a row is for, in SQL. CROSS JOIN keeps the full-text table first: looked up place by place it would
-take a thousand times as long."""
-_ROW: Final = {"words": "words.rowid", "above": f"passages.id << {ROW_BITS}"}
-"""A row for each of these places alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """Which places are looked through: a condition of SQL on passages, with its values. If there are only `few` of
-    them, even common words tell them apart."""
+    """Which places are looked through: those of a kind that meet a condition of SQL on passages, with its values. If
+    there are only `few` of them, even common words tell them apart."""
 
     sql: str = ""
     given: Mapping[str, object] = field(default_factory=dict)
     few: bool = False
+    kind: Kind = PAGES
 
     def also(self, sql: str, **given: object) -> Only:
         """Those of these places that meet a further condition."""
-        return Only(f"{self.sql} AND {sql}", {**self.given, **given}, self.few)
+        return replace(self, sql=f"{self.sql} AND {sql}", given={**self.given, **given})
 
 
 ANYWHERE: Final = Only()
-"""All places are looked through."""
+"""All places of pages are looked through."""
 
 
 def term_rows(places: Sequence[tuple[int, Place]]) -> dict[str, list[tuple[int, str]]]:
@@ -92,14 +84,14 @@ def _quoted(term: str) -> str:
 
 def rows_of_words(tables: sqlite3.Connection, match: str, only: Only = ANYWHERE, most: int = -1) -> list[int]:
     """The rows of the texts that match, or the first ones up to so many."""
-    return _rows(tables, "words", match, only, most)
+    return _rows_of_words(tables, match, only, most)
 
 
 def places_above(tables: sqlite3.Connection, match: str, only: Only = ANYWHERE, most: int = -1) -> list[int]:
     """The places with headings above that match, of so many rows at most."""
     return [
         place
-        for row in _rows(tables, "above", match, only, most)
+        for row in _rows_of_above(tables, match, only, most)
         for place in range(row >> ROW_BITS, (row >> ROW_BITS) + (1 << (row & LAST_BITS)))
     ]
 
@@ -122,15 +114,39 @@ def rows_of_phrase(
     return [row for row in rows if in_letters in flattened(texts[row >> ROW_BITS].text)]
 
 
-def count_above(tables: sqlite3.Connection, term: str) -> int:
+def count_above(tables: sqlite3.Connection, term: str, kind: Kind = PAGES) -> int:
     """How many places have a term above them."""
-    asked = f"SELECT coalesce(sum({_SPAN}), 0) FROM above WHERE above MATCH ?"
+    above = f"{kind}above"
+    asked = f"SELECT coalesce(sum({_span(above)}), 0) FROM {above} WHERE {above} MATCH ?"
     return int(tables.execute(asked, (_quoted(term),)).fetchone()[0])
 
 
-def _rows(tables: sqlite3.Connection, table: str, match: str, only: Only, most: int) -> list[int]:
-    row, joined = (_ROW[table], _JOINED[table]) if only.sql else (f"{table}.rowid", "")
-    found = f"SELECT {row} AS row FROM {table} {joined} WHERE {table} MATCH :match {only.sql} LIMIT :most"
+def _span(above: str) -> str:
+    """How many places a row is for, in SQL."""
+    return f"1 << ({above}.rowid & {LAST_BITS})"
+
+
+def _rows_of_words(tables: sqlite3.Connection, match: str, only: Only, most: int) -> list[int]:
+    words = f"{only.kind}words"
+    joined = f"passages.id = {words}.rowid >> {ROW_BITS}"
+    return _rows(tables, words, f"{words}.rowid", joined, match, only, most)
+
+
+def _rows_of_above(tables: sqlite3.Connection, match: str, only: Only, most: int) -> list[int]:
+    above = f"{only.kind}above"
+    first = f"{above}.rowid >> {ROW_BITS}"
+    joined = f"passages.id >= {first} AND passages.id < ({first}) + ({_span(above)})"
+    return _rows(
+        tables, above, f"passages.id << {ROW_BITS}" if only.sql else f"{above}.rowid", joined, match, only, most
+    )
+
+
+def _rows(
+    tables: sqlite3.Connection, table: str, row: str, joined: str, match: str, only: Only, most: int
+) -> list[int]:
+    # CROSS JOIN keeps the full-text table first: looked up place by place it would take a thousand times as long.
+    passages = f"CROSS JOIN {only.kind}passages AS passages ON {joined}" if only.sql else ""
+    found = f"SELECT {row} AS row FROM {table} {passages} WHERE {table} MATCH :match {only.sql} LIMIT :most"
     # All rows as one text, as in `packed_rows`.
     asked = tables.execute(f"SELECT json_group_array(row) FROM ({found})", {**only.given, "match": match, "most": most})
     rows: list[int] = json.loads(asked.fetchone()[0])

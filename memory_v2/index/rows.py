@@ -1,4 +1,8 @@
-"""The rows of one page in the tables."""
+"""The rows of one page, or of one entry, in the tables.
+
+An entry is one place, so the parser of pages is left out: an index of 100,000 entries is filled in a minute. Only a
+long one is cut into passages, as a page is.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,20 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple, TypeAlias
 
-from memory_v2.index.named import Named
-from memory_v2.index.passages import Passage, passages
-from memory_v2.index.terms import camel_parts, terms_of
+from memory_v2.index.named import Named, named_by
+from memory_v2.index.passages import LINE_BYTES, Passage, days_in, passages
+from memory_v2.index.terms import camel_parts, terms, terms_of
 from memory_v2.index.texts import Place, pack_texts
+from memory_v2.storage.base import Stamp
+from memory_v2.text.dates import Span
 from memory_v2.text.words import normal
-from memory_v2.tree.block import readable
-from memory_v2.tree.page import Page
+from memory_v2.tree.block import encode, readable
+from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT
 
 logger = logging.getLogger(__name__)
@@ -49,6 +55,7 @@ class IncomingPage:
 
 
 Row: TypeAlias = tuple[object, ...]
+_LONG_AGO = datetime.fromtimestamp(0, UTC).isoformat()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +69,36 @@ class Prepared:
     """The number of terms of the passages."""
     passages: tuple[PassageRow, ...]
     texts: tuple[bytes, ...]
-    voices: tuple[Row, ...]
-    links: tuple[Row, ...]
+    voices: tuple[Row, ...] = ()
+    links: tuple[Row, ...] = ()
+    entry: Row = ()
+    """The row of an entry in the table of entries."""
+    names: tuple[str, ...] = ()
+    """What an entry names."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedEntry:
+    """What is looked up of an entry: what it is called and says, where it belongs, and what it names. Names are folded
+    as they are compared. `first_line` is the line of the file at which its text begins; `day` is when it was observed,
+    `None` if the file is no entry, which is then found by nothing."""
+
+    id: str
+    text: str = ""
+    first_line: int = 1
+    space: str = ""
+    home: str = ""
+    tags: tuple[str, ...] = ()
+    source: str = ""
+    confidence: float | None = None
+    day: date | None = None
+    archived: bool = False
+    names: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What it is called without its space."""
+        return self.id.rpartition("/")[2]
 
 
 def page_digest(data: bytes) -> bytes:
@@ -138,7 +173,7 @@ STORED = PassageRow._fields.index("stored")
 """The number of columns of the table of passages, without the id and the slot."""
 
 
-def passage_row(block: int, stored: Place, line: int | None = None, digest: bytes | None = None) -> PassageRow:
+def _row(block: int, stored: Place, line: int | None = None, digest: bytes | None = None) -> PassageRow:
     """The row of a place."""
     told = stored.first_line, stored.speaker, stored.since, stored.until
     return PassageRow(block, *told, line, digest, stored)
@@ -164,9 +199,87 @@ def _passage_row(passage: Passage, context: str, spelled: Sequence[str], digest:
         own=" ".join(spelled),
         section=_as_json(passage.section),
         context=context,
-        named=named_as_json(passage.named),
+        named=_named_as_json(passage.named),
     )
-    return passage_row(passage.block, place, passage.line, digest)
+    return _row(passage.block, place, passage.line, digest)
+
+
+def prepare_entry(stamp: Stamp, data: bytes, found: ParsedEntry) -> Prepared:
+    """The rows of an entry; this is the slow part of indexing, and needs no connection."""
+    known = Known(stamp.size, stamp.mark, page_digest(data))
+    passages = _entry_passages(found) if found.day and found.text.strip() else ()
+    length = sum(row.stored.length for row in passages)
+    who = (found.id.casefold(), found.name.casefold(), found.space.casefold(), found.home.casefold())
+    tags, day = f"\n{chr(10).join(found.tags)}\n", found.day.toordinal() if found.day else None
+    return Prepared(
+        stamp.path,
+        known,
+        (stamp.path, *known, "", found.day.isoformat() if found.day else _LONG_AGO, "", length),
+        length,
+        passages,
+        pack_texts([row.stored for row in passages]),
+        entry=(*who, tags, found.source, found.confidence, day, found.archived, data),
+        names=found.names,
+    )
+
+
+def _entry_passages(found: ParsedEntry) -> tuple[PassageRow, ...]:
+    assert found.day is not None
+    text = readable(found.text)
+    lead = len(text) - len(text.lstrip("\r\n"))
+    first, body = found.first_line + text.count("\n", 0, lead), text[lead:].rstrip()
+    above = " ".join(dict.fromkeys(terms("\n".join((found.space, found.home, *found.tags)))))
+    named = _named_as_json((named_by(Span(found.day, found.day)),))
+    if len(encode(body)) > LINE_BYTES:
+        return _cut_entry(found, above, named)
+    [spelled] = terms_of([body])
+    own_day, spoken_of, is_temporal = days_in(body, False)
+    days = spoken_of or own_day or Span(found.day, found.day)
+    place = Place(
+        id=0,
+        page=0,
+        run=1,
+        kind="text",
+        first_line=first,
+        last_line=first + body.count("\n"),
+        speaker=None,
+        since=days.start.toordinal(),
+        until=days.end.toordinal(),
+        temporal=int(is_temporal),
+        question=int("?" in body or "？" in body),
+        length=len(spelled) - len(camel_parts(body)),
+        text=body,
+        own=" ".join(spelled),
+        section="[]",
+        context=f" {above} ",
+        named=named,
+    )
+    return (_row(1, place),)
+
+
+def _cut_entry(found: ParsedEntry, above: str, named: str) -> tuple[PassageRow, ...]:
+    page = read_page("memory", encode(found.text))
+    cut = prepare_page(IncomingPage(page, page.size, "", datetime.fromtimestamp(0, UTC)))
+    return tuple(_moved(row, above, named, found) for row in cut.passages)
+
+
+def _moved(row: PassageRow, above: str, named: str, found: ParsedEntry) -> PassageRow:
+    """A passage of a long text, as one of the file of an entry."""
+    assert found.day is not None
+    place, since = row.stored, found.day.toordinal()
+    return _row(
+        row.block,
+        place._replace(
+            kind="text" if place.kind == "child link" else place.kind,
+            first_line=place.first_line + found.first_line - 1,
+            last_line=place.last_line + found.first_line - 1,
+            speaker=None,
+            since=since if place.since is None else place.since,
+            until=since if place.until is None else place.until,
+            context=f"{place.context.rstrip()} {above} ",
+            named=named,
+        ),
+    )
 
 
 @lru_cache(maxsize=1000)
@@ -175,7 +288,7 @@ def _as_json(section: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=1000)
-def named_as_json(named: tuple[Named, ...]) -> str:
+def _named_as_json(named: tuple[Named, ...]) -> str:
     """The days that a passage names."""
     return json.dumps([one[: 2 if one.line is None else 3] for one in named], separators=(",", ":"))
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import NamedTuple
 
+from memory_v2.index.line_dates import Line, read_lines
 from memory_v2.index.lines import line_ids
 from memory_v2.index.named import Named
-from memory_v2.index.packed import packed, packed_rows
-from memory_v2.index.tables import ON_PAGE, PAGE_OF
+from memory_v2.index.sql import packed, packed_rows
+from memory_v2.index.tables import PAGE_OF, on_page, passages_and_pages
 from memory_v2.index.texts import Place, read_each
-from memory_v2.index.written import Line, read_lines
 from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import Span, find_dates
 from memory_v2.text.own_day import newest_part, spoken_of
@@ -48,11 +48,9 @@ class _Written:
 
 
 def read_said(tables: sqlite3.Connection, places: Iterable[Place], calendar: Calendar) -> dict[int, Said]:
-    """When each of these passages was said, on today's date by this calendar or before."""
+    """When each of these passages of pages was said, on today's date by this calendar or before."""
     stored = {place.id: place for place in places}
-    source = (
-        f"FROM passages JOIN pages ON pages.id = {PAGE_OF} WHERE passages.id IN (SELECT value FROM json_each(:places))"
-    )
+    source = f"FROM {passages_and_pages()} WHERE passages.id IN (SELECT value FROM json_each(:places))"
     rows = [
         (place, datetime.fromisoformat(moment), _lines(stored[place].text, line), _named(stored[place]))
         for place, moment, line in packed_rows(
@@ -69,13 +67,23 @@ def read_said(tables: sqlite3.Connection, places: Iterable[Place], calendar: Cal
     return said
 
 
+def read_said_of_entries(tables: sqlite3.Connection, places: Collection[int]) -> dict[int, Said]:
+    """When entries were observed, by the ids of their places."""
+    source = f"entry_passages AS passages JOIN entries ON page = {PAGE_OF}"
+    rows = tables.execute(
+        f"SELECT passages.id, day FROM {source} WHERE passages.id IN (SELECT value FROM json_each(?))",
+        (packed(places),),
+    )
+    return {place: Said(day, 0, ()) for place, day in rows}
+
+
 def said_in(
     tables: sqlite3.Connection, path: str, blocks: Collection[int], calendar: Calendar
 ) -> tuple[date | None, str]:
     """The day on which the newest of these blocks of a page was said, and other days that they speak of; `None` if the
     page has no such blocks."""
     source = (
-        f"FROM pages JOIN passages ON {ON_PAGE} "
+        f"FROM pages JOIN passages ON {on_page()} "
         "WHERE path = :path AND block IN (SELECT value FROM json_each(:blocks)) ORDER BY first_line"
     )
     given = {"path": path, "blocks": packed(blocks)}

@@ -6,7 +6,6 @@ import math
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from memory_v2.index.packed import packed, packed_rows
 from memory_v2.index.postings import (
     COMPARED,
     LAST_BITS,
@@ -18,7 +17,8 @@ from memory_v2.index.postings import (
     rows_of_phrase,
     rows_of_words,
 )
-from memory_v2.index.tables import PAGE_OF
+from memory_v2.index.sql import packed, packed_rows
+from memory_v2.index.tables import passages_and_pages
 
 K1, B = 1.2, 0.75
 """The parameters of BM25."""
@@ -62,7 +62,7 @@ class Scores:
             return []
         listed = "SELECT value FROM json_each(:best)"
         in_order = (
-            f"SELECT passages.id AS place FROM passages JOIN pages ON pages.id = {PAGE_OF} "
+            f"SELECT passages.id AS place FROM {passages_and_pages(self._only.kind)} "
             f"WHERE passages.id IN ({listed}) ORDER BY path, first_line, place"
         )
         rows = packed_rows(self._tables, ("place",), f"FROM ({in_order})", {"best": packed(best)})

@@ -34,11 +34,11 @@ _COMPARED = 10
 
 
 def respelled(
-    tables: sqlite3.Connection, facts: Facts, question: Question, beside: Iterable[Term] = ()
+    tables: sqlite3.Connection, facts: Facts, question: Question, in_entries: Iterable[Term] = ()
 ) -> dict[str, str]:
-    """The words of a question that no place has, in any form, nor those `beside` the pages, each with the one that was
+    """The words of a question that no place has, in any form, nor any entry, each with the one that was
     meant: `moltbok` → `moltbook`. Words that may be meant as they are, are not in it."""
-    known = {term.word for term in (*facts.vocabulary.known_terms(tables, question), *beside)}
+    known = {term.word for term in (*facts.vocabulary.known_terms(tables, question), *in_entries)}
     unknown = [word for word in question.words if word not in known and _may_be_wrong(word)]
     found = {word: _nearest(tables, word, facts.count <= SCANNED) for word in unknown[:MOST]}
     return {word: meant for word, meant in found.items() if meant}

@@ -10,13 +10,13 @@ from hashlib import blake2b
 from itertools import count, repeat
 from typing import NamedTuple
 
-from memory_v2.index.packed import packed
 from memory_v2.index.postings import ROW_BITS, term_rows
 from memory_v2.index.rows import STORED, Known, Prepared, Row
+from memory_v2.index.sql import ENTRIES, FIRST_ENTRY, KINDS, PAGES, Kind, packed
 from memory_v2.index.terms import EVERYTHING
 from memory_v2.index.texts import TOGETHER_BITS, read_each, text_sum
 
-VERSION = 11
+VERSION = 12
 """The version of the tables. Raise it when the same pages would give other tables: older files are then rebuilt."""
 
 SLOT_BITS = TOGETHER_BITS
@@ -29,47 +29,59 @@ _NO_MORE = f"content='', columnsize=0, detail=none, tokenize=\"unicode61 remove_
 """The options of the full-text tables, as `index.postings` tells."""
 PAGE_OF = f"((passages.id >> {SLOT_BITS}) - passages.slot)"
 """The id of a passage's page, in SQL."""
-ON_PAGE = (
-    f"passages.id >= pages.id << {SLOT_BITS} AND passages.id < "
-    f"coalesce((SELECT min(later.id) FROM pages AS later WHERE later.id > pages.id), {1 << 58}) << {SLOT_BITS}"
-)
-"""The condition, in SQL, that passages are those of a page."""
 LINK_BITS = 32
 """How many bits of a link's id number it within its page; the bits above them are the page's id."""
 LINKS_OF = f"links.id BETWEEN pages.id << {LINK_BITS} AND (pages.id + 1 << {LINK_BITS}) - 1"
 """The condition, in SQL, that links are those of a page."""
 # Neighbours are read as a passage's surroundings, so the passages of a page have ids that follow each other. `texts`
 # has what is shown and ranked, the terms too, which the full-text table cannot tell; `passages` has what is looked up.
-SCHEMA = f"""
-CREATE TABLE pages (
+_OF_A_KIND = f"""
+CREATE TABLE {{kind}}pages (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mark TEXT NOT NULL, digest BLOB NOT NULL,
     title TEXT NOT NULL, last_updated TEXT NOT NULL, problem TEXT NOT NULL, terms INTEGER NOT NULL);
-CREATE TABLE passages (
+CREATE TABLE {{kind}}passages (
     id INTEGER PRIMARY KEY, slot INTEGER NOT NULL, block INTEGER NOT NULL, first_line INTEGER NOT NULL, speaker TEXT,
     since INTEGER, until INTEGER, line INTEGER, digest BLOB);
-CREATE TABLE texts (id INTEGER PRIMARY KEY, check_sum INTEGER NOT NULL, data BLOB NOT NULL);
-CREATE INDEX passages_of_day ON passages (since, until) WHERE since IS NOT NULL;
-CREATE INDEX passages_that_say ON passages (digest) WHERE digest IS NOT NULL;
-CREATE TABLE totals (
+CREATE TABLE {{kind}}texts (id INTEGER PRIMARY KEY, check_sum INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE INDEX {{kind}}passages_of_day ON {{kind}}passages (since, until) WHERE since IS NOT NULL;
+CREATE TABLE {{kind}}totals (
     pages INTEGER NOT NULL, passages INTEGER NOT NULL, texts INTEGER NOT NULL, voices INTEGER NOT NULL,
     links INTEGER NOT NULL, words_idx INTEGER NOT NULL, above_idx INTEGER NOT NULL, terms INTEGER NOT NULL);
-INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0, 0, 0);
-CREATE TABLE state (tables BLOB NOT NULL, changes INTEGER NOT NULL);
-INSERT INTO state VALUES (randomblob(16), 0);
-CREATE TABLE voices (page INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, name)) WITHOUT ROWID;
+INSERT INTO {{kind}}totals VALUES (0, 0, 0, 0, 0, 0, 0, 0);
+CREATE TABLE {{kind}}state (tables BLOB NOT NULL, changes INTEGER NOT NULL);
+INSERT INTO {{kind}}state VALUES (randomblob(16), 0);
+CREATE TABLE {{kind}}voices (page INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, name)) WITHOUT ROWID;
+CREATE TABLE {{kind}}links (id INTEGER PRIMARY KEY, target TEXT NOT NULL, label TEXT NOT NULL, child INTEGER NOT NULL);
+CREATE VIRTUAL TABLE {{kind}}words USING fts5(terms, {_NO_MORE});
+CREATE VIRTUAL TABLE {{kind}}above USING fts5(terms, {_NO_MORE});
+CREATE VIRTUAL TABLE {{kind}}vocabulary USING fts5vocab({{kind}}words, 'row');
+CREATE VIRTUAL TABLE {{kind}}vocabulary_above USING fts5vocab({{kind}}above, 'row');
+"""
+"""The tables of each kind of passages. An entry is a page of its kind, without links and speakers."""
+SCHEMA = f"""{"".join(_OF_A_KIND.format(kind=kind) for kind in KINDS)}
+CREATE INDEX passages_that_say ON passages (digest) WHERE digest IS NOT NULL;
 CREATE INDEX voices_by_name ON voices (name);
-CREATE TABLE links (id INTEGER PRIMARY KEY, target TEXT NOT NULL, label TEXT NOT NULL, child INTEGER NOT NULL);
 CREATE TABLE written (
     line INTEGER PRIMARY KEY, written INTEGER NOT NULL, turn INTEGER NOT NULL, was_there INTEGER NOT NULL,
     times INTEGER NOT NULL);
 CREATE TABLE past (read_until TEXT NOT NULL, turn INTEGER NOT NULL);
 INSERT INTO past VALUES ('', 0);
-CREATE VIRTUAL TABLE words USING fts5(terms, {_NO_MORE});
-CREATE VIRTUAL TABLE above USING fts5(terms, {_NO_MORE});
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
-CREATE VIRTUAL TABLE vocabulary_above USING fts5vocab(above, 'row');
+CREATE TABLE entries (
+    page INTEGER PRIMARY KEY, id TEXT NOT NULL, name TEXT NOT NULL, space TEXT NOT NULL,
+    home TEXT NOT NULL, tags TEXT NOT NULL, source TEXT NOT NULL, confidence REAL, day INTEGER,
+    archived INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE INDEX entries_by_id ON entries (id);
+CREATE INDEX entries_by_name ON entries (name);
+CREATE INDEX entries_archived ON entries (page) WHERE archived = 1;
+CREATE TABLE named (target TEXT NOT NULL, page INTEGER NOT NULL, PRIMARY KEY (target, page)) WITHOUT ROWID;
+CREATE INDEX named_by_page ON named (page);
+CREATE TABLE folders (name TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE vectors (key INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
+CREATE TABLE made_by (name TEXT PRIMARY KEY);
 PRAGMA user_version = {VERSION};
 """
+"""All tables: `entries` has what is looked up of an entry besides, `folders` the marks of their folders when they were
+last looked at; `vectors` the meaning of texts, as far as it was compared, `made_by` one encoder."""
 
 COUNTED = ("pages", "passages", "texts", "voices", "links")
 """The tables whose rows are counted in `totals` as they are inserted and removed."""
@@ -77,8 +89,19 @@ _FULL_TEXT = ("words_idx", "above_idx")
 """Of the full-text tables those whose rows are counted when all others have been written."""
 
 
+def passages_and_pages(kind: Kind = PAGES) -> str:
+    """The passages of a kind, each with its page, in SQL."""
+    return f"{kind}passages AS passages JOIN {kind}pages AS pages ON pages.id = {PAGE_OF}"
+
+
+def on_page(kind: Kind = PAGES) -> str:
+    """The condition, in SQL, that passages are those of a page."""
+    later = f"SELECT min(later.id) FROM {kind}pages AS later WHERE later.id > pages.id"
+    return f"passages.id >= pages.id << {SLOT_BITS} AND passages.id < coalesce(({later}), {1 << 58}) << {SLOT_BITS}"
+
+
 class State(NamedTuple):
-    """The state of the tables. Equal states mean equal contents, for any connection of any process."""
+    """The state of the tables of a kind. Equal states mean equal contents, for any connection of any process."""
 
     tables: bytes
     """Random, chosen when the tables are created."""
@@ -109,22 +132,22 @@ def snapshot(tables: sqlite3.Connection) -> Iterator[None]:
             tables.execute("COMMIT")
 
 
-def read_state(tables: sqlite3.Connection) -> State:
-    """The current state: store it together with values read in the same snapshot."""
-    row = tables.execute("SELECT tables, changes FROM state").fetchone()
+def read_state(tables: sqlite3.Connection, kind: Kind = PAGES) -> State:
+    """The current state of a kind: store it together with values read in the same snapshot."""
+    row = tables.execute(f"SELECT tables, changes FROM {kind}state").fetchone()
     if row is None:
         raise sqlite3.DatabaseError("the index has lost its state")
     return State(*row)
 
 
-def raise_state(tables: sqlite3.Connection) -> State:
+def raise_state(tables: sqlite3.Connection, kind: Kind = PAGES) -> State:
     """Advances the state and returns the new one. Call it last in every transaction that changes something."""
     tables.execute("SAVEPOINT counting")  # FTS5 writes all its terms now, as it may have to go back to this point
     tables.execute("RELEASE counting")
-    counted = (f"{table} = (SELECT count(*) FROM {table})" for table in _FULL_TEXT)
-    tables.execute(f"UPDATE totals SET {', '.join(counted)}")
-    tables.execute("UPDATE state SET changes = changes + 1")
-    return read_state(tables)
+    counted = (f"{table} = (SELECT count(*) FROM {kind}{table})" for table in _FULL_TEXT)
+    tables.execute(f"UPDATE {kind}totals SET {', '.join(counted)}")
+    tables.execute(f"UPDATE {kind}state SET changes = changes + 1")
+    return read_state(tables, kind)
 
 
 def read_known(tables: sqlite3.Connection) -> dict[str, Known]:
@@ -138,21 +161,23 @@ def read_known_of(tables: sqlite3.Connection, paths: Iterable[str]) -> dict[str,
     return {path: Known(*known) for path, *known in tables.execute(asked, (packed(paths),))}
 
 
-def digest_of(tables: sqlite3.Connection, path: str) -> bytes | None:
+def digest_of(tables: sqlite3.Connection, path: str, kind: Kind = PAGES) -> bytes | None:
     """The digest of an indexed page; `None` if it is not indexed."""
-    row = tables.execute("SELECT digest FROM pages WHERE path = ?", (path,)).fetchone()
+    row = tables.execute(f"SELECT digest FROM {kind}pages WHERE path = ?", (path,)).fetchone()
     return row[0] if row else None
 
 
-def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
+def drop_pages(tables: sqlite3.Connection, paths: Iterable[str], kind: Kind = PAGES) -> None:
     """Removes pages; paths that are not indexed are ignored."""
     removed = Counter[str]()
     for path in paths:
-        for page, length in tables.execute("SELECT id, terms FROM pages WHERE path = ?", (path,)).fetchall():
-            asked = f"SELECT passages.id FROM pages JOIN passages ON {ON_PAGE} WHERE pages.id = ? ORDER BY passages.id"
+        for page, length in tables.execute(f"SELECT id, terms FROM {kind}pages WHERE path = ?", (path,)).fetchall():
+            joined = f"{kind}pages AS pages JOIN {kind}passages AS passages ON {on_page(kind)}"
+            asked = f"SELECT passages.id FROM {joined} WHERE pages.id = ? ORDER BY passages.id"
             places = [place for (place,) in tables.execute(asked, (page,))]
             stored = read_each(tables, places)
             for table, rows in term_rows([(place, stored[place]) for place in places]).items():
+                table = f"{kind}{table}"
                 tables.executemany(f"INSERT INTO {table} ({table}, rowid, terms) VALUES ('delete', ?, ?)", rows)
             first, last = page << SLOT_BITS, max(places, default=0)
             for table, ids in (
@@ -160,21 +185,24 @@ def drop_pages(tables: sqlite3.Connection, paths: Iterable[str]) -> None:
                 ("texts", (page, last >> TOGETHER_BITS)),
                 ("links", (page << LINK_BITS, (page + 1 << LINK_BITS) - 1)),
             ):
-                removed[table] -= tables.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", ids).rowcount
-            removed["voices"] -= tables.execute("DELETE FROM voices WHERE page = ?", (page,)).rowcount
-            tables.execute("DELETE FROM pages WHERE id = ?", (page,))
+                removed[table] -= tables.execute(f"DELETE FROM {kind}{table} WHERE id BETWEEN ? AND ?", ids).rowcount
+            removed["voices"] -= tables.execute(f"DELETE FROM {kind}voices WHERE page = ?", (page,)).rowcount
+            tables.execute(f"DELETE FROM {kind}pages WHERE id = ?", (page,))
             removed.update(pages=-1, terms=-length)
-    _count(tables, removed)
+            if kind == ENTRIES:
+                tables.execute("DELETE FROM entries WHERE page = ?", (page,))
+                tables.execute("DELETE FROM named WHERE page = ?", (page,))
+    _count(tables, removed, kind)
 
 
-def put_pages(tables: sqlite3.Connection, pages: Collection[Prepared]) -> None:
+def put_pages(tables: sqlite3.Connection, pages: Collection[Prepared], kind: Kind = PAGES) -> None:
     """Inserts or replaces pages."""
-    drop_pages(tables, [page.path for page in pages])
+    drop_pages(tables, [page.path for page in pages], kind)
     inserted = Counter[str]()
     for page in pages:
-        number = _page_number(tables, page.path, max(len(page.texts), 1))
+        number = _page_number(tables, page.path, max(len(page.texts), 1), kind)
         first = number << SLOT_BITS
-        tables.execute(f"INSERT INTO pages VALUES (?,{_marks(page.head)})", (number, *page.head))
+        tables.execute(f"INSERT INTO {kind}pages VALUES (?,{_marks(page.head)})", (number, *page.head))
         for table, ids, rows in (
             ("passages", count(first), [(n >> SLOT_BITS, *row[:STORED]) for n, row in enumerate(page.passages)]),
             ("texts", count(number), [(text_sum(n, data), data) for n, data in enumerate(page.texts, number)]),
@@ -182,31 +210,35 @@ def put_pages(tables: sqlite3.Connection, pages: Collection[Prepared]) -> None:
             ("links", count(number << LINK_BITS), page.links),
         ):
             if rows:
-                tables.executemany(f"INSERT INTO {table} VALUES (?,{_marks(rows[0])})", map(_with_id, ids, rows))
+                tables.executemany(f"INSERT INTO {kind}{table} VALUES (?,{_marks(rows[0])})", map(_with_id, ids, rows))
                 inserted[table] += len(rows)
         for table, of_terms in term_rows([*enumerate((row.stored for row in page.passages), first)]).items():
-            tables.executemany(f"INSERT INTO {table} (rowid, terms) VALUES (?, ?)", of_terms)
+            tables.executemany(f"INSERT INTO {kind}{table} (rowid, terms) VALUES (?, ?)", of_terms)
         inserted.update(pages=1, terms=page.length)
-    _count(tables, inserted)
+        if page.entry:
+            tables.execute(f"INSERT INTO entries VALUES (?,{_marks(page.entry)})", (number, *page.entry))
+            names = [(name, number) for name in dict.fromkeys(page.names)]
+            tables.executemany("INSERT INTO named VALUES (?, ?)", names)
+    _count(tables, inserted, kind)
 
 
 def _with_id(number: int, row: Row) -> Row:
     return (number, *row)
 
 
-def _count(tables: sqlite3.Connection, changes: Mapping[str, int]) -> None:
+def _count(tables: sqlite3.Connection, changes: Mapping[str, int], kind: Kind) -> None:
     """Adds to the totals. FTS5 then writes the terms that it has gathered, so count those of many pages together."""
     if changes:
         changed = ", ".join(f"{what} = {what} + :{what}" for what in changes)
-        tables.execute(f"UPDATE totals SET {changed}", changes)
+        tables.execute(f"UPDATE {kind}totals SET {changed}", changes)
 
 
-def check_rows(tables: sqlite3.Connection) -> None:
+def check_rows(tables: sqlite3.Connection, kind: Kind = PAGES) -> None:
     """Raises `sqlite3.DatabaseError` if rows are missing: without them, searches would find less, or nothing.
 
     FTS5 itself notices if others of its tables lack any. Takes 0.05 µs a row, which is 10 ms for 10,000 pages."""
-    counts = ", ".join(f"(SELECT count(*) FROM {table})" for table in (*COUNTED, *_FULL_TEXT))
-    noted = tables.execute(f"SELECT {', '.join((*COUNTED, *_FULL_TEXT))} FROM totals").fetchone()
+    counts = ", ".join(f"(SELECT count(*) FROM {kind}{table})" for table in (*COUNTED, *_FULL_TEXT))
+    noted = tables.execute(f"SELECT {', '.join((*COUNTED, *_FULL_TEXT))} FROM {kind}totals").fetchone()
     if noted != tables.execute(f"SELECT {counts}").fetchone():
         raise sqlite3.DatabaseError("the index has lost rows")
 
@@ -217,19 +249,19 @@ def page_number(path: str) -> int:
     return int.from_bytes(digest) >> 8 * len(digest) - PAGE_BITS
 
 
-def _page_number(tables: sqlite3.Connection, path: str, slots: int) -> int:
+def _page_number(tables: sqlite3.Connection, path: str, slots: int, kind: Kind) -> int:
     """The first of so many free slots. It is made from the path, so that the order of indexing does not matter where of
     equal scores the lower ids are taken: only for pages that begin at the same slot, a few in a thousand."""
-    number = page_number(path)
-    while (taken := _last_slot(tables, number + slots)) >= number:
+    number = page_number(path) + (FIRST_ENTRY if kind == ENTRIES else 0)
+    while (taken := _last_slot(tables, number + slots, kind)) >= number:
         number = taken + 1
     return number
 
 
-def _last_slot(tables: sqlite3.Connection, before: int) -> int:
+def _last_slot(tables: sqlite3.Connection, before: int, kind: Kind) -> int:
     """The last slot before this one that is taken."""
-    first = "SELECT max(id) FROM pages WHERE id < :slot"  # a page without passages has a slot, too
-    last = f"SELECT max(id) >> {SLOT_BITS} FROM passages WHERE id < :slot << {SLOT_BITS}"
+    first = f"SELECT max(id) FROM {kind}pages WHERE id < :slot"  # a page without passages has a slot, too
+    last = f"SELECT max(id) >> {SLOT_BITS} FROM {kind}passages WHERE id < :slot << {SLOT_BITS}"
     taken = tables.execute(f"SELECT max(ifnull(({first}), -1), ifnull(({last}), -1))", {"slot": before})
     return int(taken.fetchone()[0])
 

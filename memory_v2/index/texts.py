@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memory_v2.index.packed import packed
+from memory_v2.index.sql import ENTRIES, FIRST_ENTRY, PAGES, Kind, packed
 
 TOGETHER_BITS = 4
 """How many bits of a place's id number it among those that are stored together. More of them take less room, but a
@@ -62,6 +62,11 @@ def pack_texts(places: Sequence[Place]) -> tuple[bytes, ...]:
     )
 
 
+def kind_of(place: int) -> Kind:
+    """The kind of a place, by its id."""
+    return PAGES if place < FIRST_ENTRY << TOGETHER_BITS else ENTRIES
+
+
 def text_sum(number: int, data: bytes) -> int:
     """A checksum to detect bytes that were overwritten in the file or belong to other places: SQLite does not."""
     return zlib.crc32(data, number)
@@ -70,9 +75,19 @@ def text_sum(number: int, data: bytes) -> int:
 def read_places(tables: sqlite3.Connection, wanted: Iterable[int]) -> dict[int, Place]:
     """These places, as far as there are any. Raises `sqlite3.DatabaseError` if they were altered in the file."""
     wanted = frozenset(wanted)
-    stored = "SELECT json_group_array(json_array(id, check_sum, length(data))), group_concat(hex(data), '') FROM texts"
-    numbers = packed({place >> TOGETHER_BITS for place in wanted})
-    row = tables.execute(f"{stored} WHERE id IN (SELECT value FROM json_each(?))", (numbers,)).fetchone()
+    found: dict[int, Place] = {}
+    by_kind: dict[Kind, set[int]] = {}
+    for place in wanted:
+        by_kind.setdefault(kind_of(place), set()).add(place >> TOGETHER_BITS)
+    for kind, numbers in by_kind.items():
+        found |= _read(tables, kind, numbers, wanted)
+    return found
+
+
+def _read(tables: sqlite3.Connection, kind: Kind, slots: set[int], wanted: frozenset[int]) -> dict[int, Place]:
+    columns = "json_group_array(json_array(id, check_sum, length(data))), group_concat(hex(data), '')"
+    stored = f"SELECT {columns} FROM {kind}texts WHERE id IN (SELECT value FROM json_each(?))"
+    row = tables.execute(stored, (packed(slots),)).fetchone()
     data, end, ids = bytes.fromhex(row[1] or ""), 0, []
     for number, check_sum, length in json.loads(row[0]):
         start, end = end, end + length

@@ -8,7 +8,7 @@ from datetime import date
 
 from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.index.base import Hit, PageRow, PageSource
-from memory_v2.index.edits import last_updated
+from memory_v2.index.page_tables import last_updated
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import readable, split_lines
 from memory_v2.tree.page import Page, read_page

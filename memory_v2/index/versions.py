@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence, Set
 from functools import cached_property
 
+from memory_v2.index.coverage import LARGE, SMALL
 from memory_v2.index.lookup import Found
 from memory_v2.index.marks import is_empty, says_new, says_one_of
 from memory_v2.index.question import Question
 from memory_v2.index.terms import terms
 from memory_v2.index.texts import Place
-from memory_v2.index.told import LARGE, SMALL
 from memory_v2.index.windows import Windows
 from memory_v2.text.dates import find_dates
 from memory_v2.text.lists import numbers, present, replacing, weekdays

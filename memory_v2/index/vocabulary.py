@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from memory_v2.index.postings import count_above
 from memory_v2.index.question import Question
+from memory_v2.index.sql import PAGES, Kind
 
 VOCABULARIES = ("vocabulary", "vocabulary_above")
-"""The tables of all terms, each with the number of its rows that have it."""
+"""The tables of all terms of a kind, each with the number of its rows that have it."""
 _SHORTEST = 5
 _LONGEST = 100
 """How long a word may be, in characters, to be looked up in other forms. A longer one is a key or a hash."""
@@ -30,8 +31,9 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The terms of the tables. It keeps the frequencies of common terms, so use it for one state of the tables."""
+    """The terms of a kind. It keeps the frequencies of common terms, so use it for one state of the tables."""
 
+    kind: Kind = PAGES
     _common: dict[str, int] = field(default_factory=dict)
 
     def known_terms(self, tables: sqlite3.Connection, question: Question) -> Iterator[Term]:
@@ -50,8 +52,8 @@ class Vocabulary:
         """How many places have a term, in their text or above it."""
         if (kept := self._common.get(term)) is not None:
             return kept
-        row = tables.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
-        count = max(row[0] if row else 0, count_above(tables, term))
+        row = tables.execute(f"SELECT doc FROM {self.kind}vocabulary WHERE term = ?", (term,)).fetchone()
+        count = max(row[0] if row else 0, count_above(tables, term, self.kind))
         if count >= _COMMON:
             self._common[term] = count
         return count
@@ -62,7 +64,7 @@ class Vocabulary:
         shorter = [term[:length] for length in range(len(term) - 1, max(_SHORTEST, len(term) * 3 // 5) - 1, -1)]
         known = next((form for form in shorter if self.frequency(tables, form)), None)
         longer = " UNION ALL ".join(
-            f"SELECT term, doc FROM {table} WHERE term > :term AND term < :end" for table in VOCABULARIES
+            f"SELECT term, doc FROM {self.kind}{table} WHERE term > :term AND term < :end" for table in VOCABULARIES
         )
         best = f"SELECT term FROM ({longer}) ORDER BY doc DESC, term LIMIT 1"
         found = tables.execute(best, {"term": term, "end": term + chr(sys.maxunicode)}).fetchall()

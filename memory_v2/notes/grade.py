@@ -13,13 +13,16 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
+from pathlib import Path
 from typing import Annotated, Any
 
+from memory_v2.agent.argument import Argument
 from memory_v2.agent.limits import Cost, Limits
+from memory_v2.agent.load import OFFLINE, load_model
 from memory_v2.agent.loop import decide
 from memory_v2.agent.operation import Operation
-from memory_v2.agent.tools import Argument, NumberList, Tool
-from memory_v2.errors import ToolProblem
+from memory_v2.agent.tools import NumberList, Tool
+from memory_v2.errors import ToolProblem, UsageError
 from memory_v2.models.base import Model, Prompt
 from memory_v2.models.briefs import GradeBrief, Unsure
 from memory_v2.models.offline import OfflinePlanner
@@ -30,6 +33,7 @@ from memory_v2.notes.languages import CATEGORIES, Category
 from memory_v2.notes.note import Item
 from memory_v2.notes.people import Aliases
 from memory_v2.progress import tell_progress
+from memory_v2.settings import DEFAULT_TRACES
 from memory_v2.trace.files import Traces
 from memory_v2.tree.numbers import parse_numbers, show_numbers
 
@@ -64,17 +68,25 @@ def graded(grader: Grader, extracted: Iterable[Extracted], aliases: Aliases, wan
     return Graded(items, grader.model.name, grader.asked, grader.known, "; ".join(grader.degraded), cost, trace)
 
 
+def grading_model(name: str, prices: Path | None) -> Model:
+    """The model of a name. Raises `UsageError` for the offline planner, `InvalidSetting`."""
+    if name == OFFLINE:
+        raise UsageError("the offline planner knows no more than the rules; name a model such as anthropic:<model>")
+    return load_model(name, prices)
+
+
 class Grader:
-    """A model that says what items are. `limits` are for all that it is asked; `traces` is where that is recorded."""
+    """A model that says what items are. `limits` are for all that it is asked; `traces` is the folder in which that is
+    recorded."""
 
     def __init__(
-        self, model: Model, cache: NotesCache, limits: Limits, traces: Traces | None, now: Callable[[], datetime]
+        self, model: Model, cache: NotesCache, limits: Limits, traces: Path | None, now: Callable[[], datetime]
     ) -> None:
         self.model = model
         self.degraded: dict[str, None] = {}
         self.asked = self.known = 0
         self._cache = cache
-        self._traces = traces
+        self._traces = Traces(traces, DEFAULT_TRACES) if traces else None
         self._started = now().astimezone(UTC)
         self._operation = Operation(limits)
         self._rules = sha256(Prompt("grade/system").text.encode()).hexdigest()

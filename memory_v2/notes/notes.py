@@ -23,7 +23,7 @@ from memory_v2.notes.links import LinkResolver
 from memory_v2.notes.note import Note
 from memory_v2.notes.people import NO_ALIASES, Aliases, read_aliases
 from memory_v2.plan import Plan
-from memory_v2.settings import DEFAULT_TRACES, Limits, Settings, cache_folder, file_path
+from memory_v2.settings import Limits, Settings, cache_folder, file_path
 from memory_v2.text.calendar import Calendar, days_before, utc_now
 from memory_v2.text.slug import slug
 
@@ -114,14 +114,10 @@ class Notes:
         """As `extract`, but what only a keyword hints at is what a model says it is. It is asked once about each line;
         what it says is kept in the cache. If it fails, the rules' result stays, and `degraded` says why. Raises
         `UsageError`, `InvalidSetting`, `StorageError`."""
-        from memory_v2.agent.load import OFFLINE, load_model  # start-up that only a model is worth
-        from memory_v2.notes.grade import Grader, graded
-        from memory_v2.trace.files import Traces
+        from memory_v2.notes.grade import Grader, graded, grading_model  # start-up that only a model is worth
 
-        if model == OFFLINE:
-            raise UsageError("the offline planner knows no more than the rules; name a model such as anthropic:<model>")
-        asked = load_model(model, self._prices) if isinstance(model, str) else model
-        traces = Traces(self.cache / "traces", DEFAULT_TRACES) if self.cache and not self.trouble else None
+        asked = grading_model(model, self._prices) if isinstance(model, str) else model
+        traces = self.cache / "traces" if self.cache and not self.trouble else None
         grader = Grader(asked, self._cached, self._limits, traces, self.calendar.now)
         aliases = _aliases(people)
         return graded(grader, extracted_in(self._read(), None, aliases), aliases, wanted or Wanted(min_grade="model"))

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from memory_v2.operations import (
         arrange,
         dry_run,
-        edit,
         exact,
         forget,
         gc,

@@ -8,17 +8,16 @@ from memory_v2.errors import NotAllowed, PageExists
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, page_above, unlinked
-from memory_v2.operations.moving import linking, move_pages, turn_links
+from memory_v2.operations.follow import follow_renamed, linking, move_pages, turn_links
 from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
-from memory_v2.operations.renamed import follow_renamed
 from memory_v2.operations.results import DeleteResult, MovedPage, Result
 from memory_v2.operations.survey import graph
 from memory_v2.tree import folding
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, parse_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold, new_page_path, page_path
-from memory_v2.tree.signed import gathered
+from memory_v2.tree.source_lines import gathered
 
 
 @operation("merge", changes="tree", recorded=True)

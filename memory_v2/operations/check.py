@@ -10,9 +10,9 @@ from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.operations.findings import find_problems, known_targets, moved_pages
+from memory_v2.operations.follow import followed
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
-from memory_v2.operations.renamed import followed
 from memory_v2.operations.results import Finding, Result
 from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import Change

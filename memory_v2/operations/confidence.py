@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from memory_v2.index.base import Hit, PageIndex
+from memory_v2.index.base import Hit
+from memory_v2.index.coverage import BEST, FLOOR
+from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.question import asked_at_once
-from memory_v2.index.told import BEST, FLOOR
 from memory_v2.operations.results import EntryResult, SearchResult
-
-if TYPE_CHECKING:
-    from memory_v2.index.beside import Beside
 
 
 def with_confidence(
-    found: Sequence[SearchResult], query: str, index: PageIndex, beside: Beside | None = None
+    found: Sequence[SearchResult], query: str, index: FullTextIndex, with_entries: bool = False
 ) -> list[SearchResult]:
     """The results, each with how much of what a question asks for it tells."""
-    shares = index.told(query, [(_told(one.path, one.section, one.excerpt), one.date) for one in found], beside)
+    shares = index.told(query, [(_told(one.path, one.section, one.excerpt), one.date) for one in found], with_entries)
     return [replace(one, confidence=round(share, 2)) for one, share in zip(found, shares, strict=True)]
 
 
@@ -27,8 +24,8 @@ def is_answered(
     found: Sequence[SearchResult],
     places: Sequence[Hit],
     query: str,
-    index: PageIndex,
-    beside: Beside | None = None,
+    index: FullTextIndex,
+    with_entries: bool = False,
 ) -> bool:
     """Whether one of the best results or places tells enough to be an answer, to one of the questions that are asked
     at once. Places count too, as a few results only may be asked for; entries that are past do not."""
@@ -39,7 +36,7 @@ def is_answered(
         return True
     texts = [(_told(one.path, one.section, one.excerpt), one.date) for one in found[:BEST]]
     texts += [(_told(one.path, one.section, one.text), one.date) for one in places[:BEST]]
-    return any(share >= FLOOR for asked in asked_at_once(query) for share in index.told(asked, texts, beside))
+    return any(share >= FLOOR for asked in asked_at_once(query) for share in index.told(asked, texts, with_entries))
 
 
 def _told(path: str, section: Iterable[str], text: str) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING
 
 from memory_v2.agent.operation import Operation
-from memory_v2.index.base import PageIndex
+from memory_v2.index.full_text import FullTextIndex
 from memory_v2.models.base import Model
 from memory_v2.operations.freshness import Freshness
 from memory_v2.storage.base import MemoryStorage
@@ -17,9 +16,6 @@ from memory_v2.text.calendar import Calendar, utc_now
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import fold
-
-if TYPE_CHECKING:
-    from memory_v2.index.entry_index import EntryIndex  # SQLite and more, which reading should not pay
 
 MAX_CHILDREN = 32
 """How many children a split may make, or leave when it groups links. A page without groups may list as many as fit in
@@ -45,15 +41,13 @@ def has_loose_links(page: Page, graph: Graph) -> bool:
 class Context:
     """The parts that an operation works with. `model` decides, and `planner` takes over if it fails; `threshold` is the
     size of a page, in bytes, above which it is split; `timezone` says which day a moment falls on; `operation` is the
-    one that is running; `freshness` tells whether the index is up to date; `open_entries` gives the index of the
-    entries."""
+    one that is running; `freshness` tells whether the index is up to date."""
 
     storage: MemoryStorage
-    index: PageIndex
+    index: FullTextIndex
     model: Model
     planner: Model
     threshold: int
-    open_entries: Callable[[], EntryIndex]
     now: Callable[[], datetime] = utc_now
     timezone: tzinfo = UTC
     operation: Operation = field(default_factory=Operation)

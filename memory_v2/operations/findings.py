@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from memory_v2.errors import PageNotFound, StorageError, Unreadable
 from memory_v2.operations.context import Context
-from memory_v2.operations.renamed import renamed_by_hand
+from memory_v2.operations.follow import renamed_by_hand
 from memory_v2.operations.results import Finding
 from memory_v2.progress import with_progress
 from memory_v2.storage.base import PENDING, MemoryStorage

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from memory_v2.errors import NotAllowed, StorageError
 from memory_v2.operations.draft import Draft
-from memory_v2.operations.moving import turn_links
+from memory_v2.operations.follow import turn_links
 from memory_v2.operations.write import describe_again
 from memory_v2.storage.history import History
 from memory_v2.tree.exact import is_bare

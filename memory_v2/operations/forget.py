@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidSetting, StorageConflict, StorageError
-from memory_v2.index import entry_index, known
+from memory_v2.index import known
 from memory_v2.operations.arrange import delete
 from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.forgetting import Forgetting, lines_forgetting, page_forgetting, text_forgetting
@@ -79,6 +80,12 @@ def forget(
     Raises `InvalidText`, `InvalidSetting`, `PageNotFound`, `NotAllowed`; `StorageConflict` if somebody is writing the
     text now; and `StorageError`. After an error nothing was forgotten, unless it says that it will be completed later.
     """
+    # Nobody rewrites or packs the history while it is searched: its objects would seem to be gone.
+    with context.storage.lock() if apply else nullcontext():
+        return _forgotten(context, text, path, lines, apply)
+
+
+def _forgotten(context: Context, text: str | None, path: str | None, lines: str | None, apply: bool) -> Forgotten:
     rules = _rules(context, text, path, lines)
     found = _find(context, rules)
     others = tuple(context.storage.other_files(rules.is_held))
@@ -172,7 +179,6 @@ def erase(context: Context, pending: PendingErasure) -> None:
     folder = context.storage.cache_folder
     context.index.erase(folder)
     known.erase(folder)
-    entry_index.erase(folder)
     context.freshness.expire()
 
 

@@ -138,6 +138,13 @@ def undo(context: Context, revision: str | None = None) -> Result:
     unless the operation was a split. Without an id it undoes the newest operation that is not an undo and is not
     undone; with an id, an undo can be undone too. Raises `NotAllowed` if the pages have changed since, or if other
     pages now depend on them; then nothing was changed."""
+    with context.storage.lock():  # else a text that is forgotten meanwhile would come back
+        result, is_split = _undone(context, revision)
+    return result if is_split else _settled(context, result)
+
+
+def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
+    """The result of undoing, and whether it was a split that was undone."""
     recorded = _history(context)
     refresh(context)
     operation = _newest(recorded) if revision is None else _find(recorded, revision)
@@ -174,7 +181,7 @@ def undo(context: Context, revision: str | None = None) -> Result:
     except StorageConflict as error:
         raise NotAllowed(f"{operation.id} cannot be undone: other pages link to what it made, or hang on it") from error
     result = Result(changed[0].path, (made,) if made else ())
-    return result if is_split else _settled(context, result)
+    return result, is_split
 
 
 def _undo_entry(draft: Draft, change: PageChange, operation: PastOperation) -> None:

@@ -29,8 +29,8 @@ from memory_v2.tree.exact import is_bare
 from memory_v2.tree.link import find_links
 from memory_v2.tree.page import MAX_DESCRIPTION, Page, new_page, own_title
 from memory_v2.tree.path import ROOT, child_path, fold, is_page_path, prefixes
-from memory_v2.tree.signed import signed
 from memory_v2.tree.source import Source, page_source
+from memory_v2.tree.source_lines import signed
 
 Way: TypeAlias = Literal["create", "merge", "append", "follow"]
 """How a document is brought in. `create` makes the page; `append` puts the document at the end of the root; `follow`

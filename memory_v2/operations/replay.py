@@ -13,7 +13,8 @@ from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidText, NotAllowed, NotRecorded, PageNotFound, SilicaError, StorageError
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.index.written import Past
+from memory_v2.index.line_dates import Past
+from memory_v2.index.store import Store
 from memory_v2.models.base import Model
 from memory_v2.operations.context import Context
 from memory_v2.settings import Limits
@@ -105,15 +106,22 @@ def _again(context: Context, trace: Trace, storage: VolatileStorage, past: Past)
     first = trace.of("begin")[0]
     started = datetime.fromisoformat(first["started"])
     calendar = Calendar(context.timezone, lambda: started)
-    dense = Dense(None) if first.get("dense") else None
+    store = Store(None)
     model: Model = context.planner
     if any(event["model"] != context.planner.name for event in trace.of("ask")):
         model = RecordedModel(trace.events, first["model"])
     return replace(
         context,
         storage=storage,
-        index=FullTextIndex(storage, None, past, calendar, dense),
-        open_entries=lambda: context.open_entries().over(storage),
+        index=FullTextIndex(
+            storage,
+            None,
+            past,
+            calendar,
+            Dense() if first.get("dense") else None,
+            store=store,
+            entries=lambda: context.index.entries.over(storage, store),
+        ),
         model=model,
         threshold=first["threshold"],
         now=lambda: started,

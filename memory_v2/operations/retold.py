@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_v2.models.offline.retold import told_again, told_divided
+from memory_v2.models.offline.link_keywords import told_again, told_divided
 from memory_v2.operations.draft import Draft
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page

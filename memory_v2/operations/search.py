@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from memory_v2.agent.loop import Decision, decide
 from memory_v2.errors import InvalidSetting, Unreadable
-from memory_v2.index.base import EntryHit, Hit, PageIndex
+from memory_v2.index.base import EntryHit, EntrySearch, Hit
+from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.spelling import corrected
 from memory_v2.models.briefs import SearchBrief
 from memory_v2.operations.confidence import is_answered, with_confidence
@@ -35,27 +35,24 @@ from memory_v2.tree.numbers import number_runs
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.source import source_at
 
-if TYPE_CHECKING:
-    from memory_v2.index.beside import Beside
-
 MIN_PLACES = 12
 """How many places a model is shown at least, however few results are asked for, so that it has a choice."""
 MAX_RESULTS = 1_000
 """How many results a search returns at most, so that a huge number asked for costs no more memory."""
 
 
-def search(context: Context, asked: SearchRequest, beside: Beside | None = None) -> SearchResults:
+def search(context: Context, asked: SearchRequest, entries: EntrySearch | None = None) -> SearchResults:
     """The best answers to a question, best first, each verbatim with its page and lines; empty only if the memory has
     none. If the memory does not answer, and has words most like some that it does not have, those are searched for in
     their place. With `max_tokens`, as many as fit instead of `max_results`; the best is there, cut if it must be. With
-    `regex`, the lines that match. What stands `beside` the pages is found too. Raises `InvalidText` for an empty
+    `regex`, the lines that match. The `entries` are found too. Raises `InvalidText` for an empty
     question, `InvalidSetting` for fewer than one result, `InvalidPattern`, `PageNotFound`, `InvalidPath`, and
     `StorageError`."""
     _check(asked)
     limit = min(max(asked.max_results, (asked.max_tokens or 0) // SMALLEST), MAX_RESULTS)
     refresh(context)
     part = checked_part(asked, context.index.graph())
-    if beside and beside.alone:
+    if entries and entries.alone:
         part = replace(part, pages=frozenset())
     draft = Draft(context)
     if asked.regex:
@@ -66,11 +63,11 @@ def search(context: Context, asked: SearchRequest, beside: Beside | None = None)
         results = SearchResults(shown)
         results.answered, results.decided_by = bool(chosen), "program"
     else:
-        results, chosen = _decided(draft, asked, limit, part, beside)
+        results, chosen = _decided(draft, asked, limit, part, entries)
         if not results.answered and context.model is context.planner:  # any other model asks in other words itself
-            typed = context.index.respelled(asked.query, beside)
+            typed = context.index.respelled(asked.query, entries is not None)
             meant = replace(asked, query=corrected(asked.query, typed))
-            if typed and (again := _decided(draft, meant, limit, part, beside))[0].answered:
+            if typed and (again := _decided(draft, meant, limit, part, entries))[0].answered:
                 results, chosen = again
                 results.respelled = typed
     for path in dict.fromkeys(result.path for result in results):
@@ -89,12 +86,12 @@ def _check(asked: SearchRequest) -> None:
 
 
 def _decided(
-    draft: Draft, asked: SearchRequest, limit: int, part: Part, beside: Beside | None
+    draft: Draft, asked: SearchRequest, limit: int, part: Part, entries: EntrySearch | None
 ) -> tuple[SearchResults, list[SearchResult]]:
     """The results that a model has decided on, as statements or as many as fit, and as they were chosen."""
     context, graph, query = draft.context, draft.graph(), asked.query
     root = draft.find(ROOT) if ROOT not in context.index.unreadable else None
-    places = _places(draft, query, max(limit, MIN_PLACES), part, beside)
+    places = _places(draft, query, max(limit, MIN_PLACES), part, entries)
     brief = SearchBrief(
         query=query,
         limit=limit,
@@ -103,7 +100,9 @@ def _decided(
         today=context.calendar.today,
         block_count=draft.block_count,
     )
-    decision: Decision[SearchTask] = decide(lambda: SearchTask(brief, draft, beside), context.models, context.operation)
+    decision: Decision[SearchTask] = decide(
+        lambda: SearchTask(brief, draft, entries), context.models, context.operation
+    )
     cited = (
         one if isinstance(one, EntryResult) else replace(one, source=_source(draft, one.path, one.lines[0]))
         for one in _cited(decision.task, graph, context.index)
@@ -112,24 +111,26 @@ def _decided(
     chosen = list(islice(admitted, limit))
     fit = asked.max_tokens
     shown = statements(chosen, draft.find) if fit is None else fitting(chosen, draft.find, fit)
-    results = SearchResults(with_confidence(shown, query, context.index, beside))
+    has_entries = entries is not None
+    results = SearchResults(with_confidence(shown, query, context.index, has_entries))
     results.answered = bool(results) and (
-        decision.decided_by != context.planner.name or is_answered(results, places, query, context.index, beside)
+        decision.decided_by != context.planner.name or is_answered(results, places, query, context.index, has_entries)
     )
     results.decided_by = decision.decided_by
     results.degraded = "; ".join(filter(None, (decision.degraded, context.index.not_by_meaning)))
     return results, chosen
 
 
-def _places(draft: Draft, query: str, count: int, part: Part, beside: Beside | None) -> list[Hit]:
-    """The best places in a part of the memory, and beside it. What was said on days that are named relative to today is
-    among them, whatever its words, and so is what was said on the days of a part that has none of the words."""
+def _places(draft: Draft, query: str, count: int, part: Part, entries: EntrySearch | None) -> list[Hit]:
+    """The best places in a part of the memory, and of the entries. What was said on days that are named relative to
+    today is among them, whatever its words, and so is what was said on the days of a part that has none of the
+    words."""
     index, today = draft.context.index, draft.context.calendar.today
     then = relative_days(query, today)
     days = [*question_dates(query), *then]
     # Days and sources are not in the full-text table: what is found is looked through.
     many = MAX_RESULTS if not part.is_of_whole_pages else max(count, POOL) if days else count
-    found = _in_part(draft, part, index.recall(query, many, within=part.pages, beside=beside))
+    found = _in_part(draft, part, index.recall(query, many, within=part.pages, entries=entries))
     if (part.since or part.until) and not found:
         then = [Span(part.since or date.min, part.until or today)]
     if then:
@@ -154,7 +155,7 @@ def _source(draft: Draft, path: str, line: int) -> str:
     return readable(source_at(page, line).name) if page else ""
 
 
-def _cited(task: SearchTask, graph: Graph, index: PageIndex) -> list[SearchResult]:
+def _cited(task: SearchTask, graph: Graph, index: FullTextIndex) -> list[SearchResult]:
     """The results for the chosen places, best first, without repetitions."""
     results: list[SearchResult] = []
     for chosen in sorted(task.chosen, key=lambda one: -one.score):
@@ -205,7 +206,7 @@ def _from_entry(hit: Hit, entry: EntryHit, score: float, words: Sequence[str]) -
     )
 
 
-def _from_blocks(chosen: Chosen, graph: Graph, index: PageIndex) -> Iterator[SearchResult]:
+def _from_blocks(chosen: Chosen, graph: Graph, index: FullTextIndex) -> Iterator[SearchResult]:
     """One result for each run of consecutive blocks."""
     page = chosen.page
     assert page is not None

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from memory_v2.agent.tools import Argument, NumberList, ToldAs, Tool
+from memory_v2.agent.argument import Argument, ToldAs
+from memory_v2.agent.tools import NumberList, Tool
 from memory_v2.errors import ToolProblem
-from memory_v2.index.base import Hit
+from memory_v2.index.base import EntrySearch, Hit
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, SearchBrief
 from memory_v2.operations.draft import Draft, known_page
 from memory_v2.tree.numbers import parse_numbers
 from memory_v2.tree.page import Page
-
-if TYPE_CHECKING:
-    from memory_v2.index.beside import Beside
 
 LOOKED_UP = 8
 """How many places a model is shown for the words that it looks up."""
@@ -70,10 +68,10 @@ class SearchTask:
     max_corrections = 1
     reads_on = False
 
-    def __init__(self, brief: SearchBrief, draft: Draft, beside: Beside | None = None) -> None:
+    def __init__(self, brief: SearchBrief, draft: Draft, entries: EntrySearch | None = None) -> None:
         self.brief = brief
         self.draft = draft
-        self.beside = beside
+        self.entries = entries
         self.opened: dict[str, Page] = {}
         self.in_part: dict[str, PageView] = {}
         if brief.root:
@@ -121,7 +119,7 @@ class SearchTask:
 
     def look_up(self, call: LookUp) -> Prompt:
         known = {(hit.path, hit.block) for hit in self.places}
-        found = self.draft.context.index.recall(call.words, LOOKED_UP + len(known), beside=self.beside)
+        found = self.draft.context.index.recall(call.words, LOOKED_UP + len(known), entries=self.entries)
         hits = [hit for hit in found if (hit.path, hit.block) not in known and hit.path not in self.opened][:LOOKED_UP]
         there = [hit for hit in found[:LOOKED_UP] if hit.block and hit.path in self.opened]
         first = len(self.places) + 1

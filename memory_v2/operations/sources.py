@@ -8,8 +8,8 @@ from memory_v2.operations.draft import Draft
 from memory_v2.tree.block import Block
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
-from memory_v2.tree.signed import gathered, of_one_source, signed, signed_each
 from memory_v2.tree.source import NO_TEXT, Source, page_source
+from memory_v2.tree.source_lines import gathered, of_one_source, signed, signed_each
 
 
 def name_source(draft: Draft, source: Source, replaced: str = "") -> None:

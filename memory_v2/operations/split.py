@@ -13,8 +13,8 @@ from memory_v2.models.briefs import PageView, SplitBrief
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import MAX_CHILDREN, Context, has_loose_links
 from memory_v2.operations.draft import Draft
+from memory_v2.operations.follow import follow_parent
 from memory_v2.operations.freshness import refresh
-from memory_v2.operations.moving import follow_parent
 from memory_v2.operations.pieces import cut_block, times_of, too_large
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.retold import tell_divided

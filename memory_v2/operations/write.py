@@ -14,11 +14,11 @@ from memory_v2.models.briefs import WriteBrief
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans, page_above
+from memory_v2.operations.follow import follow_renamed
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.rebase import Outdated, rebase
-from memory_v2.operations.renamed import follow_renamed
 from memory_v2.operations.results import WriteResult
 from memory_v2.operations.sources import name_source
 from memory_v2.operations.texts import checked_blocks, checked_source

@@ -11,8 +11,8 @@ from memory_v2.agent.tools import Tool
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, WriteBrief
-from memory_v2.operations.account import Account, SaidAlready, redescribed, taken_out
 from memory_v2.operations.draft import Draft, known_page
+from memory_v2.operations.explain import Account, SaidAlready, redescribed, taken_out
 from memory_v2.operations.guard import (
     check_child,
     check_description,
@@ -25,7 +25,7 @@ from memory_v2.operations.guard import (
     sizes,
 )
 from memory_v2.operations.page_changes import CreatedPage, Described, PageChanges, below_title, found_among, words_above
-from memory_v2.operations.seen import Seen, numbers_on
+from memory_v2.operations.shown_blocks import Seen, numbers_on
 from memory_v2.operations.spoken import dates_meant, words_told
 from memory_v2.operations.stale import stale_values
 from memory_v2.operations.views import listed_as

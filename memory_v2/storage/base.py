@@ -240,6 +240,9 @@ class MemoryStorage(Protocol):
     def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
         """Records external edits of these pages. Does nothing before the history has begun."""
 
+    def recorded_at(self) -> datetime | None:
+        """When the newest revision was recorded, as exactly as is known; `None` if there is none."""
+
     def record_created(self, paths: Iterable[str], revision: Revision) -> bool:
         """Records entries that were created outside of a change, as this revision; those that are recorded already, or
         gone, are left out. Returns whether there were any. Raises `StorageError`."""

@@ -139,6 +139,9 @@ class OverlayStorage:
     def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
         """Nothing is recorded."""
 
+    def recorded_at(self) -> datetime | None:
+        return self._storage.recorded_at()
+
     def record_created(self, paths: Iterable[str], revision: Revision) -> bool:
         """Nothing is recorded."""
         return False

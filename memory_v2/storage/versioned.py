@@ -210,6 +210,11 @@ class VersionedStorage(ABC):
             if not self.interrupted():  # otherwise the difference is the rest of that change, not an edit
                 self._record_external(self._stored(pages), now)
 
+    def recorded_at(self) -> datetime | None:
+        """See `MemoryStorage`."""
+        newest = next(self.history.revisions(), None) if self.history.begun else None
+        return newest.when if newest else None
+
     def record_created(self, paths: Iterable[str], revision: Revision) -> bool:
         """See `MemoryStorage`."""
         with self.lock():

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from memory_v2.agent.tools import Argument
+from memory_v2.agent.argument import Argument
 from memory_v2.errors import NotAllowed, ToolProblem
 from memory_v2.memory import Memory
 from memory_v2.models.base import Prompt

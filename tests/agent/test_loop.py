@@ -10,11 +10,12 @@ from typing import Annotated, Any
 
 import pytest
 
+from memory_v2.agent.argument import Argument
 from memory_v2.agent.ask import TRIES
 from memory_v2.agent.limits import Limits
 from memory_v2.agent.loop import MAX_CALLS_IN_A_REPLY, PLANNER_TURNS, Decision, Undecided, decide
 from memory_v2.agent.operation import Operation
-from memory_v2.agent.tools import Argument, Tool
+from memory_v2.agent.tools import Tool
 from memory_v2.errors import InvalidSetting, ModelError, SilicaError, ToolProblem
 from memory_v2.models.base import Conversation, Prompt, Reply, ToolCall, Usage
 from memory_v2.models.briefs import SearchBrief

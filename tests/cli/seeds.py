@@ -29,7 +29,7 @@ DARYL = (
     Example(
         f'daryl-memory add "Lesson: {GAP}"',
         (f'capture "Lesson: {GAP}"', "route --apply"),
-        rf"default/obs-{TODAY}-001 captured\ndefault/obs-{TODAY}-001 insights: lesson",
+        rf"default/obs-{TODAY}-001 captured\nroute default/obs-{TODAY}-001 → insights: lesson",
     ),
     Example(
         'daryl-memory add "Important framework decision: Three-layer architecture for agents" --importance 0.9 '
@@ -39,12 +39,12 @@ DARYL = (
             "--channel moltbook",
             "route --apply",
         ),
-        rf"-002 captured\ndefault/obs-{TODAY}-002 technical: ",
+        rf"-002 captured\nroute default/obs-{TODAY}-002 → technical: ",
     ),
     Example(
         'daryl-memory add "Post Moltbook on sharding - see shard technical for implementation details"',
         ('capture "Post Moltbook on sharding - see shard technical for implementation details"', "route --apply"),
-        rf"-003 captured\ndefault/obs-{TODAY}-003 technical: it names technical",
+        rf"-003 captured\nroute default/obs-{TODAY}-003 → technical: it names technical",
     ),
     Example(
         f'daryl-memory add "{GAP}" --source moltbook --importance 0.8',
@@ -72,30 +72,34 @@ DARYL = (
 
 OCEAN = (
     Example(
-        "memory-decay.py --dry-run", ("age",), r"^hawk/obs-2026-02-15-002 linear-14d since 2026-02-15: weight 0\.00\n$"
+        "memory-decay.py --dry-run",
+        ("age",),
+        r"^archive hawk/obs-2026-02-15-002: linear-14d since 2026-02-15: weight 0\.00\n$",
     ),
     Example(
         "memory-decay.py",
         ("age --apply", "entries ls --agent hawk --archived", "age --apply"),
-        r"(?s)^hawk/obs-2026-02-15-002 linear-14d.*hawk/obs-2026-02-15-002\t2026-02-15\t\t\tStatus is green\.\n$",
+        r"(?s)^archive hawk/obs-2026-02-15-002: linear-14d.*hawk/obs-2026-02-15-002\t\S+\t\t\tStatus is green\.\n$",
     ),
     Example(
-        "memory-promote.py", ("promote --apply",), r"^hawk/obs-2026-02-15-001 confidence 0\.82: shared/hawk-\S+\n$"
+        "memory-promote.py",
+        ("promote --apply",),
+        r"^promote hawk/obs-2026-02-15-001 → shared/hawk-\S+: confidence 0\.82\n$",
     ),
     Example(
         "memory-promote.py --threshold 0.7",
         ("promote --threshold 0.7 --apply",),
-        r"^raven/obs-2026-02-15-001 confidence 0\.75, verified: shared/raven-\S+\n$",
+        r"^promote raven/obs-2026-02-15-001 → shared/raven-\S+: confidence 0\.75, verified\n$",
     ),
     Example(
         "memory-promote.py --require-verified",
         ("promote --require-verified --threshold 0.6 --apply",),
-        r"^raven/obs-2026-02-15-002 confidence 0\.65, verified: shared/raven-\S+\n$",
+        r"^promote raven/obs-2026-02-15-002 → shared/raven-\S+: confidence 0\.65, verified\n$",
     ),
     Example(
         "memory-promote.py --file obs-2026-02-15-001.md --agent shield",
         ("promote --file obs-2026-02-15-001.md --agent shield --apply",),
-        r"^shield/obs-2026-02-15-001 asked for, confidence 0\.4: shared/shield-\S+\n$",
+        r"^promote shield/obs-2026-02-15-001 → shared/shield-\S+: asked for, confidence 0\.4\n$",
     ),
     Example("ls shared/observations", ("entries ls --agent shared",), r"(shared/\S+\t.*\n){4}$"),
 )

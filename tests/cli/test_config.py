@@ -49,11 +49,9 @@ def test_a_file_that_is_not_right_ends_every_verb_with_its_name(program: Program
 
 
 @pytest.mark.parametrize("option", [("--project", "."), ("--persona", "office")])
-def test_the_variable_goes_before_a_project_and_a_persona(program: Program, option: tuple[str, str]) -> None:
+def test_an_option_goes_before_the_variable(program: Program, option: tuple[str, str]) -> None:
     there = {"SILICA_MEMORY_PATH": str(program.home / "there")}
-    config = program.silica("memory", *option, "config", "--json", env=there)
-    assert config.json["path"] == str(program.home / "there")
-    chosen = program.silica("memory", *option, "config", "--json").json
+    chosen = program.silica("memory", *option, "config", "--json", env=there).json
     assert chosen["path"].startswith(str(program.home / ".silica"))
     assert origins(chosen)["path"] == option[0]
 

@@ -72,7 +72,7 @@ def test_only_the_hosts_that_are_named_are_connected_even_if_they_were_not_found
 
 
 def test_the_hosts_that_can_be_named_are_all_there_are() -> None:
-    from memory_v2.cli.init import HOST_NAMES
+    from memory_v2.cli.agents import HOST_NAMES
     from memory_v2.hosts.connect import HOSTS
 
     assert tuple(host.name for host in HOSTS) == HOST_NAMES
@@ -96,7 +96,8 @@ def test_a_folder_that_only_this_shell_knows_is_written_down(hosts: Program) -> 
     assert init(hosts, "--json", options=("--persona", "work")).json["server"][-3:] == ["--persona", "work", "mcp"]
     project = init(hosts, "--json", options=("--project", ".")).json["server"]
     assert project[-3:] == ["--project", str(hosts.home), "mcp"]
-    assert "SILICA_MEMORY_PATH" in init(hosts, options=("--project", "."), SILICA_MEMORY_PATH=where).err
+    both = init(hosts, "--json", options=("--project", "."), SILICA_MEMORY_PATH=where).json
+    assert both["path"] == str(hosts.home / ".silica" / "memory")
 
 
 def test_the_agents_of_a_worktree_get_files_there_and_the_memory_of_the_repository(hosts: Program) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_v2.cli.show import width
+from memory_v2.cli.output import width
 from memory_v2.errors import ModelError, NotAllowed
 from memory_v2.memory import Memory
 from memory_v2.storage.history import Revision
@@ -359,7 +359,7 @@ def test_a_page_that_was_deleted_is_brought_back_by_its_name(written: Program) -
 def test_all_pages_are_brought_back_to_the_byte(written: Program) -> None:
     name, before = newest(written), written.files()
     written.done("rename", "people", "persons")
-    written.done("write", "--mode", "replace", "Nothing but this")
+    written.done("write", "--to", "memory", "--mode", "replace", "Nothing but this")
     assert written.done("restore", name).splitlines() == [
         f"all pages restored to the state after {name} (write: Ada keeps the books)",
         "  restored: memory, people",

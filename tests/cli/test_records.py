@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from memory_v2.cli.show import width
-from memory_v2.cli.story import story
+from memory_v2.cli.output import width
+from memory_v2.cli.traces import story
 from memory_v2.errors import ModelError, NotAllowed, PageNotFound
 from memory_v2.memory import Memory
 from memory_v2.models.base import Reply, ToolCall, Usage

@@ -51,7 +51,7 @@ def test_ocean_s_examples(program: Program) -> None:
     vaulted(program)
     for example in OCEAN:
         assert re.search(example.told, ran(program, example)), example.theirs
-    assert not program.quick("promote", "--threshold", "0", "--apply", "--json").json["plan"]["promotions"]
+    assert not program.quick("promote", "--threshold", "0", "--apply", "--json").json["steps"]
     assert "referred to by raven/obs-2026-02-15-001" in program.done("entries", "show", "hawk/obs-2026-02-15-001")
 
 

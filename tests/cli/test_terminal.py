@@ -12,8 +12,7 @@ from threading import Timer
 import pytest
 from filelock import FileLock
 
-from memory_v2.cli.show import cut, pad, plain, width
-from memory_v2.cli.spinner import time_left, working
+from memory_v2.cli.output import cut, pad, plain, time_left, width, working
 from memory_v2.progress import tell_progress
 
 from .program import Program
@@ -157,9 +156,9 @@ def test_work_that_takes_long_is_announced_on_a_terminal_and_wiped_away(grown: P
 
 def test_long_work_is_counted_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", screen := io.StringIO())
-    monkeypatch.setattr("memory_v2.cli.spinner.on_terminal", lambda _: True)
-    monkeypatch.setattr("memory_v2.cli.spinner.DELAY_SECONDS", 0.0)
-    monkeypatch.setattr("memory_v2.cli.spinner.STEP_SECONDS", 0.01)
+    monkeypatch.setattr("memory_v2.cli.output.on_terminal", lambda _: True)
+    monkeypatch.setattr("memory_v2.cli.output.DELAY_SECONDS", 0.0)
+    monkeypatch.setattr("memory_v2.cli.output.STEP_SECONDS", 0.01)
 
     def until(words: str) -> None:
         ends = time.monotonic() + 30

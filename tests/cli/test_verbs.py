@@ -17,6 +17,7 @@ VERBS = [
     "entries",
     "route",
     "age",
+    "verify",
     "promote",
     "dedupe",
     "consolidate",
@@ -388,3 +389,25 @@ def test_a_search_can_be_narrowed_and_matches_lines(program: Program) -> None:
     assert [line.strip() for line in shown if "pytest" in line] == ["- 2026-02-03: pytest 8", "- 2026-02-04: pytest 9"]
     assert program.run("search", "--regex", "(").code == 2
     assert program.run("search", "--under", "nowhere", "pytest").code == 3
+
+
+def test_no_page_is_replaced_that_was_not_named(program: Program) -> None:
+    program.done("write", "--to", "memory", "Ada keeps the books.")
+    refused = program.run("write", "--mode", "replace", "Grace.")
+    assert refused.code == 2
+    assert "--to memory" in refused.err
+    assert "Ada" in program.done("read")
+
+
+def test_a_project_s_memory_that_a_write_makes_stays_out_of_the_repository(program: Program) -> None:
+    project = program.home / "boats"
+    (project / ".git").mkdir(parents=True)
+    other = {"SILICA_MEMORY_PATH": str(program.home / "other")}
+    for verb in (["ls"], ["write", "Ada keeps the books."]):
+        assert program.silica("memory", "--project", str(project), *verb, env=other).code == 0
+        assert (project / ".silica").exists() == (verb[0] == "write")
+    assert (project / ".silica" / ".gitignore").read_text() == "*\n"
+    assert not (program.home / "other").exists()
+    (project / ".silica" / ".gitignore").unlink()  # somebody wants it committed
+    assert program.silica("memory", "--project", str(project), "write", "Grace.").code == 0
+    assert not (project / ".silica" / ".gitignore").exists()

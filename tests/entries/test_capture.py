@@ -293,6 +293,18 @@ def test_what_was_captured_last_is_what_undo_takes_back(any_memory: Memory) -> N
     assert "Porto" in any_memory.read("towns")
 
 
+def test_undo_takes_back_what_was_done_last_and_no_capture_before_it(memory: Memory) -> None:
+    captured = [memory.entries.capture(f"Observation of kind {number}.").id for number in range(2)]
+    memory.write("Porto is on the Douro.", "towns")
+    memory.undo()
+    assert not memory.storage.exists("towns")
+    assert [entry.id for entry in memory.entries.list_entries()] == captured
+    third = memory.entries.capture("Observation of another kind.").id
+    memory.undo()
+    assert third not in [entry.id for entry in memory.entries.list_entries()]
+    assert [entry.id for entry in memory.entries.list_entries()] == captured
+
+
 def test_a_full_batch_is_brought_into_the_history_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memory_v2.entries.capture.BATCH", 3)
     assert BATCH > 100

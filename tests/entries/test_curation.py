@@ -175,3 +175,36 @@ def test_a_name_that_two_agents_use_leads_to_neither(memory: Memory) -> None:
     memory.entries.capture("Soup for lunch.", "raven")
     memory.entries.capture("As in [[obs-2026-02-15-001]].", "fox", date="2026-02-14")
     assert not memory.entries.referred_to_by("hawk/obs-2026-02-15-001")
+
+
+# verifying
+
+
+def test_another_agent_verifies_an_entry_which_is_then_shared_and_undo_takes_that_back(memory: Memory) -> None:
+    first = memory.entries.capture(TEXT, "hawk", confidence=0.9).id
+    before = stored(memory)
+    assert not memory.entries.promote(require_verified=True).planned
+    done = memory.entries.verify(first, "shield")
+    assert (done.entry.verified, done.entry.verified_by, done.entry.text) == (True, ("shield",), TEXT)
+    assert memory.history()[0].first.kind == "verify"
+    assert memory.entries.verify(first).entry.verified_by == ("shield", "default")
+    assert memory.entries.verify(first, "shield").revision is None
+    assert [one.name for one in memory.entries.promote(require_verified=True).planned] == [first]
+    assert not memory.check()
+    memory.undo()
+    memory.undo(done.revision)
+    assert stored(memory) == before
+
+
+def test_what_cannot_be_verified_is_refused(memory: Memory) -> None:
+    first = memory.entries.capture(TEXT, "hawk").id
+    with pytest.raises(NotAllowed, match="Hawk's own"):
+        memory.entries.verify(first, "Hawk")
+    with pytest.raises(EntryNotFound):
+        memory.entries.verify("hawk/obs-2026-02-15-099", "shield")
+    for name in ("", " ", "two\nlines"):
+        with pytest.raises(InvalidSetting):
+            memory.entries.verify(first, name)
+    memory.entries.retract(first, "the counter was broken")
+    with pytest.raises(NotAllowed, match="closed"):
+        memory.entries.verify(first, "shield")

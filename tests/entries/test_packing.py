@@ -16,7 +16,8 @@ from memory_v2.entries.entry_files import MAX_BYTES, can_be_packed, read_pack, s
 from memory_v2.entries.indexing import Source
 from memory_v2.entries.places import entry_name
 from memory_v2.errors import InvalidSetting, NotAllowed, StorageConflict
-from memory_v2.index.entry_index import EntryIndex
+from memory_v2.index.entries import EntryIndex
+from memory_v2.index.store import Store
 from memory_v2.operations.results import EntryResult
 from memory_v2.storage.base import Stored
 from memory_v2.storage.history import PageChange
@@ -270,7 +271,7 @@ def test_a_scan_of_the_entries_reads_a_pack_once(memory: Memory, monkeypatch: py
     for number in range(20):
         memory.entries.capture(f"Lamp {number} was broken.", "hawk", date="2026-02-15", importance=0.1)
     memory.entries.pack(apply=True)
-    store, index = memory.entries.store, EntryIndex(Source(memory.storage, UTC_DAYS), None)
+    store, index = memory.entries.store, EntryIndex(Source(memory.storage, UTC_DAYS), Store(None))
     asked: list[str] = []
     read = memory.storage.read
 

@@ -140,6 +140,28 @@ def test_to_apply_again_changes_nothing(home: Path) -> None:
     assert len(list((home / RECORDS).iterdir())) == 1
 
 
+@pytest.mark.parametrize("args", ['["memory", "mcp", "--wait", "900"]', '["run", "my-own-server"]', "null"])
+def test_a_server_of_that_name_that_a_person_has_written_is_left_alone(home: Path, args: str) -> None:
+    theirs = '{"mcpServers": {"silica-memory": {"command": "x", "args": ARGS, "env": {"A": "b"}}}}'.replace(
+        "ARGS", args
+    )
+    codex = f'[mcp_servers.silica-memory]\ncommand = "x"\nargs = {args if args != "null" else "[]"}\n'
+    lay(home, {".claude.json": theirs, ".codex/config.toml": codex})
+    alone = {change.file.name: change.problem for change in connected(place_of(home)) if change.problem}
+    assert alone.keys() == {".claude.json", "config.toml"}
+    assert "rename or remove" in alone[".claude.json"]
+    assert (home / ".claude.json").read_text() == theirs
+    assert (home / ".codex/config.toml").read_text() == codex
+
+
+def test_the_environment_that_a_person_has_added_stays_when_the_command_changes(home: Path) -> None:
+    theirs = {"command": "/old/silica", "args": ["memory", "--path", "/old", "mcp"], "env": {"A": "b"}}
+    lay(home, {".claude.json": json.dumps({"mcpServers": {"silica-memory": theirs}})})
+    connected(place_of(home))
+    server = json.loads((home / ".claude.json").read_text())["mcpServers"]["silica-memory"]
+    assert server == {**theirs, **SERVER, "type": "stdio"}
+
+
 def test_to_undo_brings_every_byte_and_every_folder_back(home: Path) -> None:
     before, were = found(home), folders(home)
     modes = {name: (home / name).stat().st_mode for name in before}

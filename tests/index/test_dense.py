@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memory_v2 import InvalidSetting, Memory
+from memory_v2.index.connections import FILE
 from memory_v2.index.dense import chosen, installed
 from memory_v2.index.dense.chosen import Dense
-from memory_v2.index.dense.vectors import FILE, KnownVectors, key_of
+from memory_v2.index.dense.vectors import KnownVectors, key_of
 from memory_v2.index.dense.word_pieces import vocabulary, word_pieces
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.store import Store
 from memory_v2.progress import heard_by
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.words import words
@@ -73,7 +75,7 @@ def senses() -> Senses:
 
 @pytest.fixture
 def index(senses: Senses, tmp_path: Path) -> Iterator[FullTextIndex]:
-    index = FullTextIndex(storage_of(PAGES), None, dense=Dense(tmp_path, senses))
+    index = FullTextIndex(storage_of(PAGES), tmp_path, dense=Dense(senses))
     yield index
     index.close()
 
@@ -106,7 +108,7 @@ def test_in_a_conversation_a_turn_is_found_by_the_turns_around_it() -> None:
         "- Ann: Are you alone at home?\n- Bob: I have the cats.\n- Ann: Oh, how many?\n- Bob: Three of them.\n"
         "- Ann: A trio!\n- Bob: My guitar needs new strings.\n- Ann: I know a shop for those.\n"
     )
-    index = FullTextIndex(storage_of({"memory": talk}), None, dense=Dense(None, Senses()))
+    index = FullTextIndex(storage_of({"memory": talk}), None, dense=Dense(Senses()))
     assert [hit.text for hit in index.recall("pets", 2)] == ["- Bob: I have the cats.", "- Ann: Oh, how many?"]
 
 
@@ -118,10 +120,10 @@ def test_a_question_in_a_script_that_the_model_does_not_know_goes_by_words(
 
 
 def test_each_text_is_encoded_once_wherever_it_moves(senses: Senses, tmp_path: Path) -> None:
-    FullTextIndex(storage_of(PAGES), None, dense=Dense(tmp_path, senses)).recall("pets")
+    FullTextIndex(storage_of(PAGES), tmp_path, dense=Dense(senses)).recall("pets")
     before = len(senses.encoded)
     moved = {"memory": PAGES["people"].replace("People", "Memory"), "zoo": PAGES["memory"].replace("Memory", "Zoo")}
-    FullTextIndex(storage_of(moved), None, dense=Dense(tmp_path, senses)).recall("animals")
+    FullTextIndex(storage_of(moved), tmp_path, dense=Dense(senses)).recall("animals")
     assert senses.encoded[before:] == ["animals"]
 
 
@@ -135,36 +137,30 @@ def test_encoding_is_told_as_progress(index: FullTextIndex) -> None:
 def test_the_same_question_gives_the_same_hits_whatever_was_asked_before(index: FullTextIndex) -> None:
     once = index.recall("pets")
     index.recall("ship")
-    other = FullTextIndex(storage_of(PAGES), None, dense=Dense(None, Senses()))
+    other = FullTextIndex(storage_of(PAGES), None, dense=Dense(Senses()))
     other.recall("signature")
     assert once == index.recall("pets") == other.recall("pets")
 
 
 def test_erasing_the_index_leaves_no_vector(index: FullTextIndex, senses: Senses, tmp_path: Path) -> None:
     index.recall("pets")
-    assert KnownVectors(tmp_path, senses.name).get([key_of("- The deploy runs on Fridays.")])
+    assert known(tmp_path, senses.name, key_of("- The deploy runs on Fridays."))
     index.erase(tmp_path)
     with sqlite3.connect(tmp_path / FILE) as tables:
         assert tables.execute("SELECT count(*) FROM vectors").fetchone() == (0,)
     assert first(index, "pets") == "- Anna keeps two cats and a parrot."
 
 
-@pytest.mark.parametrize("damage", [b"", b"no database at all" * 500])
-def test_a_damaged_file_of_vectors_is_made_anew(senses: Senses, tmp_path: Path, damage: bytes) -> None:
-    (tmp_path / FILE).write_bytes(damage)
-    for _ in range(2):
-        assert "parrot" in first(FullTextIndex(storage_of(PAGES), None, dense=Dense(tmp_path, senses)), "pets")
+def known(folder: Path, made_by: str, key: int) -> dict[int, bytes]:
+    store = Store(folder)
+    with store.reading() as tables:
+        return KnownVectors(store, made_by).get(tables, [key])
 
 
 def test_vectors_of_another_encoder_are_not_used(tmp_path: Path) -> None:
-    KnownVectors(tmp_path, "one").put({1: b"x"})
-    assert KnownVectors(tmp_path, "one").get([1]) == {1: b"x"}
-    assert KnownVectors(tmp_path, "another").get([1]) == {}
-
-
-def test_the_file_is_for_its_owner_only(tmp_path: Path) -> None:
-    KnownVectors(tmp_path, "one").put({1: b"x"})
-    assert (tmp_path / FILE).stat().st_mode & 0o077 == 0
+    KnownVectors(Store(tmp_path), "one").put({1: b"x"})
+    assert known(tmp_path, "one", 1) == {1: b"x"}
+    assert known(tmp_path, "another", 1) == {}
 
 
 @pytest.mark.usefixtures("nothing_installed")
@@ -217,7 +213,7 @@ class TestTheModel:
             pytest.skip(f"{', '.join(missing)} is not installed")
 
     def test_it_answers_a_question_in_other_words(self) -> None:
-        index = FullTextIndex(storage_of(PAGES), None, dense=Dense(None))
+        index = FullTextIndex(storage_of(PAGES), None, dense=Dense())
         assert first(index, "Which pets does she have?") == "- Anna keeps two cats and a parrot."
         assert first(index, "When do we ship to production?") == "- The deploy runs on Fridays."
 
@@ -236,6 +232,6 @@ class TestTheModel:
         (tmp_path / "model.onnx").write_bytes(b"another model")
         monkeypatch.setattr(encoder, "model_file", lambda: tmp_path / "model.onnx")
         encoder.load_encoder.cache_clear()
-        dense = Dense(None)
-        assert dense.meaning is None and "SHA-256" in dense.problem
+        dense = Dense()
+        assert dense.meaning(Store(None)) is None and "SHA-256" in dense.problem
         encoder.load_encoder.cache_clear()

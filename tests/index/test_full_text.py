@@ -15,9 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError
-from memory_v2.index.base import PageIndex
 from memory_v2.index.connections import FILE
-from memory_v2.index.dense.vectors import FILE as VECTORS
 from memory_v2.index.dense.vectors import KnownVectors
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.postings import ROW_BITS, rows_of_words
@@ -49,12 +47,12 @@ def cache(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-def commit(storage: MemoryStorage, index: PageIndex, path: str, text: str) -> None:
+def commit(storage: MemoryStorage, index: FullTextIndex, path: str, text: str) -> None:
     storage.write(path, text.encode())
     index.update([parse_page(path, text)], [])
 
 
-def found(index: PageIndex, query: str) -> list[str]:
+def found(index: FullTextIndex, query: str) -> list[str]:
     return [hit.text for hit in index.search(query)]
 
 
@@ -373,9 +371,9 @@ def test_many_threads_may_use_one_index(storage: LocalStorage, cache: Path) -> N
 
 
 def test_what_is_erased_is_gone_from_vectors_of_a_time_when_meaning_was_chosen(tmp_path: Path) -> None:
-    KnownVectors(tmp_path, "a model").put({7: b"what the kiln meant"})
+    KnownVectors(Store(tmp_path), "a model").put({7: b"what the kiln meant"})
     FullTextIndex(VolatileStorage(), tmp_path).erase(tmp_path)
-    assert b"kiln" not in (tmp_path / VECTORS).read_bytes()
+    assert b"kiln" not in (tmp_path / FILE).read_bytes()
 
 
 def test_what_is_erased_is_gone_from_the_file_of_others_where_this_process_has_its_index_in_memory(

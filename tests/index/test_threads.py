@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from memory_v2.errors import PageNotFound
-from memory_v2.index.full_text import BATCH, FullTextIndex
+from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.page_tables import BATCH
 from memory_v2.index.ranking import Ranked, rank
 from memory_v2.storage.base import Stamp, Stored, version_of
 from memory_v2.tree.page import parse_page

@@ -10,8 +10,8 @@ import pytest
 
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.ledger import STATUSES
-from memory_v2.migrate.render_report import MOST, report_markdown
-from memory_v2.migrate.report import Report, make_report, write_reports
+from memory_v2.migrate.render_report import MOST, report_markdown, write_reports
+from memory_v2.migrate.report import Report, make_report
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.migrate.verify import Verification, verify
 from memory_v2.plan import SKIP, Plan, Step

@@ -36,7 +36,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 FAILURES: dict[str, tuple[str, Exception]] = {
     "a text": ("rows.passages", TypeError("no text")),
-    "a row": ("full_text.put_pages", ValueError("no row")),
+    "a row": ("page_tables.put_pages", ValueError("no row")),
     "the pages that are known": ("full_text.read_state", KeyError("state")),
     "a question": ("full_text.look_up", RecursionError("too deep")),
     "the ranking": ("full_text.rank", ZeroDivisionError()),
@@ -97,7 +97,7 @@ def test_a_page_that_cannot_be_read_keeps_nobody_from_the_rest_when_the_index_ha
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     memory.close()
-    monkeypatch.setattr("memory_v2.index.full_text.read_state", _raise(KeyError("state")))
+    monkeypatch.setattr("memory_v2.index.page_tables.read_state", _raise(KeyError("state")))
     Disk(tmp_path / "memory", monkeypatch).refuse(f"{path}.md")
     with Memory(memory.storage, threshold=SMALL, now=clock) as again:
         assert "Bob likes milk." in again.search("Who likes milk?")[0].excerpt
@@ -115,7 +115,7 @@ def test_a_memory_that_cannot_be_read_says_so_when_the_index_has_failed(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.close()
-    monkeypatch.setattr("memory_v2.index.full_text.read_state", _raise(KeyError("state")))
+    monkeypatch.setattr("memory_v2.index.page_tables.read_state", _raise(KeyError("state")))
     Disk(tmp_path / "memory", monkeypatch).refuse("memory.md", "tea.md", "milk/cold.md")
     with Memory(memory.storage, threshold=SMALL, now=clock) as again, pytest.raises(Unreadable):
         again.search("Who likes milk?")
@@ -123,6 +123,6 @@ def test_a_memory_that_cannot_be_read_says_so_when_the_index_has_failed(
 
 def test_check_tells_that_the_index_failed(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.close()
-    monkeypatch.setattr("memory_v2.index.full_text.read_known", _raise(TypeError("a bug")))
+    monkeypatch.setattr("memory_v2.index.page_tables.read_known", _raise(TypeError("a bug")))
     with Memory(memory.storage, threshold=SMALL, now=clock) as again:
         assert [(finding.kind, finding.path) for finding in again.check()] == [("unindexed", "memory")]

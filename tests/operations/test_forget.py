@@ -379,3 +379,22 @@ def test_notes_of_a_stranger_remove_and_write_nothing_outside(tmp_path: Path) ->
         assert "ref" not in {file.name for file in outside.iterdir()}
     (folder / ".metadata" / "format.json").write_text(json.dumps({"format": 1}))
     assert memory.storage.history.head == head and memory.check() == []
+
+
+def test_two_who_forget_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
+    with offline(storage=LocalStorage(tmp_path)) as memory:
+        for number in range(6):
+            memory.write(f"The gate {number} opens with {SECRET}{number}.", f"gate-{number}")
+
+    def act(number: int) -> None:
+        with offline(storage=LocalStorage(tmp_path)) as memory:
+            if number == 2:
+                memory.pack_history()
+            else:
+                assert memory.forget(f"{SECRET}{number}", apply=True).applied
+
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(act, range(3)))
+    with offline(storage=LocalStorage(tmp_path)) as memory:
+        assert memory.check() == []
+        assert not memory.forget(f"{SECRET}0") and not memory.forget(f"{SECRET}1")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memory_v2.errors import InvalidSetting, StorageError
+from memory_v2.locations import project_memory
 from memory_v2.memory import Memory
-from memory_v2.scope import project_memory
 from memory_v2.storage.local.storage import LocalStorage
 
 PLACES = ("history.git", "traces", "entries.sqlite", "index.sqlite", "imports", "pending", "format.json", "lock")

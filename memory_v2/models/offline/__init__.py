@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from memory_v2.models.base import AssistantMessage, Conversation, Reply, ToolResult
+from memory_v2.models.base import AssistantMessage, Conversation, Reply, ToolCall, ToolResult
 from memory_v2.models.briefs import ConsolidateBrief, GradeBrief, RouteBrief, SearchBrief, SplitBrief, WriteBrief
 
 
@@ -40,9 +40,15 @@ class OfflinePlanner:
 
                 calls = divide(brief, plain)
             case SearchBrief() as brief:
-                from memory_v2.models.offline.finding import find
-
-                calls = find(brief)
+                calls = _found(brief)
             case brief:
                 assert_never(brief)
         return Reply(tool_calls=calls, stop_reason="tool_use")
+
+
+def _found(brief: SearchBrief) -> tuple[ToolCall, ...]:
+    """All places in the order in which the index ranked them, up to the limit."""
+    if not brief.places:
+        return (ToolCall("no_answer", {"reason": "no page has a word of the question"}),)
+    results = [{"place": f"p{number}", "score": hit.score} for number, hit in enumerate(brief.places[: brief.limit], 1)]
+    return (ToolCall("answer", {"results": results}),)

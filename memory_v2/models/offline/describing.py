@@ -6,15 +6,20 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
-from memory_v2.models.offline.looks import telling_terms
 from memory_v2.models.offline.naming import MAX_DESCRIPTION, telling_words
-from memory_v2.models.offline.sentences import LABEL, STAMP, cut, has_value, phrase, sentences
+from memory_v2.models.offline.page_features import telling_terms
 from memory_v2.models.offline.topics import (
+    LABEL,
+    STAMP,
     Topic,
     bare,
+    cut,
+    has_value,
     is_aside,
     is_common_heading,
     is_form,
+    phrase,
+    sentences,
     subject_of,
     topics_of,
     value_of,

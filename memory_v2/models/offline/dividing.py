@@ -14,9 +14,9 @@ from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.grouping import group_links
-from memory_v2.models.offline.looks import telling_terms
 from memory_v2.models.offline.naming import Names, Terms, heading_name, name_for, texts_of, undated
 from memory_v2.models.offline.outline import Section, dated_runs, find_sections, find_units, recurring_subjects
+from memory_v2.models.offline.page_features import telling_terms
 from memory_v2.models.offline.topics import bare, is_common_heading, subject_of, topics_of
 from memory_v2.text.dates import Span, covers, find_dates, leading_date, named_span
 from memory_v2.text.plain import capitalized, plain, shorten

@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from itertools import pairwise
+from typing import Any
 
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import WriteBrief
-from memory_v2.models.offline.calls import create_page, nothing_new, place
-from memory_v2.models.offline.catalogue import Catalogue
 from memory_v2.models.offline.documents import (
     LONG_TEXT,
     SHORT_NOTE,
@@ -20,7 +19,7 @@ from memory_v2.models.offline.documents import (
     read_document,
     read_introduction,
 )
-from memory_v2.models.offline.looks import Look, date_of, is_conversation
+from memory_v2.models.offline.page_features import Catalogue, Look, date_of, is_conversation
 from memory_v2.models.offline.subjects import Subject
 from memory_v2.text.dates import Span, named_span
 from memory_v2.text.lists import fillers
@@ -30,6 +29,7 @@ from memory_v2.text.speakers import speaker
 from memory_v2.text.words import content_words, normal, stem, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.headings import Outline
+from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
@@ -322,3 +322,28 @@ def _section_end(page: Page, heading: int) -> int:
     while number < len(page.blocks) and page.blocks[number].kind != "heading":
         number += 1
     return number
+
+
+def create_page(document: Document, numbers: Sequence[int]) -> ToolCall:
+    """Creates a page of these new blocks."""
+    arguments = {
+        "path": document.path,
+        "parent": document.parent,
+        "title": document.title,
+        "description": document.description,
+        "blocks": show_numbers(numbers, "n"),
+    }
+    return ToolCall("create_page", arguments)
+
+
+def place(path: str, numbers: Sequence[int], after: int | None) -> ToolCall:
+    """Puts these new blocks behind a block of a page; `None` is its end."""
+    arguments: dict[str, Any] = {"blocks": show_numbers(numbers, "n"), "page": path}
+    return ToolCall("place", arguments if after is None else {**arguments, "after": after})
+
+
+def nothing_new(numbers: Sequence[int], path: str, block: int) -> ToolCall:
+    """Names the block of a page that says what these new blocks say."""
+    return ToolCall(
+        "nothing_new", {"blocks": show_numbers(numbers, "n"), "said_in": [{"page": path, "blocks": str(block)}]}
+    )

@@ -8,10 +8,8 @@ from datetime import date
 
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import ConsolidateBrief, GradeBrief, Observed, RouteBrief
-from memory_v2.models.offline.calls import nothing_new, place
-from memory_v2.models.offline.catalogue import Catalogue
-from memory_v2.models.offline.filing import came_back, known_blocks
-from memory_v2.models.offline.looks import Look
+from memory_v2.models.offline.filing import came_back, known_blocks, nothing_new, place
+from memory_v2.models.offline.page_features import Catalogue, Look
 from memory_v2.models.offline.subjects import Subject
 from memory_v2.text.words import normal
 from memory_v2.tree.numbers import parse_numbers, show_numbers

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memory_v2.models.briefs import WriteBrief
-from memory_v2.models.offline.catalogue import MOST_PAGES, Catalogue
-from memory_v2.models.offline.looks import Look, is_of_a_time, telling_terms
 from memory_v2.models.offline.naming import common_stems
+from memory_v2.models.offline.page_features import MOST_PAGES, Catalogue, Look, is_of_a_time, telling_terms
 from memory_v2.text.dates import find_dates
 from memory_v2.text.lists import fillers, general
 from memory_v2.text.sentences import sentences

@@ -195,6 +195,10 @@ class LocalStorage(VersionedStorage):
                 sync_folder(new.parent)
                 sync_folder(self._prune(file.parent, self._folder))
 
+    def recorded_at(self) -> datetime | None:
+        branch = lstat(self._folder / METADATA / "history.git" / "refs" / "heads" / "main")  # git knows seconds only
+        return datetime.fromtimestamp(branch.st_mtime, UTC) if branch else super().recorded_at()
+
     def unlisted_folders(self) -> dict[str, str]:
         return self._unlisted
 

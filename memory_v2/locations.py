@@ -10,6 +10,8 @@ from memory_v2.errors import InvalidSetting
 
 PROJECT_MEMORY = Path(".silica") / "memory"
 """The memory of a project, below the project's folder."""
+IGNORE_ALL = "*\n"
+"""What stands in `.silica/.gitignore`: the memory of a project is not committed by accident."""
 PERSONAS = "~/.silica/personas"
 _PERSONA = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,47}")
 
@@ -30,6 +32,14 @@ def project_memory(folder: Path) -> Path:
         if not place.resolve().is_relative_to(project.resolve()):
             raise InvalidSetting(f"{place} leads out of the project through a symbolic link; remove the link")
     return place
+
+
+def keep_out_of_git(project: Path) -> None:
+    """Keeps a project's memory, if there is one, out of the project's repository, unless a `.gitignore` is there."""
+    ignore = project / PROJECT_MEMORY.parent / ".gitignore"
+    if (project / PROJECT_MEMORY).is_dir():
+        with suppress(OSError), ignore.open("x", encoding="utf-8") as file:
+            file.write(IGNORE_ALL)
 
 
 def project_folder(folder: Path) -> Path:

@@ -1,8 +1,8 @@
-"""The index of the entries: full text, and their files, so that nobody has to read 100,000 of them.
+"""The entries in the index: their passages, and their files, so that nobody has to read 100,000 of them.
 
-It has a file of its own beside that of the pages, with the same tables and a few more. A look for what has changed asks
-each folder for its mark: a new name changes it, and so does a file that was replaced. Files that were edited in their
-place are found by a look at `everything`, or, some at each look, in time.
+They are in the tables of the index, as a kind of their own. A look for what has changed asks each folder for its mark:
+a new name changes it, and so does a file that was replaced. Files that were edited in their place are found by a look
+at `everything`, or, some at each look, in time.
 """
 
 from __future__ import annotations
@@ -12,26 +12,19 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.index.kept import Kept
-from memory_v2.index.lookup import Found, look_up, read_facts
-from memory_v2.index.observed import TABLES, Observed, ObservedRows, prepare
-from memory_v2.index.packed import packed
+from memory_v2.index.lookup import Facts, read_facts
 from memory_v2.index.postings import Only
-from memory_v2.index.question import Question
-from memory_v2.index.rows import Known, page_digest
-from memory_v2.index.store import Store, erase_file
-from memory_v2.index.tables import digest_of, drop_pages, put_pages, raise_state, read_state
-from memory_v2.index.told import Terms
+from memory_v2.index.rows import Known, ParsedEntry, Prepared, page_digest, prepare_entry
+from memory_v2.index.sql import ENTRIES, packed
+from memory_v2.index.store import Store
+from memory_v2.index.tables import check_rows, drop_pages, put_pages, raise_state, read_state
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import MemoryStorage, Stamp
-from memory_v2.text.calendar import Calendar
 
-FILE = "recall.sqlite"
 BATCH = 500
 """How many entries are indexed in one transaction. Other writers wait for it."""
 LOOKED_AT = 500
@@ -69,7 +62,7 @@ class EntrySource(Protocol):
     def reader(self) -> Callable[[str], bytes]:
         """Gives the bytes of entries by path, for one scan; it raises `PageNotFound`, `Unreadable`."""
 
-    def read(self, path: str, data: bytes) -> Observed:
+    def read(self, path: str, data: bytes) -> ParsedEntry:
         """What is looked up of an entry."""
 
 
@@ -80,23 +73,14 @@ class File(NamedTuple):
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """The entries that may answer a question, and their files by the ids of their pages."""
-
-    found: Found
-    files: Mapping[int, File]
-
-
 class EntryIndex:
-    """The index of entries, in a file in `folder`, or in memory if that is `None` or not usable. Any number of threads
-    and processes may use one folder."""
+    """The entries in an index. Any number of threads and processes may use its file."""
 
-    def __init__(self, source: EntrySource, folder: Path | None) -> None:
+    def __init__(self, source: EntrySource, store: Store) -> None:
         self._source = source
-        self._store = Store(folder, FILE, TABLES)
-        self._facts = Kept(read_facts)
-        self._folders = Kept(_read_folders)
+        self._store = store
+        self.facts = Kept(read_entry_facts, kind=ENTRIES)
+        self._folders = Kept(_read_folders, kind=ENTRIES)
         self.unreadable: dict[str, Unreadable] = {}
         """The entries that could not be read when they were last looked at. They are not in the index."""
         self._filled = b""
@@ -118,9 +102,9 @@ class EntryIndex:
         marks = self._source.folder_marks()
         return marks is None or bool(marks)
 
-    def over(self, storage: MemoryStorage) -> EntryIndex:
-        """An index of the entries in another storage, in memory."""
-        return EntryIndex(self._source.over(storage), None)
+    def over(self, storage: MemoryStorage, store: Store) -> EntryIndex:
+        """The same for the entries in another storage, and another index."""
+        return EntryIndex(self._source.over(storage), store)
 
     def expire(self) -> None:
         """Makes a look due: this program has changed something."""
@@ -140,39 +124,11 @@ class EntryIndex:
             if is_mine:
                 self._looking.release()
 
-    def look_up(self, question: Question, limit: int, only: Only, calendar: Calendar) -> Proposed:
-        """The entries that may answer a question, of those that a condition admits."""
-
-        def work(tables: sqlite3.Connection) -> Proposed:
-            facts = self._facts.of(tables)
-            found = look_up(tables, facts, question, limit, calendar=calendar, only=only)
-            return Proposed(found, _files_of(tables, found.paths))
-
-        return self._asked(work)
-
-    def terms(self, question: Question) -> Terms:
-        """What of a question some entry has."""
-
-        def work(tables: sqlite3.Connection) -> Terms:
-            facts = self._facts.of(tables)
-            return Terms(list(facts.vocabulary.known_terms(tables, question)), facts.count)
-
-        return self._asked(work)
-
-    def count(self, only: Only, most: int) -> int:
-        """How many entries a condition admits, or `most` if they are more."""
-        rows = f"SELECT 1 FROM observed WHERE day IS NOT NULL {only.sql} LIMIT {most}"
-
-        def work(tables: sqlite3.Connection) -> int:
-            return int(tables.execute(f"SELECT count(*) FROM ({rows})", only.given).fetchone()[0])
-
-        return self._asked(work)
-
     def files(self) -> dict[str, bytes]:
         """The files of all entries by path, as they were when they were indexed."""
 
         def work(tables: sqlite3.Connection) -> dict[str, bytes]:
-            return dict(tables.execute("SELECT path, data FROM observed JOIN pages ON pages.id = page"))
+            return dict(tables.execute("SELECT path, data FROM entries JOIN entry_pages ON entry_pages.id = page"))
 
         return self._asked(work)
 
@@ -180,7 +136,7 @@ class EntryIndex:
         """The files of entries by their ids, or their names without a space; folded, as all names here."""
         given = {"names": packed(names)}
         listed = "(SELECT value FROM json_each(:names))"
-        return self._some(f"observed.id IN {listed} OR observed.name IN {listed}", given)
+        return self._some(f"entries.id IN {listed} OR entries.name IN {listed}", given)
 
     def naming(self, targets: Collection[str]) -> list[File]:
         """The files of entries that name one of these."""
@@ -191,12 +147,16 @@ class EntryIndex:
         """The files of entries with this text in them, to the letter."""
         return self._some("instr(data, :text)", {"text": text.encode("utf-8", "surrogateescape")})
 
-    def close(self) -> None:
-        """Closes the file; the next use opens it again."""
-        self._store.close()
+    def is_filled(self, tables: sqlite3.Connection) -> bool:
+        """Whether all entries are in these tables: those in memory, and those of a deleted file, begin empty."""
+        return read_state(tables, ENTRIES).tables == self._filled
+
+    def fill(self) -> None:
+        """Brings the tables up to date, whether a look is due or not. Call it in `Store.run`."""
+        self._refresh(everything=False)
 
     def _some(self, where: str, given: Mapping[str, object]) -> list[File]:
-        source = "FROM observed JOIN pages ON pages.id = page WHERE day IS NOT NULL"
+        source = "FROM entries JOIN entry_pages ON entry_pages.id = page WHERE day IS NOT NULL"
         rows = f"SELECT path, data {source} AND ({where}) ORDER BY path"
 
         def work(tables: sqlite3.Connection) -> list[File]:
@@ -205,21 +165,23 @@ class EntryIndex:
         return self._asked(work)
 
     def _asked(self, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
-        """`work` on tables that have been filled: those in memory, and those of a deleted file, begin empty."""
+        """`work` on tables that have been filled."""
 
         def filled_first() -> Answer:
             while True:
                 with self._store.reading() as tables:
-                    if read_state(tables).tables == self._filled:
+                    if self.is_filled(tables):
                         return work(tables)
-                self._refresh(everything=False)
+                self.fill()
 
         return self._store.run(filled_first)
 
     def _refresh(self, everything: bool) -> None:
         marks = self._source.folder_marks()
         with self._store.reading() as tables:
-            state, known = read_state(tables), self._folders.of(tables)
+            state, known = read_state(tables, ENTRIES), self._folders.of(tables)
+            if state.tables != self._filled:
+                check_rows(tables, ENTRIES)
         began = time.monotonic()
         if marks is None or not known or everything or began >= self._next_full_look:
             self._look_into("")
@@ -234,7 +196,7 @@ class EntryIndex:
             with self._store.writing() as tables:
                 tables.execute("DELETE FROM folders")
                 tables.executemany("INSERT INTO folders VALUES (?, ?)", new.items())
-                raise_state(tables)
+                raise_state(tables, ENTRIES)
         self._filled = state.tables
 
     def _in_turn(self, marks: Mapping[str, str]) -> Iterator[str]:
@@ -245,7 +207,9 @@ class EntryIndex:
         for step in range(len(folders)):
             folder = folders[(first + step) % len(folders)]
             with self._store.reading() as tables:
-                left -= int(tables.execute(f"SELECT count(*) FROM pages WHERE {_BELOW}", _below(folder)).fetchone()[0])
+                left -= int(
+                    tables.execute(f"SELECT count(*) FROM entry_pages WHERE {_BELOW}", _below(folder)).fetchone()[0]
+                )
             if left < 0:
                 break
             self._turn = first + step + 1
@@ -254,7 +218,7 @@ class EntryIndex:
     def _look_into(self, folder: str) -> None:
         stamps = {stamp.path: stamp for stamp in self._source.stamps(folder)}
         with self._store.reading() as tables:
-            rows = tables.execute(f"SELECT path, size, mark, digest FROM pages WHERE {_BELOW}", _below(folder))
+            rows = tables.execute(f"SELECT path, size, mark, digest FROM entry_pages WHERE {_BELOW}", _below(folder))
             known = {path: Known(*one) for path, *one in rows}
         stale = [one for one in stamps.values() if (known.get(one.path) or _UNKNOWN)[:2] != (one.size, one.mark)]
         gone = [path for path in known if path not in stamps]
@@ -265,11 +229,11 @@ class EntryIndex:
                 tell_progress("entries indexed", start + len(batch), len(stale))
         if gone:
             with self._store.writing() as tables:
-                _drop(tables, gone)
-                raise_state(tables)
+                drop_pages(tables, gone, ENTRIES)
+                raise_state(tables, ENTRIES)
 
     def _take_in(self, stamps: Sequence[Stamp], known: Mapping[str, Known]) -> None:
-        prepared: list[ObservedRows] = []
+        prepared: list[Prepared] = []
         touched: list[tuple[int, str, str]] = []
         gone: list[str] = []
         unreadable: dict[str, Unreadable] = {}
@@ -288,14 +252,14 @@ class EntryIndex:
             if known.get(stamp.path, _UNKNOWN).digest == page_digest(data):
                 touched.append((stamp.size, stamp.mark, stamp.path))
             else:
-                prepared.append(prepare(stamp, data, self._source.read(stamp.path, data)))
+                prepared.append(prepare_entry(stamp, data, self._source.read(stamp.path, data)))
         looked_at = {stamp.path for stamp in stamps}
         self.unreadable = {path: one for path, one in self.unreadable.items() if path not in looked_at} | unreadable
         with self._store.writing() as tables:
-            _drop(tables, [path for path in gone if digest_of(tables, path) is not None])
-            tables.executemany("UPDATE pages SET size = ?, mark = ? WHERE path = ?", touched)
-            _put(tables, prepared)
-            raise_state(tables)
+            drop_pages(tables, gone, ENTRIES)
+            tables.executemany("UPDATE entry_pages SET size = ?, mark = ? WHERE path = ?", touched)
+            put_pages(tables, prepared, ENTRIES)
+            raise_state(tables, ENTRIES)
 
 
 _UNKNOWN = Known(-1, "", b"")
@@ -319,32 +283,19 @@ def _read_folders(tables: sqlite3.Connection) -> dict[str, str]:
     return dict(tables.execute("SELECT name, mark FROM folders"))
 
 
-def _files_of(tables: sqlite3.Connection, pages: Collection[int]) -> dict[int, File]:
-    rows = tables.execute(
-        "SELECT page, path, data FROM observed JOIN pages ON pages.id = page "
-        "WHERE page IN (SELECT value FROM json_each(?))",
-        (packed(pages),),
-    )
+def read_entry_facts(tables: sqlite3.Connection) -> Facts:
+    """The facts about all passages of entries."""
+    return read_facts(tables, ENTRIES)
+
+
+def read_files(tables: sqlite3.Connection, pages: Collection[int]) -> dict[int, File]:
+    """The files of entries by their ids in the tables."""
+    source = "entries JOIN entry_pages ON entry_pages.id = page WHERE page IN (SELECT value FROM json_each(?))"
+    rows = tables.execute(f"SELECT page, path, data FROM {source}", (packed(pages),))
     return {page: File(path, data) for page, path, data in rows}
 
 
-def _drop(tables: sqlite3.Connection, paths: Sequence[str]) -> None:
-    for path in paths:
-        for table in ("observed", "named"):
-            tables.execute(f"DELETE FROM {table} WHERE page = (SELECT id FROM pages WHERE path = ?)", (path,))
-    drop_pages(tables, paths)
-
-
-def _put(tables: sqlite3.Connection, prepared: Sequence[ObservedRows]) -> None:
-    _drop(tables, [rows.page.path for rows in prepared])
-    put_pages(tables, [rows.page for rows in prepared])
-    for rows in prepared:
-        [number] = tables.execute("SELECT id FROM pages WHERE path = ?", (rows.page.path,)).fetchone()
-        marks = ",".join("?" * len(rows.own))
-        tables.execute(f"INSERT INTO observed VALUES (?,{marks})", (number, *rows.own))
-        tables.executemany("INSERT INTO named VALUES (?, ?)", [(name, number) for name in dict.fromkeys(rows.names)])
-
-
-def erase(folder: Path | None) -> None:
-    """Removes all that the index in a folder knows, to the last byte."""
-    erase_file(folder, FILE, TABLES)
+def count_entries(tables: sqlite3.Connection, only: Only, most: int) -> int:
+    """How many entries a condition admits, or `most` if they are more."""
+    rows = f"SELECT 1 FROM entries WHERE day IS NOT NULL {only.sql} LIMIT {most}"
+    return int(tables.execute(f"SELECT count(*) FROM ({rows})", only.given).fetchone()[0])

@@ -1,4 +1,4 @@
-"""The verbs that bring in what people have: import and migrate."""
+"""The verbs that bring texts in and write them out: import, migrate, export."""
 
 from __future__ import annotations
 
@@ -11,16 +11,26 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from memory_v2.cli.edge import FINDINGS, error_document, exit_code
-from memory_v2.cli.plans import more_lines, plan_lines
-from memory_v2.cli.report import confirmed, price, yes_option
-from memory_v2.cli.show import out, out_json, plain, style, tell
-from memory_v2.cli.spinner import working
-from memory_v2.cli.verb import ChosenMemory, Decorated, Verb, json_option
+from memory_v2.cli.output import (
+    confirmed,
+    more_lines,
+    out,
+    out_json,
+    plain,
+    plan_lines,
+    price,
+    style,
+    tell,
+    tell_how_to_begin,
+    working,
+    yes_option,
+)
+from memory_v2.cli.verb import ChosenMemory, Decorated, Verb, json_option, with_memory
 from memory_v2.errors import SilicaError, UsageError
+from memory_v2.locations import persona_memory
 from memory_v2.memory import Memory
-from memory_v2.scope import persona_memory
 from memory_v2.serialize import document
-from memory_v2.text.amounts import counted
+from memory_v2.text.amounts import counted, counted_entries, size
 
 if TYPE_CHECKING:
     from memory_v2.migrate.source import Scan
@@ -238,7 +248,8 @@ def _verified(memory: Memory, scans: Sequence[tuple[Path, Scan]], plans: Sequenc
 def _write_reports(
     file: Path, scans: Sequence[tuple[Path, Scan]], plans: Sequence[Plan], found: Sequence[Verification]
 ) -> None:
-    from memory_v2.migrate.report import make_report, write_reports
+    from memory_v2.migrate.render_report import write_reports
+    from memory_v2.migrate.report import make_report
 
     with working("reporting"):
         reports = [make_report(scan, plan, one) for (_, scan), plan, one in zip(scans, plans, found, strict=False)]
@@ -318,3 +329,64 @@ def _verification_lines(plan: Plan, found: Verification) -> Iterator[str]:
         yield f"{style('missing', fg='red')} {plain(line)}"
     yield from more_lines(len(missing), MOST)
     yield f"{plain(plan.facts['source'])}: {of_blocks(found)}"
+
+
+@click.command(cls=Verb)
+@click.argument("dest", metavar="DEST", type=click.Path(path_type=Path, allow_dash=True))
+@click.option(
+    "--form",
+    type=click.Choice(["folder", "file", "jsonl"]),
+    default="folder",
+    show_default=True,
+    help="A folder of Markdown files, one Markdown file, or one line of JSON for each page and entry.",
+)
+@click.option("--force", is_flag=True, help="Replace files of the same names. Other files at DEST stay.")
+@json_option
+@click.pass_context
+@with_memory
+def export(
+    memory: Memory,
+    context: click.Context,
+    dest: Path,
+    form: Literal["folder", "file", "jsonl"],
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Export all pages and entries to plain files.
+
+    The text of each page is exported to the letter, and in a folder each entry to the byte. DEST is a folder, or a file
+    with --form file and --form jsonl, where '-' is standard output. 'silica memory import' and 'silica memory entries
+    import' read the folder again.
+
+    \b
+    Examples:
+      silica memory export ../notes
+      silica memory export --form file memory-in-one.md
+      silica memory export --form jsonl - | jq .path
+    """
+    from memory_v2.migrate.export import export as run
+    from memory_v2.migrate.export import exported_data
+    from memory_v2.serialize import document
+
+    if str(dest) == "-":
+        if form == "folder" or as_json:
+            option = "--json" if as_json else "--form folder"
+            raise click.UsageError(f"standard output cannot be combined with {option}", context)
+        with working("exporting"):
+            data, left_out = exported_data(memory, form)
+        out(data, newline=False)
+    else:
+        with working("exporting"):
+            done = run(memory, dest, form, force)
+        left_out = done.left_out
+        if as_json:
+            out_json(document(done))
+        else:
+            held = counted(done.pages, "page") + (f" and {counted_entries(done.entries)}" if done.entries else "")
+            where = f"{plain(done.dest)} · {held}, {size(done.size_bytes)}"
+            out(where if done.form == "folder" else f"{where} in {counted(done.files, 'file')}")
+    tell_how_to_begin(memory)
+    for page in left_out:
+        tell(f"{page.name} is left out: {page.reason}")
+    if left_out:
+        context.exit(FINDINGS)

@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
+from memory_v2.index.coverage import FLOOR
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.index.told import FLOOR
 from memory_v2.storage.volatile import VolatileStorage
 
 

@@ -1,11 +1,19 @@
-"""Passing many values to and from SQLite in one step."""
+"""The kinds of passages, and passing many values to and from SQLite in one step."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias
+
+Kind: TypeAlias = Literal["", "entry_"]
+"""A kind of passages: those of pages, or those of entries. It is what the names of their tables begin with."""
+PAGES: Final = ""
+ENTRIES: Final = "entry_"
+KINDS: Final[tuple[Kind, ...]] = (PAGES, ENTRIES)
+FIRST_ENTRY: Final = 1 << 23
+"""The least id of an entry in the tables. All pages have lower ones, so that a place is told by its id alone."""
 
 
 def packed(values: Iterable[object]) -> str:

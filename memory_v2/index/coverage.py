@@ -46,14 +46,14 @@ NO_WORDS = 0.5
 
 
 class Terms(NamedTuple):
-    """The terms of a question that places elsewhere have, and how many places there are."""
+    """The terms of a question that entries have, and how many places of entries there are."""
 
     known: Sequence[Term] = ()
     places: int = 0
 
 
 NO_TERMS: Final = Terms()
-"""There are no other places."""
+"""Entries do not count."""
 
 
 class _Telling(NamedTuple):
@@ -75,14 +75,13 @@ def told(
     facts: Facts,
     question: Question,
     texts: Sequence[tuple[str, date | None]],
-    beside: Terms = NO_TERMS,
+    entries: Terms = NO_TERMS,
 ) -> list[float]:
     """How much each of these texts, with the day on which it was said, tells of what is asked for, from 0 to 1: the
     share of the question's words that it has, by weight, and `FLOOR` at least if it has too many of them for chance. A
-    day asked for counts as one more word, as rare as can be. The places `beside` those of the tables count for how rare
-    a word is."""
-    known = list(facts.vocabulary.known_terms(tables, question)) + list(beside.known)
-    facts = replace(facts, count=facts.count + beside.places)
+    day asked for counts as one more word, as rare as can be. The `entries` count for how rare a word is."""
+    known = list(facts.vocabulary.known_terms(tables, question)) + list(entries.known)
+    facts = replace(facts, count=facts.count + entries.places)
     telling = list(_telling(known, facts, question))
     days, most = known_days(tables, question.dates), math.fsum(word.weight for word in telling)
     of_day = rarity(0.5, facts.count) if days.spans else 0.0

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 from memory_v2.errors import StorageError
 from memory_v2.index.lines import line_id
-from memory_v2.index.packed import packed, packed_rows
+from memory_v2.index.sql import packed, packed_rows
 from memory_v2.index.store import Store
 from memory_v2.storage.history import EXTERNAL, Change, PageChange, Revision
 from memory_v2.tree.block import decode, readable, split_lines
@@ -62,7 +62,7 @@ class Step:
     was_there: bool = False
 
 
-class WrittenLines:
+class LineDates:
     """Keeps the table up to date with a history."""
 
     def __init__(self, store: Store, history: Past | None) -> None:

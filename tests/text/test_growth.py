@@ -1,0 +1,57 @@
+"""What a text costs grows with its length, whatever its form: twice the text takes less than three times as long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import process_time
+
+import pytest
+
+from memory_v2.models.offline.naming import terms_of
+from memory_v2.models.offline.topics import is_aside, sentences
+from memory_v2.operations.pieces import times_of
+from memory_v2.text.negation import denied
+from memory_v2.text.statement import Lines
+from memory_v2.tree.block import Block
+from memory_v2.tree.page import Page, parse_page
+from memory_v2.tree.titles import heading_at
+
+SIZE = 16_000
+"""The length of the shorter text, in characters: quadratic, the longer one would take a second and more."""
+
+
+def _lines_of(page: Page) -> list[int]:
+    return [page.line_of(place) for place, _ in page.placed_blocks()]
+
+
+FORMS: Mapping[str, tuple[str, Callable[[str], object]]] = {
+    "dots": (".", lambda text: list(sentences(text))),
+    "words of one letter and dots": ("a.", lambda text: list(sentences(text))),
+    "dashes": ("a-", lambda text: list(sentences(text))),
+    "open tags": ("<", terms_of),
+    "open braces": ("{{", terms_of),
+    "open templates": ("{% ", lambda text: list(sentences(text))),
+    "stars between words": ("*a,", lambda text: is_aside(text + "a")),
+    "quote marks": ("> \n", lambda text: times_of(Block(text), "log")),
+    "clauses": ("- key: value\n", lambda text: denied(text, text)),
+    "rules": ("---\n", lambda text: Lines(text.split("\n")).statement(3, 4)),
+    "headings": ("# a\n", lambda text: _lines_of(parse_page("log", text))),
+    "blanks behind a heading": ("\t", lambda text: Block(f"# a{text}b", "heading", 1).words),
+    "line ends above a heading": ("\r\n", lambda text: heading_at(Block(f"{text}a\r\n==\r\n", "heading", 1), 2)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_text_twice_as_long_takes_less_than_three_times_as_long(form: str) -> None:
+    unit, read = FORMS[form]
+
+    def time(size: int) -> float:
+        text = unit * (size // len(unit))
+        start = process_time()
+        read(text)
+        return process_time() - start
+
+    read(unit)  # patterns are compiled, and modules loaded
+    short = min(time(SIZE), time(SIZE - len(unit)))
+    # What takes no time to speak of may grow by chance.
+    assert min(time(2 * SIZE), time(2 * SIZE - len(unit))) < max(3 * short, 0.1)
