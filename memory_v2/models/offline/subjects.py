@@ -40,6 +40,7 @@ MIN_KNOWN = 0.4
 """The least share of a note's words, by weight, that a page that the note does not name has to have."""
 MIN_KNOWN_BY_NAME = 0.25
 """The same if one of these words is a name that no other page has."""
+_LINE_END = re.compile(r"\n(?!\n)")
 _TOKEN = re.compile(r"[^\W_][\w'’.+#-]*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;。！？\n]\s*|[-*+>]\s+|\d[.)]\s+|[\"“„(\[]\s*)\W*$")
 
@@ -65,7 +66,8 @@ class Subject:
         text = readable("".join(block.text for block in blocks))
         self._order = [term for term in content_words(text) if term not in fillers()]
         self._wanted = frozenset(self._order)
-        self._opening = frozenset(content_words(next(sentences(text.lstrip()), "")))
+        opening = next(sentences(_LINE_END.sub(" ", text.lstrip())), "")  # with the list that it leads into
+        self._opening = frozenset(content_words(opening))
         self._names = _names_in(text)
 
     def page(self, *, by_name: bool = False) -> str | None:
