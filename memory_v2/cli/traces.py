@@ -115,7 +115,7 @@ def replay(memory: Memory, context: click.Context, name: str | None, as_json: bo
       silica memory replay 3fa09c
       silica memory replay some/trace.jsonl
     """
-    from memory_v2.trace.files import LAST, SUFFIX
+    from memory_v2.trace.recording import LAST, SUFFIX
 
     name = LAST if name is None else name
     is_file = name != LAST and os.path.isfile(name)  # noqa: PTH113 - `Path` raises for a name that is too long
@@ -159,7 +159,7 @@ def _list(memory: Memory, most: int, as_json: bool) -> None:
 
 def _summary(memory: Memory, name: str) -> dict[str, Any]:
     """What came of an operation; of a file that is no trace, why it is none."""
-    from memory_v2.trace.summary import summary
+    from memory_v2.trace.story import summary
 
     try:
         with _whole(name):
