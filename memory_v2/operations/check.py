@@ -19,7 +19,7 @@ from memory_v2.operations.follow import followed, renamed_by_hand
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Finding, Result
 from memory_v2.progress import with_progress
-from memory_v2.storage.base import PENDING, MemoryStorage, stored_page
+from memory_v2.storage.base import PENDING, MemoryStorage
 from memory_v2.storage.history import Change, HistoryDamaged
 from memory_v2.storage.names import SUFFIX
 from memory_v2.text.plain import shorten
@@ -95,9 +95,9 @@ def _settle(context: Context) -> Change:
     """Settles conflicts in the program's sections as they are, so that whoever settles the same has the same bytes."""
     draft = Draft(context)
     for path in draft.paths() - context.index.unreadable.keys():
-        stored = stored_page(context.storage, path)
+        draft.before(path)
+        stored = draft.read[path]  # to the byte
         if stored and (merged := merged_sections(read_page(path, stored.data))) and merged.page:
-            draft.page(path)  # a page that the draft has not read is somebody else's
             draft.put(merged.page)
     return commit(draft, exact=True)
 

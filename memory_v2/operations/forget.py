@@ -6,27 +6,29 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, PageNotFound, StorageConflict, StorageError
 from memory_v2.index import known
-from memory_v2.operations.arrange import delete
+from memory_v2.operations.arrange import stage_delete
+from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context, overgrown, refresh
-from memory_v2.operations.draft import unlinked
+from memory_v2.operations.draft import Draft, unlinked
+from memory_v2.operations.follow import linking
 from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import check_text
 from memory_v2.settings import DEFAULT_TRACES
 from memory_v2.storage.base import CONSOLIDATION, IMPORTS, PENDING, ROUTING, Leftover, MemoryStorage, stored_page
-from memory_v2.storage.history import FORGET, Revision
+from memory_v2.storage.history import FORGET, Extent, Revision, Rewrite
 from memory_v2.storage.pending import PendingErasure, PendingNote
-from memory_v2.storage.rewriting import Extent, Rewrite
 from memory_v2.text.amounts import counted
 from memory_v2.text.redaction import MARKER, LineRedaction, Redaction, TextRedaction, line_core, redacted_json
 from memory_v2.trace.recording import Traces
 from memory_v2.tree.block import decode, encode, split_lines
+from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, parse_page, read_page
 from memory_v2.tree.path import ENTRIES, ROOT, fold, is_page_path, page_path
 from memory_v2.tree.redacted import redacted
@@ -99,14 +101,13 @@ def _forgotten(context: Context, text: str | None, path: str | None, lines: str 
     if not apply or not told:
         return told
     gone = page_path(path) if path is not None and lines is None else ""
-    if gone and context.storage.exists(gone):
-        _delete(context, gone)  # its children move to its parent, and links to it become words
-    revision = ""
+    with _deleted(context, rules, gone) if gone and context.storage.exists(gone) else nullcontext():
+        revision = _forget(context, rules, found, "")
     for _ in range(MAX_PASSES):
-        revision = _forget(context, rules, found, revision)
         found = _find(context, rules)
         if not found.told:
             return replace(told, applied=True, revision=revision)
+        revision = _forget(context, rules, found, revision)
     raise StorageError("others keep writing what is to be forgotten; stop them and try again")
 
 
@@ -198,10 +199,25 @@ def note_overgrown(context: Context) -> None:
         PendingNote(context.storage.state, Operation().id).add(large)
 
 
-def _delete(context: Context, path: str) -> None:
+@contextmanager
+def _deleted(context: Context, rules: Forgetting, path: str) -> Iterator[None]:
+    """Deletes the page: its children move to its parent, and links to it become words. It is there again if what
+    follows fails before it is decided."""
     operation = Operation()
     operation.trace.began("delete", {"path": path}, context.now())
-    delete(replace(context, operation=operation), path)
+
+    def stage(draft: Draft) -> str:
+        for source in linking(draft, {path}):  # by the rules: what stood behind a link is told from text only before it
+            draft.put(read_page(source, rules.page(draft.page(source).data)))
+        return stage_delete(draft, path)
+
+    _, change = stage_and_commit(replace(context, operation=operation), stage, look=True)
+    try:
+        yield
+    except BaseException:
+        context.storage.take_back(change)
+        context.freshness.expire()
+        raise
 
 
 def _traces(storage: MemoryStorage) -> Traces | None:
@@ -250,11 +266,10 @@ class Forgetting:
     def page(self, data: bytes) -> bytes:
         """See `Rules`. Other files of the history are treated like pages."""
         text = decode(data)
-        if not self.gone and self.redaction.text(text) == text:
-            return data
-        page = parse_page(ROOT, text)
-        left = self.redaction.text((unlinked(page, self.gone) if self.gone else page).text)
-        return data if left == text else redacted(page, left, self.redaction).data
+        left = self.redaction.text(text)  # first: the description of a child is a line of its own only behind the link
+        if self.gone:
+            left = self.redaction.text(unlinked(parse_page(ROOT, left), self.gone).text)
+        return data if left == text else redacted(parse_page(ROOT, text), left, self.redaction).data
 
     def revision(self, revision: Revision) -> Revision:
         """See `Rules`."""
@@ -336,7 +351,8 @@ def page_forgetting(storage: MemoryStorage, path: str) -> Forgetting:
     versions = [*(data for _, data in states if data is not None), *([stored.data] if stored else [])]
     if not versions:
         raise PageNotFound(path)
-    elsewhere = {core for other in storage.list_files() if other != path for core in _cores(storage.read(other).data)}
+    pages = (storage.read(other).data for other in storage.list_files() if other != path)
+    elsewhere = {line_core(line) for data in pages for line in split_lines(decode(data)) if not _describes(line, path)}
     told = [revision.text for revision, _ in states] + [revision.summary for revision, _ in states]
     lines = [line for data in versions for line in _texts(read_page(path, data))]
     lines += [line for text in told for line in (text, *split_lines(text))]
@@ -350,8 +366,10 @@ def _texts(page: Page) -> Iterator[str]:
     yield from (block.content for block in page.blocks)
 
 
-def _cores(data: bytes) -> set[str]:
-    return {line_core(line) for line in split_lines(decode(data))}
+def _describes(line: str, path: str) -> bool:
+    """Whether a line lists the page as a child."""
+    listed = CHILD_LINK.match(line)
+    return listed is not None and link_key(listed[1].strip()) == fold(path)
 
 
 def _worth(lines: Iterable[str]) -> list[str]:

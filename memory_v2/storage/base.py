@@ -9,13 +9,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from memory_v2.errors import PageNotFound, StorageConflict
-
-if TYPE_CHECKING:
-    from memory_v2.storage.history import Change, History, Revision
-    from memory_v2.storage.rewriting import Rewrite, Rules
+from memory_v2.storage.history import Change, History, Revision, Rewrite, Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +209,10 @@ class MemoryStorage(Protocol):
         stop it. External edits of its pages are recorded first. Raises `StorageConflict` if a page differs from its
         `before`, and `StorageError`. After an error nothing has changed, unless the error says that the change will be
         completed later."""
+
+    def take_back(self, change: Change) -> bool:
+        """Removes a change that was committed, and its revision, as if it had never been; unless something was recorded
+        after it. Returns whether that worked."""
 
     def rewrite(self, rules: Rules, rewrite: Rewrite, record: Revision) -> None:
         """Makes the pages and the history what they are by these rules, for good, and records it; `rewrite` is that of

@@ -22,8 +22,7 @@ from memory_v2.storage.base import (
     stored_page,
     version_of,
 )
-from memory_v2.storage.history import Change, History, PageChange, Revision
-from memory_v2.storage.rewriting import Rewrite, Rules
+from memory_v2.storage.history import Change, History, PageChange, Revision, Rewrite, Rules
 from memory_v2.storage.volatile import VolatileState
 from memory_v2.tree.path import is_entry
 
@@ -126,6 +125,9 @@ class OverlayStorage:
         """What the changes come to, sorted by path: each page before the first and after the last."""
         pages = ((path, before, self._changed[path]) for path, before in sorted(self._before.items()))
         return tuple(PageChange(path, before, after) for path, before, after in pages if before != after)
+
+    def take_back(self, change: Change) -> NoReturn:
+        raise StorageError("a change cannot be taken back in a dry run")
 
     def rewrite(self, rules: Rules, rewrite: Rewrite, record: Revision) -> NoReturn:
         raise StorageError("a history cannot be rewritten in a dry run")

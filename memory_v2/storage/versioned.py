@@ -27,10 +27,12 @@ from memory_v2.storage.history import (
     HistoryDamaged,
     PageChange,
     Revision,
+    Rewrite,
+    Rules,
 )
 from memory_v2.storage.merge import merged
 from memory_v2.storage.pending import LEFT, PendingNote
-from memory_v2.storage.rewriting import Journal, Rewrite, Rules, journal_of, steps_between
+from memory_v2.storage.rewriting import Journal, journal_of, steps_between
 from memory_v2.text.plain import shorten
 from memory_v2.tree.path import ENTRIES, fold
 
@@ -118,6 +120,16 @@ class VersionedStorage(ABC):
             raise StorageError(f"{error}; {COMPLETED_LATER}") from error
         self._mark(revision)
         return revision
+
+    def take_back(self, change: Change) -> bool:
+        """See `MemoryStorage`."""
+        with self.lock():
+            if self.interrupted() or self.history.head != change.revision.id:
+                return False
+            is_taken_back = self._taken_back(change.pages, change.revision.id)
+            if is_taken_back and (head := self.history.head):
+                self._mark(head)
+            return is_taken_back
 
     def interrupted(self) -> Revision | None:
         """See `MemoryStorage`."""
