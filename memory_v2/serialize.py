@@ -10,6 +10,8 @@ from dataclasses import fields, is_dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from memory_v2.tree.page import parse_page
+
 if TYPE_CHECKING:
     from memory_v2.operations.check import Checkup
     from memory_v2.operations.history import PastOperation
@@ -37,8 +39,6 @@ def document(value: Any) -> Any:
 
 def read_document(path: str, text: str, size: int) -> dict[str, Any]:
     """A page with its text; `size` is that on the disk."""
-    from memory_v2.tree.page import parse_page
-
     return {"path": path, "title": parse_page(path, text).title, "size_bytes": size, "text": text}
 
 

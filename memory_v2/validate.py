@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from datetime import tzinfo
+from datetime import date, datetime, tzinfo
 from functools import cache
 from inspect import signature
 from math import isfinite
@@ -13,6 +15,7 @@ from typing import Any, Literal, TypeGuard, get_args, get_origin, get_type_hints
 
 from memory_v2.errors import InvalidSetting
 from memory_v2.settings import MIN_THRESHOLD, Limits, is_count
+from memory_v2.text.calendar import DAY
 
 
 def checked_arguments(operation: Callable[..., Any], /, *args: Any, **kwargs: Any) -> dict[str, Any]:
@@ -151,3 +154,17 @@ def tag_list(tags: object) -> list[str]:
     if found is None or not all(isinstance(tag, str) and tag.strip() for tag in found):
         raise InvalidSetting(f"tags must be a list of tags, not {tags!r}")
     return found
+
+
+def checked_day(name: str, day: object) -> date | None:
+    """Returns a day that is given as such or as 2026-02-03, of any year. Raises `InvalidSetting`, naming the
+    setting."""
+    if day is None:
+        return None
+    said = day.date() if isinstance(day, datetime) else day
+    if isinstance(day, str) and re.fullmatch(DAY, day):
+        with suppress(ValueError):
+            said = date.fromisoformat(day)
+    if not isinstance(said, date):
+        raise InvalidSetting(f"{name} must be a day of the calendar, such as 2026-02-03, not {day!r}")
+    return said

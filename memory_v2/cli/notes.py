@@ -15,6 +15,7 @@ from memory_v2.cli.verb import json_option
 from memory_v2.notes.folder import Refreshed
 from memory_v2.notes.notes import Notes
 from memory_v2.text.amounts import counted
+from memory_v2.validate import checked_day
 
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,8 +41,6 @@ def day_option(name: str, about: str) -> Callable[[F], F]:
     """An option that takes a day."""
 
     def day(_: click.Context, option: click.Parameter, text: str | None) -> date | None:
-        from memory_v2.operations.texts import checked_day  # start-up that only these options need
-
         return checked_day(option.opts[0], text)
 
     return click.option(name, callback=day, metavar="DAY", help=about)

@@ -12,6 +12,7 @@ import click
 from memory_v2 import __version__
 from memory_v2.cli.notes import count_option, day_option, file_option, people_option, tell_left_out, with_notes
 from memory_v2.cli.output import out, out_json, plain, plain_lines, price, style, tell, working
+from memory_v2.cli.verb import ChosenMemory
 from memory_v2.notes.audit.audit import Choice, read_baseline, write_baseline
 from memory_v2.notes.audit.context import Policy
 from memory_v2.notes.audit.findings import CODES, SEVERITIES, Severity
@@ -133,9 +134,7 @@ def _tell_graded(graded: Graded) -> None:
 
 def _captured(notes: Notes, items: Sequence[Extracted], folder: Path) -> int:
     """Captures items as entries of a memory, and counts those that are new. Raises `StorageError`."""
-    from memory_v2.memory import Memory
-
-    with Memory.open(str(folder)) as memory, working("storing entries"):
+    with ChosenMemory(str(folder), None).opened() as memory, working("storing entries"):
         known = memory.entries.list_entries(archived=True)
         stored = {one.source.location for one in known if one.source.location}
         batch = memory.entries.capture_batch(observations(items, stored))

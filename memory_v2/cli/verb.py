@@ -17,6 +17,7 @@ import click
 from memory_v2.cli.output import tell
 from memory_v2.errors import InvalidText, UsageError
 from memory_v2.locations import PROJECT_MEMORY, keep_out_of_git, persona_memory, project_folder, worktree
+from memory_v2.operations.operation import argument
 
 if TYPE_CHECKING:
     from memory_v2.memory import Memory
@@ -166,8 +167,6 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 def option_for(method: Callable[..., Any], name: str, *flags: str, **extra: Any) -> Callable[[Decorated], Decorated]:
     """The option for an argument of a method: its default, choices and help are those of the signature."""
-    from memory_v2.operations.operation import argument  # the verbs of `silica notes` have no operations
-
     kind, about, default, choices = argument(method, name)
     if kind is bool:
         extra["is_flag"] = True

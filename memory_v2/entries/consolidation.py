@@ -26,7 +26,6 @@ from memory_v2.operations.draft import Draft
 from memory_v2.operations.dry_run import dry_run
 from memory_v2.operations.guard import missing_from
 from memory_v2.operations.operation import operation
-from memory_v2.operations.texts import checked_day
 from memory_v2.plan import Plan, Step
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import CONSOLIDATION, stored_page, version_of
@@ -40,6 +39,7 @@ from memory_v2.tree.block import decode, encode, parse_blocks
 from memory_v2.tree.finding import Finding
 from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import new_page_path
+from memory_v2.validate import checked_day
 
 logger = logging.getLogger(__name__)
 

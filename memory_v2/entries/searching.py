@@ -33,9 +33,8 @@ from memory_v2.operations.operation import operation
 from memory_v2.operations.results import SearchResults
 from memory_v2.operations.search import search as search_tree
 from memory_v2.operations.search_request import SearchRequest
-from memory_v2.operations.texts import checked_day
 from memory_v2.text.calendar import Calendar
-from memory_v2.validate import share_given
+from memory_v2.validate import checked_day, share_given
 
 OF_ENTRIES = ("agent", "domain", "tags", "min_confidence")
 """What is asked of entries only, for pages have none of it."""

@@ -12,9 +12,8 @@ from memory_v2.operations.draft import Draft, page_above, relinked
 from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import EXTERNAL, History
 from memory_v2.tree.link import link_key
-from memory_v2.tree.page import Page, read_page
+from memory_v2.tree.page import Page, page_source, read_page
 from memory_v2.tree.path import TakenPaths, child_path, fold, is_page_path
-from memory_v2.tree.source import page_source
 
 MAX_MOVED = 300
 """Limits the pages that a split moves and changes because children follow their new parent: a rename of more takes

@@ -8,10 +8,10 @@ from datetime import date
 
 from memory_v2.errors import InvalidPath, InvalidSetting, PageNotFound
 from memory_v2.operations.search_request import SearchRequest
-from memory_v2.operations.texts import checked_day
 from memory_v2.settings import is_count
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.path import page_path
+from memory_v2.validate import checked_day
 
 
 @dataclass(frozen=True, slots=True)

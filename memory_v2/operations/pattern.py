@@ -15,8 +15,7 @@ from memory_v2.operations.narrowed import Part
 from memory_v2.operations.results import SearchResult
 from memory_v2.text import matching
 from memory_v2.tree.block import BYTE_ORDER_MARK, readable, split_lines
-from memory_v2.tree.page import Page
-from memory_v2.tree.source import source_at
+from memory_v2.tree.page import Page, source_at
 
 SECONDS = 10.0
 """How long a pattern may take, in seconds: many times what a large memory needs, and a person still waits for it."""

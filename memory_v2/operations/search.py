@@ -31,8 +31,8 @@ from memory_v2.text.relative import relative_days
 from memory_v2.tree.block import readable
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.numbers import number_runs
+from memory_v2.tree.page import source_at
 from memory_v2.tree.path import ROOT
-from memory_v2.tree.source import source_at
 
 MIN_PLACES = 12
 """How many places a model is shown at least, however few results are asked for, so that it has a choice."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from contextlib import suppress
-from datetime import date, datetime
+from datetime import date
 
 from memory_v2.errors import InvalidSetting, InvalidText
-from memory_v2.text.calendar import DAY, Calendar, iso_day, named_day
+from memory_v2.text.calendar import Calendar, iso_day, named_day
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import new_blocks
 from memory_v2.tree.source import NO_SOURCE, Source
@@ -50,20 +48,6 @@ def _checked_day(day: object, calendar: Calendar) -> date | None:
     if said and said > (today := calendar.today):
         told = f"{said} is after today, {today} ({calendar.zone})"
         raise InvalidSetting(f"date must be the day on which the text was said; {told}")
-    return said
-
-
-def checked_day(name: str, day: object) -> date | None:
-    """Returns a day that is given as such or as 2026-02-03, of any year. Raises `InvalidSetting`, naming the
-    setting."""
-    if day is None:
-        return None
-    said = day.date() if isinstance(day, datetime) else day
-    if isinstance(day, str) and re.fullmatch(DAY, day):
-        with suppress(ValueError):
-            said = date.fromisoformat(day)
-    if not isinstance(said, date):
-        raise InvalidSetting(f"{name} must be a day of the calendar, such as 2026-02-03, not {day!r}")
     return said
 
 

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 
 _DATA = Path(__file__).with_name("data")
+GENERAL = _DATA / "general.txt"
+"""Words so general that a fact can be retold without them."""
 
 
 def read_words(file: Path) -> frozenset[str]:
@@ -32,15 +34,6 @@ def stopwords() -> frozenset[str]:
 def fillers() -> frozenset[str]:
     """Words that English speakers put into chat without saying anything; the stem of a filler is a filler too."""
     return read_words(_DATA / "fillers.txt")
-
-
-@cache
-def general() -> frozenset[str]:
-    """Words so general that a fact can be retold without them, and their stems."""
-    from memory_v2.text.words import stem
-
-    found = read_words(_DATA / "general.txt")
-    return found | {stem(word) for word in found}
 
 
 @cache

@@ -19,19 +19,19 @@ class OfflinePlanner:
         """The whole decision in one reply; if it is asked again, a simpler one."""
         plain = any(isinstance(message, AssistantMessage) for message in conversation.messages)
         match conversation.brief:  # each kind imports what it needs: a search must not wait for what a split needs
-            case ConsolidateBrief() as brief:
-                from memory_v2.models.offline.filing import file_observations
-
-                results = (message for message in conversation.messages if isinstance(message, ToolResult))
-                calls = file_observations(brief, [one.call for one in results if not one.is_error] if plain else None)
             case RouteBrief() as brief:
                 calls = _left(brief)
             case GradeBrief() as brief:
                 calls = _graded(brief)
-            case WriteBrief() as brief:
-                from memory_v2.models.offline.filing import file_text
+            case WriteBrief() | ConsolidateBrief() as brief:
+                from memory_v2.models.offline.filing import file_observations, file_text
 
-                calls = file_text(brief, plain)
+                if isinstance(brief, WriteBrief):
+                    calls = file_text(brief, plain)
+                else:
+                    results = (one for one in conversation.messages if isinstance(one, ToolResult))
+                    accepted = [one.call for one in results if not one.is_error]
+                    calls = file_observations(brief, accepted if plain else None)
             case SplitBrief() as brief:
                 from memory_v2.models.offline.dividing import divide
 
