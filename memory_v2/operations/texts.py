@@ -10,6 +10,7 @@ from memory_v2.text.calendar import Calendar, iso_day, named_day
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import new_blocks
 from memory_v2.tree.source import NO_SOURCE, Source
+from memory_v2.validate import checked_day
 
 MAX_SOURCE = 200
 """Limits the name of a source, in characters: it stands in one line behind its text, and in the metadata of a page."""

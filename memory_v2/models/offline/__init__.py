@@ -23,15 +23,10 @@ class OfflinePlanner:
                 calls = _left(brief)
             case GradeBrief() as brief:
                 calls = _graded(brief)
-            case WriteBrief() | ConsolidateBrief() as brief:
-                from memory_v2.models.offline.filing import file_observations, file_text
-
-                if isinstance(brief, WriteBrief):
-                    calls = file_text(brief, plain)
-                else:
-                    results = (one for one in conversation.messages if isinstance(one, ToolResult))
-                    accepted = [one.call for one in results if not one.is_error]
-                    calls = file_observations(brief, accepted if plain else None)
+            case WriteBrief() as brief:
+                calls = _filed(brief, conversation, plain)
+            case ConsolidateBrief() as brief:
+                calls = _filed(brief, conversation, plain)
             case SplitBrief() as brief:
                 from memory_v2.models.offline.dividing import divide
 
@@ -41,6 +36,17 @@ class OfflinePlanner:
             case brief:
                 assert_never(brief)
         return Reply(tool_calls=calls, stop_reason="tool_use")
+
+
+def _filed(brief: WriteBrief | ConsolidateBrief, conversation: Conversation, plain: bool) -> tuple[ToolCall, ...]:
+    """The calls that file a text, or observations; of those, the ones that were accepted are not filed again."""
+    from memory_v2.models.offline.filing import file_observations, file_text
+
+    if isinstance(brief, WriteBrief):
+        return file_text(brief, plain)
+    results = (one for one in conversation.messages if isinstance(one, ToolResult))
+    accepted = [one.call for one in results if not one.is_error]
+    return file_observations(brief, accepted if plain else None)
 
 
 def _found(brief: SearchBrief) -> tuple[ToolCall, ...]:
