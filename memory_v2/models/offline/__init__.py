@@ -23,9 +23,7 @@ class OfflinePlanner:
                 calls = _left(brief)
             case GradeBrief() as brief:
                 calls = _graded(brief)
-            case WriteBrief() as brief:
-                calls = _filed(brief, conversation, plain)
-            case ConsolidateBrief() as brief:
+            case WriteBrief() as brief:  # or a `ConsolidateBrief`, which is one too
                 calls = _filed(brief, conversation, plain)
             case SplitBrief() as brief:
                 from memory_v2.models.offline.dividing import divide
@@ -38,11 +36,11 @@ class OfflinePlanner:
         return Reply(tool_calls=calls, stop_reason="tool_use")
 
 
-def _filed(brief: WriteBrief | ConsolidateBrief, conversation: Conversation, plain: bool) -> tuple[ToolCall, ...]:
+def _filed(brief: WriteBrief, conversation: Conversation, plain: bool) -> tuple[ToolCall, ...]:
     """The calls that file a text, or observations; of those, the ones that were accepted are not filed again."""
     from memory_v2.models.offline.filing import file_observations, file_text
 
-    if isinstance(brief, WriteBrief):
+    if not isinstance(brief, ConsolidateBrief):
         return file_text(brief, plain)
     results = (one for one in conversation.messages if isinstance(one, ToolResult))
     accepted = [one.call for one in results if not one.is_error]
