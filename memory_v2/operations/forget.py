@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidSetting, StorageConflict, StorageError
-from memory_v2.index import known
+from memory_v2.index import dedup
 from memory_v2.operations.arrange import delete
 from memory_v2.operations.context import Context, overgrown
 from memory_v2.operations.forgetting import Forgetting, lines_forgetting, page_forgetting, text_forgetting
@@ -178,7 +178,7 @@ def erase(context: Context, pending: PendingErasure) -> None:
     context.storage.remove_leftovers(pending.leftovers)
     folder = context.storage.cache_folder
     context.index.erase(folder)
-    known.erase(folder)
+    dedup.erase(folder)
     context.freshness.expire()
 
 

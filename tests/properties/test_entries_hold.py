@@ -20,7 +20,7 @@ from memory_v2.entries.header import changed_header, read_header
 from memory_v2.entries.places import place_of
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import EntryNotFound, NotAllowed, UsageError
-from memory_v2.index.known import FILE
+from memory_v2.index.dedup import FILE
 from memory_v2.memory import Memory
 from memory_v2.storage.base import ABSENT, MemoryStorage
 from memory_v2.storage.history import PageChange
