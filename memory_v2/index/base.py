@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -11,6 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from memory_v2.storage.base import Stamp, Stored
 
 if TYPE_CHECKING:
+    import sqlite3  # which reading a page should not load
+
     from memory_v2.index.entries import File
     from memory_v2.index.postings import Only
     from memory_v2.index.ranking import Ranked

@@ -46,7 +46,7 @@ def delete(context: Context, path: str) -> DeleteResult:
 
     def stage(draft: Draft) -> str:
         children[:] = draft.graph().children.get(path, [])
-        return _delete(draft, path)
+        return stage_delete(draft, path)
 
     result = committed(context, stage)
     parents = graph(context).parents if children else {}
@@ -102,7 +102,8 @@ def _rename(draft: Draft, old: str, new: str) -> str:
     return new
 
 
-def _delete(draft: Draft, path: str) -> str:
+def stage_delete(draft: Draft, path: str) -> str:
+    """Stages the removal of a page and of the links to it."""
     draft.page(path)
     follow_renamed(draft, path)
     if path == ROOT:

@@ -14,7 +14,6 @@ from memory_v2.operations.follow import followed
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Finding, Result
-from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import Change
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended
@@ -85,7 +84,8 @@ def _settle(context: Context) -> Change:
     """Settles conflicts in the program's sections as they are, so that whoever settles the same has the same bytes."""
     draft = Draft(context)
     for path in draft.paths() - context.index.unreadable.keys():
-        stored = stored_page(context.storage, path)
+        draft.before(path)
+        stored = draft.read[path]  # to the byte
         if stored and (merged := merged_sections(read_page(path, stored.data))) and merged.page:
             draft.put(merged.page)
     return commit(draft, exact=True)

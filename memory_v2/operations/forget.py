@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidSetting, StorageConflict, StorageError
 from memory_v2.index import dedup
-from memory_v2.operations.arrange import delete
+from memory_v2.operations.arrange import stage_delete
+from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context, overgrown
+from memory_v2.operations.draft import Draft
+from memory_v2.operations.follow import linking
 from memory_v2.operations.forgetting import Forgetting, lines_forgetting, page_forgetting, text_forgetting
 from memory_v2.operations.freshness import refresh
 from memory_v2.operations.operation import operation
@@ -93,14 +97,13 @@ def _forgotten(context: Context, text: str | None, path: str | None, lines: str 
     if not apply or not told:
         return told
     gone = page_path(path) if path is not None and lines is None else ""
-    if gone and context.storage.exists(gone):
-        _delete(context, gone)  # its children move to its parent, and links to it become words
-    revision = ""
+    with _deleted(context, rules, gone) if gone and context.storage.exists(gone) else nullcontext():
+        revision = _forget(context, rules, found, "")
     for _ in range(MAX_PASSES):
-        revision = _forget(context, rules, found, revision)
         found = _find(context, rules)
         if not found.told:
             return replace(told, applied=True, revision=revision)
+        revision = _forget(context, rules, found, revision)
     raise StorageError("others keep writing what is to be forgotten; stop them and try again")
 
 
@@ -192,10 +195,25 @@ def note_overgrown(context: Context) -> None:
         PendingNote(context.storage.state, Operation().id).add(large)
 
 
-def _delete(context: Context, path: str) -> None:
+@contextmanager
+def _deleted(context: Context, rules: Forgetting, path: str) -> Iterator[None]:
+    """Deletes the page: its children move to its parent, and links to it become words. It is there again if what
+    follows fails before it is decided."""
     operation = Operation()
     operation.trace.began("delete", {"path": path}, context.now())
-    delete(replace(context, operation=operation), path)
+
+    def stage(draft: Draft) -> str:
+        for source in linking(draft, {path}):  # by the rules: what stood behind a link is told from text only before it
+            draft.put(read_page(source, rules.page(draft.page(source).data)))
+        return stage_delete(draft, path)
+
+    _, change = stage_and_commit(replace(context, operation=operation), stage, look=True)
+    try:
+        yield
+    except BaseException:
+        context.storage.take_back(change)
+        context.freshness.expire()
+        raise
 
 
 def _traces(storage: MemoryStorage) -> Traces | None:

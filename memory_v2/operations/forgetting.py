@@ -14,6 +14,7 @@ from memory_v2.storage.base import MemoryStorage, stored_page
 from memory_v2.storage.history import Revision
 from memory_v2.text.redaction import MARKER, LineRedaction, Redaction, TextRedaction, line_core, redacted_json
 from memory_v2.tree.block import decode, encode, split_lines
+from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, parse_page, read_page
 from memory_v2.tree.path import ROOT, fold, is_page_path
 from memory_v2.tree.redacted import redacted
@@ -41,11 +42,10 @@ class Forgetting:
     def page(self, data: bytes) -> bytes:
         """See `Rules`. Other files of the history are treated like pages."""
         text = decode(data)
-        if not self.gone and self.redaction.text(text) == text:
-            return data
-        page = parse_page(ROOT, text)
-        left = self.redaction.text((unlinked(page, self.gone) if self.gone else page).text)
-        return data if left == text else redacted(page, left, self.redaction).data
+        left = self.redaction.text(text)  # first: the description of a child is a line of its own only behind the link
+        if self.gone:
+            left = self.redaction.text(unlinked(parse_page(ROOT, left), self.gone).text)
+        return data if left == text else redacted(parse_page(ROOT, text), left, self.redaction).data
 
     def revision(self, revision: Revision) -> Revision:
         """See `Rules`."""
@@ -127,7 +127,8 @@ def page_forgetting(storage: MemoryStorage, path: str) -> Forgetting:
     versions = [*(data for _, data in states if data is not None), *([stored.data] if stored else [])]
     if not versions:
         raise PageNotFound(path)
-    elsewhere = {core for other in storage.list_files() if other != path for core in _cores(storage.read(other).data)}
+    pages = (storage.read(other).data for other in storage.list_files() if other != path)
+    elsewhere = {line_core(line) for data in pages for line in split_lines(decode(data)) if not _describes(line, path)}
     told = [revision.text for revision, _ in states] + [revision.summary for revision, _ in states]
     lines = [line for data in versions for line in _texts(read_page(path, data))]
     lines += [line for text in told for line in (text, *split_lines(text))]
@@ -141,8 +142,10 @@ def _texts(page: Page) -> Iterator[str]:
     yield from (block.content for block in page.blocks)
 
 
-def _cores(data: bytes) -> set[str]:
-    return {line_core(line) for line in split_lines(decode(data))}
+def _describes(line: str, path: str) -> bool:
+    """Whether a line lists the page as a child."""
+    listed = CHILD_LINK.match(line)
+    return listed is not None and link_key(listed[1].strip()) == fold(path)
 
 
 def _worth(lines: Iterable[str]) -> list[str]:

@@ -213,6 +213,10 @@ class MemoryStorage(Protocol):
         `before`, and `StorageError`. After an error nothing has changed, unless the error says that the change will be
         completed later."""
 
+    def take_back(self, change: Change) -> bool:
+        """Removes a change that was committed, and its revision, as if it had never been; unless something was recorded
+        after it. Returns whether that worked."""
+
     def rewrite(self, rules: Rules, rewrite: Rewrite, record: Revision) -> None:
         """Makes the pages and the history what they are by these rules, for good, and records it; `rewrite` is that of
         the history. All of it or none, even if the program is killed: once it is decided, the next change finishes it.

@@ -127,6 +127,9 @@ class OverlayStorage:
         pages = ((path, before, self._changed[path]) for path, before in sorted(self._before.items()))
         return tuple(PageChange(path, before, after) for path, before, after in pages if before != after)
 
+    def take_back(self, change: Change) -> NoReturn:
+        raise StorageError("a change cannot be taken back in a dry run")
+
     def rewrite(self, rules: Rules, rewrite: Rewrite, record: Revision) -> NoReturn:
         raise StorageError("a history cannot be rewritten in a dry run")
 

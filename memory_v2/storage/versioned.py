@@ -119,6 +119,16 @@ class VersionedStorage(ABC):
         self._mark(revision)
         return revision
 
+    def take_back(self, change: Change) -> bool:
+        """See `MemoryStorage`."""
+        with self.lock():
+            if self.interrupted() or self.history.head != change.revision.id:
+                return False
+            is_taken_back = self._taken_back(change.pages, change.revision.id)
+            if is_taken_back and (head := self.history.head):
+                self._mark(head)
+            return is_taken_back
+
     def interrupted(self) -> Revision | None:
         """See `MemoryStorage`."""
         if self._is_committing:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -354,11 +355,20 @@ class Page:
     def without_children(self, leave_out: Callable[[ChildLink], bool]) -> Page:
         """The page without some of its children; the section is removed with the last of them."""
         left_out = {child.line for child in self.children if leave_out(child)}
+        if self.is_misplaced:
+            return self._without_misplaced(left_out) if left_out else self
         kept = [line for line in split_lines(self.links)[1:] if line not in left_out]
         if not any(CHILD_LINK.match(line) for line in kept):
             emptied = replace(self, links="")
             return emptied if emptied._is_told_apart else replace(self, links="## Links" + 2 * line_end(self.text))
         return replace(self, links="".join([split_lines(self.links)[0], *kept]))
+
+    def _without_misplaced(self, left_out: AbstractSet[str]) -> Page:
+        """The page without these lines of a `## Links` that has text below it."""
+        lines, listed = split_lines(self.text), self.sections.links
+        kept = [line for line in lines[listed.start : listed.stop] if line not in left_out]
+        section = kept if any(map(CHILD_LINK.match, kept)) else []
+        return parse_page(self.path, "".join([*lines[: listed.start], *section, *lines[listed.stop :]]))
 
     def stamped(self, now: datetime, **more: str) -> Page:
         """The page with current metadata: `last_updated`, `size_bytes` of everything above, and `more`. An empty value

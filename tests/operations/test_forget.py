@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -168,6 +169,51 @@ def test_a_page_is_forgotten_with_its_past_and_what_stands_elsewhere_stays() -> 
     assert memory.check() == []
     with pytest.raises(PageNotFound):
         memory.forget(path="people/ada")
+
+
+ADA = (
+    ("people/ada", "# Ada\n\nShe was born in May."),
+    ("habits", "She likes tea.\n\nAsk [[people/ada|Ada]]."),
+    ("people/ada/mother", "Ada's mother."),
+    ("other", "Something else."),
+)
+BELOW = {
+    "a text": "\nTyped below.\n",
+    "an item": "- typed below\n",
+    "with carriage returns": "\r\nTyped below.\r\n",
+    "a list of links": "\n## Links\n\n* [[people/ada|Ada]] my friend\n* [[other]]\n",
+}
+
+
+def rest(text: str) -> list[str]:
+    """The lines of a page without its links to Ada, its size, and sections that are perhaps empty now."""
+    lines = text.replace("[[people/ada|Ada]].", "Ada.").splitlines()
+    return [
+        line for line in lines if line and not re.match(r"[-*] (\[\[)?people/ada( |]|\|)|size_bytes|## Links", line)
+    ]
+
+
+@pytest.mark.parametrize("below", BELOW)
+def test_a_page_is_forgotten_also_where_somebody_typed_below_the_metadata(below: str, tmp_path: Path) -> None:
+    for path in ("memory", "people/ada", "habits"):
+        folder = tmp_path / path.replace("/", "-")
+        with offline(storage=LocalStorage(folder)) as memory:
+            for name, text in ADA:
+                memory.write(text, name, "append")
+            file = folder / f"{path}.md"
+            text = file.read_bytes().decode() + BELOW[below]
+            file.write_bytes((text.replace("\n", "\r\n") if "\r" in below else text).encode())
+            memory.check()
+            then = past(memory)
+            memory.forget(path="people/ada", apply=True)
+            now = past(memory)
+            assert [one.first.kind for one in memory.history()][:3] == ["forget", "delete", "outside"]
+        for old, new in zip(then, now[2:], strict=True):
+            assert {name: rest(text) for name, text in new.items()} == {
+                name: rest(text) for name, text in old.items() if name != "people/ada"
+            }
+            assert all(text.count("## Links") <= old[name].count("## Links") for name, text in new.items())
+        assert "born in May" not in json.dumps(now) and "people/ada" not in now[0]
 
 
 def test_a_page_that_was_deleted_can_still_be_forgotten() -> None:
@@ -340,14 +386,19 @@ def test_in_a_bucket_what_was_stopped_halfway_is_finished_by_the_next_use(
         assert [key for key, data in objects(bucket) if SECRET in key or SECRET.encode() in data] == []
 
 
-def test_what_cannot_be_decided_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("what", [{"text": SECRET}, {"path": "garden"}], ids=["a text", "a page"])
+def test_what_cannot_be_decided_changes_nothing(
+    what: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     memory = filled(offline(storage=LocalStorage(tmp_path)))
-    before, then, traces = pages(memory), past(memory), memory.traces()
+    before, then, traces, told = pages(memory), past(memory), memory.traces(), memory.history()
     with monkeypatch.context() as patched, pytest.raises(StorageError):
         patched.setattr(git_rewrite.GitRewrite, "stage", stopped)
-        memory.forget(SECRET, apply=True)
-    assert (pages(memory), past(memory), memory.traces()) == (before, then, traces)
+        memory.forget(**what, apply=True)
+    assert (pages(memory), past(memory), memory.traces(), memory.history()) == (before, then, traces, told)
     assert list((tmp_path / ".metadata" / "pending").iterdir()) == []
+    memory.write("The frost came early.", "garden", "append")
+    assert memory.check() == [] and memory.read("garden") != before["garden"]
 
 
 def test_notes_of_a_stranger_remove_and_write_nothing_outside(tmp_path: Path) -> None:

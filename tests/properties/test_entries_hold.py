@@ -183,7 +183,8 @@ class Life:
             for change in history.difference(history.before(revision.id), revision.id)
             if change.after is not None and place_of(change.path)
         }
-        lost = {text for texts in self.said.values() for text in texts} - kept
+        there = {file.entry.text for file in self.store.files() if file.entry}
+        lost = {text for texts in self.said.values() for text in texts} - kept - there
         assert not lost, (self.shown, lost)
 
 
