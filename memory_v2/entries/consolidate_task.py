@@ -10,8 +10,7 @@ from typing import Annotated, Any, Literal
 from memory_v2.agent.argument import Argument
 from memory_v2.agent.loop import Decision, decide
 from memory_v2.agent.tools import NumberList, Tool
-from memory_v2.entries.domains import INBOX, Domain
-from memory_v2.entries.entry import Entry
+from memory_v2.entries.entry import INBOX, Domain, Entry
 from memory_v2.errors import NotAllowed, ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import ConsolidateBrief, Observed

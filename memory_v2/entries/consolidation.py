@@ -14,8 +14,8 @@ from typing import Any
 
 from memory_v2.entries.consolidate_task import Batch, ConsolidateTask, file_entries, pages_of
 from memory_v2.entries.curation import CurationContext, Stock, keep_note, part_of, read_note, stock_of
-from memory_v2.entries.domains import INBOX, domain_named, domains
-from memory_v2.entries.entry import SHARED, Entry
+from memory_v2.entries.domains import domains
+from memory_v2.entries.entry import INBOX, SHARED, Entry, domain_named
 from memory_v2.entries.places import check_agent, place_of
 from memory_v2.entries.references import Targets
 from memory_v2.errors import InvalidPath, InvalidSetting, StorageConflict, StorageError

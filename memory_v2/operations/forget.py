@@ -21,9 +21,8 @@ from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import check_text
 from memory_v2.settings import DEFAULT_TRACES
 from memory_v2.storage.base import CONSOLIDATION, IMPORTS, PENDING, ROUTING, Leftover, MemoryStorage
-from memory_v2.storage.history import FORGET, Revision
+from memory_v2.storage.history import FORGET, Extent, Revision, Rewrite
 from memory_v2.storage.pending import PendingErasure, PendingNote
-from memory_v2.storage.rewriting import Extent, Rewrite
 from memory_v2.text.amounts import counted
 from memory_v2.trace.files import Traces
 from memory_v2.tree.block import decode
