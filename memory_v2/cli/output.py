@@ -22,7 +22,7 @@ from memory_v2.text.amounts import counted, spent
 from memory_v2.tree.block import split_lines
 
 if TYPE_CHECKING:
-    from memory_v2.agent.limits import Cost
+    from memory_v2.agent.operation import Cost
     from memory_v2.memory import Memory
     from memory_v2.operations.results import Result, SearchResults
     from memory_v2.plan import Plan

@@ -32,11 +32,9 @@ from memory_v2.errors import InvalidText, SilicaError
 from memory_v2.memory import Memory
 from memory_v2.serialize import document, trace_document
 from memory_v2.text.amounts import counted, dollars
-from memory_v2.trace.files import LAST, SUFFIX
-from memory_v2.trace.recording import Event
-from memory_v2.trace.story import Line
+from memory_v2.trace.recording import LAST, SUFFIX, Event
+from memory_v2.trace.story import Line, summary
 from memory_v2.trace.story import story as story_lines
-from memory_v2.trace.summary import summary
 
 COLUMNS = (
     Column("trace"),

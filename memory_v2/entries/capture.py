@@ -16,7 +16,7 @@ from functools import cache
 from inspect import signature
 from typing import Any, TypeVar
 
-from memory_v2.agent.cancellation import Cancellation
+from memory_v2.agent.operation import Cancellation
 from memory_v2.entries.entry import INBOX, NONE, Decay, Entry, Reference, Scope, Source, domain_named
 from memory_v2.entries.file import RELATED, day_or_moment, entry_data, one_of, read_decay, share
 from memory_v2.entries.places import check_agent

@@ -21,10 +21,9 @@ from memory_v2.entries.references import Targets
 from memory_v2.errors import InvalidPath, InvalidSetting, StorageConflict, StorageError
 from memory_v2.models.briefs import Observed
 from memory_v2.operations.commit import commit
-from memory_v2.operations.context import Context
+from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.dry_run import dry_run
-from memory_v2.operations.freshness import refresh
 from memory_v2.operations.guard import missing_from
 from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import checked_day

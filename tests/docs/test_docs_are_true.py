@@ -116,7 +116,7 @@ def test_every_link_leads_somewhere(document: Path) -> None:
 
 
 def test_the_limits_told_are_those_of_the_program() -> None:
-    from memory_v2.agent.requests import MAX_REQUESTS
+    from memory_v2.agent.loop import MAX_REQUESTS
     from memory_v2.settings import DEFAULT_THRESHOLD
     from memory_v2.tree.path import MAX_DEPTH, MAX_PATH_BYTES
 
