@@ -12,12 +12,11 @@ from typing import Any
 
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, PageNotFound, StorageConflict, StorageError
-from memory_v2.index import known
+from memory_v2.index import dedup
 from memory_v2.operations.arrange import stage_delete
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context, overgrown, refresh
-from memory_v2.operations.draft import Draft, unlinked
-from memory_v2.operations.follow import linking
+from memory_v2.operations.draft import Draft, linking, unlinked
 from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import check_text
 from memory_v2.settings import DEFAULT_TRACES
@@ -185,7 +184,7 @@ def erase(context: Context, pending: PendingErasure) -> None:
     context.storage.remove_leftovers(pending.leftovers)
     folder = context.storage.cache_folder
     context.index.erase(folder)
-    known.erase(folder)
+    dedup.erase(folder)
     context.freshness.expire()
 
 
