@@ -24,10 +24,10 @@ from memory_v2.text.calendar import iso_day
 from memory_v2.tree.block import Block, decode, encode, readable, split_lines
 from memory_v2.tree.exact import is_bare
 from memory_v2.tree.graph import Graph, build_graph
-from memory_v2.tree.page import Page
+from memory_v2.tree.page import Page, page_source
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.sections import CHILD_LINK, OURS
-from memory_v2.tree.source import DATE, SOURCE, page_source
+from memory_v2.tree.source import DATE, SOURCE
 
 Form: TypeAlias = Literal["folder", "file", "jsonl"]
 """A file for each page; one file with all pages, in the order of the tree; a line of JSON for each page."""

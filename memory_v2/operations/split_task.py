@@ -24,9 +24,9 @@ from memory_v2.tree.folding import extended
 from memory_v2.tree.headings import REPEATED, Outline, digest, noted, repeated_on
 from memory_v2.tree.link import link_key
 from memory_v2.tree.numbers import parse_numbers
-from memory_v2.tree.page import ChildLink, Page
+from memory_v2.tree.page import ChildLink, Page, page_source
 from memory_v2.tree.path import ROOT, child_path, fold
-from memory_v2.tree.source import Source, page_source
+from memory_v2.tree.source import Source
 from memory_v2.tree.titles import page_of, section_blocks, trimmed
 
 MAX_SUMMARY = 600

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Set
 from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
-from memory_v2.text.lists import general, opposites
-from memory_v2.text.words import content_words, matcher, words
+from memory_v2.text.lists import opposites
+from memory_v2.text.words import content_words, general, matcher, words
 
 T = TypeVar("T")
 Said: TypeAlias = tuple[frozenset[str], Mapping[str, tuple[str, ...]]]

@@ -7,7 +7,7 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import Literal
 
-from memory_v2.text.lists import stopwords
+from memory_v2.text.lists import DATA, read_words, stopwords
 
 # Scripts written without spaces between words. Chinese, Japanese and Korean first; then Thai, Lao, Burmese, Khmer.
 _CJK = (
@@ -164,6 +164,13 @@ def stem(word: str) -> str:
     if len(word) > 3 and word.endswith("ie"):
         return word[:-2] + "y"
     return word
+
+
+@cache
+def general() -> frozenset[str]:
+    """Words so general that a fact can be retold without them, and their stems."""
+    found = read_words(DATA / "general.txt")
+    return found | {stem(word) for word in found}
 
 
 def content_words(text: str) -> list[str]:

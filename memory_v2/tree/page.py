@@ -23,7 +23,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from itertools import accumulate
 
-from memory_v2.text.calendar import named_day
+from memory_v2.text.calendar import iso_day, named_day
 from memory_v2.text.plain import shorten
 from memory_v2.tree.block import (
     BYTE_ORDER_MARK,
@@ -42,7 +42,7 @@ from memory_v2.tree.front_matter import FrontMatter, read_front_matter
 from memory_v2.tree.link import Link, find_links, link_key
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.sections import CHILD_LINK, PROPERTY, Sections, end_sections, misplaced_sections, part
-from memory_v2.tree.source import page_source
+from memory_v2.tree.source import DATE, SOURCE, Source, closing_line, read_source_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,6 +417,26 @@ def parse_page(path: str, text: str) -> Page:
 def read_page(path: str, data: bytes) -> Page:
     """The page with these bytes; bytes that are not UTF-8 are kept."""
     return parse_page(path, decode(data))
+
+
+def page_source(page: Page) -> Source:
+    """Where the text of a page came from, according to its metadata."""
+    return Source(page.properties.get(SOURCE, ""), iso_day(page.properties.get(DATE)))
+
+
+def source_of(page: Page, number: int) -> Source:
+    """Where a block of a page (from 1) came from: as the source line that closes its section says, or else the page."""
+    line = closing_line(page.blocks, number)
+    said = read_source_line(page.blocks[line - 1]) if line else None
+    return said or page_source(page)
+
+
+def source_at(page: Page, line: int) -> Source:
+    """Where the text of a line of a page (from 1) came from. A page without a source line is not taken apart."""
+    if "*S" not in page.body:
+        return page_source(page)
+    start = len("".join(split_lines(page.text)[: line - 1]))
+    return source_of(page, sum(place <= start for place, _ in page.placed_blocks()))
 
 
 def new_page(path: str, title: str, runs: Sequence[Sequence[Block]] = ()) -> Page:

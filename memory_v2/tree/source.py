@@ -13,13 +13,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING
 
 from memory_v2.text.calendar import DAY, iso_day
-from memory_v2.tree.block import Block, split_lines
-
-if TYPE_CHECKING:
-    from memory_v2.tree.page import Page
+from memory_v2.tree.block import Block
 
 SOURCE = "source"
 DATE = "date"
@@ -79,26 +75,6 @@ def read_source_line(block: Block) -> Source | None:
     if named and not day:
         return None
     return Source(_ESCAPED.sub(lambda sign: sign[1] or "·", found["name"] or ""), day)
-
-
-def page_source(page: Page) -> Source:
-    """Where the text of a page came from, according to its metadata."""
-    return Source(page.properties.get(SOURCE, ""), iso_day(page.properties.get(DATE)))
-
-
-def source_of(page: Page, number: int) -> Source:
-    """Where a block of a page (from 1) came from: as the source line that closes its section says, or else the page."""
-    line = closing_line(page.blocks, number)
-    said = read_source_line(page.blocks[line - 1]) if line else None
-    return said or page_source(page)
-
-
-def source_at(page: Page, line: int) -> Source:
-    """Where the text of a line of a page (from 1) came from. A page without a source line is not taken apart."""
-    if "*S" not in page.body:
-        return page_source(page)
-    start = len("".join(split_lines(page.text)[: line - 1]))
-    return source_of(page, sum(place <= start for place, _ in page.placed_blocks()))
 
 
 def told_sources(blocks: Sequence[Block]) -> dict[int, Source]:

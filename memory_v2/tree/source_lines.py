@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import groupby
 
 from memory_v2.tree.block import Block, line_end, split_lines, take_runs
-from memory_v2.tree.page import Page
+from memory_v2.tree.page import Page, page_source
 from memory_v2.tree.sections import PROPERTY
 from memory_v2.tree.source import (
     DATE,
@@ -23,7 +23,6 @@ from memory_v2.tree.source import (
     Source,
     closing_lines,
     is_source_line,
-    page_source,
     read_source_line,
     text_lines,
 )

@@ -19,8 +19,7 @@ from memory_v2.models.scripted import ScriptedModel
 from memory_v2.settings import Limits
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.tree.page import parse_page
-from memory_v2.tree.source import source_of
+from memory_v2.tree.page import parse_page, source_of
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 Calls = list[tuple[str, dict[str, Any]]]

@@ -11,8 +11,8 @@ from memory_v2.errors import InvalidSetting
 from memory_v2.memory import Memory
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.recovery import Recovered
-from memory_v2.tree.page import Page
-from memory_v2.tree.source import NO_SOURCE, Source, is_source_line, source_of
+from memory_v2.tree.page import Page, source_of
+from memory_v2.tree.source import NO_SOURCE, Source, is_source_line
 from tests.operations.scenes import SMALL, body, call, calls, offline, scripted
 from tests.operations.test_recovery import crashed, left
 from tests.properties.whole import clock, pages_of

@@ -14,7 +14,8 @@ from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.tree.source import Source, is_source_line, source_of
+from memory_v2.tree.page import source_of
+from memory_v2.tree.source import Source, is_source_line
 from tests.effort import effort
 from tests.operations.scenes import SMALL, call, calls
 from tests.properties.whole import clock, faults, pages_of

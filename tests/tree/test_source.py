@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import parse_blocks
-from memory_v2.tree.page import parse_page
-from memory_v2.tree.source import Source, covered, is_source_line, read_source_line, source_of
+from memory_v2.tree.page import parse_page, source_of
+from memory_v2.tree.source import Source, covered, is_source_line, read_source_line
 
 DAY = date(2026, 2, 3)
 NAMES = st.text(st.sampled_from("ab·*[]\\`<>&;() _-2026-02-03.,middot"), min_size=1, max_size=40)

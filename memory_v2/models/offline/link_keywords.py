@@ -25,9 +25,9 @@ from memory_v2.models.offline.naming import (
     surfaces_of,
     terms_of,
 )
-from memory_v2.text.lists import fillers, general, labels, stopwords
+from memory_v2.text.lists import fillers, labels, stopwords
 from memory_v2.text.plain import capitalized, plain, shorten
-from memory_v2.text.words import has_cjk, stem
+from memory_v2.text.words import general, has_cjk, stem
 from memory_v2.tree.block import encode
 from memory_v2.tree.page import ChildLink, Page
 

@@ -10,9 +10,9 @@ from functools import cache, cached_property
 
 from memory_v2.models.offline.naming import common_stems
 from memory_v2.text.dates import Span, leading_date, named_span
-from memory_v2.text.lists import fillers, general
+from memory_v2.text.lists import fillers
 from memory_v2.text.speakers import speaker, speakers
-from memory_v2.text.words import content_words, has_cjk
+from memory_v2.text.words import content_words, general, has_cjk
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page

@@ -13,9 +13,9 @@ from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.offline.naming import common_stems
 from memory_v2.models.offline.page_features import MOST_PAGES, Catalogue, Look, is_of_a_time, telling_terms
 from memory_v2.text.dates import find_dates
-from memory_v2.text.lists import fillers, general
+from memory_v2.text.lists import fillers
 from memory_v2.text.sentences import sentences
-from memory_v2.text.words import content_words, has_cjk
+from memory_v2.text.words import content_words, general, has_cjk
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.path import ROOT
 
