@@ -1,5 +1,5 @@
-"""Searching in a part of the memory (below a path, near a page, of some days, from some source), and lifting what was said
-on the days that a question names.
+"""Searching in a part of the memory (below a path, near a page, of some days, from some source), and lifting what was
+said on the days that a question names.
 
 The index knows the days that a text names for itself or in a heading. On which day a line was written, or its source
 said it, is known only of what was found.

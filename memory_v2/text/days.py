@@ -1,5 +1,5 @@
-"""The day that a text gives as its own, on which it was said, and the days that a question names by how far they are from
-today: `yesterday`, `last week`, `letzten Dienstag`.
+"""The day that a text gives as its own, on which it was said, and the days that a question names by how far they are
+from today: `yesterday`, `last week`, `letzten Dienstag`.
 
 Other days in a text are what it speaks of. What may be another word names no day: German `morgen` and `hier`, and
 `today`, which mostly means `now`.
