@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from memory_v2 import entries, operations
 from memory_v2.errors import NotAllowed
-from memory_v2.operations.operation import info
-from memory_v2.operations.running import RunningOperations
+from memory_v2.operations.operation import RunningOperations, info
 from memory_v2.settings import DEFAULT_MODEL, Limits
 from memory_v2.storage.pending import Recovery
 from memory_v2.text.calendar import Calendar
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from memory_v2.operations.results import SearchResults
     from memory_v2.operations.run import Runner
     from memory_v2.storage.base import MemoryStorage
-    from memory_v2.trace.files import Traces
-    from memory_v2.trace.recording import Event, Trace
+    from memory_v2.trace.recording import Event, Trace, Traces
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -66,7 +64,7 @@ class Engine:
     @cached_property
     def parts(self) -> Context:
         """What operations work with, whether or not interrupted ones are finished."""
-        return operations.opening.open_context(
+        return operations.run.open_context(
             self.storage,
             self.model,
             self.prices,
@@ -106,7 +104,7 @@ class Engine:
     @property
     def kept_traces(self) -> Traces | None:
         """The traces, if the memory has a folder and they are wanted."""
-        from memory_v2.trace.files import Traces
+        from memory_v2.trace.recording import Traces
 
         folder = self.storage.cache_folder
         return Traces(folder / "traces", self.traces) if folder and self.traces else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from memory_v2 import entries, operations
 from memory_v2.engine import Engine
-from memory_v2.operations.running import RunningOperation
+from memory_v2.operations.operation import RunningOperation
 from memory_v2.settings import DEFAULT_AGENT, DEFAULT_THRESHOLD, DEFAULT_TRACES, Limits, Settings
 from memory_v2.storage.opened import open_storage
 from memory_v2.text.calendar import Calendar, utc_now
@@ -460,7 +460,7 @@ class Memory:
         """Runs an operation again, on the tree as it was and with the recorded answers, and tells whether the result is
         the same, byte for byte. This memory is not changed. `name` names a trace, or is a file that holds one. Raises
         `NotAllowed`, `InvalidText`."""
-        from memory_v2.trace.files import load_trace
+        from memory_v2.trace.recording import load_trace
 
         return self._engine.replay(load_trace(name) if isinstance(name, Path) else self.trace(name))
 

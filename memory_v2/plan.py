@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from memory_v2.agent.limits import Cost
+from memory_v2.agent.operation import Cost
 from memory_v2.errors import StorageConflict
 from memory_v2.storage.history import PageChange
 from memory_v2.tree.finding import Finding

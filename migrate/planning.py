@@ -12,8 +12,7 @@ from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import UNCHANGED, Imported, Ledger, digest_of
 from memory_v2.migrate.model_share import alike, estimate
 from memory_v2.migrate.source import Scan, SourceDocument
-from memory_v2.operations.followed import at, is_changed
-from memory_v2.operations.imports import can_take, other_paths
+from memory_v2.operations.imports import at, can_take, is_changed, other_paths
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.storage.base import stored_page
 from memory_v2.text.amounts import counted, size

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import cast
 
-from memory_v2.agent.limits import Cost
+from memory_v2.agent.operation import Cost
 from memory_v2.errors import ModelError, NotAllowed, SilicaError
 from memory_v2.files.listing import without_suffix
 from memory_v2.memory import Memory

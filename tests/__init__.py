@@ -2,7 +2,7 @@
 pages whenever it may, in every process of the tests. `tests/operations/test_freshness.py` sets the age that is in use.
 """
 
-from memory_v2.operations import freshness
+from memory_v2.operations import context
 
-MAX_AGE = freshness.MAX_AGE
-freshness.MAX_AGE = 0.0
+MAX_AGE = context.MAX_AGE
+context.MAX_AGE = 0.0

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from memory_v2.agent.limits import Limits
 from memory_v2.errors import InvalidSetting
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.scripted import ScriptedModel
-from memory_v2.settings import DEFAULT_CACHE_TTL, DEFAULT_TRACES, S3Settings, Settings
+from memory_v2.settings import DEFAULT_CACHE_TTL, DEFAULT_TRACES, Limits, S3Settings, Settings
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.opened import open_storage
 from tests.operations.scenes import call, calls

@@ -1,47 +1,51 @@
-"""The arguments of tools as models give them: checked by pydantic, and described to the models by JSON schemas.
+"""The arguments of tools: what is said of each, how they are checked, and the JSON schemas that models are shown.
 
-Importing this is slow; the offline planner, whose arguments fit, does without.
+Pydantic checks them. Importing it is slow, so that is done for the first check; the offline planner, whose arguments
+fit, does without.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, asdict, fields, is_dataclass
+from dataclasses import MISSING, Field, asdict, dataclass, fields, is_dataclass
 from functools import cache
 from inspect import signature
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-import pydantic
-from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, WithJsonSchema, field_validator
-from pydantic_core import PydanticCustomError
-
-from memory_v2.agent.argument import Argument, ToldAs
 from memory_v2.errors import ToolProblem
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError, ValidationInfo
 
 LONGEST = 200_000
 """The longest string argument, in characters: a safety limit that the schema does not mention."""
 
 
-class _Arguments(BaseModel):
-    """The arguments of a tool. Arguments that are not in the schema are refused."""
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What a model is told about an argument, and what is checked in the arguments of a model: the length of a text or
+    a list, the range of a number. `told` is told in the schema besides, and not checked."""
 
-    model_config = ConfigDict(extra="forbid", str_max_length=LONGEST)
+    description: str | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    ge: float | None = None
+    le: float | None = None
+    told: Mapping[str, Any] | None = None
 
-    @field_validator("*", mode="before")
-    @classmethod
-    def _no_truth(cls, given: Any, info: ValidationInfo) -> Any:
-        """Refuses `true` and `false` for a number, which pydantic takes for 1 and 0."""
-        truths = [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, bool)]
-        if truths and _takes_numbers(cls.model_fields[str(info.field_name)].annotation):
-            told = {"given": str(truths[0]).lower()}
-            raise PydanticCustomError("no_number", "Input should be a number, not {given}", told)
-        return given
+
+@dataclass(frozen=True, slots=True)
+class ToldAs:
+    """The only type of an argument of several types that the schema mentions."""
+
+    type: str
 
 
 def checked(tool: str, kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments for a tool that takes a dataclass of this kind, or is this function, with the types that
-    are declared. Raises
-    `ToolProblem` if they do not fit."""
+    """The arguments for a tool that takes a dataclass of this kind, or is this function, with the types that are
+    declared. Raises `ToolProblem` if they do not fit."""
+    from pydantic import ValidationError
+
     try:
         return _model(kind).model_validate(given).model_dump()
     except ValidationError as error:
@@ -56,6 +60,8 @@ def schema_of(kind: Any) -> dict[str, Any]:
 
 @cache
 def _model(kind: Any) -> type[BaseModel]:
+    from pydantic import create_model
+
     types = get_type_hints(kind, include_extras=True)
     if is_dataclass(kind):
         defaults = {field.name: _default(field) for field in fields(kind)}
@@ -63,7 +69,30 @@ def _model(kind: Any) -> type[BaseModel]:
         _, *parameters = signature(kind).parameters.values()
         defaults = {one.name: ... if one.default is one.empty else one.default for one in parameters}
     given: dict[str, Any] = {name: (_type(types[name]), default) for name, default in defaults.items()}
-    return pydantic.create_model(kind.__name__, __base__=_Arguments, **given)
+    return create_model(kind.__name__, __base__=_base(), **given)
+
+
+@cache
+def _base() -> type[BaseModel]:
+    from pydantic import BaseModel, ConfigDict, field_validator
+    from pydantic_core import PydanticCustomError
+
+    class Arguments(BaseModel):
+        """The arguments of a tool. Arguments that are not in the schema are refused."""
+
+        model_config = ConfigDict(extra="forbid", str_max_length=LONGEST)
+
+        @field_validator("*", mode="before")
+        @classmethod
+        def _no_truth(cls, given: Any, info: ValidationInfo) -> Any:
+            """Refuses `true` and `false` for a number, which pydantic takes for 1 and 0."""
+            truths = [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, bool)]
+            if truths and _takes_numbers(cls.model_fields[str(info.field_name)].annotation):
+                told = {"given": str(truths[0]).lower()}
+                raise PydanticCustomError("no_number", "Input should be a number, not {given}", told)
+            return given
+
+    return Arguments
 
 
 def _type(hint: Any) -> Any:
@@ -85,14 +114,18 @@ def _takes_numbers(hint: Any) -> bool:
 
 
 def _note(note: Argument | ToldAs) -> Any:
+    from pydantic import Field, WithJsonSchema
+
     if isinstance(note, ToldAs):
         return WithJsonSchema({"type": note.type})
     limits = asdict(note)
-    return pydantic.Field(json_schema_extra=limits.pop("told"), **limits)
+    return Field(json_schema_extra=limits.pop("told"), **limits)
 
 
 def _default(field: Field[Any]) -> Any:
     if field.default_factory is not MISSING:
+        import pydantic
+
         return pydantic.Field(default_factory=field.default_factory)
     return ... if field.default is MISSING else field.default
 

@@ -1,17 +1,20 @@
 """The loop in which a model decides: show the task, run the tool calls, check the decision, until it passes or a limit
-is reached."""
+is reached. A request is sent again if that can help, within the operation's time limit."""
 
 from __future__ import annotations
 
+import logging
+import os
+import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
-from memory_v2.agent.ask import ask, checked
 from memory_v2.agent.operation import Operation
-from memory_v2.agent.task import Task
-from memory_v2.agent.tools import Tool
-from memory_v2.errors import ModelError, ToolProblem
+from memory_v2.agent.task import Task, Tool
+from memory_v2.errors import ModelError, ToolProblem, UsageError
 from memory_v2.models.base import (
     AssistantMessage,
     Conversation,
@@ -22,6 +25,7 @@ from memory_v2.models.base import (
     ToolResult,
     UserMessage,
 )
+from memory_v2.progress import tell_progress
 
 T = TypeVar("T", bound=Task)
 
@@ -206,3 +210,181 @@ class _Attempt(Generic[T]):
 
     def _say(self, prompt: Prompt) -> None:
         self.conversation.messages.append(UserMessage(prompt))
+
+
+logger = logging.getLogger(__name__)
+
+TRIES = 4
+"""How often a request is sent before its failure counts."""
+FIRST_WAIT = 0.5
+"""The pause before the first retry, in seconds; it doubles with each retry."""
+MAX_WAIT = 8.0
+"""The longest such pause, in seconds."""
+LOAD_SECONDS = 60.0
+"""How long loading a model's SDK may take, in seconds, before the request is sent all the same. Slow disks take ten."""
+MAX_RETRY_AFTER = 60.0
+"""The longest `retry-after` of a provider that is respected, in seconds. With a longer one the request fails."""
+
+
+def ask(model: Model, conversation: Conversation, operation: Operation) -> Reply:
+    """Returns the model's reply. Retryable failures are retried with growing pauses, within the operation's time limit.
+    Raises `ModelError`, also if the time is over, `Cancelled`, and `UsageError` if the model is set up wrongly. The
+    time that it takes to load the model's SDK does not count."""
+    _prepare(model, operation)
+    for number in range(TRIES):
+        tell_progress("requests sent", operation.cost.calls + 1)
+        try:
+            return _answer(model, conversation, operation)
+        except ModelError as error:
+            operation.trace.add("failed", error=str(error), retryable=error.retryable)
+            wait = _wait(error, number, operation)
+            if not error.retryable or number + 1 == TRIES or wait is None:
+                raise
+            operation.pause(wait)
+    raise AssertionError("the last try returns or raises")
+
+
+def _prepare(model: Model, operation: Operation) -> None:
+    if (prepare := getattr(model, "prepare", None)) is None:
+        return
+    with operation.uncounted():
+        request = requests.start(prepare, f"loading {model.name}")
+        try:
+            operation.cancellation.wait(request.done, LOAD_SECONDS)
+        finally:
+            requests.abandon(request)
+    if request.answer and isinstance(request.answer[0], BaseException):
+        checked(request.answer[0])
+
+
+def _wait(error: ModelError, number: int, operation: Operation) -> float | None:
+    """The seconds until the next try; `None` if there is no time for one."""
+    wait: float = min(MAX_WAIT, FIRST_WAIT * 2**number) * (0.75 + operation.chance() / 2)
+    if error.retry_after is not None:
+        if error.retry_after > MAX_RETRY_AFTER:
+            return None
+        wait = max(wait, error.retry_after)
+    return wait if wait < operation.seconds_left else None
+
+
+def _answer(model: Model, conversation: Conversation, operation: Operation) -> Reply:
+    """What the model answers. The request is abandoned when the time is over or the operation is cancelled; the time
+    that it waits for others' requests counts."""
+    request = requests.start(partial(model.respond, conversation), f"asking {model.name}")
+    try:
+        operation.cancellation.wait(request.done, operation.seconds_left)
+    finally:
+        requests.abandon(request)
+    if not request.answer:
+        raise ModelError(f"there was no answer within the limit of {operation.limits.seconds:g} seconds")
+    return checked(request.answer[0])
+
+
+def checked(answer: object) -> Reply:
+    """Returns the reply if it is well formed, since custom models may return anything. Raises the model's error."""
+    if isinstance(answer, ModelError | UsageError):
+        raise answer
+    if isinstance(answer, Exception):
+        logger.error("the model broke down", exc_info=answer)
+        raise ModelError("it broke down") from answer
+    if isinstance(answer, BaseException):
+        raise answer
+    if not isinstance(answer, Reply) or not answer.is_well_formed:
+        raise ModelError("it answered with something that is no reply")
+    return answer
+
+
+MAX_REQUESTS = 32
+"""Requests at work at once. Providers answer a few dozen of one key's requests at a time and refuse the others, which
+costs a retry; here they wait for a place instead."""
+IDLE_SECONDS = 10.0
+"""Seconds that a thread waits for its next request: longer than the program works between two turns of a model."""
+
+
+class Request:
+    """One request: `answer` is empty until `done`, then holds what the model returned or raised."""
+
+    def __init__(self, respond: Callable[[], object], name: str) -> None:
+        self.name = name
+        self.answer: list[object] = []
+        self.done = threading.Event()
+        self._respond = respond
+
+    def carry_out(self) -> None:
+        """Asks the model, in the thread of the caller."""
+        threading.current_thread().name = self.name
+        try:
+            self.answer.append(self._respond())
+        except BaseException as error:  # noqa: BLE001 - handed over to the thread that waits
+            self.answer.append(error)
+        self.done.set()
+
+
+class Pool:
+    """Carries out requests, the oldest first. Threads are started when they are needed and end when they are not.
+
+    A model may hang for ever, and nothing can stop its thread. So whoever waits can abandon a request: its thread is
+    left behind, and its place in the pool is free again. The threads are daemons: none of them keeps the program from
+    ending, which is why `concurrent.futures` does not fit, as it joins its threads at exit.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._waiting: deque[Request] = deque()
+        self._at_work: set[Request] = set()
+        self._idle = 0
+        self._threads = 0  # those that belong to the pool: neither ended nor left behind
+
+    def start(self, respond: Callable[[], object], name: str) -> Request:
+        """Carries out a request as soon as there is a place for it."""
+        request = Request(respond, name)
+        with self._changed:
+            self._waiting.append(request)
+            self._staff()
+        return request
+
+    def abandon(self, request: Request) -> None:
+        """Forgets a request that nobody waits for any more, whether it waits, is at work or is done."""
+        with self._changed:
+            if request in self._waiting:
+                self._waiting.remove(request)
+            elif request in self._at_work and not request.done.is_set():
+                self._at_work.remove(request)
+                self._threads -= 1
+                self._staff()
+
+    def _staff(self) -> None:
+        """Sees to it that somebody takes the waiting requests, as far as there are places."""
+        self._changed.notify(len(self._waiting))
+        if len(self._waiting) > self._idle and self._threads < MAX_REQUESTS:
+            threading.Thread(target=self._work, daemon=True).start()
+            self._threads += 1
+
+    def _work(self) -> None:
+        while (request := self._next()) is not None:
+            request.carry_out()
+            with self._changed:
+                if request not in self._at_work:
+                    return  # it was left behind, and somebody else has its place
+                self._at_work.remove(request)
+            del request  # while the thread is idle, it keeps no conversation in memory
+
+    def _next(self) -> Request | None:
+        with self._changed:
+            self._idle += 1
+            threading.current_thread().name = "waiting for a request to a model"
+            self._changed.wait_for(lambda: self._waiting, IDLE_SECONDS)
+            self._idle -= 1
+            if not self._waiting:
+                self._threads -= 1
+                return None
+            request = self._waiting.popleft()
+            self._at_work.add(request)
+            return request
+
+
+requests = Pool()
+"""The pool of this process."""
+
+if hasattr(os, "register_at_fork"):  # a child has the parent's pool, but none of its threads
+    os.register_at_fork(after_in_child=requests.__init__)  # type: ignore[misc]

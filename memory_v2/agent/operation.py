@@ -1,4 +1,5 @@
-"""One operation from start to end: its limits, its cost and its trace."""
+"""One operation from start to end: its cost, its limits and its trace, and how another thread cancels it: at once while
+it waits, and never while its change is being stored."""
 
 from __future__ import annotations
 
@@ -8,13 +9,149 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+from weakref import WeakSet
 
-from memory_v2.agent.cancellation import Cancellation
-from memory_v2.agent.limits import Cost, Limits
-from memory_v2.models.base import Reply
+from memory_v2.errors import Cancelled, StorageConflict
+from memory_v2.models.base import Reply, Usage
+from memory_v2.settings import Limits
 from memory_v2.storage.pending import PendingNote
 from memory_v2.trace.recording import Trace
+
+
+class CancelScope:
+    """All that a caller waits for, whatever operations it is: cancelled as one."""
+
+    def __init__(self) -> None:
+        self._is_cancelled = False
+        self._adding = threading.Lock()
+        self._cancellations: WeakSet[Cancellation] = WeakSet()
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """What this thread begins inside belongs to the scope."""
+        before = _scope.set(self)
+        try:
+            yield
+        finally:
+            _scope.reset(before)
+
+    def add(self, cancellation: Cancellation) -> None:
+        """Adds an operation that begins; in a cancelled scope it is cancelled at once."""
+        with self._adding:
+            self._cancellations.add(cancellation)
+            is_cancelled = self._is_cancelled
+        if is_cancelled:
+            cancellation.cancel()
+
+    def cancel(self) -> None:
+        """Cancels what is running, and what begins later. Waits while a change is being stored."""
+        with self._adding:
+            self._is_cancelled = True
+            running = list(self._cancellations)
+        for cancellation in running:
+            cancellation.cancel()
+
+
+_scope: ContextVar[CancelScope | None] = ContextVar("cancel scope", default=None)
+
+
+class Cancellation:
+    """Whether an operation is to stop. One thread carries the operation out; any other thread may cancel it."""
+
+    def __init__(self) -> None:
+        self.is_cancelled = False
+        self._deciding = threading.Lock()  # whether the operation is cancelled or its change is stored
+        self._may_be_stored = False
+        self._has_ended = False
+        self._waits_for: threading.Event | None = None
+        if (scope := _scope.get()) is not None:
+            scope.add(self)
+
+    def cancel(self) -> bool:
+        """Asks the operation to stop; tells whether it will, with nothing stored. Once its change is stored, only the
+        splits that follow are left out. While the change is being stored, this waits to see what comes of it."""
+        with self._deciding:
+            if self._has_ended:
+                return False
+            self.is_cancelled = True
+            if self._waits_for is not None:
+                self._waits_for.set()
+            return not self._may_be_stored
+
+    def check(self) -> None:
+        """Raises `Cancelled` if the operation is to stop."""
+        if self.is_cancelled:
+            raise Cancelled("the operation was cancelled; nothing was stored")
+
+    def wait(self, event: threading.Event, seconds: float) -> None:
+        """Waits for an event, so many seconds at most. Raises `Cancelled` as soon as the operation is to stop."""
+        with self._deciding:
+            self.check()
+            self._waits_for = event
+        event.wait(min(max(seconds, 0.0), threading.TIMEOUT_MAX))
+        self.check()
+
+    @contextmanager
+    def storing(self) -> Iterator[None]:
+        """Holds while a change is stored: until then the operation can be cancelled, afterwards not any more. Raises
+        `Cancelled`."""
+        with self._deciding:
+            self.check()
+            try:
+                yield
+            except StorageConflict:  # nothing was changed
+                raise
+            except BaseException:  # some of it may be stored, and the rest is completed on next use
+                self._may_be_stored = True
+                raise
+            self._may_be_stored = True
+
+    def end(self) -> None:
+        """The operation has done all; it cannot be cancelled any more. Raises `Cancelled` if `cancel` has promised."""
+        with self._deciding:
+            self._has_ended = True
+            if not self._may_be_stored:
+                self.check()
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The cost of an operation: model calls, tokens, seconds from start to end, and US dollars (`None` if the price of
+    a call is unknown). `is_estimate` if a provider told no usage, so that tokens and dollars are partly estimated."""
+
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    money: float | None = 0.0
+    is_estimate: bool = False
+
+    def __add__(self, other: Cost) -> Cost:
+        """The cost of both."""
+        money = None if self.money is None or other.money is None else self.money + other.money
+        seconds, is_estimate = self.seconds + other.seconds, self.is_estimate or other.is_estimate
+        return Cost(self.calls + other.calls, self.usage + other.usage, seconds, money, is_estimate)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON documents have it: the tokens beside the calls, seconds to the microsecond; `is_estimate` if so."""
+        tokens = asdict(self.usage)
+        cost = {"calls": self.calls, **tokens, "seconds": round(self.seconds, 6), "money": self.money}
+        return cost | ({"is_estimate": True} if self.is_estimate else {})
+
+    def over(self, limits: Limits) -> str | None:
+        """The first limit that is reached, in words; `None` if none is. An unknown price reaches no limit."""
+        tokens = self.usage.input_tokens + self.usage.output_tokens
+        if self.calls >= limits.turns:
+            return f"the limit of {limits.turns} turns was reached"
+        if tokens >= limits.tokens:
+            return f"the limit of {limits.tokens:,} tokens was reached"
+        if self.seconds >= limits.seconds:
+            return f"the limit of {limits.seconds:g} seconds was reached"
+        if self.money is not None and self.money >= limits.money:
+            return f"the limit of {limits.money:g} dollars was reached"
+        return None
 
 
 def new_id() -> str:

@@ -22,8 +22,7 @@ from memory_v2.entries.entry_files import read_pack
 from memory_v2.entries.places import is_pack, place_of
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting, NotAllowed, UsageError
-from memory_v2.operations.context import Context
-from memory_v2.operations.freshness import refresh
+from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.history import put_back, settled
 from memory_v2.operations.operation import operation
 from memory_v2.operations.results import Result

@@ -49,7 +49,7 @@ VERBS = {
     "replay": "traces",
     "graph": "overview",
     "mcp": "agents",
-    "init": "agents",
+    "init": "connect",
     "context": "agents",
     "config": "agents",
 }

@@ -30,6 +30,7 @@ from memory_v2.cli.verb import GroupOfVerbs, Verb, given_text, json_option, opti
 from memory_v2.memory_entries import Entries
 from memory_v2.serialize import document
 from memory_v2.text.amounts import counted
+from memory_v2.text.secrets import opening
 
 if TYPE_CHECKING:
     from memory_v2.entries.capture import Captured
@@ -292,8 +293,6 @@ def retract(memory: Memory, id: str, why: str, superseded_by: str | None, as_jso
 
 
 def _cells(entry: Entry) -> list[str]:
-    from memory_v2.text.secrets import opening
-
     tags = ", ".join(map(plain, entry.tags))
     observed = entry.observed_at.isoformat()
     text = plain(opening(" ".join(entry.text.split())))

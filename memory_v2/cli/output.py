@@ -17,11 +17,12 @@ import click
 from memory_v2.errors import StorageError
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.progress import heard_by
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, spent
 from memory_v2.tree.block import split_lines
 
 if TYPE_CHECKING:
-    from memory_v2.agent.limits import Cost
+    from memory_v2.agent.operation import Cost
     from memory_v2.memory import Memory
     from memory_v2.operations.results import Result, SearchResults
     from memory_v2.plan import Plan
@@ -182,8 +183,6 @@ def report(result: Result, lines: list[str], as_json: bool, **more: object) -> N
 
 def out_result(result: Any, **more: object) -> None:
     """Prints the document of what an operation returned, and `more` beside it."""
-    from memory_v2.serialize import document
-
     out_json(document(result) | document(more))
 
 

@@ -32,6 +32,7 @@ from memory_v2.cli.output import (
 )
 from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
 from memory_v2.memory import Memory
+from memory_v2.serialize import check_document
 from memory_v2.text.amounts import counted, counted_entries, size
 from memory_v2.tree.path import ROOT
 
@@ -124,8 +125,6 @@ def check(memory: Memory, context: click.Context, apply: bool, fail: bool, as_js
     changes = checkup.changes
     count, entries = len(memory.storage.list_files()), sum(1 for _ in memory.entries.store.places())
     if as_json:
-        from memory_v2.serialize import check_document
-
         out_json({**check_document(checkup, count), "entries": entries})
     else:
         for finding in checkup.mended:

@@ -32,6 +32,7 @@ from memory_v2.cli.output import (
 from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory, word
 from memory_v2.errors import SilicaError, UsageError
 from memory_v2.memory import Memory
+from memory_v2.serialize import read_document
 from memory_v2.text.amounts import size
 from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import decode
@@ -117,8 +118,6 @@ def read(memory: Memory, page: str, as_json: bool) -> None:
     """
     text = memory.read(page)
     if as_json:
-        from memory_v2.serialize import read_document
-
         path = page_path(page or ROOT)
         out_json(read_document(path, text, memory.storage.get_size(path)))
     else:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -30,11 +30,11 @@ from memory_v2.cli.output import (
 from memory_v2.cli.verb import Verb, json_option, with_memory, word
 from memory_v2.errors import InvalidText, SilicaError
 from memory_v2.memory import Memory
+from memory_v2.serialize import document, trace_document
 from memory_v2.text.amounts import counted, dollars
-
-if TYPE_CHECKING:
-    from memory_v2.trace.recording import Event
-    from memory_v2.trace.story import Line
+from memory_v2.trace.recording import LAST, SUFFIX, Event
+from memory_v2.trace.story import Line, summary
+from memory_v2.trace.story import story as story_lines
 
 COLUMNS = (
     Column("trace"),
@@ -82,8 +82,6 @@ def trace(memory: Memory, name: str | None, most: int, full: bool, as_json: bool
             raise click.UsageError("--full needs the NAME of a trace", click.get_current_context())
         _list(memory, most, as_json)
         return
-    from memory_v2.serialize import trace_document
-
     with _whole(name):
         found = memory.trace(name)
         lines = [] if as_json else list(story(found.events, full))
@@ -115,8 +113,6 @@ def replay(memory: Memory, context: click.Context, name: str | None, as_json: bo
       silica memory replay 3fa09c
       silica memory replay some/trace.jsonl
     """
-    from memory_v2.trace.files import LAST, SUFFIX
-
     name = LAST if name is None else name
     is_file = name != LAST and os.path.isfile(name)  # noqa: PTH113 - `Path` raises for a name that is too long
     if name.endswith(SUFFIX) and not is_file:
@@ -124,8 +120,6 @@ def replay(memory: Memory, context: click.Context, name: str | None, as_json: bo
     with working("replaying"):
         done = memory.replay(Path(name) if is_file else name)
     if as_json:
-        from memory_v2.serialize import document
-
         out_json(document(done))
     elif done.agrees:
         count = counted(len(done.pages), "page")
@@ -159,8 +153,6 @@ def _list(memory: Memory, most: int, as_json: bool) -> None:
 
 def _summary(memory: Memory, name: str) -> dict[str, Any]:
     """What came of an operation; of a file that is no trace, why it is none."""
-    from memory_v2.trace.summary import summary
-
     try:
         with _whole(name):
             return summary(memory.trace(name))
@@ -234,10 +226,8 @@ LOOKS: Mapping[str, Mapping[str, Any]] = {
 
 def story(events: Iterable[Event], full: bool = False) -> Iterator[str]:
     """What happened, line by line, safe to print on a terminal. `full` leaves nothing out."""
-    from memory_v2.trace.story import story as tell
-
     columns = screen_width() or WIDEST_LINE
-    for line in tell(events, full, width):
+    for line in story_lines(events, full, width):
         yield _printed(line, None if full else columns)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
@@ -27,15 +27,24 @@ from memory_v2.cli.output import (
 )
 from memory_v2.cli.verb import ChosenMemory, Decorated, Verb, json_option, with_memory
 from memory_v2.errors import SilicaError, UsageError
+from memory_v2.files.left_out import left_out_in_a_line
 from memory_v2.locations import persona_memory
 from memory_v2.memory import Memory
+from memory_v2.migrate.edited import read_plan
+from memory_v2.migrate.export import export as export_memory
+from memory_v2.migrate.export import exported_data
+from memory_v2.migrate.ledger import Ledger, status_of
+from memory_v2.migrate.older import check_apart, check_empty, older_memory
+from memory_v2.migrate.planning import make_plan
+from memory_v2.migrate.readers import scan_paths
+from memory_v2.migrate.render_report import missing_lines, of_blocks, write_reports
+from memory_v2.migrate.report import make_report
+from memory_v2.migrate.run import run
+from memory_v2.migrate.source import Scan
+from memory_v2.migrate.verify import Verification, verify
+from memory_v2.plan import Plan
 from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, counted_entries, size
-
-if TYPE_CHECKING:
-    from memory_v2.migrate.source import Scan
-    from memory_v2.migrate.verify import Verification
-    from memory_v2.plan import Plan
 
 STRATEGIES = ("keep", "flatten")
 MOST = 20
@@ -176,8 +185,6 @@ def migrate(
       silica memory migrate --from ~/.silica/memory --to ~/.silica/memory_v2
       silica memory migrate --from ~/vault --format obsidian --merge
     """
-    from memory_v2.migrate.older import check_empty, older_memory
-
     if persona and not target and not chosen.path:
         target = str(persona_memory(persona))
     with Memory.open(target or chosen.path, chosen.model) as memory:
@@ -194,18 +201,11 @@ def _recovered(memory: Memory) -> None:
 
 
 def _scanned(paths: Sequence[Path], format_name: str | None) -> list[tuple[Path, Scan]]:
-    from memory_v2.migrate.readers import scan_paths
-
     with working("reading"):
         return scan_paths([path.expanduser() for path in paths], format_name)
 
 
 def _bring_in(memory: Memory, scans: Sequence[tuple[Path, Scan]], choices: Choices) -> None:
-    from memory_v2.migrate.edited import read_plan
-    from memory_v2.migrate.older import check_apart
-    from memory_v2.migrate.planning import make_plan
-    from memory_v2.migrate.run import run
-
     if choices.dry_run and choices.report_file:
         raise UsageError("--report tells what was done, and --dry-run does nothing: leave one of them out")
     plans: list[Plan] = []
@@ -235,9 +235,6 @@ def _bring_in(memory: Memory, scans: Sequence[tuple[Path, Scan]], choices: Choic
 
 def _verified(memory: Memory, scans: Sequence[tuple[Path, Scan]], plans: Sequence[Plan]) -> list[Verification]:
     """Where each block of each source is."""
-    from memory_v2.migrate.ledger import Ledger
-    from memory_v2.migrate.verify import verify
-
     with working("verifying"):
         return [
             verify(memory, scan, Ledger(memory.storage, source).read(), plan)
@@ -248,9 +245,6 @@ def _verified(memory: Memory, scans: Sequence[tuple[Path, Scan]], plans: Sequenc
 def _write_reports(
     file: Path, scans: Sequence[tuple[Path, Scan]], plans: Sequence[Plan], found: Sequence[Verification]
 ) -> None:
-    from memory_v2.migrate.render_report import write_reports
-    from memory_v2.migrate.report import make_report
-
     with working("reporting"):
         reports = [make_report(scan, plan, one) for (_, scan), plan, one in zip(scans, plans, found, strict=False)]
         write_reports(reports, file.expanduser())
@@ -299,9 +293,6 @@ def _tell(plans: Sequence[Plan], found: Sequence[Verification], choices: Choices
 
 def _lines(plan: Plan, is_dry_run: bool, error: SilicaError | None) -> Iterator[str]:
     """The plan; after a run what needs a look, and the totals."""
-    from memory_v2.files.left_out import left_out_in_a_line
-    from memory_v2.migrate.ledger import status_of
-
     source = plain(plan.facts["source"])
     shown = plan
     if is_dry_run:
@@ -322,8 +313,6 @@ def _lines(plan: Plan, is_dry_run: bool, error: SilicaError | None) -> Iterator[
 
 def _verification_lines(plan: Plan, found: Verification) -> Iterator[str]:
     """The verification in short: what is missing, and the totals."""
-    from memory_v2.migrate.render_report import missing_lines, of_blocks
-
     missing = list(missing_lines(found))
     for line in missing[:MOST]:
         yield f"{style('missing', fg='red')} {plain(line)}"
@@ -364,10 +353,6 @@ def export(
       silica memory export --form file memory-in-one.md
       silica memory export --form jsonl - | jq .path
     """
-    from memory_v2.migrate.export import export as run
-    from memory_v2.migrate.export import exported_data
-    from memory_v2.serialize import document
-
     if str(dest) == "-":
         if form == "folder" or as_json:
             option = "--json" if as_json else "--form folder"
@@ -377,7 +362,7 @@ def export(
         out(data, newline=False)
     else:
         with working("exporting"):
-            done = run(memory, dest, form, force)
+            done = export_memory(memory, dest, form, force)
         left_out = done.left_out
         if as_json:
             out_json(document(done))

@@ -16,8 +16,8 @@ from functools import cache
 from inspect import signature
 from typing import Any, TypeVar
 
-from memory_v2.agent.cancellation import Cancellation
-from memory_v2.entries.entry import NONE, Decay, Entry, Reference, Scope, Source
+from memory_v2.agent.operation import Cancellation
+from memory_v2.entries.entry import INBOX, NONE, Decay, Entry, Reference, Scope, Source, domain_named
 from memory_v2.entries.file import RELATED, day_or_moment, entry_data, one_of, read_decay, share
 from memory_v2.entries.places import check_agent
 from memory_v2.entries.store import EntryStore
@@ -236,7 +236,7 @@ def _home(store: EntryStore, home: str | None) -> str | None:
     which may be still to come. Raises `InvalidSetting` if no page can have this path."""
     if home is None:
         return None
-    from memory_v2.entries.domains import INBOX, domain_named, domains  # start-up that few captures should pay
+    from memory_v2.entries.domains import domains  # start-up that few captures should pay
 
     if home.casefold() == INBOX:
         return None

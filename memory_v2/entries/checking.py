@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from memory_v2.entries.ageing import future_findings
-from memory_v2.entries.domains import DOMAINS_PAGE, Domain, domain_named, domains
-from memory_v2.entries.entry import Entry
+from memory_v2.entries.domains import DOMAINS_PAGE, domains
+from memory_v2.entries.entry import Domain, Entry, domain_named
 from memory_v2.entries.file import EntryFile
 from memory_v2.entries.places import is_pack, is_stored_place, pack_of
 from memory_v2.entries.references import Targets, reference_findings

@@ -7,22 +7,19 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from memory_v2.agent.argument import Argument
+from memory_v2.agent.arguments import Argument
 from memory_v2.agent.loop import Decision, decide
-from memory_v2.agent.tools import NumberList, Tool
-from memory_v2.entries.domains import INBOX, Domain
-from memory_v2.entries.entry import Entry
+from memory_v2.agent.task import NumberList, Tool
+from memory_v2.entries.entry import INBOX, Domain, Entry
 from memory_v2.errors import NotAllowed, ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import ConsolidateBrief, Observed
 from memory_v2.operations.commit import commit
-from memory_v2.operations.context import Context
-from memory_v2.operations.draft import Draft
-from memory_v2.operations.explain import redescribed, taken_out
-from memory_v2.operations.freshness import refresh
+from memory_v2.operations.context import Context, refresh
+from memory_v2.operations.decision import redescribed, taken_out
+from memory_v2.operations.draft import Draft, name_sources
 from memory_v2.operations.guard import denied_by, missing_from
 from memory_v2.operations.overgrown import split_overgrown
-from memory_v2.operations.sources import name_sources
 from memory_v2.operations.write import ensure_page, write_brief
 from memory_v2.operations.write_calls import NewBlocks, Replace
 from memory_v2.operations.write_task import WriteTask

@@ -14,17 +14,16 @@ from typing import Any
 
 from memory_v2.entries.consolidate_task import Batch, ConsolidateTask, file_entries, pages_of
 from memory_v2.entries.curation import CurationContext, Stock, keep_note, part_of, read_note, stock_of
-from memory_v2.entries.domains import INBOX, domain_named, domains
-from memory_v2.entries.entry import SHARED, Entry
+from memory_v2.entries.domains import domains
+from memory_v2.entries.entry import INBOX, SHARED, Entry, domain_named
 from memory_v2.entries.places import check_agent, place_of
 from memory_v2.entries.references import Targets
 from memory_v2.errors import InvalidPath, InvalidSetting, StorageConflict, StorageError
 from memory_v2.models.briefs import Observed
 from memory_v2.operations.commit import commit
-from memory_v2.operations.context import Context
+from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.dry_run import dry_run
-from memory_v2.operations.freshness import refresh
 from memory_v2.operations.guard import missing_from
 from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import checked_day

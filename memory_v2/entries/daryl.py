@@ -17,8 +17,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from memory_v2.entries.domains import INBOX, Domain, domains, shard_id
-from memory_v2.entries.entry import Entry, Reference, Source
+from memory_v2.entries.domains import domains
+from memory_v2.entries.entry import INBOX, Domain, Entry, Reference, Source, shard_id
 from memory_v2.entries.file import RELATED
 from memory_v2.entries.references import Targets, references_of
 from memory_v2.entries.store import EntryStore

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from memory_v2.entries.entry import INBOX, Domain
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting
 from memory_v2.operations.operation import operation
@@ -24,23 +25,10 @@ from memory_v2.tree.path import ENTRIES, is_page_path
 _DEFAULTS = Path(__file__).with_name("data") / "domains.toml"
 _FIELDS = ("title", "description", "keywords")
 _BONUS = "importance_bonus"
-_SHARD = "shard_"
 _TOML = re.compile(r" {0,3}(?:`{3,}|~{3,})\s*toml\b", re.I)
 
 DOMAINS_PAGE = f"{ENTRIES}/domains"
 """The page with the domains of a memory, once they were edited."""
-INBOX = "inbox"
-"""What an entry without a home is in; no domain can have this name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """A home that keywords lead to; `keywords` are all of them, of every language, in the order of the file."""
-
-    name: str
-    title: str
-    description: str = ""
-    keywords: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +106,6 @@ def _fence(page: str) -> tuple[int, str | None]:
             return before + 1, "".join(content[1 : -1 if closed else None])
         before += len(lines)
     return 0, None
-
-
-def domain_named(name: str, domains: Iterable[Domain]) -> Domain | None:
-    """The domain of a name, whatever its case, also as a shard's id (`shard_technical`)."""
-    wanted = name.strip().casefold()
-    return next((one for one in domains if one.name in (wanted, wanted.removeprefix(_SHARD))), None)
-
-
-def shard_id(domain: str) -> str:
-    """The id of the shard that is this domain."""
-    return _SHARD + domain
 
 
 def _domain(name: str, table: Any, text: str, file: str) -> Domain:

@@ -6,6 +6,7 @@ question at one moment and is never stored.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final, Literal, TypeAlias
@@ -14,6 +15,9 @@ from memory_v2.text.amounts import all_digits
 
 SHARED = "shared"
 """The space of the entries that every agent reads."""
+INBOX = "inbox"
+"""What an entry without a home is in; no domain can have this name."""
+_SHARD = "shard_"
 
 DecayKind: TypeAlias = Literal["none", "linear", "exponential", "ttl"]
 Status: TypeAlias = Literal["open", "closed"]
@@ -104,3 +108,24 @@ class Entry:
     def name(self) -> str:
         """The name of its file without `.md`: `obs-2026-02-15-001`."""
         return self.id.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A home that keywords lead to; `keywords` are all of them, of every language, in the order of the file."""
+
+    name: str
+    title: str
+    description: str = ""
+    keywords: tuple[str, ...] = ()
+
+
+def domain_named(name: str, domains: Iterable[Domain]) -> Domain | None:
+    """The domain of a name, whatever its case, also as a shard's id (`shard_technical`)."""
+    wanted = name.strip().casefold()
+    return next((one for one in domains if one.name in (wanted, wanted.removeprefix(_SHARD))), None)
+
+
+def shard_id(domain: str) -> str:
+    """The id of the shard that is this domain."""
+    return _SHARD + domain

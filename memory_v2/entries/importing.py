@@ -11,8 +11,8 @@ from typing import Any
 
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.daryl import read_shard, status, when, write_shard
-from memory_v2.entries.domains import domains, shard_id
-from memory_v2.entries.entry import Entry
+from memory_v2.entries.domains import domains
+from memory_v2.entries.entry import Entry, shard_id
 from memory_v2.entries.entry_files import read_pack
 from memory_v2.entries.file import entry_data
 from memory_v2.entries.ocean import read_vault

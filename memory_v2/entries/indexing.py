@@ -8,14 +8,13 @@ from datetime import datetime
 from functools import cached_property
 
 from memory_v2.entries.entry_files import EntryFiles
-from memory_v2.entries.file import EntryFile, read_entry, text_line
+from memory_v2.entries.file import read_entry, text_line
 from memory_v2.entries.places import place_named, place_of
 from memory_v2.entries.references import references_of
 from memory_v2.errors import StorageError
 from memory_v2.index.entries import EntryIndex
 from memory_v2.index.rows import ParsedEntry
 from memory_v2.index.store import Store
-from memory_v2.operations.results import Finding
 from memory_v2.storage.base import MemoryStorage, Stamp
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.path import ENTRIES
@@ -91,16 +90,3 @@ def name_of(target: str) -> str:
 def open_index(storage: MemoryStorage, calendar: Calendar, open_store: Callable[[], Store] | None = None) -> EntryIndex:
     """The index of the entries in a storage, beside its other derived data unless in a store that is open."""
     return EntryIndex(Source(storage, calendar), open_store() if open_store else Store(storage.cache_folder))
-
-
-def indexed_files(index: EntryIndex) -> Iterator[EntryFile]:
-    """The files of all entries as they are now, in no order, read from the index. One that cannot be read at all is a
-    finding."""
-    if not index.may_have_entries:
-        return
-    index.refresh(everything=True)
-    for path, data in index.files().items():
-        if place := place_of(path):
-            yield read_entry(place, data)
-    for path, error in index.unreadable.items():
-        yield EntryFile(path, None, (Finding("unreadable", "error", path, 0, str(error)),))

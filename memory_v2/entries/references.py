@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from memory_v2.entries.domains import Domain, domain_named
-from memory_v2.entries.entry import Entry, Reference
+from memory_v2.entries.entry import Domain, Entry, Reference, domain_named
 from memory_v2.entries.file import RELATED
 from memory_v2.entries.places import place_named
 from memory_v2.operations.results import Finding

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, TypeAlias
 
-from memory_v2.agent.argument import Argument
+from memory_v2.agent.arguments import Argument
 from memory_v2.agent.loop import decide
-from memory_v2.agent.tools import NumberList, Tool
+from memory_v2.agent.task import NumberList, Tool
 from memory_v2.entries.curation import CurationContext, Stock, keep_note, part_of, read_note
 from memory_v2.entries.domains import DomainFile, domains
 from memory_v2.entries.entry import Entry

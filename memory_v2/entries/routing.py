@@ -16,8 +16,8 @@ from functools import lru_cache
 
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.daryl import summarize
-from memory_v2.entries.domains import INBOX, Domain, domains
-from memory_v2.entries.entry import Entry, Reference
+from memory_v2.entries.domains import domains
+from memory_v2.entries.entry import INBOX, Domain, Entry, Reference
 from memory_v2.entries.references import Targets, named_in, without_shards
 from memory_v2.entries.store import EntryStore
 from memory_v2.operations.operation import operation

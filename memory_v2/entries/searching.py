@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memory_v2.entries.domains import INBOX, domain_named
-from memory_v2.entries.entry import SHARED
+from memory_v2.entries.domains import domains
+from memory_v2.entries.entry import INBOX, SHARED, domain_named
 from memory_v2.entries.entry_files import EntryFiles
 from memory_v2.entries.places import check_agent
 from memory_v2.entries.recall import Recall, Wanted
@@ -78,8 +78,6 @@ def _wanted(context: Context, asked: SearchRequest) -> Wanted:
 
 def _home(context: Context, domain: object) -> str:
     """The home that is meant: a domain by its name, the inbox, or a page. Raises `InvalidSetting` for any other."""
-    from memory_v2.entries.domains import domains  # start-up that no other search should pay
-
     if not isinstance(domain, str):
         raise InvalidSetting(f"domain must be the name of a domain, not {domain!r}")
     if domain.strip().casefold() == INBOX:

@@ -88,10 +88,19 @@ class EntryStore:
             return []
         if self.storage.cache_folder is None:  # an index would be made for this alone
             return list(self.read_files(space))
-        from memory_v2.entries.indexing import indexed_files
-
-        files = sorted(indexed_files(self.index), key=lambda file: _in_order(file.path))
+        files = sorted(self._indexed_files(), key=lambda file: _in_order(file.path))
         return [file for file in files if _is_of(file.path, space)]
+
+    def _indexed_files(self) -> Iterator[EntryFile]:
+        """All files in no order, read from the index. One that cannot be read at all is a finding."""
+        if not self.index.may_have_entries:
+            return
+        self.index.refresh(everything=True)
+        for path, data in self.index.files().items():
+            if place := place_of(path):
+                yield read_entry(place, data)
+        for path, error in self.index.unreadable.items():
+            yield EntryFile(path, None, (Finding("unreadable", "error", path, 0, str(error)),))
 
     def read_files(self, space: str | None = None) -> Iterator[EntryFile]:
         """The same, each read from the storage."""

@@ -12,22 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from memory_v2.errors import StorageError
-from memory_v2.hosts.claude_code import CLAUDE_CODE
-from memory_v2.hosts.claude_desktop import CLAUDE_DESKTOP
-from memory_v2.hosts.codex import CODEX
-from memory_v2.hosts.cursor import CURSOR
-from memory_v2.hosts.edit import Edit, whole_file
-from memory_v2.hosts.file_change import FileChange
-from memory_v2.hosts.gemini_cli import GEMINI_CLI
-from memory_v2.hosts.host import Host
-from memory_v2.hosts.host_files import bytes_of, why_unwritable, write
-from memory_v2.hosts.place import Launch, Place
-from memory_v2.hosts.unclear import Unclear
-from memory_v2.hosts.vscode import VSCODE
+from memory_v2.hosts.files import FileChange, Unclear, bytes_of, why_unwritable, write
+from memory_v2.hosts.host import Edit, Host, Launch, Place, whole_file
+from memory_v2.hosts.known import HOSTS
 from memory_v2.locations import IGNORE_ALL, PROJECT_MEMORY
 from memory_v2.storage.local.disk import advice, explained, read_bytes, replace_bytes
 
-HOSTS = (CLAUDE_CODE, CLAUDE_DESKTOP, CODEX, CURSOR, VSCODE, GEMINI_CLI)
 RECORDS = Path(".silica") / "connections"
 """Below the home folder: what was there before each `--apply`. It may hold keys: only its owner can read it."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, NoReturn
 
-from memory_v2.hosts.unclear import Unclear
+from memory_v2.hosts.files import Unclear
 
 Keys = Sequence[str]
 _BLANK = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\r\n]*|/\*.*?\*/)*", re.S)

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memory_v2.hosts.unclear import Unclear
+from memory_v2.hosts.files import Unclear
 
 Keys = Sequence[str]
 Value = str | int | list[str]

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import anyio
 from mcp_types import CallToolRequestParams, CallToolResult, TextContent
 
-from memory_v2.agent.cancellation import CancelScope
+from memory_v2.agent.operation import CancelScope
 from memory_v2.errors import ModelError, SilicaError, StorageError, ToolProblem
 from memory_v2.mcp.agent_decides import DECIDE, DECIDED_BY_HOST, check_length, decided, rules_of, shown
 from memory_v2.mcp.clients import ANYBODY, Clients, Context, name_of, peer_of, request_of, shook_hands

@@ -8,9 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.errors import InvalidSetting, ModelError
-from memory_v2.models.base import AssistantMessage, Conversation, Model, Reply, StopReason, ToolCall, Usage, UserMessage
+from memory_v2.models.base import (
+    AssistantMessage,
+    Conversation,
+    Model,
+    Reply,
+    StopReason,
+    ToolCall,
+    Usage,
+    UserMessage,
+    keys_sent,
+)
 from memory_v2.models.estimate import with_usage
-from memory_v2.models.keys import keys_sent
 from memory_v2.models.prices import load_prices
 from memory_v2.models.provider import (
     FAILED,

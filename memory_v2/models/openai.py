@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.errors import InvalidSetting, ModelError
-from memory_v2.models.base import Conversation, Model, Reply, Usage
+from memory_v2.models.base import Conversation, Model, Reply, Usage, keys_sent
 from memory_v2.models.chat import chat_messages, chat_tools, read_chat
 from memory_v2.models.estimate import with_usage
-from memory_v2.models.keys import keys_sent
 from memory_v2.models.prices import load_prices
 from memory_v2.models.provider import (
     FAILED,

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 from memory_v2.errors import InvalidSetting, ModelError
-from memory_v2.models.keys import hidden, keys_sent
+from memory_v2.models.base import hidden, keys_sent
 
 REQUEST_SECONDS = 300.0
 """Limits one request, in seconds. An operation has its own, usually shorter limit; this one ends requests that it left

@@ -16,12 +16,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
-from memory_v2.agent.argument import Argument
-from memory_v2.agent.limits import Cost, Limits
+from memory_v2.agent.arguments import Argument
 from memory_v2.agent.load import OFFLINE, load_model
 from memory_v2.agent.loop import decide
-from memory_v2.agent.operation import Operation
-from memory_v2.agent.tools import NumberList, Tool
+from memory_v2.agent.operation import Cost, Operation
+from memory_v2.agent.task import NumberList, Tool
 from memory_v2.errors import ToolProblem, UsageError
 from memory_v2.models.base import Model, Prompt
 from memory_v2.models.briefs import GradeBrief, Unsure
@@ -33,8 +32,8 @@ from memory_v2.notes.languages import CATEGORIES, Category
 from memory_v2.notes.note import Item
 from memory_v2.notes.people import Aliases
 from memory_v2.progress import tell_progress
-from memory_v2.settings import DEFAULT_TRACES
-from memory_v2.trace.files import Traces
+from memory_v2.settings import DEFAULT_TRACES, Limits
+from memory_v2.trace.recording import Traces
 from memory_v2.tree.numbers import parse_numbers, show_numbers
 
 MAX_LINES = 40

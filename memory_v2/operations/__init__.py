@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         gc,
         history,
         imports,
-        opening,
         overgrown,
         read,
         recovery,

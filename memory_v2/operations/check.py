@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Self
 
-from memory_v2.agent.limits import Cost
+from memory_v2.agent.operation import Cost
+from memory_v2.errors import PageNotFound, StorageError, Unreadable
 from memory_v2.operations.commit import commit
-from memory_v2.operations.context import Context
+from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft, link_orphans
-from memory_v2.operations.findings import find_problems, known_targets, moved_pages
-from memory_v2.operations.follow import followed
-from memory_v2.operations.freshness import refresh
+from memory_v2.operations.follow import followed, renamed_by_hand
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Finding, Result
-from memory_v2.storage.history import Change
+from memory_v2.progress import with_progress
+from memory_v2.storage.base import PENDING, MemoryStorage
+from memory_v2.storage.history import Change, HistoryDamaged
+from memory_v2.storage.names import SUFFIX
+from memory_v2.text.plain import shorten
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended
-from memory_v2.tree.link import link_key
-from memory_v2.tree.merged import is_torn, merged_sections
+from memory_v2.tree.graph import Graph, build_graph
+from memory_v2.tree.headings import Outline, digest, repeated_on
+from memory_v2.tree.link import Link, link_key
+from memory_v2.tree.merged import Merged, conflicts, is_torn, merged_sections
 from memory_v2.tree.page import ChildLink, Page, new_page, read_page
-from memory_v2.tree.path import ROOT
+from memory_v2.tree.path import ROOT, fold
+from memory_v2.tree.titles import section_blocks
 
 
 @dataclass(frozen=True)
@@ -102,3 +113,256 @@ def _unlist(page: Page, broken: list[ChildLink]) -> Page:
 def _as_code(child: ChildLink) -> str:
     start, end = child.line.index("[["), child.line.index("]]") + 2
     return f"{child.line[:start]}`{child.line[start:end]}`{child.line[end:]}"
+
+
+_COPY = re.compile(r"(?P<page>.+?)(?:\.sync-conflict-[\w-]+| ?\([^()]*conflicted copy[^()]*\))", re.IGNORECASE)
+"""The name of a file that a program has put beside another version of it, as Syncthing and Dropbox name it."""
+
+
+def find_problems(context: Context) -> list[Finding]:
+    """All problems of the tree, errors first."""
+    storage = context.storage
+    pages, unread = _pages(storage)
+    graph = build_graph(pages.values())
+    ignored = storage.ignored_files()
+    known = known_targets((*pages, *unread), storage, ignored)
+    found = [
+        *(Finding("unreadable", "error", path, 0, reason) for path, reason in unread.items()),
+        *_whole(pages, graph, unread),
+        *(f for page in pages.values() for f in _page(page, context.threshold)),
+        *_copies(pages),
+        *_links(pages, known, moved_pages(context, pages, graph, known)),
+        *_orphaned_sections(pages),
+        *_unindexed(context),
+        *_ignored_files(ignored, storage.decomposed_names() if ignored else {}),
+        *_unfinished(storage),
+        *_damaged_history(storage),
+    ]
+    return sorted(found, key=lambda f: (f.severity, f.path != ROOT, f.path, f.line))
+
+
+def _pages(storage: MemoryStorage) -> tuple[dict[str, Page], dict[str, str]]:
+    """All pages, and those pages and folders that cannot be read, each with the reason."""
+    pages: dict[str, Page] = {}
+    unread: dict[str, str] = {}
+    for path in with_progress(storage.list_files(), "pages checked"):
+        try:
+            pages[path] = read_page(path, storage.read(path).data)
+        except PageNotFound:  # removed meanwhile
+            continue
+        except Unreadable as error:
+            unread[path] = str(error)
+    return pages, unread | dict(storage.unlisted_folders())
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The paths of all pages, folded, and the folders whose pages nobody can tell."""
+
+    paths: AbstractSet[str]
+    unlisted: tuple[str, ...]
+
+    def __contains__(self, key: str | None) -> bool:
+        return key is not None and (key in self.paths or key.startswith(self.unlisted))
+
+
+def known_targets(paths: Iterable[str], storage: MemoryStorage, ignored: Iterable[tuple[str, str]]) -> Targets:
+    """What a link may lead to: also what is there and is no page, such as a folder that is a symbolic link. It is
+    named as it is, and the links to it are a person's to mend."""
+    strays = [name.removesuffix(SUFFIX) for name, _ in ignored]
+    unlisted = (*storage.unlisted_folders(), *(f"{name}/" for name in strays))
+    return Targets({fold(path) for path in (*paths, *strays)}, tuple(map(fold, unlisted)))
+
+
+def _whole(pages: dict[str, Page], graph: Graph, unread: dict[str, str]) -> Iterator[Finding]:
+    """What is missing in the tree as a whole. Nobody can tell while a page cannot be read: it may be there."""
+    if unread:
+        return
+    yield from _root(pages)
+    yield from _reach(graph, pages)
+    yield from _pieces(pages)
+
+
+def _root(pages: dict[str, Page]) -> Iterator[Finding]:
+    if pages and ROOT not in pages:
+        yield Finding("no-root", "error", ROOT, 0, "there are pages, but no root that leads to them", "make the root")
+
+
+def _reach(graph: Graph, pages: dict[str, Page]) -> Iterator[Finding]:
+    if ROOT not in pages:
+        return
+    for path in graph.unreachable:
+        yield Finding(
+            "unreachable", "error", path, 0, "no link leads here from the root", "link it from the page above"
+        )
+
+
+def _page(page: Page, threshold: int) -> Iterator[Finding]:
+    if page.size > threshold:
+        message = f"{page.size:,} bytes, more than the {threshold:,} of a page"
+        yield Finding("too-large", "error", page.path, 0, message, "split it")
+    if page.piece is not None and len(page.piece_data) != page.piece.size:
+        message = f"holds {len(page.piece_data):,} bytes of its part of a large block, which has {page.piece.size:,}"
+        yield Finding("damaged-piece", "error", page.path, 0, message)
+    merged = merged_sections(page)
+    if ((merged and merged.page) or page).is_misplaced:
+        message = "there is text below ## Links or ## Metadata, so that the section has become text too"
+        yield Finding("misplaced-section", "notice", page.path, 0, message, "move the text above it")
+    yield from _conflicts(page, merged)
+    if merged is None:  # else what is a heading is not yet clear
+        yield from _empty_sections(page)
+    yield from _not_utf8(page)
+
+
+def _links(pages: Mapping[str, Page], known: Targets, moved: Mapping[str, str]) -> Iterator[Finding]:
+    for page, link, child in _leading_nowhere(pages, known):
+        line = page.line_of(link.start)
+        if new := moved.get(link.key or ""):
+            message = f"[[{link.target}]] was renamed by hand: it is {new!r} now"
+            yield Finding("broken-link", "error", page.path, line, message, "point the link to it")
+        elif child:
+            message = f"[[{link.target}]] is listed as a child, and there is no such page"
+            yield Finding("broken-link", "error", page.path, line, message, "move the line into the text, as text")
+        else:
+            message = f"[[{link.target}]] names no page"
+            yield Finding("dangling-link", "notice", page.path, line, message)
+
+
+def _leading_nowhere(pages: Mapping[str, Page], known: Targets) -> Iterator[tuple[Page, Link, bool]]:
+    for page in pages.values():
+        for link, child in page.found_links:
+            if link.key not in known and (link.target or not link.heading):
+                yield page, link, child
+
+
+def moved_pages(context: Context, pages: Mapping[str, Page], graph: Graph, known: Targets) -> dict[str, str]:
+    """Where pages that were renamed by hand are now. The history is asked only if a page seems to be one."""
+    is_listed = any(child for _, _, child in _leading_nowhere(pages, known))
+    if not is_listed and not graph.unreachable:
+        return {}
+    moved = renamed_by_hand(context.storage.history, pages)
+    return {key: path for key, path in moved.items() if key not in known}
+
+
+def _copies(pages: Mapping[str, Page]) -> Iterator[Finding]:
+    """Pages that are another version of a page, which a program that keeps folders alike could not bring together."""
+    for path in pages:
+        if (found := _COPY.fullmatch(path)) and (page := found["page"]) in pages:
+            message = f"another version of {page!r}, which changed in two places at once; keep there what counts"
+            yield Finding("conflict-copy", "notice", path, 0, message)
+
+
+def _conflicts(page: Page, merged: Merged | None) -> Iterator[Finding]:
+    """Places at which a merge has left two versions. Those in code are examples."""
+    if merged and merged.page:
+        message = "a merge has left two versions of ## Links or ## Metadata here"
+        yield Finding(
+            "section-conflict", "notice", page.path, page.line_of(merged.places[0]), message, "bring them together"
+        )
+    places = [one.place for one in conflicts(page.text) if not (merged and merged.page and one.place in merged.gone)]
+    blocks = page.placed_blocks() if places else ()
+    code = [range(at, at + len(one.text)) for at, one in blocks if one.kind in ("fence", "code")]
+    for place in places:
+        if not any(place in block for block in code):
+            message = "a merge has left two versions here, between <<<<<<< and >>>>>>>; keep what counts"
+            yield Finding("conflict", "notice", page.path, page.line_of(place), message)
+
+
+def _empty_sections(page: Page) -> Iterator[Finding]:
+    """Headings with nothing below them; a title may stand alone, and a heading above the list of children."""
+    places = [place for place, _ in page.placed_blocks()]
+    for number in Outline(page.blocks).empty:
+        if number > 1 and not (page.children and number == len(page.blocks)):
+            heading = page.blocks[number - 1]
+            message = f"nothing stands below the heading {shorten(heading.words, 60)!r}"
+            line = page.line_of(places[number - 1] + len(heading.text) - len(heading.text.lstrip()))
+            yield Finding("empty-section", "notice", page.path, line, message)
+
+
+def _orphaned_sections(pages: dict[str, Page]) -> Iterator[Finding]:
+    """Headings that a split has repeated, and that now stand on no other page."""
+    repeated = {path: keys for path, page in pages.items() if (keys := repeated_on(page))}
+    if not repeated:
+        return
+    headings = {path: _headings(page) for path, page in pages.items()}
+    spread = Counter(key for keys in headings.values() for key in keys)
+    for path, keys in repeated.items():
+        for key in keys:
+            if key in headings[path] and spread[key] == 1:
+                message = f"the section {shorten(headings[path][key], 60)!r} is part of one that is on no other page"
+                yield Finding("orphaned-section", "notice", path, 0, message)
+
+
+def _headings(page: Page) -> dict[str, str]:
+    return {digest(block): block.words for block in section_blocks(page) if block.kind == "heading"}
+
+
+def _pieces(pages: dict[str, Page]) -> Iterator[Finding]:
+    """Large blocks of which parts are missing."""
+    blocks: dict[tuple[str, int], dict[int, str]] = {}
+    for path, page in pages.items():
+        if page.piece is not None:
+            key = (re.sub(r"\W*\d+/\d+\Z", "", page.title), page.piece.count)
+            blocks.setdefault(key, {})[page.piece.number] = path
+    for (title, count), parts in blocks.items():
+        if missing := sorted(set(range(1, count + 1)) - parts.keys()):
+            message = f"part {missing[0]} of {count} of {title!r} is on no page" + (
+                f", nor are {len(missing) - 1} others" if len(missing) > 1 else ""
+            )
+            yield Finding("missing-piece", "notice", parts[min(parts)], 0, message)
+
+
+def _not_utf8(page: Page) -> Iterator[Finding]:
+    wrong = [place for place, c in enumerate(page.text) if 0xDC80 <= ord(c) <= 0xDCFF]
+    if wrong:
+        shown = " ".join(f"0x{ord(page.text[place]) - 0xDC00:02x}" for place in wrong[:6])
+        message = (
+            f"{len(wrong)} byte{'s are' if len(wrong) > 1 else ' is'} not UTF-8, here and below "
+            f"({shown}{' …' if len(wrong) > 6 else ''}); kept, and shown as \ufffd"
+        )
+        yield Finding("not-utf8", "notice", page.path, page.line_of(wrong[0]), message)
+
+
+def _unindexed(context: Context) -> Iterator[Finding]:
+    for path, message in context.index.problems().items():
+        yield Finding("unindexed", "error", path, 0, message)
+
+
+def _ignored_files(ignored: Iterable[tuple[str, str]], decomposed: Mapping[str, str]) -> Iterator[Finding]:
+    for name, reason in ignored:
+        if name in decomposed:
+            message = "its name is not in Unicode NFC, as a Mac may write it, so it is no page, and no search finds it"
+            yield Finding("decomposed-name", "error", name, 0, message, "rename it to its NFC form")
+            continue
+        yield Finding("stray-file", "notice", name, 0, f"this file is no page: {reason}")
+
+
+def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
+    """Interrupted operations that recovery could not finish."""
+    notes = storage.state
+    try:
+        revision, names = storage.interrupted(), notes.names(PENDING)
+    except StorageError as error:
+        yield Finding("unreadable", "error", ".metadata/", 0, str(error))
+        return
+    if revision:
+        message = f"not all pages of revision {revision.id[:12]} are written; the next change completes it"
+        yield Finding("unfinished", "error", ROOT, 0, message)
+    for name in names:
+        with suppress(StorageError), notes.claim(name) as is_free:  # a read-only disk has no claims
+            if not is_free or notes.read(name) is None:
+                continue
+        message = "what is noted here was interrupted, and could not be finished; look into the note"
+        yield Finding("unfinished", "error", f".metadata/{name}.json", 0, message)
+
+
+def _damaged_history(storage: MemoryStorage) -> Iterator[Finding]:
+    """A history of which the newest revision cannot be read, or is no longer named."""
+    with suppress(StorageError):  # what cannot be read at all is told as unfinished work is looked for
+        try:
+            next(storage.history.revisions(), None)
+            problem = storage.history.problem
+        except HistoryDamaged as error:
+            problem = str(error)
+        if problem:
+            yield Finding("damaged-history", "error", ".metadata/", 0, problem)

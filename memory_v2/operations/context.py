@@ -1,21 +1,164 @@
-"""The parts that every operation works with."""
+"""The parts that every operation works with, and when the index must look at all pages again.
+
+An open memory updates its index with what it changes itself. What others change is seen by a look at all pages, which
+costs more the more pages there are. So it is made only if the last one is some time ago. If the history has moved
+without this memory meanwhile, it says which pages were changed, and only these are looked at. The pages that an
+operation changes are always read from the storage, never from the index.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
+from typing import Final
 
 from memory_v2.agent.operation import Operation
+from memory_v2.errors import StorageError
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.models.base import Model
-from memory_v2.operations.freshness import Freshness
 from memory_v2.storage.base import MemoryStorage
+from memory_v2.storage.history import History
 from memory_v2.storage.pending import PendingNote
 from memory_v2.text.calendar import Calendar, utc_now
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
-from memory_v2.tree.path import fold
+from memory_v2.tree.path import fold, is_entry
+
+MAX_AGE = 1.0
+"""How old, in seconds, the last look may be: a page edited by hand is noticed after this time at the latest."""
+MAX_WAIT = 1.0
+"""How long, in seconds, a thread waits for the look of another one before it looks itself: a disk may be slow."""
+LOOKS_COST = 0.1
+"""The share of the time that looks may take. In a small tree, where one takes a millisecond, edits are noticed after
+ten; in a large one after `MAX_AGE`."""
+
+QUICK_LOOK = 0.005
+"""How long, in seconds, a look takes at most to be made also where the history could say which pages were changed: to
+read that in the history takes as long."""
+NO_PAGES: Final = frozenset[str]()
+
+logger = logging.getLogger(__name__)
+
+
+class Freshness:
+    """How fresh the index of an open memory is. Any number of threads may use it."""
+
+    def __init__(self) -> None:
+        self._looking = threading.Lock()
+        self._next_look = 0.0
+        self._took = 0.0
+        """How long the last look at all pages took, in seconds."""
+        self._seen: str | None = None
+        """The stamp of the history as of the last look, and after each change that was made since by this memory."""
+        self._is_committing = False
+        self.misses_removals = False
+        """Whether pages may have been removed by hand before the index was made, which the history has not recorded."""
+
+    @contextmanager
+    def look(self, history: History, even_if_fresh: bool = False) -> Iterator[Collection[str] | None]:
+        """Wraps a look at pages; yields those to look at, `None` for all. Threads that wait for the look of another one
+        need none of their own."""
+        if not even_if_fresh and not self._is_due(history):
+            yield NO_PAGES
+            return
+        is_mine = self._looking.acquire(timeout=MAX_WAIT)
+        try:
+            if not even_if_fresh and not self._is_due(history):
+                yield NO_PAGES
+                return
+            stamp = _stamp(history)  # first, so that what is recorded meanwhile is looked at again
+            pages = None if even_if_fresh else self._changed(history)
+            began, next_look = time.monotonic(), self._next_look
+            self._next_look, self._seen = 0.0, stamp
+            yield pages
+            if pages is None:
+                self._took = time.monotonic() - began
+                next_look = began + min(self._took / LOOKS_COST, MAX_AGE)
+            self._next_look = next_look
+        finally:
+            if is_mine:
+                self._looking.release()
+
+    @contextmanager
+    def committing(self, history: History) -> Iterator[None]:
+        """Wraps a change whose pages are in the index at the end. Call it under the storage's lock."""
+        before = _stamp(history)
+        self._is_committing = True
+        try:
+            yield
+            if self._seen == before:
+                self._seen = _stamp(history)
+        finally:
+            self._is_committing = False
+
+    def expire(self) -> None:
+        """Makes a look due."""
+        self._seen, self._next_look = None, 0.0
+
+    def _is_due(self, history: History) -> bool:
+        return self._is_all_due or (not self._is_committing and _stamp(history) != self._seen)
+
+    @property
+    def _is_all_due(self) -> bool:
+        return self._seen is None or time.monotonic() >= self._next_look
+
+    def _changed(self, history: History) -> Collection[str] | None:
+        """The pages that the history says have changed since the last look; `None` if all have to be looked at."""
+        seen = self._seen
+        if seen is None or self._is_all_due or self._took <= QUICK_LOOK:
+            return None
+        try:
+            changed = history.changed_since(seen)
+        except StorageError:
+            return None
+        return None if changed is None else {path for path in changed if not is_entry(path)}
+
+
+def refresh(context: Context, even_if_fresh: bool = False) -> None:
+    """Records external edits in the history and brings the index up to date, if that is due."""
+
+    def record(paths: Collection[str]) -> bool:
+        storage, freshness = context.storage, context.freshness
+        freshness.misses_removals |= context.index.is_new
+        try:
+            with storage.lock(wait=False), freshness.committing(storage.history):
+                removed = _removed(storage) if freshness.misses_removals else set()
+                storage.record_external_edits({*paths, *removed}, context.now())
+            freshness.misses_removals = False
+            return True
+        except StorageError as error:  # a read-only disk must not stop readers
+            logger.info("external edits could not be recorded in the history: %s", error)
+            return False
+
+    with context.freshness.look(context.storage.history, even_if_fresh) as pages:
+        if pages is None or pages:
+            context.index.refresh(record, pages)
+
+
+def _removed(storage: MemoryStorage) -> set[str]:
+    """The pages of the newest revision that are gone. It reads them all: do so only if the index is new."""
+    history = storage.history
+    try:
+        known = history.pages(history.head) if history.begun else {}
+    except StorageError as error:
+        logger.warning("the history cannot tell which pages were removed by hand: %s", error)
+        return set()
+    gone = known.keys() - set(storage.list_files())
+    hidden = tuple(storage.unlisted_folders())
+    return {path for path in gone if not path.startswith(hidden)}
+
+
+def _stamp(history: History) -> str | None:
+    try:
+        return history.stamp
+    except StorageError:  # damaged, or not readable: the pages are
+        return None
+
 
 MAX_CHILDREN = 32
 """How many children a split may make, or leave when it groups links. A page without groups may list as many as fit in

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from memory_v2.index.connections import FILE
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.operations.context import Context
-from memory_v2.operations.freshness import Freshness
+from memory_v2.operations.context import Context, Freshness
 from memory_v2.storage.overlay import OverlayStorage
 from memory_v2.text.calendar import Calendar
 

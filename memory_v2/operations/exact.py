@@ -9,12 +9,11 @@ from memory_v2.errors import InvalidText, NotAllowed, PageExists, PageNotFound, 
 from memory_v2.operations.arrange import committed
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
-from memory_v2.operations.draft import Draft, unlinked
+from memory_v2.operations.draft import Draft, name_source, unlinked
 from memory_v2.operations.follow import follow_renamed, linking, move_pages
 from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
-from memory_v2.operations.sources import name_source
 from memory_v2.operations.texts import check_text, checked_source
 from memory_v2.operations.write import describe_again, ensure_page
 from memory_v2.tree.block import BYTE_ORDER_MARK, decode, encode

@@ -1,14 +1,15 @@
-"""Checks of a model's own words before they are stored."""
+"""Checks of a model's own words before they are stored. They may say to last what new text says for the moment: `today`
+becomes a date, `forget that` a `(before: …)`."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date, timedelta
 from functools import lru_cache
 
 from memory_v2.errors import ToolProblem
-from memory_v2.operations.spoken import SAYING
 from memory_v2.text.calendar import DAY_OR_MONTH
 from memory_v2.text.dates import find_dates, is_month
 from memory_v2.text.lists import general
@@ -20,6 +21,66 @@ from memory_v2.text.words import content_words, has_cjk, words
 from memory_v2.tree.block import Block, parse_blocks
 from memory_v2.tree.link import find_links
 from memory_v2.tree.path import new_page_path
+
+_DAYS = (
+    (0, "today now heute jetzt hoy ahora hoje agora aujourd'hui maintenant 今天 今日"),
+    (1, "yesterday gestern ayer ontem hier 昨天 昨日"),
+)
+"""How many days ago, and the words for it."""
+_WEEKDAYS = (
+    "monday montag lunes lundi segunda",
+    "tuesday dienstag martes mardi terça",
+    "wednesday mittwoch miércoles mercredi quarta",
+    "thursday donnerstag jueves jeudi quinta",
+    "friday freitag viernes vendredi sexta",
+    "saturday samstag sábado samedi",
+    "sunday sonntag domingo dimanche",
+)
+_SAYING = "noted told said known recorded then gesagt notiert bekannt dahin dicho anotado sabido entonces dito dit noté"
+SAYING = frozenset(_SAYING.split())
+"""Words with which own words tell when something was said: `(noted on 2026-03-20)`."""
+_TAKEN_BACK = (
+    "forget ignore disregard please instead anymore longer vergiss bitte statt anstatt olvida lugar esqueça oublie "
+    "lieu change changes changed move moves moved switch switches switched postponed replaced ändert geändert verlegt "
+    "verschoben wechselt umgestellt cambia cambian cambió cambiado mueve movido change changé déplacé muda mudou mudado"
+)
+"""The words with which something is taken back or changed."""
+_FORMERLY = re.compile(r"[(（][^()（）]*\b(?:before|until|till)\b")
+_BEFORE = re.compile(
+    r"[(（;,]\s*(?:before|previously|formerly|until then|vorher|bisher|bis dahin|antes|hasta entonces|avant)\b"
+    r"[^:()（）]{0,30}:([^()（）]+)",
+    re.I,
+)
+_NO_LONGER = re.compile(
+    r"\b(?:no longer|no more|not \w+ any ?more|nicht mehr|kein\w* mehr|ya no|já não|não mais|ne \w+ plus)\b",
+    re.I,
+)
+
+
+def dates_meant(text: str, said_on: Collection[date]) -> str:
+    """The dates that own words about a text may hold though it does not: of the days on which it may have been said, of
+    the day before if it says `yesterday`, and of the nearest Monday before and after if it says `Monday`."""
+    said = text.casefold()
+    offsets = [-days for days, names in _DAYS if not days or any(name in said for name in names.split())]
+    meant = [day + timedelta(days) for day in said_on for days in offsets]
+    for weekday, names in enumerate(_WEEKDAYS):
+        if any(name in said for name in names.split()):
+            ahead = ((weekday - day.weekday()) % 7 for day in said_on)
+            meant += (
+                day + timedelta(days + week) for day, days in zip(said_on, ahead, strict=True) for week in (-7, 0)
+            )
+    return " ".join(f"{day} {day.day}" for day in meant)
+
+
+def words_told(own: str, said_on: Collection[date], text: str) -> str:
+    """What own words tell of a new text in a lasting form: words such as `today`; and where they tell something as what
+    was before, what the text says of it with `no longer`."""
+    told = [names for days, names in _DAYS if any(f"{day - timedelta(days)}" in own for day in said_on)]
+    told += [_TAKEN_BACK] if _FORMERLY.search(own) else []
+    before = set(content_words(" ".join(_BEFORE.findall(own))))
+    taken_back = (clause for clause in clauses(text) if _NO_LONGER.search(clause))
+    return ". ".join([" ".join(told), *(clause for clause in taken_back if before.intersection(content_words(clause)))])
+
 
 MAX_TITLE = 120
 """The longest title, in characters."""
@@ -212,3 +273,35 @@ def _terms(text: str) -> set[str]:
 def sizes(blocks: Sequence[Block], numbers: Iterable[int]) -> int:
     """The total size in bytes of the blocks with these numbers."""
     return sum(blocks[number - 1].size for number in numbers)
+
+
+_IN_BRACKETS = re.compile(r"\((?:[^()]|\([^()]*\))*\)|（[^（）]*）|~~[^~]*~~")
+_FORMER_TIMES = re.compile(r"\b(?:before|previously|formerly|no longer|instead of)\b[^.;\n]*", re.IGNORECASE)
+
+
+def stale_values(line: str, before: str, after: str, page: str) -> list[str]:
+    """The values in a line that blocks had which were taken out (`before`), and that what stands there now does not
+    have (`after`), except as something that was so before. Names are looked for on the whole page as it is now."""
+    now, formerly = _said_now(after), "\n".join(_IN_BRACKETS.findall(after))
+    aside = "\n".join(_IN_BRACKETS.findall(before))
+    return sorted(
+        value
+        for value in details(before)
+        if _stands(value, line)
+        and not _stands(value, now)
+        and not (_stands(value, aside) and _stands(value, formerly))
+        and not (value[0].isalpha() and _stands(value, _said_now(page)))
+    )
+
+
+def _said_now(text: str) -> str:
+    """A text without what it says in brackets, or of former times."""
+    return _FORMER_TIMES.sub(" ", _IN_BRACKETS.sub(" ", text))
+
+
+def _stands(value: str, text: str) -> bool:
+    """Whether a text has a value, in the singular or the plural."""
+    if value.casefold() in words(text) or re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE):
+        return True
+    terms = set(content_words(value))
+    return bool(terms) and value[0].isalpha() and terms <= set(content_words(text))

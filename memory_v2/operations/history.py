@@ -11,13 +11,11 @@ from typing import Any
 
 from memory_v2.errors import NotAllowed, PageNotFound, StorageConflict, StorageError, Unreadable
 from memory_v2.operations.commit import commit
-from memory_v2.operations.context import Context
+from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft, page_above
-from memory_v2.operations.freshness import refresh
-from memory_v2.operations.operation import operation
+from memory_v2.operations.operation import check_id, operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
-from memory_v2.operations.running import check_id
 from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import EXTERNAL, Change, History, PageChange, Revision, compared
 from memory_v2.tree.block import decode, split_lines

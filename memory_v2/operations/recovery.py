@@ -11,10 +11,9 @@ from functools import partial
 
 from memory_v2.errors import SilicaError, StorageError, UsageError
 from memory_v2.operations.commit import commit
-from memory_v2.operations.context import Context
+from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.operations.forget import erase
-from memory_v2.operations.freshness import refresh
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result, WriteResult
 from memory_v2.operations.texts import checked_blocks

@@ -21,9 +21,8 @@ from memory_v2.settings import Limits
 from memory_v2.storage.history import History, PageChange, Revision
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.calendar import Calendar
-from memory_v2.trace.files import Traces
 from memory_v2.trace.recorded import RecordedModel
-from memory_v2.trace.recording import Event, Trace, digest
+from memory_v2.trace.recording import Event, Trace, Traces, digest
 from memory_v2.tree.block import encode
 from memory_v2.tree.path import ENTRIES
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime
 from typing import Any, Literal, Self
 
-from memory_v2.agent.limits import Cost
+from memory_v2.agent.operation import Cost
 from memory_v2.storage.history import Change
 from memory_v2.text.plain import shorten
 from memory_v2.text.slug import slug

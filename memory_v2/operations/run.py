@@ -1,4 +1,4 @@
-"""Running an operation with its own limits, time and trace."""
+"""Putting together what operations work with, and running one with its own limits, time and trace."""
 
 from __future__ import annotations
 
@@ -7,15 +7,54 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC
 from functools import partial
 from itertools import islice
-from typing import Any, Protocol, Self, TypeVar, runtime_checkable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, runtime_checkable
 
-from memory_v2.agent.limits import Cost, Limits
-from memory_v2.agent.operation import Operation, new_id
+from memory_v2.agent import load
+from memory_v2.agent.operation import Cost, Operation, new_id
+from memory_v2.index.dense.chosen import Dense
+from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.store import Store
+from memory_v2.models.base import Model
 from memory_v2.operations.context import Context
-from memory_v2.operations.running import RunningOperation, RunningOperations
+from memory_v2.operations.operation import RunningOperation, RunningOperations
+from memory_v2.settings import Limits
 from memory_v2.storage.base import MemoryStorage
-from memory_v2.trace.files import Traces
-from memory_v2.trace.recording import Event, Trace
+from memory_v2.text.calendar import Calendar
+from memory_v2.trace.recording import Event, Trace, Traces
+
+if TYPE_CHECKING:
+    from memory_v2.index.entries import EntryIndex
+
+
+def open_context(
+    storage: MemoryStorage,
+    model: str | Model,
+    prices: Path | None,
+    threshold: int,
+    calendar: Calendar,
+    is_dense: bool,
+    store: Store,
+    entries: Callable[[], EntryIndex],
+) -> Context:
+    """The parts for the operations of a memory: its index is opened, with its `entries` in the same `store`, and
+    its model is loaded by its name. Raises `InvalidSetting`, `ModelError`."""
+    planner = load.load_model(load.OFFLINE)
+    decides = model
+    if isinstance(decides, str):
+        decides = planner if decides == load.OFFLINE else load.load_model(decides, prices)
+    return Context(
+        storage=storage,
+        index=FullTextIndex(
+            storage, None, storage.history, calendar, Dense() if is_dense else None, store=store, entries=entries
+        ),
+        model=decides,
+        planner=planner,
+        threshold=threshold,
+        now=calendar.now,
+        timezone=calendar.zone,
+    )
+
 
 STORED_ANYWAY = "the change was already being stored: it is in the memory, or will be finished on next use"
 

@@ -14,10 +14,9 @@ from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.spelling import corrected
 from memory_v2.models.briefs import SearchBrief
 from memory_v2.operations.confidence import is_answered, with_confidence
-from memory_v2.operations.context import Context
+from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.excerpts import statements
-from memory_v2.operations.freshness import refresh
 from memory_v2.operations.narrowed import Part, checked_part
 from memory_v2.operations.on_days import POOL, lifted
 from memory_v2.operations.quoted import SMALLEST, check_tokens, fitting

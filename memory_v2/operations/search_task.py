@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
-from memory_v2.agent.argument import Argument, ToldAs
-from memory_v2.agent.tools import NumberList, Tool
+from memory_v2.agent.arguments import Argument, ToldAs
+from memory_v2.agent.task import NumberList, Tool
 from memory_v2.errors import ToolProblem
 from memory_v2.index.base import EntrySearch, Hit
 from memory_v2.models.base import Prompt

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from memory_v2.agent.argument import Argument
-from memory_v2.agent.tools import Description, NumberList, Tool
+from memory_v2.agent.arguments import Argument
+from memory_v2.agent.task import Description, NumberList, Tool
 from memory_v2.errors import InvalidPath, ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import SplitBrief

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from memory_v2.operations.context import Context
-from memory_v2.operations.freshness import refresh
+from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.operation import operation
 from memory_v2.operations.results import PageInfo
 from memory_v2.tree.graph import Graph

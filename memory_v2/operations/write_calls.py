@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, TypeAlias
 
-from memory_v2.agent.argument import Argument
-from memory_v2.agent.tools import Description, NumberList
+from memory_v2.agent.arguments import Argument
+from memory_v2.agent.task import Description, NumberList
 
 NewBlocks = Annotated[NumberList, Argument("blocks of the new text, such as n1, n3-n5")]
 PageBlocks = Annotated[NumberList, Argument("its blocks, such as 4, 6-8")]

@@ -7,27 +7,40 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, assert_never
 
-from memory_v2.agent.tools import Tool
+from memory_v2.agent.task import Tool
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, WriteBrief
+from memory_v2.operations.decision import (
+    Account,
+    CreatedPage,
+    Described,
+    PageChanges,
+    SaidAlready,
+    Seen,
+    added_to,
+    below_title,
+    found_among,
+    numbers_on,
+    redescribed,
+    taken_out,
+    words_above,
+)
 from memory_v2.operations.draft import Draft, known_page
-from memory_v2.operations.explain import Account, SaidAlready, redescribed, taken_out
 from memory_v2.operations.guard import (
     check_child,
     check_description,
     check_own_words,
     check_title,
+    dates_meant,
     denied_by,
     lost_with_heading,
     missing_from,
     repeats,
     sizes,
+    stale_values,
+    words_told,
 )
-from memory_v2.operations.page_changes import CreatedPage, Described, PageChanges, below_title, found_among, words_above
-from memory_v2.operations.shown_blocks import Seen, numbers_on
-from memory_v2.operations.spoken import dates_meant, words_told
-from memory_v2.operations.stale import stale_values
 from memory_v2.operations.views import listed_as
 from memory_v2.operations.write_calls import (
     Call,
@@ -51,8 +64,6 @@ from memory_v2.tree.path import TakenPaths
 
 FREE_REMOVAL = 1_000
 """How many bytes any write may remove in addition to twice the length of its text. More would be a deletion."""
-
-
 PLACE_AT_END = ", or leave `after` out to place at its end"
 
 
@@ -227,16 +238,7 @@ class WriteTask:
         dropped: dict[int, str] = {}
         for drop in call.dropped:
             dropped |= dict.fromkeys(numbers_on(page, drop.blocks), drop.reason)
-        kept = [block.content for block in new]
-        for number, block in enumerate(page.blocks, 1):
-            if number not in dropped and block.content not in kept:
-                raise ToolProblem(
-                    f"block {number} of {page.path} is not in the text as it was; "
-                    "keep it to the letter, or name it under dropped with a reason"
-                )
-            if number not in dropped:
-                kept.remove(block.content)
-        numbers, rest = found_among(self.brief.blocks, kept)
+        numbers, rest = found_among(self.brief.blocks, added_to(page, new, dropped))
         self._check_not_placed(numbers, page.path)
         own = self._own_words("\n\n".join(rest), page) if any(map(str.strip, rest)) else ()
         self._check_removal(page, dropped)

@@ -9,13 +9,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from memory_v2.errors import PageNotFound, StorageConflict
-
-if TYPE_CHECKING:
-    from memory_v2.storage.history import Change, History, Revision
-    from memory_v2.storage.rewriting import Rewrite, Rules
+from memory_v2.storage.history import Change, History, Revision, Rewrite, Rules
 
 
 @dataclass(frozen=True, slots=True)

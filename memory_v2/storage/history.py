@@ -1,4 +1,4 @@
-"""Changes, the revisions that record them, and the contract of every history."""
+"""Changes, the revisions that record them, and the contract of every history and of rewriting it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from memory_v2.errors import StorageError
 from memory_v2.tree.block import decode, readable, split_lines
-
-if TYPE_CHECKING:
-    from memory_v2.storage.rewriting import Rewrite, Rules
 
 EXTERNAL = "outside"
 """The kind of a revision that this program did not make: edits by hand."""
@@ -141,6 +138,41 @@ def compared(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[P
 
 class HistoryDamaged(StorageError):
     """The history cannot be read; the pages are not affected."""
+
+
+class Rules(Protocol):
+    """What becomes of what is in a history. They give the same for the same, and applied again change nothing more."""
+
+    def path(self, path: str) -> str | None:
+        """The path that a page has then; `None` if there was no such page."""
+
+    def page(self, data: bytes) -> bytes:
+        """The bytes of a page."""
+
+    def revision(self, revision: Revision) -> Revision:
+        """A revision. Ids and paths are left to the history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of a history the rules change: revisions, and versions of pages."""
+
+    revisions: int = 0
+    versions: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.revisions or self.versions)
+
+
+class Rewrite(Protocol):
+    """A history as it is by some rules. Nothing is stored before `stage`."""
+
+    def extent(self) -> Extent:
+        """How much the rules change up to the newest revision. Asked again, it reads only what was added since."""
+
+    def stage(self, record: Revision) -> dict[str, Any]:
+        """Stores the rewritten history and this revision, which changes no page, where nothing reads it. Returns what
+        `History.adopt` needs, as JSON. Call it under the storage's lock."""
 
 
 class History(Protocol):

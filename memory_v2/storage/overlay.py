@@ -22,8 +22,7 @@ from memory_v2.storage.base import (
     stored_page,
     version_of,
 )
-from memory_v2.storage.history import Change, History, PageChange, Revision
-from memory_v2.storage.rewriting import Rewrite, Rules
+from memory_v2.storage.history import Change, History, PageChange, Revision, Rewrite, Rules
 from memory_v2.storage.volatile import VolatileState
 from memory_v2.tree.path import is_entry
 

@@ -10,49 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from memory_v2.errors import StorageError
 from memory_v2.storage.base import version_of
 from memory_v2.storage.format import REPAIR
-from memory_v2.storage.history import Revision, compared
+from memory_v2.storage.history import compared
 from memory_v2.tree.block import decode, encode
 from memory_v2.tree.path import page_path
-
-
-class Rules(Protocol):
-    """What becomes of what is in a history. They give the same for the same, and applied again change nothing more."""
-
-    def path(self, path: str) -> str | None:
-        """The path that a page has then; `None` if there was no such page."""
-
-    def page(self, data: bytes) -> bytes:
-        """The bytes of a page."""
-
-    def revision(self, revision: Revision) -> Revision:
-        """A revision. Ids and paths are left to the history."""
-
-
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """How much of a history the rules change: revisions, and versions of pages."""
-
-    revisions: int = 0
-    versions: int = 0
-
-    def __bool__(self) -> bool:
-        return bool(self.revisions or self.versions)
-
-
-class Rewrite(Protocol):
-    """A history as it is by some rules. Nothing is stored before `stage`."""
-
-    def extent(self) -> Extent:
-        """How much the rules change up to the newest revision. Asked again, it reads only what was added since."""
-
-    def stage(self, record: Revision) -> dict[str, Any]:
-        """Stores the rewritten history and this revision, which changes no page, where nothing reads it. Returns what
-        `History.adopt` needs, as JSON. Call it under the storage's lock."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,12 @@ from memory_v2.storage.history import (
     HistoryDamaged,
     PageChange,
     Revision,
+    Rewrite,
+    Rules,
 )
 from memory_v2.storage.merge import merged
 from memory_v2.storage.pending import LEFT, PendingNote
-from memory_v2.storage.rewriting import Journal, Rewrite, Rules, journal_of, steps_between
+from memory_v2.storage.rewriting import Journal, journal_of, steps_between
 from memory_v2.text.plain import shorten
 from memory_v2.tree.path import ENTRIES, fold
 

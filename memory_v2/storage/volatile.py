@@ -14,8 +14,17 @@ from typing import Any
 
 from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, MemoryStorage, Stamp, Stored, conflict, version_of
-from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision, compared, pages_since
-from memory_v2.storage.rewriting import Extent, Rewrite, Rules
+from memory_v2.storage.history import (
+    Extent,
+    History,
+    HistoryDamaged,
+    PageChange,
+    Revision,
+    Rewrite,
+    Rules,
+    compared,
+    pages_since,
+)
 from memory_v2.storage.versioned import VersionedStorage
 from memory_v2.tree.path import is_entry, page_path
 

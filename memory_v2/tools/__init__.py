@@ -6,8 +6,7 @@ result = dispatch(memory, call.name, call.input)
 
 from __future__ import annotations
 
-from memory_v2.tools.dispatch import ToolResult, dispatch
-from memory_v2.tools.forms import claude_tools, openai_responses_tools, openai_tools
+from memory_v2.tools.dispatch import ToolResult, claude_tools, dispatch, openai_responses_tools, openai_tools
 from memory_v2.tools.tools import TOOLS, Tool
 
 __all__ = [

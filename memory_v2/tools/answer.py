@@ -1,19 +1,24 @@
-"""What a tool answers: the text for the model, short and bounded in size, and the same as JSON data."""
+"""What a tool answers: the text for the model, short and bounded in size, and the same as JSON data. After a write it
+says what was taken out: a fact that is not true any more may still stand, and one that is may be gone."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.operations.results import EntryResult
+from memory_v2.storage.history import Change
 from memory_v2.text.amounts import counted, size
 from memory_v2.text.plain import plain, shorten
-from memory_v2.tree.block import split_lines
+from memory_v2.tree.block import decode, split_lines
+from memory_v2.tree.page import parse_page
 
 if TYPE_CHECKING:
     from memory_v2.operations.history import PastOperation
     from memory_v2.operations.results import PageInfo, Result, SearchResult
+
 
 LONGEST = 16_000
 """Limits an answer, in characters: a page of the usual size fits in whole, and it is some 4,000 tokens."""
@@ -127,3 +132,24 @@ def operation_line(operation: PastOperation) -> str:
         f"undone by {operation.undone_by[:12]}" if operation.undone_by else "",
     ]
     return " · ".join(filter(None, parts))
+
+
+def taken_out(changes: Iterable[Change]) -> tuple[list[str], bool]:
+    """The lines that stood on a page before and stand on none now, without markup; and whether anything stood on a page
+    whose text has changed."""
+    before: dict[str, list[str]] = {}
+    after: dict[str, list[str]] = {}
+    for page in (page for change in changes for page in change.pages):
+        before.setdefault(page.path, _lines(page.path, page.before))
+        after[page.path] = _lines(page.path, page.after)
+    left = Counter(line for lines in after.values() for line in lines)
+    left.subtract(line for lines in before.values() for line in lines)
+    gone = Counter({line: -count for line, count in left.items() if count < 0})
+    stood = any(len(lines) > 1 and lines != after[path] for path, lines in before.items())  # one is its title
+    return [line for lines in before.values() for line in dict.fromkeys(lines) if gone.pop(line, 0)], stood
+
+
+def _lines(path: str, data: bytes | None) -> list[str]:
+    page = parse_page(path, decode(data or b""))
+    texts = (block.text for block in page.blocks if block.kind != "front matter")
+    return [told for text in texts for line in split_lines(text) if (told := plain(line).lstrip("# "))]

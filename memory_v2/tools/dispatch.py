@@ -1,4 +1,5 @@
-"""Running a tool call of a model. Whatever the model has sent, the answer is a result; a wrong call changes nothing."""
+"""The definitions of the tools in the form of each vendor, and running a tool call of a model. Whatever the model has
+sent, the answer is a result; a wrong call changes nothing."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from memory_v2.agent.arguments import checked
 from memory_v2.errors import (
     Cancelled,
     InvalidPath,
@@ -24,8 +26,52 @@ from memory_v2.errors import (
 )
 from memory_v2.memory import Memory
 from memory_v2.tools.answer import Answer
-from memory_v2.tools.tools import TOOLS
+from memory_v2.tools.tools import TOOLS, Tool
 from memory_v2.tree.path import ROOT
+
+
+def claude_tools(memory: Memory) -> list[dict[str, Any]]:
+    """The tools for the `tools` of Anthropic's Messages API."""
+    return [{"name": tool.name, "description": tool.about(memory), "input_schema": dict(tool.schema)} for tool in TOOLS]
+
+
+def openai_tools(memory: Memory) -> list[dict[str, Any]]:
+    """The tools for the `tools` of OpenAI's Chat Completions API, with strict schemas; LiteLLM takes them too."""
+    return [{"type": "function", "function": _function(tool, memory)} for tool in TOOLS]
+
+
+def openai_responses_tools(memory: Memory) -> list[dict[str, Any]]:
+    """The tools for the `tools` of OpenAI's Responses API, with strict schemas."""
+    return [{"type": "function", **_function(tool, memory)} for tool in TOOLS]
+
+
+def _function(tool: Tool, memory: Memory) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": tool.about(memory),
+        "parameters": _strict(tool.schema),
+        "strict": True,
+    }
+
+
+def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema as strict function calling wants it: every argument is required, and one that may be left out may be
+    null instead. Ranges are left out, since not every endpoint takes them; the descriptions tell them."""
+    required = schema.get("required", ())
+    properties = {
+        name: _told(argument, may_be_null=name not in required) for name, argument in schema["properties"].items()
+    }
+    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+
+
+def _told(argument: Mapping[str, Any], may_be_null: bool) -> dict[str, Any]:
+    told = {key: value for key, value in argument.items() if key not in ("minimum", "maximum")}
+    if may_be_null:
+        told["type"] = [told["type"], "null"]
+        if "enum" in told:
+            told["enum"] = [*told["enum"], None]
+    return told
+
 
 LONGEST_ERROR = 1_000
 """Limits an error, in characters: it may repeat what a model has sent."""
@@ -75,8 +121,6 @@ def refusal(error: SilicaError, advice: str = "") -> ToolResult:
 
 
 def _run(memory: Memory, name: object, arguments: Mapping[str, Any] | str | None) -> Answer:
-    from memory_v2.agent.arguments import checked  # imports pydantic
-
     tool = _BY_NAME.get(name) if isinstance(name, str) else None
     if tool is None:
         raise ToolProblem(f"there is no tool {str(name)[:80]!r}; the tools are {', '.join(_BY_NAME)}")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from memory_v2.agent.argument import Argument
+from memory_v2.agent.arguments import Argument, schema_of
 from memory_v2.errors import NotAllowed, ToolProblem
 from memory_v2.memory import Memory
 from memory_v2.models.base import Prompt
@@ -32,9 +32,9 @@ from memory_v2.tools.answer import (
     page_line,
     quoted,
     shortened,
+    taken_out,
     with_notes,
 )
-from memory_v2.tools.taken_out import taken_out
 from memory_v2.tree.block import split_lines
 from memory_v2.tree.path import ROOT, page_path
 
@@ -67,8 +67,6 @@ class Tool:
     @property
     def schema(self) -> Mapping[str, Any]:
         """The JSON schema of the arguments; what is not required may be left out or null."""
-        from memory_v2.agent.arguments import schema_of  # imports pydantic
-
         return schema_of(self.run)
 
     @property

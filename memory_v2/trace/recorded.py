@@ -17,8 +17,7 @@ from typing import Any, TypeAlias
 
 from memory_v2.errors import InvalidSetting, ModelError, NotRecorded
 from memory_v2.models.base import Conversation, Model, Reply, ToolCall, Usage
-from memory_v2.trace.files import SUFFIX, read_events
-from memory_v2.trace.recording import Event, call_data, message_data, preamble
+from memory_v2.trace.recording import SUFFIX, Event, call_data, message_data, preamble, read_events
 
 Outcome: TypeAlias = Reply | ModelError
 

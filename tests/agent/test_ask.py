@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from memory_v2.agent.ask import MAX_RETRY_AFTER, MAX_WAIT, TRIES, ask
-from memory_v2.agent.limits import Limits
+from memory_v2.agent.loop import MAX_RETRY_AFTER, MAX_WAIT, TRIES, ask
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidSetting, ModelError, NotRecorded, UsageError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Prompt, Reply, ToolCall, Usage, UserMessage
 from memory_v2.models.briefs import SearchBrief
 from memory_v2.models.scripted import ScriptedModel
+from memory_v2.settings import Limits
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.trace.recording import Trace
 from tests.operations.scenes import call, calls
@@ -77,7 +77,7 @@ def test_waits_are_spread_so_that_not_all_come_back_at_once(chance: float, first
 
 
 def test_no_wait_is_longer_than_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory_v2.agent.ask.TRIES", 9)
+    monkeypatch.setattr("memory_v2.agent.loop.TRIES", 9)
     watch = Watch()
     with pytest.raises(ModelError):
         ask(ScriptedModel([BUSY] * 9), conversation(), run_on(watch))

@@ -10,16 +10,15 @@ from typing import Annotated, Any
 
 import pytest
 
-from memory_v2.agent.argument import Argument
-from memory_v2.agent.ask import TRIES
-from memory_v2.agent.limits import Limits
-from memory_v2.agent.loop import MAX_CALLS_IN_A_REPLY, PLANNER_TURNS, Decision, Undecided, decide
+from memory_v2.agent.arguments import Argument
+from memory_v2.agent.loop import MAX_CALLS_IN_A_REPLY, PLANNER_TURNS, TRIES, Decision, Undecided, decide
 from memory_v2.agent.operation import Operation
-from memory_v2.agent.tools import Tool
+from memory_v2.agent.task import Tool
 from memory_v2.errors import InvalidSetting, ModelError, SilicaError, ToolProblem
 from memory_v2.models.base import Conversation, Prompt, Reply, ToolCall, Usage
 from memory_v2.models.briefs import SearchBrief
 from memory_v2.models.scripted import Answer, ScriptedModel
+from memory_v2.settings import Limits
 from memory_v2.trace.recording import Event, Trace
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from memory_v2.agent.limits import Limits
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import ModelError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply, Usage
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.scripted import ScriptedModel
+from memory_v2.settings import Limits
 from memory_v2.storage.volatile import VolatileStorage
 from tests.operations.scenes import SMALL, call, calls
 from tests.properties.whole import clock, faults, pages_of, stands

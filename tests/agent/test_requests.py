@@ -11,14 +11,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from memory_v2.agent.ask import ask
-from memory_v2.agent.limits import Limits
+from memory_v2.agent.loop import MAX_REQUESTS, Pool, ask, requests
 from memory_v2.agent.operation import Operation
-from memory_v2.agent.requests import MAX_REQUESTS, Pool, requests
 from memory_v2.errors import ModelError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.scripted import ScriptedModel
+from memory_v2.settings import Limits
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.trace.recording import Trace
 from tests.agent.test_ask import ANSWER, Silent, conversation
@@ -74,7 +73,7 @@ def test_no_more_requests_are_at_work_than_there_are_places() -> None:
 
 
 def test_a_thread_that_is_free_takes_the_next_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory_v2.agent.requests.IDLE_SECONDS", PATIENCE)
+    monkeypatch.setattr("memory_v2.agent.loop.IDLE_SECONDS", PATIENCE)
     pool = Pool()
     first = now(pool, threading.current_thread)
     while not pool._idle:  # the thread has answered and is about to be free
@@ -84,7 +83,7 @@ def test_a_thread_that_is_free_takes_the_next_request(monkeypatch: pytest.Monkey
 
 
 def test_a_thread_that_is_not_needed_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory_v2.agent.requests.IDLE_SECONDS", 0.01)
+    monkeypatch.setattr("memory_v2.agent.loop.IDLE_SECONDS", 0.01)
     pool = Pool()
     thread = now(pool, threading.current_thread)
     assert isinstance(thread, threading.Thread)
@@ -165,7 +164,7 @@ def test_fifty_writers_hold_one_thread_each_and_those_of_the_pool() -> None:
 
 HANGING = """
 import threading
-from memory_v2.agent.requests import requests
+from memory_v2.agent.loop import requests
 begun = threading.Event()
 def hang():
     begun.set()
@@ -183,7 +182,7 @@ def test_a_request_that_hangs_does_not_keep_the_program_from_ending() -> None:
 
 FORKING = """
 import os, sys
-from memory_v2.agent.requests import MAX_REQUESTS, requests
+from memory_v2.agent.loop import MAX_REQUESTS, requests
 import threading
 forever = threading.Event().wait
 for _ in range(MAX_REQUESTS + 1):

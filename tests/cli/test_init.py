@@ -71,13 +71,6 @@ def test_only_the_hosts_that_are_named_are_connected_even_if_they_were_not_found
     assert "silica" not in (hosts.home / ".claude.json").read_text()
 
 
-def test_the_hosts_that_can_be_named_are_all_there_are() -> None:
-    from memory_v2.cli.agents import HOST_NAMES
-    from memory_v2.hosts.connect import HOSTS
-
-    assert tuple(host.name for host in HOSTS) == HOST_NAMES
-
-
 def test_settings_that_mean_nothing_are_told_before_anything_is_written(hosts: Program) -> None:
     before = files(hosts.home)
     assert init(hosts, "--apply", SILICA_MEMORY_LIMITS="nonsense").code == 2

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from memory_v2.storage.history import History, PageChange, Revision
-from memory_v2.storage.rewriting import Extent
+from memory_v2.storage.history import Extent, History, PageChange, Revision
 from memory_v2.storage.volatile import VolatileHistory
 
 from .storage_suite import at_once

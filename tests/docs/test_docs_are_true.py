@@ -96,7 +96,7 @@ def test_every_extra_that_can_be_installed_is_there(document: Path) -> None:
 
 
 def test_the_files_of_hosts_are_those_that_are_told() -> None:
-    from memory_v2.hosts.connect import HOSTS
+    from memory_v2.hosts.known import HOSTS
 
     told = (HOME / "docs" / "agents.md").read_text("utf-8")
     assert all(f"| {host.title} |" in told for host in HOSTS)
@@ -116,7 +116,7 @@ def test_every_link_leads_somewhere(document: Path) -> None:
 
 
 def test_the_limits_told_are_those_of_the_program() -> None:
-    from memory_v2.agent.requests import MAX_REQUESTS
+    from memory_v2.agent.loop import MAX_REQUESTS
     from memory_v2.settings import DEFAULT_THRESHOLD
     from memory_v2.tree.path import MAX_DEPTH, MAX_PATH_BYTES
 

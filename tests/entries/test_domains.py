@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory_v2.entries.domains import (
-    Domain,
-    DomainFile,
-    default_domains,
-    domain_named,
-    domains_page,
-    read_domains,
-    stored_domains,
-)
+from memory_v2.entries.domains import DomainFile, default_domains, domains_page, read_domains, stored_domains
+from memory_v2.entries.entry import Domain, domain_named
 from memory_v2.errors import InvalidSetting
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_v2.entries.domains import Domain, default_domains
-from memory_v2.entries.entry import Reference
+from memory_v2.entries.domains import default_domains
+from memory_v2.entries.entry import Domain, Reference
 from memory_v2.entries.references import Targets
 from memory_v2.entries.routing import Router, keywords_in
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from memory_v2.errors import StorageError
-from memory_v2.hosts.connect import HOSTS, RECORDS, apply, plan, undo
-from memory_v2.hosts.file_change import FileChange
-from memory_v2.hosts.host import Host, skill_text
-from memory_v2.hosts.place import Launch, Place
+from memory_v2.hosts.connect import RECORDS, apply, plan, undo
+from memory_v2.hosts.files import FileChange
+from memory_v2.hosts.host import Host, Launch, Place, skill_text
+from memory_v2.hosts.known import HOSTS
 
 PROGRAM = ("/opt/silica/bin/silica",)
 LAUNCH = Launch(PROGRAM, (), "silica-memory", "linux")

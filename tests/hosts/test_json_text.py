@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_v2.hosts.files import Unclear
 from memory_v2.hosts.json_text import parse, value_at, with_item, with_object, with_value, without, without_item
-from memory_v2.hosts.unclear import Unclear
 
 KEYS = ("mcpServers", "silica")
 SERVER = {"command": "/bin/silica", "args": ["memory", "mcp"]}

@@ -6,8 +6,8 @@ import tomllib
 
 import pytest
 
+from memory_v2.hosts.files import Unclear
 from memory_v2.hosts.toml_text import Value, with_table, without_table
-from memory_v2.hosts.unclear import Unclear
 
 KEYS = ("mcp_servers", "silica-memory")
 SERVER: dict[str, Value] = {

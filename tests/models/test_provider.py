@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_v2.models.keys import hidden, keys_sent, long_enough
+from memory_v2.models.base import hidden, keys_sent, long_enough
 from memory_v2.models.provider import read_json
 
 

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from memory_v2.agent.limits import Limits
 from memory_v2.memory import Memory
 from memory_v2.models.base import Reply, ToolCall
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.operations.results import Result
-from memory_v2.settings import DEFAULT_THRESHOLD, MIN_THRESHOLD
+from memory_v2.settings import DEFAULT_THRESHOLD, MIN_THRESHOLD, Limits
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.history import Change
 from memory_v2.storage.volatile import VolatileStorage

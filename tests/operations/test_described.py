@@ -10,8 +10,7 @@ import pytest
 from memory_v2.errors import ToolProblem
 from memory_v2.memory import Memory
 from memory_v2.models.base import Reply, ToolCall
-from memory_v2.operations.guard import check_description
-from memory_v2.operations.stale import stale_values
+from memory_v2.operations.guard import check_description, stale_values
 from memory_v2.storage.volatile import VolatileStorage
 from tests.operations.scenes import call, calls, problems, scripted
 from tests.operations.test_rebase import meanwhile

@@ -11,8 +11,8 @@ import pytest
 from memory_v2.errors import PageExists
 from memory_v2.memory import Memory
 from memory_v2.operations import commit
+from memory_v2.operations.context import Freshness
 from memory_v2.operations.draft import Draft
-from memory_v2.operations.freshness import Freshness
 from memory_v2.storage.local.storage import LocalStorage
 
 HAND = "# By hand\n\nThe heron is back.\n"

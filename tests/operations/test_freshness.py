@@ -11,7 +11,7 @@ import pytest
 
 import tests
 from memory_v2 import Memory
-from memory_v2.operations import freshness
+from memory_v2.operations import context
 from memory_v2.storage.base import Stamp
 from memory_v2.storage.history import EXTERNAL
 from memory_v2.storage.local.storage import LocalStorage
@@ -32,9 +32,9 @@ class Counting(LocalStorage):
 @pytest.fixture
 def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counting:
     """A small tree. A look at it stays fresh for an hour, however slow the machine is."""
-    monkeypatch.setattr(freshness, "MAX_AGE", HOUR)
-    monkeypatch.setattr(freshness, "LOOKS_COST", 1e-9)
-    monkeypatch.setattr(freshness, "QUICK_LOOK", 0.0)
+    monkeypatch.setattr(context, "MAX_AGE", HOUR)
+    monkeypatch.setattr(context, "LOOKS_COST", 1e-9)
+    monkeypatch.setattr(context, "QUICK_LOOK", 0.0)
     with Memory(LocalStorage(tmp_path)) as memory:
         memory.write("# Tea\n\nEarl Grey is with the cups.", "tea")
     return Counting(tmp_path)
@@ -66,7 +66,7 @@ def test_what_the_memory_writes_itself_is_found_without_a_look(storage: Counting
 def test_an_edit_by_hand_is_found_after_a_second_at_the_latest(
     storage: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(freshness, "MAX_AGE", tests.MAX_AGE)
+    monkeypatch.setattr(context, "MAX_AGE", tests.MAX_AGE)
     with Memory(storage) as memory:
         memory.search("Assam")
         looked = time.monotonic()
@@ -136,7 +136,7 @@ def test_what_another_process_has_changed_may_be_a_link_meanwhile(storage: Count
 def test_writes_of_another_process_do_not_hide_an_edit_by_hand(
     storage: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(freshness, "MAX_AGE", tests.MAX_AGE)
+    monkeypatch.setattr(context, "MAX_AGE", tests.MAX_AGE)
     with Memory(storage) as memory, Memory(LocalStorage(Path(storage.where))) as other:
         memory.search("Assam")
         looked = time.monotonic()

@@ -9,7 +9,7 @@ import pytest
 
 from memory_v2.memory import Memory
 from memory_v2.models.base import Reply, ToolCall
-from memory_v2.operations.spoken import dates_meant, words_told
+from memory_v2.operations.guard import dates_meant, words_told
 from memory_v2.tree.block import parse_blocks
 from memory_v2.tree.page import new_page
 from tests.operations.scenes import body, call, calls, offline, scripted

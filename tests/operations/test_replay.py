@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from memory_v2.agent.limits import Limits
 from memory_v2.errors import InvalidPath, InvalidText, ModelError, NotAllowed, PageExists, SilicaError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Model, Reply, Usage
 from memory_v2.models.briefs import GradeBrief, RouteBrief, SearchBrief, SplitBrief, WriteBrief
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.operations.replay import Replay
+from memory_v2.settings import Limits
 from memory_v2.storage.base import ANY, Expected, MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
@@ -160,7 +160,7 @@ def test_a_replay_on_the_disk_agrees_too_and_with_an_index_that_is_not_new(tmp_p
 def test_what_a_hostile_model_brought_about_can_be_done_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr("memory_v2.agent.ask.FIRST_WAIT", 0.0)
+    monkeypatch.setattr("memory_v2.agent.loop.FIRST_WAIT", 0.0)
     rng = random.Random(seed)
     model = ScriptedModel(Hostile(rng).answer, "hostile")
     memory = Memory(VolatileStorage(clock, tmp_path), model, threshold=SMALL, limits=Limits(turns=4), now=clock)

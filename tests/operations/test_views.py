@@ -8,8 +8,8 @@ from pathlib import Path
 from memory_v2.memory import Memory
 from memory_v2.models.base import Prompt, Reply
 from memory_v2.models.briefs import WriteBrief
+from memory_v2.operations.context import refresh
 from memory_v2.operations.draft import Draft
-from memory_v2.operations.freshness import refresh
 from memory_v2.operations.write import write_brief
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import parse_blocks

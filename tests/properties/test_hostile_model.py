@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from memory_v2.agent.limits import Limits
 from memory_v2.agent.loop import PLANNER_TURNS
 from memory_v2.errors import ModelError, PageExists
 from memory_v2.memory import Memory
@@ -20,6 +19,7 @@ from memory_v2.models.briefs import GradeBrief, RouteBrief, SearchBrief, SplitBr
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.operations.guard import missing_from
 from memory_v2.operations.write_task import FREE_REMOVAL
+from memory_v2.settings import Limits
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.trace.recording import Event, Trace
 from memory_v2.tree.block import encode, parse_blocks
@@ -448,7 +448,7 @@ def check_trace(trace: Trace, decided_by: str, degraded: str, done: Run) -> None
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_hostile_model_cannot_take_away(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A whole tree, the text, the truth about both, limits and grounded answers; and no chatter is left in it."""
-    monkeypatch.setattr("memory_v2.agent.ask.FIRST_WAIT", 0.0)  # it fails in earnest, but nobody has to wait for it
+    monkeypatch.setattr("memory_v2.agent.loop.FIRST_WAIT", 0.0)  # it fails in earnest, but nobody has to wait for it
     done = run(seed, tmp_path)
     assert not done.wrong, "\n".join(f"{kind}: {one}" for kind, found in done.wrong.items() for one in found[:9])
     assert min(done.decided["hostile"], done.decided["offline"]) > 8, "one of the two ways was hardly tried"

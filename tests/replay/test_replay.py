@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pytest_socket import SocketBlockedError
 
-import memory_v2.agent.ask
+import memory_v2.agent.loop
 import memory_v2.prompts
 from memory_v2.errors import SilicaError
 from memory_v2.operations.results import WriteResult
@@ -156,11 +156,11 @@ def change(file: Path, how: Callable[[Any], object]) -> None:
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Each try to have a model answer."""
     tries: list[object] = []
-    answer = memory_v2.agent.ask._answer
+    answer = memory_v2.agent.loop._answer
 
     def counting(*asked: Any) -> Any:
         tries.append(asked)
         return answer(*asked)
 
-    monkeypatch.setattr(memory_v2.agent.ask, "_answer", counting)
+    monkeypatch.setattr(memory_v2.agent.loop, "_answer", counting)
     return tries

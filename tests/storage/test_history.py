@@ -384,6 +384,69 @@ def test_after_many_revisions_their_objects_become_a_pack(folder: Path, monkeypa
     assert complaints(folder) == []
 
 
+@pytest.mark.parametrize("packs", [True, False])
+def test_what_a_power_cut_has_taken_is_in_the_pack_that_follows(
+    packs: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = GitHistory(folder)
+    ids = three(history)
+    before = [history.pages(one) for one in ids]
+    shutil.rmtree(folder / FOLDER / "objects" / ids[0][:2])  # whatever packs needs the newest revision only
+    if packs:
+        history.pack()
+    else:
+        monkeypatch.setattr("memory_v2.storage.local.git_objects.MAX_UNFLUSHED", 3)
+        history.record({"memory": b"on"}, entry(3))
+    assert [GitHistory(folder).pages(one) for one in ids] == before
+    assert complaints(folder) == []
+
+
+def test_a_damaged_copy_of_the_objects_replaces_none_that_is_whole(folder: Path) -> None:
+    history = GitHistory(folder)
+    ids = three(history)
+    before = history.pages(ids[1])
+    (folder / FOLDER / "objects" / ids[0][:2] / ids[0][2:]).unlink()
+    for file in (folder / FOLDER / UNFLUSHED).iterdir():
+        data = file.read_bytes()
+        file.write_bytes(data[:-9] + bytes([data[-9] ^ 1]) + data[-8:])
+    with pytest.raises(HistoryDamaged):
+        history.read(ids[0], "memory")
+    assert history.pages(ids[1]) == before
+
+
+def test_objects_and_then_the_branch_are_synced_before_a_record_returns(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history, place, real = GitHistory(folder), folder / FOLDER, os.fsync
+    branch, copies = place / BRANCH.decode(), place / UNFLUSHED
+    synced: list[tuple[int, bytes]] = []
+
+    def note(descriptor: int) -> None:
+        synced.append((os.fstat(descriptor).st_ino, branch.read_bytes() if branch.exists() else b""))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    first = history.record({"memory": b"x"}, entry())
+    made = [
+        folder,
+        place,
+        place / "HEAD",
+        place / "config",
+        place / "refs",
+        branch,
+        branch.parent,
+        copies,
+        copies / first,
+    ]
+    assert [file for file in made if file.stat().st_ino not in dict(synced)] == []
+    synced.clear()
+    newest = history.record({"memory": b"y"}, entry(1))
+    files = [copies / newest, copies, branch, branch.parent]
+    assert synced == [
+        (file.stat().st_ino, f"{newest if file == branch.parent else first}\n".encode()) for file in files
+    ]
+
+
 def test_each_that_is_set_aside_is_kept(folder: Path) -> None:
     history = GitHistory(folder)
     for number in range(1, 4):

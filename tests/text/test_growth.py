@@ -9,7 +9,7 @@ import pytest
 
 from memory_v2.models.offline.naming import terms_of
 from memory_v2.models.offline.topics import is_aside, sentences
-from memory_v2.operations.pieces import times_of
+from memory_v2.operations.split import times_of
 from memory_v2.text.negation import denied
 from memory_v2.text.statement import Lines
 from memory_v2.tree.block import Block

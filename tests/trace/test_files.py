@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from memory_v2.agent.limits import Cost, Limits
+from memory_v2.agent.operation import Cost
 from memory_v2.errors import InvalidText, NotAllowed, NotRecorded, StorageError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply, ToolCall
 from memory_v2.models.scripted import ScriptedModel
+from memory_v2.settings import Limits
 from memory_v2.storage.base import ANY, Expected
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.trace.files import FORMAT, Traces, load_trace
 from memory_v2.trace.recorded import RecordedModel
-from memory_v2.trace.recording import Trace
+from memory_v2.trace.recording import FORMAT, Trace, Traces, load_trace
 from memory_v2.tree.block import encode
 from tests.operations.scenes import call, calls
 from tests.properties.whole import clock, stands
@@ -287,7 +287,7 @@ def test_so_many_are_kept_and_the_oldest_go_first(tmp_path: Path) -> None:
 def test_many_of_one_kind_do_not_push_out_those_of_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, then: str
 ) -> None:
-    monkeypatch.setattr("memory_v2.trace.files.MAX_BYTES", 1_000_000)
+    monkeypatch.setattr("memory_v2.trace.recording.MAX_BYTES", 1_000_000)
     for traces, long in ((Traces(tmp_path / "count", 6), 0), (Traces(tmp_path / "size", 100), 150_000)):
         names = [keep(traces, NOW, first, text="a" * long) for _ in range(4)]
         names += [keep(traces, NOW, then, text="a" * long) for _ in range(9)]
@@ -301,7 +301,7 @@ def test_however_many_may_be_kept_they_take_no_more_room_than_that(
     traces = Traces(tmp_path, 100)
     names = [keep(traces)]
     size = next(tmp_path.iterdir()).stat().st_size
-    monkeypatch.setattr("memory_v2.trace.files.MAX_BYTES", int(room_for * size))
+    monkeypatch.setattr("memory_v2.trace.recording.MAX_BYTES", int(room_for * size))
     names += [keep(traces, NOW + timedelta(seconds=n)) for n in range(1, 6)]
     assert {file.stat().st_size for file in tmp_path.iterdir()} == {size}
     assert traces.names() == names[-kept:]

@@ -12,13 +12,12 @@ from typing import Any
 
 import pytest
 
-from memory_v2.agent.ask import TRIES
-from memory_v2.agent.limits import Limits
+from memory_v2.agent.loop import TRIES
 from memory_v2.errors import InvalidSetting, InvalidText, ModelError, NotRecorded
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Model, Reply, ToolCall, Usage
 from memory_v2.models.scripted import Answer, ScriptedModel
-from memory_v2.settings import DEFAULT_THRESHOLD
+from memory_v2.settings import DEFAULT_THRESHOLD, Limits
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.trace.recorded import RecordedModel
 from memory_v2.trace.recording import Event
@@ -269,7 +268,7 @@ FAILURES: dict[str, tuple[list[Any], str]] = {
 def test_a_failure_is_played_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: list[Any], reason: str
 ) -> None:
-    monkeypatch.setattr("memory_v2.agent.ask.FIRST_WAIT", 0.0)
+    monkeypatch.setattr("memory_v2.agent.loop.FIRST_WAIT", 0.0)
     events, before = record(tmp_path, *script, limits=Limits(turns=3))
     memory = tree(RecordedModel(events, "scripted"), limits=Limits(turns=3))
     result = memory.write(FACT)
@@ -287,7 +286,7 @@ def test_a_limit_that_was_reached_is_reached_again_where_it_is_higher(tmp_path: 
 
 
 def test_a_failure_that_has_passed_is_not_waited_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory_v2.agent.ask.FIRST_WAIT", 0.0)
+    monkeypatch.setattr("memory_v2.agent.loop.FIRST_WAIT", 0.0)
     events, before = record(tmp_path / "first", BUSY, LOOK, BUSY, BUSY, PLACE)
     assert sum(event["event"] == "failed" for event in events) == 3
     model = RecordedModel(events)

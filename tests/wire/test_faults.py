@@ -131,7 +131,7 @@ def tried() -> Iterator[Any]:
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """The waits between two tries take no time; what a provider asks for is waited for."""
-    monkeypatch.setattr("memory_v2.agent.ask.FIRST_WAIT", 0.0)
+    monkeypatch.setattr("memory_v2.agent.loop.FIRST_WAIT", 0.0)
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from memory_v2.models.base import AssistantMessage, Conversation, Reply, ToolCall, ToolResult
 from memory_v2.models.briefs import ConsolidateBrief, GradeBrief, RouteBrief, SearchBrief, SplitBrief, WriteBrief
+from memory_v2.tree.numbers import show_numbers
 
 
 class OfflinePlanner:
@@ -19,18 +20,14 @@ class OfflinePlanner:
         plain = any(isinstance(message, AssistantMessage) for message in conversation.messages)
         match conversation.brief:  # each kind imports what it needs: a search must not wait for what a split needs
             case ConsolidateBrief() as brief:
-                from memory_v2.models.offline.observations import file_observations
+                from memory_v2.models.offline.filing import file_observations
 
                 results = (message for message in conversation.messages if isinstance(message, ToolResult))
                 calls = file_observations(brief, [one.call for one in results if not one.is_error] if plain else None)
             case RouteBrief() as brief:
-                from memory_v2.models.offline.observations import leave_all
-
-                calls = leave_all(brief)
+                calls = _left(brief)
             case GradeBrief() as brief:
-                from memory_v2.models.offline.observations import grade_as_guessed
-
-                calls = grade_as_guessed(brief)
+                calls = _graded(brief)
             case WriteBrief() as brief:
                 from memory_v2.models.offline.filing import file_text
 
@@ -52,3 +49,21 @@ def _found(brief: SearchBrief) -> tuple[ToolCall, ...]:
         return (ToolCall("no_answer", {"reason": "no page has a word of the question"}),)
     results = [{"place": f"p{number}", "score": hit.score} for number, hit in enumerate(brief.places[: brief.limit], 1)]
     return (ToolCall("answer", {"results": results}),)
+
+
+def _left(brief: RouteBrief) -> tuple[ToolCall, ...]:
+    """The call that leaves everything unsorted."""
+    numbers = show_numbers(range(1, len(brief.texts) + 1), "e")
+    return (ToolCall("leave", {"notes": numbers, "why": "no rule says where they belong"}),)
+
+
+def _graded(brief: GradeBrief) -> tuple[ToolCall, ...]:
+    """The calls that say of each line what its words hint at."""
+    found: dict[str, list[int]] = {}
+    for number, line in enumerate(brief.lines, 1):
+        for category in line.guesses:
+            found.setdefault(category, []).append(number)
+    return tuple(
+        ToolCall("grade", {"lines": show_numbers(numbers, "i"), "category": category})
+        for category, numbers in found.items()
+    )

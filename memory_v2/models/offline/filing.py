@@ -1,16 +1,16 @@
-"""Writing offline: a document becomes a page of its own; a note goes to the page and section that it is about. The text
-stays verbatim, together and in order."""
+"""Writing offline: a document becomes a page of its own; a note goes to the page and section that it is about; an
+observation to the page that it names, or to that of its domain. The text stays verbatim, together and in order."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import pairwise
 from typing import Any
 
 from memory_v2.models.base import ToolCall
-from memory_v2.models.briefs import WriteBrief
+from memory_v2.models.briefs import ConsolidateBrief, Observed, WriteBrief
 from memory_v2.models.offline.documents import (
     LONG_TEXT,
     SHORT_NOTE,
@@ -29,7 +29,7 @@ from memory_v2.text.speakers import speaker
 from memory_v2.text.words import content_words, normal, stem, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.headings import Outline
-from memory_v2.tree.numbers import show_numbers
+from memory_v2.tree.numbers import parse_numbers, show_numbers
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 
@@ -347,3 +347,40 @@ def nothing_new(numbers: Sequence[int], path: str, block: int) -> ToolCall:
     return ToolCall(
         "nothing_new", {"blocks": show_numbers(numbers, "n"), "said_in": [{"page": path, "blocks": str(block)}]}
     )
+
+
+def file_observations(brief: ConsolidateBrief, accepted: Sequence[ToolCall] | None = None) -> tuple[ToolCall, ...]:
+    """The calls that file the observations. If only some calls were `accepted`, what is left goes to the page that the
+    observations are sorted to, or to the root."""
+    if accepted is None:
+        return tuple(_observed(brief))
+    done = {number for call in accepted for number in parse_numbers(call.arguments["blocks"], len(brief.blocks), "n")}
+    left = [number for number in range(1, len(brief.blocks) + 1) if number not in done]
+    return (place(brief.path or brief.home or ROOT, left, None),)
+
+
+def _observed(brief: ConsolidateBrief) -> Iterator[ToolCall]:
+    known = known_blocks(brief)
+    looks = {view.page.path: Look(view.page) for view in brief.pages if view.page.piece is None}
+    catalogue = Catalogue(brief.tree)
+    first: dict[tuple[date | None, tuple[str, ...]], Sequence[int]] = {}
+    on: dict[str, list[int]] = {}
+    for one in brief.observed:
+        numbers = one.numbers
+        if all(number in known for number in numbers) and not came_back(brief, numbers, one.source.day):
+            yield from (nothing_new([number], *known[number]) for number in numbers)
+            continue
+        said = one.source.day, tuple(normal(brief.blocks[number - 1].content) for number in numbers)
+        if (other := first.setdefault(said, numbers)) is not numbers:
+            for number, same in zip(numbers, other, strict=True):
+                yield ToolCall("same_as", {"blocks": f"n{number}", "said_in": f"n{same}"})
+            continue
+        on.setdefault(_page_of(brief, one, looks, catalogue), []).extend(numbers)
+    yield from (place(path, placed, None) for path, placed in on.items())
+
+
+def _page_of(brief: ConsolidateBrief, one: Observed, looks: dict[str, Look], catalogue: Catalogue) -> str:
+    if brief.path is not None:
+        return brief.path
+    blocks = [brief.blocks[number - 1] for number in one.numbers]
+    return Subject(brief, looks, blocks, catalogue).page(by_name=bool(brief.home)) or brief.home or ROOT

@@ -47,8 +47,8 @@ from memory_v2.storage.local.git_trees import FILE, file_of, files_below, files_
 from memory_v2.tree.path import ENTRIES, is_entry
 
 if TYPE_CHECKING:
+    from memory_v2.storage.history import Rules
     from memory_v2.storage.local.git_rewrite import GitRewrite
-    from memory_v2.storage.rewriting import Rules
 
 FOLDER = "history.git"
 GIT_SECONDS = 0.2

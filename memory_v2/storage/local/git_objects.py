@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -77,6 +78,9 @@ class ObjectWriter:
     def pack_loose(self) -> int:
         """Writes all objects that have a file of their own as a pack, and removes those files once it is durable.
         Returns their number."""
+        for name, data in _objects_unflushed(self._unflushed):
+            if name.encode() not in self._store:  # a power cut has taken it, and nobody has asked for it since
+                _write_loose(self._folder, name, data, is_flushed=False)
         names = ["".join(file.parts[-2:]) for file in self._folder.glob("[0-9a-f][0-9a-f]/*")]
         loose = [self._store[name.encode()] for name in names if _is_id(name)]
         if loose:
@@ -98,23 +102,28 @@ class ObjectWriter:
 
 
 def restore(place: Path) -> None:
-    """Writes the objects of the newest revisions again that a power cut has taken. Files that are not whole, and disks
-    that are read-only, are passed over."""
-    for file in _files(place / UNFLUSHED):
-        with suppress(OSError, ValueError):
-            for name, data in _objects_in(read_bytes(file)):
-                _write_loose(place / "objects", name, data, is_flushed=True)
+    """Writes the objects of the newest revisions again that a power cut has taken. What cannot be written, as on a disk
+    that is read-only, is passed over."""
+    for name, data in _objects_unflushed(place / UNFLUSHED):
+        with suppress(OSError):
+            _write_loose(place / "objects", name, data, is_flushed=True)
+
+
+def _objects_unflushed(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """The names and the bytes of the objects of the newest revisions, as far as they are whole."""
+    for file in _files(folder):
+        with suppress(OSError, ValueError, zlib.error):
+            yield from _objects_in(read_bytes(file))
 
 
 def _objects_in(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """The names and the bytes of the objects in a file of `unflushed`. Raises `ValueError` if it is none."""
     while data:
         head, _, rest = data.partition(b"\n")
         name, size = head.decode("ascii").split(" ")
-        if not _is_id(name) or len(rest) < int(size):
-            raise ValueError("these are not the objects of a revision")
-        yield name, rest[: int(size)]
-        data = rest[int(size) :]
+        written, data = rest[: int(size)], rest[int(size) :]
+        if hashlib.sha1(zlib.decompress(written), usedforsecurity=False).hexdigest() != name:
+            raise ValueError("this is not the object of that name")
+        yield name, written
 
 
 def _write_loose(folder: Path, name: str, data: bytes, is_flushed: bool) -> None:

@@ -61,6 +61,7 @@ def make_repository(place: Path) -> None:
         Repo.init_bare(str(made), default_branch=b"main").close()
         for inside in (made, *made.rglob("*")):
             leave_to_owner_above(inside)
+        sync_folder(made / "refs")
         made.rename(place)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)

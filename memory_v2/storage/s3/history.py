@@ -15,9 +15,8 @@ from typing import Any
 
 from memory_v2.errors import StorageConflict, StorageError
 from memory_v2.storage.base import version_of
-from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision
+from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision, Rules
 from memory_v2.storage.names import SUFFIX
-from memory_v2.storage.rewriting import Rules
 from memory_v2.storage.s3.bucket import Bucket
 from memory_v2.storage.s3.cache import PageCache, RecordCache
 from memory_v2.storage.s3.chain import (

@@ -13,8 +13,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from memory_v2.storage.base import version_of
-from memory_v2.storage.history import Revision
-from memory_v2.storage.rewriting import Extent, Rules
+from memory_v2.storage.history import Extent, Revision, Rules
 from memory_v2.storage.s3.bucket import Bucket, Object
 from memory_v2.storage.s3.chain import (
     Body,
