@@ -137,7 +137,7 @@ class Entries:
     def age(self, apply: Apply = False) -> Plan:
         """Finds the entries that have expired; with `apply`, moves them to the archive in one operation. Raises
         `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(entries.ageing.age, apply)
+        return self._engine.run_on_entries(entries.upkeep.age, apply)
 
     def pack(
         self,
@@ -148,7 +148,7 @@ class Entries:
         """Finds the entries that are older than so many days and of less importance; with `apply`, packs them in the
         archive in one operation, many in a file. One that says no importance goes if it is archived. Raises
         `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(entries.ageing.pack, older_than, importance, apply)
+        return self._engine.run_on_entries(entries.upkeep.pack, older_than, importance, apply)
 
     def promote(
         self,
@@ -164,7 +164,7 @@ class Entries:
     def dedupe(self, apply: Apply = False) -> Plan:
         """Finds the entries that say the same, and those that nearly do; with `apply`, moves all but one of the same to
         the archive in one operation. Raises `StorageError`."""
-        return self._engine.run_on_entries(entries.dedup.dedupe, apply)
+        return self._engine.run_on_entries(entries.upkeep.dedupe, apply)
 
     def retract(
         self,

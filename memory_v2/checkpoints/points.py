@@ -18,8 +18,7 @@ from memory_v2.checkpoints.checkpoint import (
     read_checkpoint,
 )
 from memory_v2.entries.checking import record_entries, stored_paths
-from memory_v2.entries.entry_files import read_pack
-from memory_v2.entries.places import is_pack, place_of
+from memory_v2.entries.places import is_pack, place_of, read_pack
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting, NotAllowed, UsageError
 from memory_v2.operations.context import Context, refresh

@@ -1,4 +1,4 @@
-"""The verbs about the past of the pages: history, show, diff, blame, gc, undo, restore."""
+"""The verbs about the past of the pages: history, show, diff, blame, undo, restore."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from memory_v2.cli.output import (
 from memory_v2.cli.verb import Verb, json_option, with_memory
 from memory_v2.memory import Memory
 from memory_v2.serialize import document, shown_document
-from memory_v2.text.amounts import counted, size
+from memory_v2.text.amounts import counted
 from memory_v2.tree.path import ROOT, page_path
 
 if TYPE_CHECKING:
@@ -176,29 +176,6 @@ def blame(memory: Memory, page: str, as_json: bool) -> None:
     seen = on_terminal(sys.stdout)
     for row in table(LINES, [_blamed(line, seen) for line in lines]):
         out(row)
-
-
-@click.command(cls=Verb)
-@json_option
-@with_memory
-def gc(memory: Memory, as_json: bool) -> None:
-    """Pack the history into one file.
-
-    Nothing is lost. A large history takes less space afterwards and is read faster.
-
-    \b
-    Example:
-      silica memory gc
-    """
-    with working("packing the history"):
-        packed = memory.pack_history()
-    if as_json:
-        out_result(packed)
-    elif packed.objects:
-        sizes = f"{packed.bytes_before:,} → {size(packed.bytes_after)}"
-        out(f"history packed: {sizes}, {counted(packed.objects, 'object')}")
-    else:
-        out(f"nothing to pack: the history is {size(packed.bytes_after)}")
 
 
 def _row(operation: PastOperation, seen: bool) -> list[str]:

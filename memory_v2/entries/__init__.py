@@ -8,13 +8,11 @@ from memory_v2.lazy import submodules
 
 if TYPE_CHECKING:
     from memory_v2.entries import (
-        ageing,
         capture,
         checking,
         consolidation,
         curation,
         daryl,
-        dedup,
         domains,
         importing,
         reading,
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
         searching,
         sharing,
         store,
+        upkeep,
     )
 else:
     __getattr__ = submodules(__name__)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from memory_v2.entries.ageing import future_findings
 from memory_v2.entries.domains import DOMAINS_PAGE, domains
 from memory_v2.entries.entry import Domain, Entry, domain_named
 from memory_v2.entries.file import EntryFile
@@ -15,6 +14,7 @@ from memory_v2.entries.places import is_pack, is_stored_place, pack_of
 from memory_v2.entries.references import Targets, reference_findings
 from memory_v2.entries.sharing import Copies
 from memory_v2.entries.store import EntryStore
+from memory_v2.entries.upkeep import future_findings
 from memory_v2.errors import InvalidSetting, PageNotFound, StorageError, Unreadable
 from memory_v2.operations.check import Checkup
 from memory_v2.operations.check import check as check_tree

@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from memory_v2.entries.entry import Entry
-from memory_v2.entries.file import EntryFile, read_entry
-from memory_v2.entries.header import Written, changed_header
+from memory_v2.entries.file import EntryFile, Written, changed_header, read_entry
 from memory_v2.entries.places import Place, moved_to, place_of
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import EntryNotFound, InvalidSetting, NotAllowed, StorageConflict, StorageError

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
-from memory_v2.entries.entry_files import EntryFiles
 from memory_v2.entries.file import read_entry, text_line
-from memory_v2.entries.places import place_named, place_of
+from memory_v2.entries.places import EntryFiles, place_named, place_of
 from memory_v2.entries.references import references_of
 from memory_v2.errors import StorageError
 from memory_v2.index.entries import EntryIndex

@@ -1,22 +1,40 @@
-"""Searching pages and entries at once."""
+"""Searching pages and entries at once.
+
+Both are ranked as one set. What an entry answers is then multiplied by its confidence and by the weight that its age
+has left it, as of now; an entry that says no confidence counts in full, and so does a page.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 
+from memory_v2.entries.decay import age, has_expired, weight
 from memory_v2.entries.domains import domains
-from memory_v2.entries.entry import INBOX, SHARED, domain_named
-from memory_v2.entries.entry_files import EntryFiles
-from memory_v2.entries.places import check_agent
-from memory_v2.entries.recall import Recall, Wanted
+from memory_v2.entries.entry import INBOX, SHARED, Entry, domain_named
+from memory_v2.entries.file import read_entry, text_line
+from memory_v2.entries.indexing import name_of
+from memory_v2.entries.places import EntryFiles, check_agent, place_of
+from memory_v2.entries.references import references_of
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting
+from memory_v2.index.base import EntryHit, Hit
+from memory_v2.index.entries import EntryIndex, File, count_entries
+from memory_v2.index.lookup import POSTINGS
+from memory_v2.index.postings import Only
+from memory_v2.index.ranking import Ranked
+from memory_v2.index.said import speaks_of
+from memory_v2.index.sql import ENTRIES
+from memory_v2.index.tables import PAGE_OF
 from memory_v2.operations.context import Context
 from memory_v2.operations.operation import operation
 from memory_v2.operations.results import SearchResults
 from memory_v2.operations.search import search as search_tree
 from memory_v2.operations.search_request import SearchRequest
 from memory_v2.operations.texts import checked_day
+from memory_v2.text.calendar import Calendar
 from memory_v2.validate import share_given
 
 OF_ENTRIES = ("agent", "domain", "tags", "min_confidence")
@@ -89,3 +107,213 @@ def _home(context: Context, domain: object) -> str:
         return domain
     names = ", ".join(one.name for one in known)
     raise InvalidSetting(f"there is no domain {domain!r}: the domains are {names} and {INBOX}")
+
+
+CROSSED = 0.5
+"""What an entry keeps of the score of the one that a reference joins it to: it answers at second hand."""
+AS_WELL = 0.8
+"""Which part of an entry's score a page must have to answer as well, if the entry was worked into it. One that has less
+tells something else there, or has lost the words."""
+MOST_CROSSED = 20
+"""From how many of the best hits references are followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which entries are searched: of an agent and the shared ones; whose home is this domain (the inbox if it is
+    empty), or the page `under` or one below it; with all of these tags; with at least this confidence; of some days;
+    from some source; also archived ones; and with those that references join to what was found, if they are to be
+    `crossed`."""
+
+    agent: str | None = None
+    home: str | None = None
+    under: str | None = None
+    tags: tuple[str, ...] = ()
+    min_confidence: float | None = None
+    since: date | None = None
+    until: date | None = None
+    source: str = ""
+    archived: bool = False
+    crossed: bool = False
+
+    def condition(self, archived: bool, any_archived: bool = True) -> Only:
+        """The condition on entries, in SQL, for those in the archive or those that are not."""
+        given: dict[str, object] = {}
+        parts = ["archived = 1"] if archived else ["archived = 0"] if any_archived else []
+        if self.agent is not None:
+            parts.append("space IN (:agent, :shared)")
+            given |= {"agent": self.agent.casefold(), "shared": SHARED}
+        if self.home is not None:
+            parts.append("home = :home")
+            given["home"] = self.home.casefold()
+        if self.under is not None:
+            parts.append("(home = :under OR substr(home, 1, length(:under) + 1) = :under || '/')")
+            given["under"] = self.under.casefold()
+        for number, tag in enumerate(self.tags):
+            parts.append(f"instr(tags, char(10) || :tag{number} || char(10))")
+            given[f"tag{number}"] = tag.casefold()
+        if self.min_confidence is not None:
+            parts.append("confidence >= :least")
+            given["least"] = self.min_confidence
+        if self.since is not None:
+            parts.append("day >= :since_day")
+            given["since_day"] = self.since.toordinal()
+        if self.until is not None:
+            parts.append("day <= :until_day")
+            given["until_day"] = self.until.toordinal()
+        if self.source:
+            parts.append("instr(source, :source)")
+            given["source"] = self.source.casefold()
+        return Only("".join(f" AND {part}" for part in parts), given)
+
+
+@dataclass
+class Recall:
+    """The entries of one search, which are ranked with the pages; see `EntrySearch`."""
+
+    index: EntryIndex
+    calendar: Calendar
+    wanted: Wanted
+    stored: EntryFiles
+    shown: int
+    """How many answers are asked for."""
+    alone: bool = False
+    """Whether only entries are searched."""
+    left_out: int | None = None
+    """How many archived entries would be among the answers and were left out; `None` before anything was found."""
+
+    def conditions(self, tables: sqlite3.Connection) -> list[Only]:
+        """Those in the archive are looked for too, and counted if they are not wanted."""
+        archived = self.wanted.condition(archived=True)
+        if not count_entries(tables, archived, 1):
+            return [_on_passages(tables, self.wanted.condition(archived=False, any_archived=False))]
+        return [_on_passages(tables, self.wanted.condition(archived=False)), _on_passages(tables, archived)]
+
+    def hits(self, ranked: Sequence[Ranked], files: Mapping[int, File]) -> list[Hit]:
+        """A hit for each of these places; `files` has their entries by page."""
+        return [self._hit(one, files[one.place.page]) for one in ranked]
+
+    def arranged(self, hits: Sequence[Hit], limit: int) -> list[Hit]:
+        """The best hits by their scores: each entry once, none that has been worked into a page that answers as well,
+        and archived ones only if they are wanted."""
+        ordered = sorted(hits, key=lambda hit: -hit.score)
+        pages: dict[str, float] = {}
+        for hit in ordered:
+            if hit.entry is None:
+                pages.setdefault(hit.path, hit.score)
+        seen: set[str] = set()
+        kept: list[Hit] = []
+        left_out = 0
+        for hit in ordered:
+            if len(kept) == limit:
+                break
+            if hit.entry is None:
+                kept.append(hit)
+            elif hit.entry.id not in seen and not _is_told_by(pages, hit):
+                seen.add(hit.entry.id)
+                if not hit.entry.archived or self.wanted.archived:
+                    kept.append(hit)
+                elif len(kept) < self.shown:
+                    left_out += 1
+        self.left_out = left_out if self.left_out is None else self.left_out
+        return self._crossed(kept, limit) if self.wanted.crossed else kept
+
+    def _hit(self, one: Ranked, file: File) -> Hit:
+        place, entry = one.place, _entry_in(file)
+        day = _day_of(entry, self.calendar)
+        told = self._told(entry, one.score)
+        last = place.first_line + place.text.count("\n")
+        path, above = self.stored.where(file.path)
+        about = speaks_of(place.text, one.said, day)
+        score = told.answers * told.confidence * told.weight
+        first, last = place.first_line + above, last + above
+        return Hit(path, 1, first, last, place.text, score, day, (), one.found_by, about, one.signs, told)
+
+    def _told(self, entry: Entry, answers: float) -> EntryHit:
+        is_past = not self.wanted.archived and has_expired(entry.decay, age(entry, self.calendar))
+        return replace(entry_hit(entry, answers, self.calendar), past=is_past)
+
+    def _crossed(self, hits: Sequence[Hit], limit: int) -> list[Hit]:
+        """The hits, with the entries that references join to the best of them, one step either way."""
+        found = {hit.entry.id: hit for hit in hits if hit.entry}
+        for hit in hits[:MOST_CROSSED]:
+            for file, why in self._joined_to(hit):
+                entry = _entry_in(file)
+                if entry.id in found or (entry.archived and not self.wanted.archived):
+                    continue
+                found[entry.id] = self._at_second_hand(file, entry, hit.score, why)
+        others = [hit for hit in hits if hit.entry is None]
+        return sorted([*others, *found.values()], key=lambda hit: -hit.score)[:limit]
+
+    def _joined_to(self, hit: Hit) -> Iterator[tuple[File, str]]:
+        """The files of the entries that a hit names, and of those that name it, and why."""
+        if hit.entry is None:
+            yield from ((file, f"a reference to {hit.path}") for file in self.index.naming([hit.path.casefold()]))
+            return
+        name = hit.entry.id
+        own = self.index.called([name.casefold()])
+        named = (name_of(reference.target) for file in own for reference in references_of(_entry_in(file)))
+        for target in named:
+            called = self.index.called([target])
+            if len(called) == 1:  # a name that several entries have leads nowhere
+                yield called[0], f"a reference from {name}"
+        alone = name.rpartition("/")[2].casefold()
+        is_told_apart = len(self.index.called([alone])) == 1
+        for file in self.index.naming([name.casefold(), alone] if is_told_apart else [name.casefold()]):
+            yield file, f"a reference to {name}"
+
+    def _at_second_hand(self, file: File, entry: Entry, score: float, why: str) -> Hit:
+        told = self._told(entry, CROSSED * score)
+        text = entry.text.lstrip("\r\n")
+        path, above = self.stored.where(file.path)
+        first = above + text_line(entry, file.data) + entry.text.count("\n", 0, len(entry.text) - len(text))
+        text = text.rstrip("\r\n")
+        day = _day_of(entry, self.calendar)
+        score = told.answers * told.confidence * told.weight
+        last, signs = first + text.count("\n"), ((why, told.answers),)
+        return Hit(path, 1, first, last, text, score, day, (), why, signs=signs, entry=told)
+
+
+def _on_passages(tables: sqlite3.Connection, condition: Only) -> Only:
+    """A condition on entries as one on their passages."""
+    if not condition.sql:
+        return Only(kind=ENTRIES)
+    sql = f"AND EXISTS (SELECT 1 FROM entries WHERE entries.page = {PAGE_OF} {condition.sql})"
+    return Only(sql, condition.given, count_entries(tables, condition, POSTINGS) < POSTINGS, ENTRIES)
+
+
+def entry_hit(entry: Entry, answers: float, calendar: Calendar) -> EntryHit:
+    """What a hit says of an entry that answers so well."""
+    source = entry.source
+    return EntryHit(
+        id=entry.id,
+        agent=entry.space,
+        consolidated_into=entry.consolidated_into,
+        archived=entry.archived,
+        answers=round(answers, 4),
+        confidence=1.0 if entry.confidence is None else entry.confidence,
+        weight=round(weight(entry, calendar), 4),
+        decay=str(entry.decay),
+        source=source.author or source.channel or source.location or source.session or "",
+        tags=entry.tags,
+    )
+
+
+def _entry_in(file: File) -> Entry:
+    place = place_of(file.path)
+    assert place is not None, file.path
+    entry = read_entry(place, file.data).entry
+    assert entry is not None, file.path
+    return entry
+
+
+def _day_of(entry: Entry, calendar: Calendar) -> date:
+    observed = entry.observed_at
+    return calendar.day(observed) if isinstance(observed, datetime) else observed
+
+
+def _is_told_by(pages: Mapping[str, float], hit: Hit) -> bool:
+    """Whether a page, given with the score of its best hit, tells what an entry does that was worked into it: the page,
+    or a part of it that is named after `#`."""
+    into = hit.entry.consolidated_into if hit.entry else ()
+    return any(pages.get(told.partition("#")[0], 0.0) >= AS_WELL * hit.score for told in into)

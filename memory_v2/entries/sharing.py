@@ -16,8 +16,7 @@ from itertools import count
 
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.entry import SHARED, Entry
-from memory_v2.entries.file import written_moment
-from memory_v2.entries.header import Written, changed_header, read_header
+from memory_v2.entries.file import Written, changed_header, read_header, written_moment
 from memory_v2.entries.places import path_of
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting, UsageError

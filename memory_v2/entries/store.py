@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from memory_v2.agent.operation import new_id
 from memory_v2.entries.entry import Entry
-from memory_v2.entries.entry_files import EntryFiles, stored_changes
 from memory_v2.entries.file import EntryFile, read_entry
 from memory_v2.entries.places import (
+    EntryFiles,
     Place,
     entry_name,
     folder_of,
@@ -21,6 +21,7 @@ from memory_v2.entries.places import (
     month_of,
     path_of,
     place_of,
+    stored_changes,
 )
 from memory_v2.errors import EntryNotFound, InvalidPath, PageNotFound, StorageConflict, StorageError, Unreadable
 from memory_v2.index.known import KnownEntries, KnownEntry

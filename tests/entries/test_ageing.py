@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_v2.entries.ageing import plan_ageing
 from memory_v2.entries.decay import FADED, age, has_expired, weight, weight_at
 from memory_v2.entries.entry import NONE, Decay, DecayKind, Entry
+from memory_v2.entries.upkeep import plan_ageing
 from memory_v2.plan import Plan
 from tests.entries.made import DAY, at, made, noon
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memory_v2 import EntryNotFound, InvalidSetting, Memory, NotAllowed
-from memory_v2.entries.dedup import plan_deduping
 from memory_v2.entries.entry import Reference
+from memory_v2.entries.upkeep import plan_deduping
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage

@@ -10,8 +10,7 @@ import pytest
 
 from memory_v2 import EntryNotFound, Memory, NotAllowed
 from memory_v2.entries.entry import Decay, Reference, Source
-from memory_v2.entries.file import EntryFile, read_entry
-from memory_v2.entries.header import changed_header, read_header
+from memory_v2.entries.file import EntryFile, changed_header, read_entry, read_header
 from memory_v2.entries.places import place_of
 from memory_v2.storage.local.storage import LocalStorage
 

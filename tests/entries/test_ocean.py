@@ -6,11 +6,11 @@ from datetime import date, timedelta
 
 import pytest
 
-from memory_v2.entries.ageing import plan_ageing
 from memory_v2.entries.entry import Decay, Reference
-from memory_v2.entries.ocean import Vault, read_vault
+from memory_v2.entries.importing import Vault, read_vault
 from memory_v2.entries.references import Targets
 from memory_v2.entries.sharing import plan_promotion
+from memory_v2.entries.upkeep import plan_ageing
 from tests.entries.made import DAY, noon
 from tests.entries.test_sharing import NOW
 

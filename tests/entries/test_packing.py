@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2 import Memory
-from memory_v2.entries.entry_files import MAX_BYTES, can_be_packed, read_pack, stored_changes
 from memory_v2.entries.indexing import Source
-from memory_v2.entries.places import entry_name
+from memory_v2.entries.places import MAX_BYTES, can_be_packed, entry_name, read_pack, stored_changes
 from memory_v2.errors import InvalidSetting, NotAllowed, StorageConflict
 from memory_v2.index.entries import EntryIndex
 from memory_v2.index.store import Store
