@@ -21,7 +21,7 @@ from memory_v2.errors import (
     StorageError,
 )
 from memory_v2.memory import Memory
-from memory_v2.operations import history as operations
+from memory_v2.operations import commit as committing
 from memory_v2.operations.forget import Forgotten
 from memory_v2.storage.history import Change
 from memory_v2.storage.local import git_rewrite
@@ -470,8 +470,8 @@ def test_what_is_forgotten_meanwhile_is_not_brought_back(
                 wait(waiting, 0.5)
                 return stored(*arguments, **named)
 
-            stored = operations.commit
-            monkeypatch.setattr(operations, "commit", commit)
+            stored = committing.commit
+            monkeypatch.setattr("memory_v2.operations.history.commit", commit)
             getattr(memory, back)(revision)
             assert waiting[0].result().applied
         assert places(tmp_path) == [] and MARKER in memory.read("gate")
