@@ -7,8 +7,7 @@ from collections.abc import Callable
 from memory_v2.errors import NotAllowed, PageExists
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
-from memory_v2.operations.draft import Draft, page_above, unlinked
-from memory_v2.operations.follow import follow_renamed, linking, move_pages, turn_links
+from memory_v2.operations.draft import Draft, follow_renamed, linking, move_pages, page_above, turn_links, unlinked
 from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import DeleteResult, MovedPage, Result

@@ -14,8 +14,7 @@ from memory_v2.agent.operation import Cost
 from memory_v2.errors import PageNotFound, StorageError, Unreadable
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context, refresh
-from memory_v2.operations.draft import Draft, link_orphans
-from memory_v2.operations.follow import followed, renamed_by_hand
+from memory_v2.operations.draft import Draft, followed, link_orphans, renamed_by_hand
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Finding, Result
 from memory_v2.progress import with_progress

@@ -9,8 +9,7 @@ from memory_v2.errors import InvalidText, NotAllowed, PageExists, PageNotFound, 
 from memory_v2.operations.arrange import committed
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
-from memory_v2.operations.draft import Draft, name_source, unlinked
-from memory_v2.operations.follow import follow_renamed, linking, move_pages
+from memory_v2.operations.draft import Draft, follow_renamed, linking, move_pages, name_source, unlinked
 from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result

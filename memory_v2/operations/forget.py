@@ -16,8 +16,7 @@ from memory_v2.index import known
 from memory_v2.operations.arrange import stage_delete
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context, overgrown, refresh
-from memory_v2.operations.draft import Draft, unlinked
-from memory_v2.operations.follow import linking
+from memory_v2.operations.draft import Draft, linking, unlinked
 from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import check_text
 from memory_v2.settings import DEFAULT_TRACES

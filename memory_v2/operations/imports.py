@@ -16,8 +16,7 @@ from memory_v2.errors import InvalidText, NotAllowed, SilicaError, StorageError,
 from memory_v2.models.offline.describing import describe_page, listed_title
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
-from memory_v2.operations.draft import Draft, link_orphans
-from memory_v2.operations.follow import turn_links
+from memory_v2.operations.draft import Draft, link_orphans, turn_links
 from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result

@@ -15,8 +15,7 @@ from memory_v2.models.briefs import PageView, SplitBrief
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import MAX_CHILDREN, Context, has_loose_links, refresh
-from memory_v2.operations.draft import Draft, keep_sources
-from memory_v2.operations.follow import follow_parent
+from memory_v2.operations.draft import Draft, follow_parent, keep_sources
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.retold import tell_divided
 from memory_v2.operations.split_task import SplitTask

@@ -13,8 +13,7 @@ from memory_v2.models.base import Model
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context, refresh
-from memory_v2.operations.draft import Draft, link_orphans, name_source, page_above
-from memory_v2.operations.follow import follow_renamed
+from memory_v2.operations.draft import Draft, follow_renamed, link_orphans, name_source, page_above
 from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.rebase import Outdated, rebase

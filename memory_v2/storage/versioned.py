@@ -17,7 +17,7 @@ from datetime import datetime
 from memory_v2.errors import SilicaError, StorageConflict, StorageError, Unreadable
 from memory_v2.progress import with_progress
 from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, StateFiles, Stored, stored_page, version_of
-from memory_v2.storage.format import read_format, write_format
+from memory_v2.storage.format import Journal, journal_of, read_format, steps_between, write_format
 from memory_v2.storage.history import (
     COMPLETED_LATER,
     EXTERNAL,
@@ -32,7 +32,6 @@ from memory_v2.storage.history import (
 )
 from memory_v2.storage.merge import merged
 from memory_v2.storage.pending import LEFT, PendingNote
-from memory_v2.storage.rewriting import Journal, journal_of, steps_between
 from memory_v2.text.plain import shorten
 from memory_v2.tree.path import ENTRIES, fold
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory_v2.memory import Memory
-from memory_v2.operations import follow
+from memory_v2.operations import draft
 from tests.operations.scenes import SMALL, call, calls, offline, scripted
 from tests.properties.whole import faults, pages_of
 
@@ -56,7 +56,7 @@ def test_a_child_keeps_its_path_where_the_new_one_is_taken() -> None:
 
 
 def test_a_child_keeps_its_path_where_many_pages_would_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follow, "MAX_MOVED", 2)
+    monkeypatch.setattr(draft, "MAX_MOVED", 2)
     memory = split(club())
     assert {"alice", "alice/bees", "robert", "people"} <= pages_of(memory.storage).keys()
 
