@@ -42,10 +42,10 @@ from bench.locomo import (
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
 from memory_v2.index import full_text
+from memory_v2.index.days import Said
 from memory_v2.index.lookup import Found
-from memory_v2.index.question import Question as Parsed
 from memory_v2.index.ranking import QUESTION, Ranked, Weighing, rank
-from memory_v2.index.said import Said
+from memory_v2.index.terms import Question as Parsed
 
 BY_WORDS = {
     "own": "its words",

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memory_v2.index.dense.encoder import DIMENSIONS, PROJECTION, load_session, piece_vectors
-from memory_v2.index.dense.word_pieces import vocabulary
+from memory_v2.index.dense.encoder import DIMENSIONS, PROJECTION, load_session, piece_vectors, vocabulary
 
 _WORDS = slice(0, 8000, 4)
 """Which whole words of four letters or more are taken; the vocabulary begins with the most frequent ones."""

@@ -374,7 +374,7 @@ def points(signs: Iterable[tuple[str, float]]) -> Iterator[str]:
 
 def set_off(line: str, query: str) -> str:
     """The line with the words of the query in bold."""
-    from memory_v2.index.found_words import places_of_words  # loads SQLite, which other verbs do without
+    from memory_v2.index.terms import places_of_words  # loads SQLite, which other verbs do without
 
     parts, end = [], 0
     for start, stop in places_of_words(line, query):

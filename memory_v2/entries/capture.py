@@ -22,7 +22,7 @@ from memory_v2.entries.file import RELATED, day_or_moment, entry_data, one_of, r
 from memory_v2.entries.places import check_agent
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import EntryNotFound, InvalidPath, InvalidSetting, InvalidText, StorageError, UsageError
-from memory_v2.index.known import KnownEntry
+from memory_v2.index.dedup import KnownEntry
 from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import check_text, check_year
 from memory_v2.text.secrets import Secret, find_secrets, opening

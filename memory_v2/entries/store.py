@@ -24,7 +24,7 @@ from memory_v2.entries.places import (
     stored_changes,
 )
 from memory_v2.errors import EntryNotFound, InvalidPath, PageNotFound, StorageConflict, StorageError, Unreadable
-from memory_v2.index.known import KnownEntries, KnownEntry
+from memory_v2.index.dedup import KnownEntries, KnownEntry
 from memory_v2.operations.results import Finding
 from memory_v2.progress import with_progress
 from memory_v2.settings import DEFAULT_AGENT

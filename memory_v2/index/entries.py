@@ -15,13 +15,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple, Protocol, TypeVar
 
 from memory_v2.errors import PageNotFound, Unreadable
-from memory_v2.index.kept import Kept
 from memory_v2.index.lookup import Facts, read_facts
+from memory_v2.index.places import ENTRIES, packed
 from memory_v2.index.postings import Only
 from memory_v2.index.rows import Known, ParsedEntry, Prepared, page_digest, prepare_entry
-from memory_v2.index.sql import ENTRIES, packed
 from memory_v2.index.store import Store
-from memory_v2.index.tables import check_rows, drop_pages, put_pages, raise_state, read_state
+from memory_v2.index.tables import Kept, check_rows, drop_pages, put_pages, raise_state, read_state
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import MemoryStorage, Stamp
 

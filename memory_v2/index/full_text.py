@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -14,26 +15,28 @@ from typing import TYPE_CHECKING, TypeVar
 from memory_v2.errors import SilicaError, Unreadable
 from memory_v2.index.base import EntrySearch, Hit, PageRow, PageSource
 from memory_v2.index.coverage import NO_TERMS, Terms, told
+from memory_v2.index.days import LineDates, Past, known_days, read_said, said_in, speaks_of
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.entries import EntryIndex, File, read_files
-from memory_v2.index.hits import read_hits, said_then
-from memory_v2.index.kept import Kept
-from memory_v2.index.line_dates import LineDates, Past
 from memory_v2.index.lookup import Facts, Found, joined, look_up, read_facts
-from memory_v2.index.page_tables import Edits, OnChange, PageTables, last_updated
-from memory_v2.index.question import Question, parse_question
+from memory_v2.index.page_tables import (
+    Edits,
+    OnChange,
+    PageTables,
+    find_same,
+    find_words,
+    last_updated,
+    list_rows,
+    page_day,
+    read_pages,
+)
+from memory_v2.index.places import ENTRIES, kind_of, on_page, packed, packed_rows, passages_and_pages, read_places
 from memory_v2.index.ranking import CONSIDERED, MEANING, QUESTION, TEXT, Ranked, Weighing, rank
 from memory_v2.index.rows import IncomingPage, block_digest
-from memory_v2.index.said import said_in
 from memory_v2.index.spelling import respelled
-from memory_v2.index.sql import ENTRIES
 from memory_v2.index.store import Store, erase_file
-from memory_v2.index.tables import (
-    passages_and_pages,
-    read_state,
-)
-from memory_v2.index.texts import kind_of
-from memory_v2.index.unindexed import find_same, find_words, list_rows, page_day, read_pages
+from memory_v2.index.tables import Kept, read_state
+from memory_v2.index.terms import Question, parse_question
 from memory_v2.storage.history import NO_CHANGE, Change
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.text.dates import Span
@@ -45,6 +48,7 @@ from memory_v2.tree.path import ROOT
 
 if TYPE_CHECKING:
     from memory_v2.index.dense.meaning import Meaning
+
 
 Result = TypeVar("Result")
 
@@ -434,3 +438,44 @@ def _proposed(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> _Proposed
 
 def _is_entry(ranked: Ranked) -> bool:
     return kind_of(ranked.place.id) == ENTRIES
+
+
+LOOKED_THROUGH = 1_000
+"""How many places are looked through at most, those of the pages that changed last. If all of 10,000 pages have
+changed, a search for last week takes twice as long as another."""
+
+
+def read_hits(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Hit]:
+    """A hit for each place, in the same order."""
+    source = f"FROM {passages_and_pages()} WHERE passages.id IN (SELECT value FROM json_each(:places))"
+    given = {"places": packed(one.place.id for one in ranked)}
+    stored = {number: where for number, *where in packed_rows(tables, ("passages.id", "path", "block"), source, given)}
+    hits = []
+    for one in ranked:
+        place = one.place
+        path, block = stored[place.id]
+        text, lines = place.text, (place.first_line, place.last_line)
+        day, headings = date.fromordinal(one.said.day), tuple(json.loads(place.section))
+        about = speaks_of(text, one.said, day)
+        hits.append(Hit(path, block, *lines, text, one.score, day, headings, one.found_by, about, one.signs))
+    return hits
+
+
+def said_then(
+    tables: sqlite3.Connection, days: Sequence[Span], limit: int, within: Collection[str] | None, calendar: Calendar
+) -> list[Ranked]:
+    """The texts that were said on these days, the newest first. They stand on pages that have changed since."""
+    asked_for = known_days(tables, days)
+    first = max(asked_for.merged[0][0] - 1, 1)  # whatever the time zone
+    inside = "" if within is None else "AND path IN (SELECT value FROM json_each(:within))"
+    asked = (
+        f"SELECT passages.id FROM pages JOIN passages ON {on_page()} WHERE last_updated >= :first {inside} "
+        "ORDER BY last_updated DESC, path, first_line LIMIT :most"
+    )
+    given = {"first": date.fromordinal(first).isoformat(), "most": LOOKED_THROUGH}
+    rows = tables.execute(asked, given | ({} if within is None else {"within": packed(within)}))
+    places = [place for place in read_places(tables, [number for (number,) in rows]).values() if place.kind == "text"]
+    said = read_said(tables, places, calendar)
+    then = [one for one in places if asked_for.include(said[one.id].day, said[one.id].day)]
+    then.sort(key=lambda one: (-said[one.id].day, -said[one.id].turn, one.page, one.first_line))
+    return [Ranked(one, 0.0, f"date {date.fromordinal(said[one.id].day)}", said[one.id]) for one in then[:limit]]

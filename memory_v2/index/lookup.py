@@ -7,15 +7,22 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 
-from memory_v2.index.days import ON_A_DAY, Days, known_days
-from memory_v2.index.postings import ANYWHERE, Only, any_of, places_above
-from memory_v2.index.question import Question
-from memory_v2.index.said import Said, read_said, read_said_of_entries
-from memory_v2.index.scores import Scores
-from memory_v2.index.sql import ENTRIES, PAGES, Kind, packed, packed_rows
-from memory_v2.index.tables import PAGE_OF, SLOT_BITS, passages_and_pages
-from memory_v2.index.texts import Place, kind_of, read_places
-from memory_v2.index.vocabulary import Term, Vocabulary
+from memory_v2.index.days import ON_A_DAY, Days, Said, known_days, read_said, read_said_of_entries
+from memory_v2.index.places import (
+    ENTRIES,
+    PAGE_OF,
+    PAGES,
+    SLOT_BITS,
+    Kind,
+    Place,
+    kind_of,
+    packed,
+    packed_rows,
+    passages_and_pages,
+    read_places,
+)
+from memory_v2.index.postings import ANYWHERE, Only, Scores, Term, Vocabulary, any_of, places_above
+from memory_v2.index.terms import Question
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import Block
 from memory_v2.tree.link import find_links

@@ -1,20 +1,28 @@
-"""Keeping the tables in step with the pages: those whose stamps have changed are read again and compared."""
+"""The tables of the pages: kept in step with the pages, read as their graph, and done without when they have failed.
+
+Pages whose stamps have changed are read again and compared. Answers from the pages themselves are slow and simple.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+import re
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from memory_v2.errors import PageNotFound, SilicaError, Unreadable
-from memory_v2.index.base import PageSource
-from memory_v2.index.kept import Kept
-from memory_v2.index.line_dates import LineDates
-from memory_v2.index.links import digested, read_change, read_graph, read_graph_again
+from memory_v2.index.base import Hit, PageRow, PageSource
+from memory_v2.index.days import LineDates
+from memory_v2.index.places import packed
 from memory_v2.index.rows import IncomingPage, Known, page_digest, prepare_page
 from memory_v2.index.store import Store
 from memory_v2.index.tables import (
+    LINK_BITS,
+    LINKS_OF,
+    Kept,
     State,
     digest_of,
     drop_pages,
@@ -26,7 +34,113 @@ from memory_v2.index.tables import (
 )
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import Stamp
+from memory_v2.text.calendar import Calendar
+from memory_v2.tree.block import readable, split_lines
+from memory_v2.tree.graph import Edge, Graph, Node
 from memory_v2.tree.page import Page, read_page
+from memory_v2.tree.path import fold
+
+MANY = 4
+"""If more than one of so many pages have changed, the graph is read anew."""
+
+_LINKS = f"SELECT path, target, label, child FROM pages CROSS JOIN links ON {LINKS_OF}"
+"""CROSS JOIN reads the pages first. SQLite would else read all links once for each page."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A link as the tables have it: `target` is the folded path of a page, which need not exist."""
+
+    source: str
+    target: str
+    label: str
+    child: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeptGraph:
+    """The graph, and what tells which pages have changed since: each with its digest, as `digested` has them."""
+
+    graph: Graph
+    pages: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphChange:
+    """The pages that have changed, `None` for a removed one, and all links from the pages `linking`; and those changed
+    as `digested` had them `before` and has them `now`."""
+
+    pages: dict[str, Node | None]
+    linking: Collection[str]
+    links: Collection[LinkRow]
+    before: frozenset[str]
+    now: frozenset[str]
+
+    def applied(self, kept: KeptGraph) -> KeptGraph:
+        """The graph after the change."""
+        graph = kept.graph.changed(self.pages, {})
+        edges = _edges(self.links, graph)
+        graph = graph.changed({}, {source: edges.get(source, ()) for source in self.linking})
+        return KeptGraph(graph, kept.pages - self.before | self.now)
+
+
+def read_graph(tables: sqlite3.Connection) -> KeptGraph:
+    """The pages and their links, as `tree.graph.build_graph` makes them of the pages themselves."""
+    rows = tables.execute("SELECT path, size, title FROM pages ORDER BY path")
+    nodes = Graph({path: Node(path, size, title) for path, size, title in rows}, {})
+    links = _edges(_read_links(tables, f"{_LINKS} ORDER BY links.id"), nodes)
+    return KeptGraph(Graph(nodes.pages, links), digested(tables))
+
+
+def read_graph_again(tables: sqlite3.Connection, kept: KeptGraph) -> KeptGraph:
+    """The same, from that of older tables: a tenth of the work if few pages have changed."""
+    now = digested(tables)
+    unknown = frozenset(page for page in now if page.startswith("/"))  # they have no digest that could change
+    before, after = kept.pages - now | (unknown & kept.pages), now - kept.pages | unknown
+    if len(before | after) > len(now) // MANY:
+        return read_graph(tables)
+    return read_change(tables, before, after).applied(kept)
+
+
+def digested(tables: sqlite3.Connection, paths: Collection[str] | None = None) -> frozenset[str]:
+    """All pages, or these as far as they are indexed: the digest of each before its path."""
+    some = "" if paths is None else "WHERE path IN (SELECT value FROM json_each(:paths))"
+    asked = f"SELECT json_group_array(hex(digest) || '/' || path) FROM pages {some}"
+    return frozenset(json.loads(tables.execute(asked, {"paths": packed(paths or ())}).fetchone()[0]))
+
+
+def read_change(tables: sqlite3.Connection, before: frozenset[str], now: frozenset[str]) -> GraphChange:
+    """What has changed on pages that were digested so `before` and are `now`. To those that have come or gone, other
+    pages may link."""
+    had, has = ({page.partition("/")[2] for page in pages} for pages in (before, now))
+    rows = tables.execute(
+        "SELECT path, size, title FROM pages WHERE path IN (SELECT value FROM json_each(?))", (packed(has),)
+    )
+    pages: dict[str, Node | None] = dict.fromkeys(had)
+    pages |= {path: Node(path, size, title) for path, size, title in rows}
+    linking = {path for path, node in pages.items() if node}
+    if keys := [fold(path) for path in had ^ has]:
+        target_in = "target IN (SELECT value FROM json_each(?))"
+        asked = f"SELECT DISTINCT path FROM links JOIN pages ON pages.id = links.id >> {LINK_BITS} WHERE {target_in}"
+        linking |= {path for (path,) in tables.execute(asked, (packed(keys),))}
+    asked = f"{_LINKS} WHERE path IN (SELECT value FROM json_each(?)) ORDER BY links.id"
+    return GraphChange(pages, linking, _read_links(tables, asked, packed(linking)), before, now)
+
+
+def _read_links(tables: sqlite3.Connection, query: str, *given: object) -> list[LinkRow]:
+    return [LinkRow(*row) for row in tables.execute(query, given)]
+
+
+def _edges(links: Iterable[LinkRow], graph: Graph) -> dict[str, tuple[Edge, ...]]:
+    """The edges from each source: one for each target."""
+    found: dict[str, dict[str, Edge]] = {}
+    for link in links:
+        target = graph.known.get(link.target)
+        if target and target != link.source:
+            edge = Edge(link.source, target, link.label, bool(link.child))
+            found.setdefault(link.source, {}).setdefault(target, edge)
+    return {source: tuple(edges.values()) for source, edges in found.items()}
+
 
 logger = logging.getLogger(__name__)
 
@@ -223,3 +337,66 @@ def last_updated(source: PageSource, page: Page) -> datetime:
         return page.last_updated or source.get_modified_time(page.path)
     except PageNotFound:  # removed meanwhile, as the next refresh will find
         return datetime.fromtimestamp(0, UTC)
+
+
+_WORD = re.compile(r"\w+")
+
+
+def read_pages(source: PageSource) -> tuple[list[Page], dict[str, Unreadable]]:
+    """Every page, sorted by path, and those that cannot be read: they are among the pages, without their text."""
+    pages: list[Page] = []
+    unreadable: dict[str, Unreadable] = {}
+    for path in sorted(stamp.path for stamp in source.stamps()):
+        try:
+            pages.append(read_page(path, source.read(path).data))
+        except PageNotFound:  # removed meanwhile
+            continue
+        except Unreadable as error:
+            unreadable[path] = error
+            pages.append(read_page(path, b""))
+    return pages, unreadable
+
+
+def find_words(
+    pages: Iterable[Page], query: str, limit: int, within: Collection[str] | None, calendar: Calendar
+) -> list[Hit]:
+    """The blocks that have most words of a query, to the letter but for case; best first."""
+    asked = frozenset(_words(query))
+    found = (hit for page in pages if within is None or page.path in within for hit in _hits(page, asked, calendar))
+    return sorted(found, key=lambda hit: (-hit.score, hit.path, hit.first_line))[:limit]
+
+
+def find_same(pages: Iterable[Page], texts: Iterable[str]) -> dict[str, tuple[str, int]]:
+    """The page and block of each of these texts that is in the tree already, regardless of spacing and case."""
+    said: dict[str, tuple[str, int]] = {}
+    for page in pages:
+        for number, block in enumerate(page.blocks, 1):
+            said.setdefault(" ".join(_words(block.text)), (page.path, number))
+    return {text: said[plain] for text in texts if (plain := " ".join(_words(text))) in said and plain}
+
+
+def page_day(pages: Iterable[Page], path: str, calendar: Calendar) -> date | None:
+    """The day of the last change of a page, according to its metadata."""
+    moment = next((page.last_updated for page in pages if page.path == path), None)
+    return min(calendar.day(moment), calendar.today) if moment else None
+
+
+def list_rows(source: PageSource, pages: Iterable[Page]) -> list[PageRow]:
+    """The rows of these pages."""
+    return [PageRow(page.path, page.title, page.size, last_updated(source, page)) for page in pages]
+
+
+def _hits(page: Page, asked: frozenset[str], calendar: Calendar) -> Iterator[Hit]:
+    line = 1
+    for number, block in enumerate(page.blocks, 1):
+        text = readable(block.content)
+        first = line + len(split_lines(block.text[: block.text.find(block.content)]))
+        line += len(split_lines(block.text))
+        if matched := asked.intersection(_words(text)):
+            last, day = first + len(split_lines(text)) - 1, page_day([page], page.path, calendar)
+            score = len(matched) / len(asked)
+            yield Hit(page.path, number, first, last, text, score, day, (), ", ".join(sorted(matched)))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())

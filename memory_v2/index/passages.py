@@ -1,4 +1,4 @@
-"""Cutting a page into passages: the places that a search can find.
+"""Cutting a page into passages, the places that a search can find, with the days that are named for them.
 
 A passage is one block, or part of a block that is long or a conversation: small enough to be an answer, and always the
 exact words of the page. Its context (headings, speaker, day) is stored with it.
@@ -6,22 +6,83 @@ exact words of the page. Its context (headings, speaker, day) is stored with it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import groupby, pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
-from memory_v2.index.lines import line_id
-from memory_v2.index.named import Named, day_of_source, days_of_page, named_by
-from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal, may_have_year
+from memory_v2.text.calendar import named_day
+from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal, may_have_year, named_span
 from memory_v2.text.own_day import heading_day, last_date, newest_part, own_day, unmarked
 from memory_v2.text.sentences import sentences
 from memory_v2.text.speakers import speaker, speakers
+from memory_v2.text.words import normal
 from memory_v2.tree.block import Block, filled_lines, is_blank, readable, size_of, split_lines
 from memory_v2.tree.page import Page
 from memory_v2.tree.sections import CHILD_LINK, OURS, PROPERTY
-from memory_v2.tree.source import DATE, SOURCE, is_source_line, page_source, told_sources
+from memory_v2.tree.source import DATE, SOURCE, Source, is_source_line, page_source, told_sources
+
+_LINK = re.compile(r"\[\[[^\[\]|\r\n]*(?:\\?\|([^\[\]\r\n]*))?\]\]")
+
+
+@lru_cache(20_000)
+def line_id(line: str) -> int | None:
+    """A number made from the words of a line, without its markers and spacing and without the targets of its links;
+    `None` if it has no words. It fits into 64 bits."""
+    plain = normal(_LINK.sub(lambda link: link[1] or "", line.removeprefix("\ufeff")))
+    if not plain:
+        return None
+    return int.from_bytes(blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)
+
+
+def line_ids(lines: Iterable[str]) -> tuple[int, ...]:
+    """The ids of the lines that have words, each once."""
+    return tuple(dict.fromkeys(found for line in lines if (found := line_id(line)) is not None))
+
+
+class Named(NamedTuple):
+    """A day, or days from `since` to `until` (as ordinals), that a place names as those on which it was said. If they
+    stand in a line for the whole page, that has this `line` id: what was written after it has another day."""
+
+    since: int
+    until: int
+    line: int | None = None
+
+
+def named_by(span: Span, line: int | None = None) -> Named:
+    """These days, as named by a line for the whole page if its id is given."""
+    return Named(span.start.toordinal(), span.end.toordinal(), line)
+
+
+def day_of_source(source: Source) -> tuple[Named, ...]:
+    """The day of a source, or the one in its name; none if it has neither."""
+    day = source.day or named_day(source.name)
+    return (named_by(Span(day, day)),) if day else ()
+
+
+def days_of_page(page: Page) -> tuple[Named, ...]:
+    """The days of the page as a whole: as it was said, or as its path says."""
+    last = page.path.rsplit("/", 1)[-1]
+    by_name = [
+        span
+        for span in (named_span(last) or next((span for span, _, _ in find_dates(last)), None), heading_day(page.title))
+        if span
+    ]
+    if (day := page.said_on) is None:
+        return tuple(map(named_by, by_name))
+    told = next((line for line in _told(page) if str(day) in line and not line.startswith("last_updated")), "")
+    return tuple(map(named_by, (Span(day, day), *by_name), (line_id(told), *(None for _ in by_name))))
+
+
+def _told(page: Page) -> Iterator[str]:
+    """The lines of the metadata and of the front matter."""
+    yield from split_lines(page.metadata)
+    if page.blocks[:1] and page.blocks[0].kind == "front matter":
+        yield from split_lines(page.blocks[0].text)
+
 
 Kind: TypeAlias = Literal["text", "heading", "child link"]
 

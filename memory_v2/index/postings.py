@@ -1,4 +1,4 @@
-"""Which places have a term.
+"""Which places have a term, which terms of a question any place has, and the score by which places are proposed.
 
 Two full-text tables say that and no more: `words` has a row for each place, with the terms of its text, and `above` has
 those of the headings above, with one row for up to eight neighbours under the same ones. How often a term occurs in a
@@ -10,18 +10,17 @@ row's id: in `words` about how long the text is, in `above` how many places the 
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
+import sys
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
-from memory_v2.index.marks import stored
-from memory_v2.index.question import flattened
-from memory_v2.index.sql import PAGES, Kind
-from memory_v2.index.terms import terms
-from memory_v2.index.texts import Place, read_each
+from memory_v2.index.places import PAGES, Kind, Place, packed, packed_rows, passages_and_pages, read_each
+from memory_v2.index.terms import Question, flattened, stored, terms
 from memory_v2.text.words import is_latin
 
 ROW_BITS = 2
@@ -151,3 +150,122 @@ def _rows(
     asked = tables.execute(f"SELECT json_group_array(row) FROM ({found})", {**only.given, "match": match, "most": most})
     rows: list[int] = json.loads(asked.fetchone()[0])
     return rows
+
+
+VOCABULARIES = ("vocabulary", "vocabulary_above")
+"""The tables of all terms of a kind, each with the number of its rows that have it."""
+_SHORTEST = 5
+_LONGEST = 100
+"""How long a word may be, in characters, to be looked up in other forms. A longer one is a key or a hash."""
+_COMMON = 1_000
+"""In how many places a term stands for its number to be kept: counting takes longer the more there are."""
+
+
+class Term(NamedTuple):
+    """A term to look up, the word of the question for which it stands, and how many places have it."""
+
+    term: str
+    word: str
+    frequency: int
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The terms of a kind. It keeps the frequencies of common terms, so use it for one state of the tables."""
+
+    kind: Kind = PAGES
+    _common: dict[str, int] = field(default_factory=dict)
+
+    def known_terms(self, tables: sqlite3.Connection, question: Question) -> Iterator[Term]:
+        """The terms of a question that some place has, or has related ones of. For another word its parts stand in, for
+        one in camel case if all of them are known, or else a longer or shorter form: `citizen` for `citizenship`."""
+        for word, (whole, *parts) in question.terms.items():
+            count = sum(self.frequency(tables, form) for form in (whole, *question.forms.get(whole, ())))
+            if count := count or sum(self.frequency(tables, form) for form in question.related.get(whole, ())):
+                yield Term(whole, word, count)
+                continue
+            counts = {part: self.frequency(tables, part) for part in parts or self._forms(tables, whole)}
+            if word not in question.camel or all(counts.values()):
+                yield from (Term(part, word, count) for part, count in counts.items() if count)
+
+    def frequency(self, tables: sqlite3.Connection, term: str) -> int:
+        """How many places have a term, in their text or above it."""
+        if (kept := self._common.get(term)) is not None:
+            return kept
+        row = tables.execute(f"SELECT doc FROM {self.kind}vocabulary WHERE term = ?", (term,)).fetchone()
+        count = max(row[0] if row else 0, count_above(tables, term, self.kind))
+        if count >= _COMMON:
+            self._common[term] = count
+        return count
+
+    def _forms(self, tables: sqlite3.Connection, term: str) -> list[str]:
+        if not _SHORTEST <= len(term) <= _LONGEST or not term.isalpha():
+            return []
+        shorter = [term[:length] for length in range(len(term) - 1, max(_SHORTEST, len(term) * 3 // 5) - 1, -1)]
+        known = next((form for form in shorter if self.frequency(tables, form)), None)
+        longer = " UNION ALL ".join(
+            f"SELECT term, doc FROM {self.kind}{table} WHERE term > :term AND term < :end" for table in VOCABULARIES
+        )
+        best = f"SELECT term FROM ({longer}) ORDER BY doc DESC, term LIMIT 1"
+        found = tables.execute(best, {"term": term, "end": term + chr(sys.maxunicode)}).fetchall()
+        return [form for (form,) in found] or ([known] if known else [])
+
+
+K1, B = 1.2, 0.75
+"""The parameters of BM25."""
+ABOVE = 0.3
+"""What a term in a heading counts, relative to one in a text of average length."""
+
+
+class Scores:
+    """The scores of the places that have any of what is asked for: BM25, as if each term occurred once at most."""
+
+    def __init__(self, tables: sqlite3.Connection, count: int, average: float, only: Only) -> None:
+        """`count` is the number of all places, `average` their length in terms."""
+        self._tables = tables
+        self._count = count
+        self._only = only
+        self._shares = [(K1 + 1) / (1 + K1 * (1 - B + B * length / max(average, 1.0))) for length in LENGTHS]
+        self._scores: dict[int, float] = {}
+
+    def add(self, forms: Sequence[str], count: int) -> None:
+        """Adds what places have of a term, in any of its forms; `count` places have it."""
+        match, weight = any_of(forms), rarity(count, self._count)
+        self._add_rows(rows_of_words(self._tables, match, self._only), weight)
+        scores, above = self._scores, ABOVE * weight
+        for place in places_above(self._tables, match, self._only):
+            scores[place] = scores.get(place, 0.0) + above
+
+    def add_phrases(self, phrases: Sequence[str]) -> None:
+        """Adds what places have of some phrases."""
+        for phrase in phrases:
+            rows = rows_of_phrase(self._tables, phrase, self._only, COMPARED // len(phrases))
+            self._add_rows(rows, rarity(len(rows), self._count))
+
+    def best(self, limit: int) -> list[int]:
+        """The best places, best first. Ties are ordered by page and line, so the order of indexing does not matter."""
+        scores, best = self._scores, list(self._scores)
+        if len(best) > limit:
+            least = sorted(scores.values(), reverse=True)[limit - 1]
+            best = [place for place, score in scores.items() if score > least]
+            best += sorted(place for place, score in scores.items() if score == least)[: limit - len(best)]
+        if not best:
+            return []
+        listed = "SELECT value FROM json_each(:best)"
+        in_order = (
+            f"SELECT passages.id AS place FROM {passages_and_pages(self._only.kind)} "
+            f"WHERE passages.id IN ({listed}) ORDER BY path, first_line, place"
+        )
+        rows = packed_rows(self._tables, ("place",), f"FROM ({in_order})", {"best": packed(best)})
+        return sorted((place for (place,) in rows), key=lambda place: -scores[place])
+
+    def _add_rows(self, rows: Iterable[int], weight: float) -> None:
+        scores, of_length = self._scores, [weight * share for share in self._shares]
+        for row in rows:
+            place = row >> ROW_BITS
+            scores[place] = scores.get(place, 0.0) + of_length[row & LAST_BITS]
+
+
+def rarity(count: float, total: int) -> float:
+    """How much it says that a place has what `count` of `total` places have."""
+    return math.log(1 + (total - count + 0.5) / (count + 0.5))

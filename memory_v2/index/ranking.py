@@ -16,14 +16,11 @@ from functools import lru_cache, partial
 from heapq import heapify, heappop, heappushpop
 from typing import TypeAlias
 
+from memory_v2.index.coverage import Standing, Versions, Windows
+from memory_v2.index.days import Said
 from memory_v2.index.lookup import Found
-from memory_v2.index.marks import is_empty
-from memory_v2.index.question import Question, flattened
-from memory_v2.index.said import Said
-from memory_v2.index.terms import terms
-from memory_v2.index.texts import Place
-from memory_v2.index.versions import Versions
-from memory_v2.index.windows import Standing, Windows
+from memory_v2.index.places import Place
+from memory_v2.index.terms import Question, flattened, is_empty, terms
 from memory_v2.text.dates import Span, covers
 from memory_v2.text.retelling import are_versions
 from memory_v2.text.speakers import is_asked

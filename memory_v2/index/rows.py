@@ -15,10 +15,9 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple, TypeAlias
 
-from memory_v2.index.named import Named, named_by
-from memory_v2.index.passages import LINE_BYTES, Passage, days_in, passages
+from memory_v2.index.passages import LINE_BYTES, Named, Passage, days_in, named_by, passages
+from memory_v2.index.places import Place, pack_texts
 from memory_v2.index.terms import camel_parts, terms, terms_of
-from memory_v2.index.texts import Place, pack_texts
 from memory_v2.storage.base import Stamp
 from memory_v2.text.dates import Span
 from memory_v2.text.words import normal

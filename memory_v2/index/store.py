@@ -1,4 +1,6 @@
-"""Where the tables are: in memory, or in a SQLite file, which others may damage, lock or delete."""
+"""Where the tables are: in memory, or in a SQLite file, which others may damage, lock or delete. Each thread that uses
+them at the same time has a connection.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,171 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TypeVar
 
-from memory_v2.index.connections import FILE, Connections, delete, empty
-from memory_v2.index.tables import snapshot, transaction
+from memory_v2.index.tables import ASKED, SCHEMA, VERSION, check_rows, snapshot, transaction
+from memory_v2.storage.local.disk import create_private
+
+FILE = "index.sqlite"
+BUSY_SECONDS = 5.0
+"""Seconds to wait for another process's lock on the file before tables in memory are used instead. A transaction takes
+well under a second, so a process that holds the lock for longer has stopped."""
+MAX_IDLE = 4
+"""Connections that are kept open while nobody uses them; opening one takes 0.3 ms. Each may keep `CACHE_KIB`."""
+PAGE_BYTES = 512
+"""The size, in bytes, of a page of a new file. Each table and each index takes one at least; at SQLite's usual 4096,
+that is more than the text of a small memory. Of 1024 a row of compressed texts would leave half unused."""
+CACHE_KIB = 32_000
+"""How much of the file, in KiB, a connection keeps in memory: the whole index of about 4 MB of Markdown."""
+
+
+class Connections:
+    """The connections to one file, or the one connection to tables in memory.
+
+    The connection used last is used next, so a single thread uses a single connection, and its cache stays warm.
+    """
+
+    def __init__(self, file: Path | None, besides: str = "") -> None:
+        """`besides` is the SQL of tables that this file has besides those of every index."""
+        self.file = file
+        self.besides = besides
+        self.writer = threading.Lock()
+        """Held while writing. Threads queue here, in order; at SQLite's lock on the file they would have to poll."""
+        # Each connection to `:memory:` has its own tables, so all threads have to share one and take turns.
+        self._turn: AbstractContextManager[object] = nullcontext() if file else threading.Lock()
+        self._lock = threading.Lock()
+        self._idle: list[sqlite3.Connection] = []
+        self._inode: tuple[int, int] | None = None
+        self.is_retired = False
+        """Set when these connections must not be used again, because the file was closed or has failed."""
+
+    @contextmanager
+    def use(self) -> Iterator[sqlite3.Connection]:
+        """A connection for this thread alone. Raises `sqlite3.Error` if it cannot be opened."""
+        with self._turn:
+            tables = self._take()
+            is_sound = True
+            try:
+                yield tables
+            except (sqlite3.Error, UnicodeDecodeError):
+                is_sound = False
+                raise
+            finally:
+                self._put_back(tables, is_sound)
+
+    def retire(self) -> None:
+        """Closes the connections; one that is in use is closed when its user is done."""
+        with self._lock:
+            self.is_retired = True
+            while self._idle:
+                self._idle.pop().close()
+
+    def _take(self) -> sqlite3.Connection:
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        tables, inode = _open(self.file, self.besides)  # without the lock, as it may wait for another process
+        with self._lock:
+            is_first, self._inode = self._inode is None, self._inode or inode
+        with _closed_on_error(tables):
+            if self._inode != inode:
+                raise sqlite3.OperationalError(f"{self.file} was replaced by another file")
+            if is_first:
+                with snapshot(tables):
+                    check_rows(tables)
+        return tables
+
+    def _put_back(self, tables: sqlite3.Connection, is_sound: bool) -> None:
+        with self._lock:
+            if is_sound and not tables.in_transaction and not self.is_retired and len(self._idle) < MAX_IDLE:
+                self._idle.append(tables)
+            else:
+                tables.close()
+
+
+class _OtherVersion(Exception):
+    """The file was made by another version of this program."""
+
+
+def delete(file: Path) -> None:
+    """Removes the file and the files that SQLite keeps beside it."""
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+
+
+def _open(file: Path | None, besides: str) -> tuple[sqlite3.Connection, tuple[int, int]]:
+    """A new connection, and the device and inode of its file."""
+    if file is None:
+        return _connect(":memory:", besides), (0, 0)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        create_private(file)
+        try:
+            tables = _connect(str(file), besides)
+        except _OtherVersion:
+            delete(file)
+            return _open(file, besides)
+        with _closed_on_error(tables):
+            found = file.stat()
+    except OSError as error:
+        raise sqlite3.OperationalError(f"cannot open {file}") from error
+    return tables, (found.st_dev, found.st_ino)
+
+
+@contextmanager
+def _closed_on_error(tables: sqlite3.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        tables.close()
+        raise
+
+
+def _connect(name: str, besides: str) -> sqlite3.Connection:
+    tables = sqlite3.connect(name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    with _closed_on_error(tables):
+        tables.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        tables.execute("PRAGMA synchronous = OFF")
+        tables.execute("PRAGMA temp_store = MEMORY")
+        tables.execute("PRAGMA cell_size_check = ON")
+        tables.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        if _version(tables) != VERSION:
+            _create(tables, besides)
+        tables.execute(ASKED)
+    return tables
+
+
+def empty(tables: sqlite3.Connection, besides: str = "") -> None:
+    """Makes the tables anew, and the file without a trace of the old ones."""
+    with transaction(tables):
+        for kind in ("VIRTUAL TABLE", "TABLE"):
+            listed = tables.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
+            for name, sql in listed:
+                if str(sql).startswith(f"CREATE {kind}"):
+                    tables.execute(f"DROP TABLE IF EXISTS {name}")
+        _make_tables(tables, besides)
+    tables.execute("VACUUM")
+
+
+def _version(tables: sqlite3.Connection) -> int:
+    return int(tables.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _create(tables: sqlite3.Connection, besides: str) -> None:
+    with transaction(tables):
+        if _version(tables) == VERSION:  # made by another process while this one waited
+            return
+        if tables.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise _OtherVersion
+        _make_tables(tables, besides)
+
+
+def _make_tables(tables: sqlite3.Connection, besides: str) -> None:
+    for statement in f"{besides}{SCHEMA}".split(";\n"):
+        tables.execute(statement)
+
 
 Result = TypeVar("Result")
 

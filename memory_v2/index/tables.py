@@ -1,34 +1,40 @@
-"""The tables of the index, and how a page is inserted and removed."""
+"""The tables of the index, how a page is inserted and removed, and what is read from them once until they change."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import count, repeat
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
+from memory_v2.index.places import (
+    ENTRIES,
+    FIRST_ENTRY,
+    KINDS,
+    PAGES,
+    SLOT_BITS,
+    TOGETHER_BITS,
+    Kind,
+    on_page,
+    packed,
+    read_each,
+    text_sum,
+)
 from memory_v2.index.postings import ROW_BITS, term_rows
 from memory_v2.index.rows import STORED, Known, Prepared, Row
-from memory_v2.index.sql import ENTRIES, FIRST_ENTRY, KINDS, PAGES, Kind, packed
 from memory_v2.index.terms import EVERYTHING
-from memory_v2.index.texts import TOGETHER_BITS, read_each, text_sum
 
 VERSION = 12
 """The version of the tables. Raise it when the same pages would give other tables: older files are then rebuilt."""
 
-SLOT_BITS = TOGETHER_BITS
-"""How many bits of a passage's id number it within its slot; the bits above them are the slot's number. A page has as
-many slots as it needs, one after the other, and the number of the first is its id."""
 PAGE_BITS = 28 - SLOT_BITS - ROW_BITS
 """How many bits the digest of a path has that says at which slot a page begins. A row of `words` then has an id of four
 bytes, of seven bits each, where a term begins with it."""
 _NO_MORE = f"content='', columnsize=0, detail=none, tokenize=\"unicode61 remove_diacritics 0 {EVERYTHING}\""
 """The options of the full-text tables, as `index.postings` tells."""
-PAGE_OF = f"((passages.id >> {SLOT_BITS}) - passages.slot)"
-"""The id of a passage's page, in SQL."""
 LINK_BITS = 32
 """How many bits of a link's id number it within its page; the bits above them are the page's id."""
 LINKS_OF = f"links.id BETWEEN pages.id << {LINK_BITS} AND (pages.id + 1 << {LINK_BITS}) - 1"
@@ -83,21 +89,13 @@ PRAGMA user_version = {VERSION};
 """All tables: `entries` has what is looked up of an entry besides, `folders` the marks of their folders when they were
 last looked at; `vectors` the meaning of texts, as far as it was compared, `made_by` one encoder."""
 
+ASKED = "CREATE TEMP TABLE asked (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)"
+"""The days of the question, as each connection has them while it searches. The SQL then stays the same for any number
+of days, and each place takes one look into a B-tree."""
 COUNTED = ("pages", "passages", "texts", "voices", "links")
 """The tables whose rows are counted in `totals` as they are inserted and removed."""
 _FULL_TEXT = ("words_idx", "above_idx")
 """Of the full-text tables those whose rows are counted when all others have been written."""
-
-
-def passages_and_pages(kind: Kind = PAGES) -> str:
-    """The passages of a kind, each with its page, in SQL."""
-    return f"{kind}passages AS passages JOIN {kind}pages AS pages ON pages.id = {PAGE_OF}"
-
-
-def on_page(kind: Kind = PAGES) -> str:
-    """The condition, in SQL, that passages are those of a page."""
-    later = f"SELECT min(later.id) FROM {kind}pages AS later WHERE later.id > pages.id"
-    return f"passages.id >= pages.id << {SLOT_BITS} AND passages.id < coalesce(({later}), {1 << 58}) << {SLOT_BITS}"
 
 
 class State(NamedTuple):
@@ -268,3 +266,43 @@ def _last_slot(tables: sqlite3.Connection, before: int, kind: Kind) -> int:
 
 def _marks(row: Row) -> str:
     return ",".join("?" * len(row))
+
+
+Value = TypeVar("Value")
+
+
+class Kept(Generic[Value]):
+    """What `read` returns for the tables of a kind, cached until they change. If there is a quicker way from a value of
+    older tables to that of newer ones, `again` is it.
+
+    Threads need no lock: the value and the state that it belongs to are replaced together, never modified.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[sqlite3.Connection], Value],
+        again: Callable[[sqlite3.Connection, Value], Value] | None = None,
+        kind: Kind = PAGES,
+    ) -> None:
+        self._read = read
+        self._again = again
+        self._kind = kind
+        self._kept: tuple[State, Value] | None = None
+
+    def of(self, tables: sqlite3.Connection) -> Value:
+        """The value for this snapshot of the tables; read-only."""
+        state, kept = read_state(tables, self._kind), self._kept
+        if kept is None or kept[0] != state:
+            is_older = kept is not None and kept[0].tables == state.tables
+            value = self._again(tables, kept[1]) if kept and is_older and self._again else self._read(tables)
+            kept = self._kept = (state, value)
+        return kept[1]
+
+    def is_of(self, state: State) -> bool:
+        """Whether the value of this state is the one cached."""
+        return self._kept is not None and self._kept[0] == state
+
+    def follow(self, before: State, after: State, change: Callable[[Value], Value]) -> None:
+        """Replaces the value of state `before` with `change(value)` for state `after`, if it is the one cached."""
+        if (kept := self._kept) is not None and kept[0] == before:
+            self._kept = (after, change(kept[1]))

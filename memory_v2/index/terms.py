@@ -1,7 +1,8 @@
-"""What is looked up: the terms under which a text is found.
+"""The terms of texts and of questions: what is looked up.
 
 A term is a stem, so that `testing` finds `tests`. The stemmer is SQLite's own Porter, asked through a table of its
-vocabulary: texts and queries then meet in the same terms, and the full-text table needs none but to split at blanks.
+vocabulary: texts and queries then meet in the same terms, and the full-text table needs none but to split at blanks. A
+question has besides the speakers and days that it names, and whether it asks for a time.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 import re
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping, Sequence, Set
-from functools import cache, lru_cache
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cache, cached_property, lru_cache
+from itertools import chain, islice
 
-from memory_v2.text.lists import irregular, kinds, synonyms
-from memory_v2.text.words import has_cjk, matcher, words
+from memory_v2.text.dates import PartialDate, Span, asks_when, question_dates
+from memory_v2.text.lists import asking, interrogatives, irregular, kinds, new, particles, past, stopwords, synonyms
+from memory_v2.text.words import has_cjk, is_latin, matcher, proper_words, words
 
 EVERYTHING = "categories 'L* N* M* P* S* C*'"
 """A tokenizer that ends a token nowhere but at a blank: what the words of a text are has been decided before."""
@@ -161,3 +165,198 @@ class _Stems:
 @cache
 def _stems() -> _Stems:
     return _Stems()
+
+
+def says_one_of(phrases: frozenset[str], own: str) -> bool:
+    """Whether one of these phrases is in a text, given as its terms as they are stored."""
+    return any(phrase in own for phrase in _in_terms(phrases, is_latin(own)))
+
+
+def is_empty(term: str) -> bool:
+    """Whether a term is a function word, or a single Chinese character or a pair with one of the grammar."""
+    if has_cjk(term):
+        return len(term) == 1 or not particles().isdisjoint(term)
+    return term in _function_words()
+
+
+def says_new(asked: Iterable[str], own: str) -> bool:
+    """Whether a text has the word `new` before one of the terms asked for: `the new port`."""
+    return any(stored([word, term]) in own for word in _new_terms() for term in asked)
+
+
+def stored(found: Iterable[str]) -> str:
+    """Terms as they are stored: each has a blank of its own on both sides, to be counted by."""
+    return f" {'  '.join(found)} "
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    return frozenset().union(*terms_of(stopwords()))
+
+
+@cache
+def _new_terms() -> frozenset[str]:
+    return frozenset().union(*terms_of(new()))
+
+
+@cache
+def _in_terms(phrases: frozenset[str], in_latin: bool) -> tuple[str, ...]:
+    """The phrases as they stand in a text, or only those that a text `in_latin` letters can have; a pair of Chinese
+    characters is one term there."""
+    listed = sorted(phrase for phrase in phrases if is_latin(phrase) or not in_latin)
+    spelled = zip(listed, terms_of(listed), strict=True)
+    return tuple(stored([phrase] if has_cjk(phrase) else found) for phrase, found in spelled)
+
+
+def places_of_words(text: str, question: str) -> Iterator[tuple[int, int]]:
+    """The first character of each word of the text that the question has, and the one after it, in order. Words that
+    say nothing count only if the question has no others."""
+    asked = [word for word in words(question) if word not in stopwords()] or words(question)
+    wanted = {verbs().get(term, term) for word in asked for term in terms(word)}
+    wanted.update(*(verb_forms().get(term, ()) for term in wanted), *map(related, wanted))
+    tokens = list(matcher(r"[^\W_]+").finditer(text))
+    found = [False] * len(text)
+    for token, spelled in zip(tokens, terms_of([token[0] for token in tokens]), strict=True):
+        if has_cjk(token[0]):
+            for start in range(token.start(), token.end() - 1):
+                if text[start : start + 2] in wanted:
+                    found[start : start + 2] = [True, True]
+        elif not wanted.isdisjoint(spelled):
+            found[token.start() : token.end()] = [True] * len(token[0])
+    yield from (
+        (run.start(), run.end()) for run in matcher("1+").finditer("".join("01"[is_found] for is_found in found))
+    )
+
+
+_LONGEST = 100_000
+_MOST_WORDS = 300
+_MOST_QUOTED = 32
+_CAPITALS = re.compile(r"(?<![\w'])[A-Z]{2,4}(?![\w'])")
+"""A short word in capitals says something, even if it would not without them: `CI`, `US`."""
+_QUOTED = re.compile(r"\"([^\"\n]{2,200})\"|“([^”\n]{2,200})”|«([^»\n]{2,200})»|「([^」\n]{2,200})」|`([^`\n]{2,200})`")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A parsed query: `words` and `quoted` phrases are looked up; the rest affects the ranking."""
+
+    words: tuple[str, ...]
+    names: frozenset[str] = frozenset()
+    quoted: tuple[str, ...] = ()
+    whole: str = ""
+    dates: tuple[Span | PartialDate, ...] = ()
+    when: bool = False
+    past: bool = False
+    """Whether it asks for what was so before."""
+    proper: frozenset[str] = frozenset()
+    """The terms of names and numbers, as far as their spelling tells."""
+    every: tuple[str, ...] = ()
+    """All its words, each once, in order."""
+    camel: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The words in camel case, each with the words that it is made of."""
+    inflected: bool = True
+    """Whether the irregular forms of a verb count as the verb."""
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The phrases that lift a place that contains them verbatim: each quotation, and the whole query."""
+        return (*self.quoted, self.whole) if self.whole else self.quoted
+
+    @cached_property
+    def name_terms(self) -> tuple[str, ...]:
+        """The terms of the names that are not looked up."""
+        said = (word for name in sorted(self.names) for word in words(name) if word not in stopwords())
+        spelled = (term for word in said for term in terms(word))
+        return tuple(dict.fromkeys(term for term in spelled if all(term not in found for found in self.terms.values())))
+
+    @cached_property
+    def terms(self) -> dict[str, list[str]]:
+        """The terms of each word: the whole word first, then its parts. A form of a verb is looked up as the verb."""
+        spelled = {word: [*terms(word), *terms(" ".join(self.camel.get(word, ())))] for word in self.words}
+        known = verbs() if self.inflected else {}
+        return {word: [known.get(whole, whole), *parts] for word, (whole, *parts) in spelled.items()}
+
+    @cached_property
+    def forms(self) -> dict[str, Sequence[str]]:
+        """What else counts as a term that is looked up: `bought` as `buy`."""
+        known = verb_forms() if self.inflected else {}
+        return {whole: known[whole] for whole, *_ in self.terms.values() if whole in known}
+
+    def all_forms(self, term: str) -> tuple[str, ...]:
+        """A term that is looked up, and what else counts as it."""
+        return term, *self.forms.get(term, ())
+
+    @cached_property
+    def related(self) -> dict[str, Sequence[str]]:
+        """What a place may have instead of a term that is looked up: `dog` instead of `pet`."""
+        asked = [whole for whole, *_ in self.terms.values()] if self.inflected else []
+        apart = {*asked, *chain.from_iterable(self.forms.values())}
+        return {whole: others for whole in asked if (others := [one for one in related(whole) if one not in apart])}
+
+
+def parse_question(query: str, speakers: Collection[str], *, inflected: bool = True) -> Question:
+    """Parses a query in a memory with these speakers. Their names are not looked up, unless there are no other words:
+    a speaker's name is on every line of a conversation."""
+    query = query[:_LONGEST].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    found = list(dict.fromkeys(words(query)))
+    names = _named(query, found, speakers)
+    spoken = {word for name in names for word in words(name)}
+    capitals = set(words(" ".join(_CAPITALS.findall(query)))) if inflected and query != query.upper() else set()
+    telling = [word for word in found if (word in capitals or word not in stopwords()) and not _asks(word)]
+    looked_up = [word for word in telling if word not in spoken] or telling or found
+    return Question(
+        tuple(looked_up[:_MOST_WORDS]),
+        frozenset(names),
+        tuple(islice(_quoted(query), _MOST_QUOTED)),
+        flattened(query.strip(" \t\r\n\"'?!.？。！")) if len(found) > 1 else "",
+        tuple(dict.fromkeys(question_dates(query))),
+        asks_when(query),
+        says_one_of(past(), stored(terms(query))),
+        frozenset(term for name in proper_words(query) for word in words(name) for term in terms(word)[:1]),
+        tuple(found),
+        {run.lower(): parts for run, parts in camel_words(query).items()},
+        inflected,
+    )
+
+
+def asked_at_once(query: str) -> list[str]:
+    """The query, then each question of it if it asks several: they end at a question mark, or before `, when` or
+    `and when`."""
+    parts = [part for part in _ends().split(query[:_LONGEST]) if any(word not in stopwords() for word in words(part))]
+    return [query, *parts] if len(parts) > 1 else [query]
+
+
+@cache
+def _ends() -> re.Pattern[str]:
+    again = "|".join(sorted(map(re.escape, interrogatives())))
+    joined = r"(?:,|\b(?:and|or|und|oder|y|o|e|ou|et)\b)"
+    return re.compile(rf"[?？;；]|{joined}\s+(?:{joined}\s+)?(?=(?:{again})\b)", re.I)
+
+
+def _asks(word: str) -> bool:
+    """Whether a word of Chinese characters only asks: `哪个`."""
+    return has_cjk(word) and (word in asking() or not asking().isdisjoint(word))
+
+
+def _quoted(query: str) -> Iterator[str]:
+    for match in _QUOTED.finditer(query):
+        if flat := flattened("".join(filter(None, match.groups()))):
+            yield flat
+
+
+def _named(query: str, found: Collection[str], speakers: Iterable[str]) -> list[str]:
+    """The speakers that the query names. If the query has capital letters, a name must begin with one, so that `hope`
+    is not Hope. A capital at the start of the query does not make a stopword such as `Will` a name."""
+    capital = [set[str]() if token == token.casefold() else set(words(token)) for token in query.split()]
+    anywhere, later = set[str]().union(*capital), set[str]().union(*capital[1:])
+    written = {
+        word
+        for word in found
+        if word in later or (word not in stopwords() and (not anywhere or word in anywhere or not word.isascii()))
+    }
+    return [name for name in speakers if not written.isdisjoint(words(name))]
+
+
+def flattened(text: str) -> str:
+    """The text case-folded and with single spaces, to compare phrases."""
+    return " ".join(text.casefold().split())

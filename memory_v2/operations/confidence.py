@@ -8,7 +8,7 @@ from dataclasses import replace
 from memory_v2.index.base import Hit
 from memory_v2.index.coverage import BEST, FLOOR
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.index.question import asked_at_once
+from memory_v2.index.terms import asked_at_once
 from memory_v2.operations.results import EntryResult, SearchResult
 
 

@@ -9,8 +9,8 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from memory_v2.index.connections import FILE
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.store import FILE
 from memory_v2.operations.context import Context, Freshness
 from memory_v2.storage.overlay import OverlayStorage
 from memory_v2.text.calendar import Calendar

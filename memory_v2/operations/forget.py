@@ -12,7 +12,7 @@ from typing import Any
 
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, PageNotFound, StorageConflict, StorageError
-from memory_v2.index import known
+from memory_v2.index import dedup
 from memory_v2.operations.arrange import stage_delete
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context, overgrown, refresh
@@ -184,7 +184,7 @@ def erase(context: Context, pending: PendingErasure) -> None:
     context.storage.remove_leftovers(pending.leftovers)
     folder = context.storage.cache_folder
     context.index.erase(folder)
-    known.erase(folder)
+    dedup.erase(folder)
     context.freshness.expire()
 
 

@@ -15,9 +15,8 @@ import pytest
 from memory_v2 import Memory
 from memory_v2.entries.indexing import Source
 from memory_v2.errors import InvalidSetting
-from memory_v2.index.connections import FILE
 from memory_v2.index.entries import EntryIndex
-from memory_v2.index.store import Store
+from memory_v2.index.store import FILE, Store
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.results import EntryResult, SearchResults

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_v2.index.connections import FILE, MAX_IDLE, Connections
+from memory_v2.index.store import FILE, MAX_IDLE, Connections
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_v2.index.found_words import places_of_words
+from memory_v2.index.terms import places_of_words
 
 
 @pytest.mark.parametrize(

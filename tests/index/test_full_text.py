@@ -15,13 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError
-from memory_v2.index.connections import FILE
-from memory_v2.index.dense.vectors import KnownVectors
+from memory_v2.index.dense.meaning import KnownVectors
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.places import TOGETHER_BITS, pack_texts, read_places
 from memory_v2.index.postings import ROW_BITS, rows_of_words
-from memory_v2.index.store import Store
+from memory_v2.index.store import FILE, Store
 from memory_v2.index.tables import VERSION
-from memory_v2.index.texts import TOGETHER_BITS, pack_texts, read_places
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
@@ -271,7 +270,7 @@ def test_an_index_that_was_made_anew_is_as_small_as_it_can_be(storage: LocalStor
 def test_an_index_that_cannot_be_made_smaller_answers(
     storage: LocalStorage, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory_v2.index.connections.BUSY_SECONDS", 0.0)
+    monkeypatch.setattr("memory_v2.index.store.BUSY_SECONDS", 0.0)
     index = FullTextIndex(storage, cache)
     index.refresh()
     reader = sqlite3.connect(cache / FILE, isolation_level=None)
@@ -308,7 +307,7 @@ def test_a_file_that_cannot_be_written_is_left_alone(storage: LocalStorage, cach
 
 
 def test_a_locked_index_holds_up_nobody(storage: LocalStorage, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory_v2.index.connections.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("memory_v2.index.store.BUSY_SECONDS", 0.05)
     FullTextIndex(storage, cache).refresh()
     holder = sqlite3.connect(cache / FILE, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")

@@ -9,10 +9,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_v2.index.connections import Connections
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.index.links import digested, read_change, read_graph
+from memory_v2.index.page_tables import digested, read_change, read_graph
 from memory_v2.index.rows import IncomingPage, prepare_page
+from memory_v2.index.store import Connections
 from memory_v2.index.tables import put_pages
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import parse_blocks

@@ -11,8 +11,8 @@ import pytest
 
 from memory_v2.index import tables
 from memory_v2.index.base import Hit
-from memory_v2.index.connections import FILE
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.store import FILE
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.page import parse_page
 

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from memory_v2.index.connections import Connections
+from memory_v2.index.places import PAGE_OF, Place, read_places
 from memory_v2.index.postings import (
     LAST_BITS,
     ROW_BITS,
     UP_TO,
     Only,
+    Scores,
     any_of,
     count_above,
     places_above,
@@ -21,9 +22,8 @@ from memory_v2.index.postings import (
     rows_of_words,
 )
 from memory_v2.index.rows import IncomingPage, prepare_page
-from memory_v2.index.scores import Scores
-from memory_v2.index.tables import PAGE_OF, drop_pages, put_pages
-from memory_v2.index.texts import Place, read_places
+from memory_v2.index.store import Connections
+from memory_v2.index.tables import drop_pages, put_pages
 from memory_v2.tree.page import parse_page
 from tests.properties.whole import clock
 

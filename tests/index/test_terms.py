@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_v2.index import marks
 from memory_v2.index import terms as module
+from memory_v2.index.coverage import RELATED
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.rows import IncomingPage, prepare_page
 from memory_v2.index.terms import _stems, terms, verbs
-from memory_v2.index.windows import RELATED
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.lists import irregular, kinds, stopwords, synonyms
 from memory_v2.text.words import words
@@ -84,8 +83,8 @@ def test_the_first_search_of_a_process_asks_the_stemmer_a_few_times_only(
 
     stems = Counting()
     monkeypatch.setattr(module, "_stems", lambda: stems)
-    marks._function_words.cache_clear()
-    marks._in_terms.cache_clear()
+    module._function_words.cache_clear()
+    module._in_terms.cache_clear()
     storage = VolatileStorage()
     storage.write("page", b"The zebra eats leeks.\n\nThe zebra eats peas.\n")
     assert len(FullTextIndex(storage, None).search("zebra")) == 2
@@ -149,4 +148,4 @@ def test_no_irregular_form_has_the_stem_of_another_verb_or_of_a_function_word() 
     forms = irregular()
     assert len(verbs()) == len(forms)
     assert not verbs().keys() & {*verbs().values()}
-    assert not any(map(marks.is_empty, {*verbs().keys(), *verbs().values()}))
+    assert not any(map(module.is_empty, {*verbs().keys(), *verbs().values()}))

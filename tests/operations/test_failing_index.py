@@ -41,7 +41,7 @@ FAILURES: dict[str, tuple[str, Exception]] = {
     "a question": ("full_text.look_up", RecursionError("too deep")),
     "the ranking": ("full_text.rank", ZeroDivisionError()),
     "a query": ("full_text.look_up", sqlite3.OperationalError("Expression tree is too large")),
-    "every file": ("connections._connect", sqlite3.OperationalError("no such module: fts5")),
+    "every file": ("store._connect", sqlite3.OperationalError("no such module: fts5")),
     "blocks": ("full_text.block_digest", UnicodeEncodeError("utf-8", "x", 0, 1, "no reason")),
 }
 

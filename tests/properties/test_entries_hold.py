@@ -18,7 +18,7 @@ from memory_v2.entries.file import changed_header, entry_data, read_entry, read_
 from memory_v2.entries.places import place_of, stored_changes
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import EntryNotFound, NotAllowed, UsageError
-from memory_v2.index.known import FILE
+from memory_v2.index.dedup import FILE
 from memory_v2.memory import Memory
 from memory_v2.storage.base import ABSENT, MemoryStorage
 from memory_v2.storage.history import PageChange

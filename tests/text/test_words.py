@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_v2.index import marks
-from memory_v2.index.question import parse_question
+from memory_v2.index import terms
+from memory_v2.index.terms import parse_question
 from memory_v2.text import words as module
 from memory_v2.text.lists import fillers, stopwords
 from memory_v2.text.retelling import lost_words
@@ -228,7 +228,7 @@ def test_latin_text_waits_for_no_class_of_characters_of_other_scripts(monkeypatc
 
     real = re.compile
     monkeypatch.setattr(re, "compile", compile_noted)
-    for kept in (module._token, module.matcher, marks._in_terms):
+    for kept in (module._token, module.matcher, terms._in_terms):
         kept.cache_clear()
     assert words("It's `node.js`, v0.1.0.") == ["it", "node.js", "v0.1.0"]
     assert lost_words("The leeks are blue.", "The leeks are red.") == ["blue"]

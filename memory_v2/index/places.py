@@ -10,16 +10,60 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from memory_v2.index.sql import ENTRIES, FIRST_ENTRY, PAGES, Kind, packed
+Kind: TypeAlias = Literal["", "entry_"]
+"""A kind of passages: those of pages, or those of entries. It is what the names of their tables begin with."""
+PAGES: Final = ""
+ENTRIES: Final = "entry_"
+KINDS: Final[tuple[Kind, ...]] = (PAGES, ENTRIES)
+FIRST_ENTRY: Final = 1 << 23
+"""The least id of an entry in the tables. All pages have lower ones, so that a place is told by its id alone."""
+
+
+def packed(values: Iterable[object]) -> str:
+    """Values as one parameter, for `json_each`."""
+    return json.dumps(sorted(values, key=str))
+
+
+def packed_rows(
+    tables: sqlite3.Connection, columns: Sequence[str], source: str, given: Mapping[str, object]
+) -> list[list[Any]]:
+    """`SELECT columns source`, for integers, texts and NULL.
+
+    SQLite returns all rows as one JSON text. For each single row, Python gives up the interpreter lock and may wait
+    5 ms to get it back, so concurrent searches of 700 rows each would be slower than the same searches in turn."""
+    row = f"json_array({', '.join(columns)})"
+    [text] = tables.execute(f"SELECT json_group_array({row}) {source}", given).fetchone()
+    try:
+        rows: list[list[Any]] = json.loads(text)
+    except ValueError as error:
+        raise sqlite3.DatabaseError("the index holds a value that is neither a number nor a text") from error
+    return rows
+
 
 TOGETHER_BITS = 4
 """How many bits of a place's id number it among those that are stored together. More of them take less room, but a
 search reads more that it does not need."""
+SLOT_BITS = TOGETHER_BITS
+"""How many bits of a passage's id number it within its slot; the bits above them are the slot's number. A page has as
+many slots as it needs, one after the other, and the number of the first is its id."""
+PAGE_OF = f"((passages.id >> {SLOT_BITS}) - passages.slot)"
+"""The id of a passage's page, in SQL."""
 _RAW = -15
 """The parameter of zlib for a stream without a header and a check sum."""
+
+
+def passages_and_pages(kind: Kind = PAGES) -> str:
+    """The passages of a kind, each with its page, in SQL."""
+    return f"{kind}passages AS passages JOIN {kind}pages AS pages ON pages.id = {PAGE_OF}"
+
+
+def on_page(kind: Kind = PAGES) -> str:
+    """The condition, in SQL, that passages are those of a page."""
+    later = f"SELECT min(later.id) FROM {kind}pages AS later WHERE later.id > pages.id"
+    return f"passages.id >= pages.id << {SLOT_BITS} AND passages.id < coalesce(({later}), {1 << 58}) << {SLOT_BITS}"
 
 
 class Place(NamedTuple):
@@ -40,7 +84,7 @@ class Place(NamedTuple):
     """The number of its own terms."""
     text: str
     own: str
-    """Its terms, with blanks around each, as `marks.stored` has them; before it is stored, with one between them."""
+    """Its terms, with blanks around each, as `terms.stored` has them; before it is stored, with one between them."""
     section: str
     """The headings above, as JSON."""
     context: str

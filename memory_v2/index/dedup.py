@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TypeVar
 from zlib import crc32
 
-from memory_v2.index.connections import delete
+from memory_v2.index.store import delete
 from memory_v2.index.tables import transaction
 from memory_v2.storage.local.disk import create_private
 from memory_v2.text.words import content_words
