@@ -15,7 +15,7 @@ from memory_v2.plan import Plan
 from memory_v2.progress import with_progress
 from memory_v2.text.calendar import named_day
 from memory_v2.text.contradictions import Said, Statement, contradictions, stated, subject_of
-from memory_v2.text.own_day import heading_day, own_day
+from memory_v2.text.days import heading_day, own_day
 from memory_v2.text.secrets import find_secrets, masked, opening
 from memory_v2.text.words import normal
 from memory_v2.tree.alike import alike

@@ -22,7 +22,7 @@ from memory_v2.entries.places import is_pack, place_of, read_pack
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting, NotAllowed, UsageError
 from memory_v2.operations.context import Context, refresh
-from memory_v2.operations.history import put_back
+from memory_v2.operations.history import put_back, settled
 from memory_v2.operations.operation import operation
 from memory_v2.operations.results import Result
 from memory_v2.storage.history import Change, PageChange, Revision, compared
@@ -92,14 +92,18 @@ def load_checkpoint(context: Context, file: str | Path) -> Result:
         data = read_bytes(place)
     except OSError as error:
         raise UsageError(f"cannot read {place}: {error.strerror or error}") from error
-    return _put_back(context, read_checkpoint(data, str(file)))
+    with context.storage.lock():
+        result = _put_back(context, read_checkpoint(data, str(file)))
+    return settled(context, result)
 
 
 @operation("restore_checkpoint", changes="tree", recorded=True)
 def restore_checkpoint(context: Context, name: str) -> Result:
     """Makes all pages and entries those of a checkpoint, in one operation; the present ones stay in the history. Raises
     `NotAllowed`, `StorageError`."""
-    return _put_back(context, _files(context, _find(context, name)))
+    with context.storage.lock():  # else a text that is forgotten meanwhile would come back
+        result = _put_back(context, _files(context, _find(context, name)))
+    return settled(context, result)
 
 
 def _put_back(context: Context, files: Mapping[str, bytes]) -> Result:

@@ -29,8 +29,8 @@ from memory_v2.index.places import Place
 from memory_v2.index.postings import K1, B, Term, rarity
 from memory_v2.index.terms import Question, is_empty, says_new, says_one_of, terms, terms_of
 from memory_v2.text.dates import find_dates
+from memory_v2.text.days import newest_part, unmarked
 from memory_v2.text.lists import numbers, present, replacing, weekdays
-from memory_v2.text.own_day import newest_part, unmarked
 from memory_v2.text.words import has_cjk, proper_words, words
 
 RELATED = 0.5

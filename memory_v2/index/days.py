@@ -40,7 +40,7 @@ from memory_v2.index.store import Store
 from memory_v2.storage.history import EXTERNAL, Change, PageChange, Revision
 from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import PartialDate, Span, find_dates
-from memory_v2.text.own_day import newest_part, spoken_of
+from memory_v2.text.days import newest_part, spoken_of
 from memory_v2.tree.block import decode, readable, split_lines
 from memory_v2.tree.page import read_page
 from memory_v2.tree.path import is_entry

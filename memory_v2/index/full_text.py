@@ -40,7 +40,7 @@ from memory_v2.index.terms import Question, parse_question
 from memory_v2.storage.history import NO_CHANGE, Change
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.text.dates import Span
-from memory_v2.text.relative import relative_days
+from memory_v2.text.days import relative_days
 from memory_v2.text.words import is_latin
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.page import Page

@@ -21,7 +21,7 @@ from memory_v2.notes.languages import CATEGORIES, LONGEST, bare, mentioned, says
 from memory_v2.notes.note import DatedBy, Item, Kind, Note, Section
 from memory_v2.notes.people import handles
 from memory_v2.text.calendar import DAY, named_day
-from memory_v2.text.own_day import heading_day, own_day
+from memory_v2.text.days import heading_day, own_day
 from memory_v2.text.plain import plain, shorten
 from memory_v2.text.sentences import sentences
 from memory_v2.text.words import normal, words

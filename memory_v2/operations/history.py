@@ -138,7 +138,7 @@ def undo(context: Context, revision: str | None = None) -> Result:
     pages now depend on them; then nothing was changed."""
     with context.storage.lock():  # else a text that is forgotten meanwhile would come back
         result, is_split = _undone(context, revision)
-    return result if is_split else _settled(context, result)
+    return result if is_split else settled(context, result)
 
 
 def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
@@ -198,28 +198,34 @@ def restore(context: Context, revision: str, path: str | None = None) -> Result:
     """Restores a page, or the whole tree, as it was after an operation. The current state stays in the history. A
     restored page does not list children that no longer exist. Raises `NotAllowed`, and `PageNotFound` if the page did
     not exist then."""
+    with context.storage.lock():  # else a text that is forgotten meanwhile would come back
+        result = _restored(context, revision, path)
+    return settled(context, result)
+
+
+def _restored(context: Context, revision: str, path: str | None) -> Result:
     recorded = _history(context)
     refresh(context, even_if_fresh=True)
     then = recorded.pages(_find(recorded, revision).revisions[0].id)
-    if path is not None:
-        draft = Draft(context)
-        path = page_path(path)
-        if path not in then:
-            raise PageNotFound(path)
-        known = {fold(there) for there in (*draft.paths(), path)}
-        page = parse_page(path, decode(then[path])).without_children(lambda child: link_key(child.target) not in known)
-        if draft.find(path) is None:
-            above = draft.page(page_above(draft, path))
-            draft.put(above.with_child(path, page.title))
-        draft.put(page)
-        made = commit(draft)
-        return _settled(context, Result(path, (made,) if made else ()))
-    return put_back(context, then)
+    if path is None:
+        return put_back(context, then)
+    draft = Draft(context)
+    path = page_path(path)
+    if path not in then:
+        raise PageNotFound(path)
+    known = {fold(there) for there in (*draft.paths(), path)}
+    page = parse_page(path, decode(then[path])).without_children(lambda child: link_key(child.target) not in known)
+    if draft.find(path) is None:
+        above = draft.page(page_above(draft, path))
+        draft.put(above.with_child(path, page.title))
+    draft.put(page)
+    made = commit(draft)
+    return Result(path, (made,) if made else ())
 
 
 def put_back(context: Context, pages: Mapping[str, bytes], entries: Iterable[PageChange] = ()) -> Result:
-    """Makes the tree these pages, byte for byte, and stores these changes of entries in the same revision. Pages that
-    are overgrown are split."""
+    """Makes the tree these pages, byte for byte, and stores these changes of entries in the same revision. Call it
+    under the storage's lock, with pages that were read under it, and `settled` after it."""
     draft = Draft(context)
     draft.beside += entries
     for gone in draft.paths() - pages.keys():
@@ -228,7 +234,7 @@ def put_back(context: Context, pages: Mapping[str, bytes], entries: Iterable[Pag
         draft.before(path)
         draft.staged[path] = parse_page(path, decode(data))
     made = commit(draft, exact=True, may_be_out_of_reach=True)
-    return _settled(context, Result(ROOT, (made,) if made else ()))
+    return Result(ROOT, (made,) if made else ())
 
 
 def _is_as_before(draft: Draft, recorded: History, operation: PastOperation) -> bool:
@@ -247,7 +253,7 @@ def _is_as_before(draft: Draft, recorded: History, operation: PastOperation) -> 
     return lost <= set(build_graph(then.values()).unreachable)
 
 
-def _settled(context: Context, result: Result) -> Result:
+def settled(context: Context, result: Result) -> Result:
     """The result after the pages that it left overgrown are split: others may have written to them meanwhile."""
     pages = [path for path in result.changed_pages if not is_entry(path)]
     splits, problem = split_overgrown(context, pages)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from memory_v2.errors import InvalidPattern, StorageError, Unreadable
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
-from memory_v2.operations.narrowed import Part
 from memory_v2.operations.results import SearchResult
+from memory_v2.operations.search_filter import SearchFilter
 from memory_v2.text import matching
 from memory_v2.tree.block import BYTE_ORDER_MARK, readable, split_lines
 from memory_v2.tree.page import Page, source_at
@@ -23,21 +23,21 @@ SPARE = 20
 """How many lines are looked for, for each that is asked for, where days or sources may exclude some."""
 
 
-def matching_results(context: Context, pattern: str, limit: int, part: Part) -> list[SearchResult]:
+def matching_results(context: Context, pattern: str, limit: int, where: SearchFilter) -> list[SearchResult]:
     """The first lines that match, each as a result, the root's first, then by path. Pages that cannot be read are left
     out. Raises `InvalidPattern` if the pattern is none, or takes too long."""
     draft = Draft(context)
-    pages = list(_pages(draft, part))
-    most = limit if part.is_of_whole_pages else limit * SPARE
+    pages = list(_pages(draft, where))
+    most = limit if where.is_of_whole_pages else limit * SPARE
     found = matches(pattern, [readable(page.body).removeprefix(BYTE_ORDER_MARK) for page in pages], most)
     results = (_result(context, pages[number], line + 1) for number, line in found)
-    admitted = (one for one in results if part.has(one.path, one.date, one.source))
+    admitted = (one for one in results if where.has(one.path, one.date, one.source))
     return [one for one, _ in zip(admitted, range(limit), strict=False)]
 
 
-def _pages(draft: Draft, part: Part) -> Iterator[Page]:
+def _pages(draft: Draft, where: SearchFilter) -> Iterator[Page]:
     for node in draft.graph().nodes:
-        if part.pages is not None and node.path not in part.pages:
+        if where.pages is not None and node.path not in where.pages:
             continue
         try:
             page = draft.find(node.path)

@@ -16,18 +16,16 @@ from memory_v2.models.briefs import SearchBrief
 from memory_v2.operations.confidence import is_answered, with_confidence
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft
-from memory_v2.operations.excerpts import statements
-from memory_v2.operations.narrowed import Part, checked_part
-from memory_v2.operations.on_days import POOL, lifted
-from memory_v2.operations.quoted import SMALLEST, check_tokens, fitting
+from memory_v2.operations.excerpts import SMALLEST, check_tokens, fitting, statements
 from memory_v2.operations.results import EntryResult, Factors, SearchResult, SearchResults
+from memory_v2.operations.search_filter import POOL, SearchFilter, checked_filter, lifted
 from memory_v2.operations.search_request import SearchRequest
 from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.texts import check_question
 from memory_v2.operations.views import found_on, view_of
 from memory_v2.settings import is_count
 from memory_v2.text.dates import Span, question_dates
-from memory_v2.text.relative import relative_days
+from memory_v2.text.days import relative_days
 from memory_v2.tree.block import readable
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.numbers import number_runs
@@ -50,23 +48,23 @@ def search(context: Context, asked: SearchRequest, entries: EntrySearch | None =
     _check(asked)
     limit = min(max(asked.max_results, (asked.max_tokens or 0) // SMALLEST), MAX_RESULTS)
     refresh(context)
-    part = checked_part(asked, context.index.graph())
+    where = checked_filter(asked, context.index.graph())
     if entries and entries.alone:
-        part = replace(part, pages=frozenset())
+        where = replace(where, pages=frozenset())
     draft = Draft(context)
     if asked.regex:
         from memory_v2.operations.pattern import matching_results  # start-up that no other search should pay
 
-        chosen = matching_results(context, asked.query, limit, part)
+        chosen = matching_results(context, asked.query, limit, where)
         shown = chosen if asked.max_tokens is None else fitting(chosen, draft.find, asked.max_tokens)
         results = SearchResults(shown)
         results.answered, results.decided_by = bool(chosen), "program"
     else:
-        results, chosen = _decided(draft, asked, limit, part, entries)
+        results, chosen = _decided(draft, asked, limit, where, entries)
         if not results.answered and context.model is context.planner:  # any other model asks in other words itself
             typed = context.index.respelled(asked.query, entries is not None)
             meant = replace(asked, query=corrected(asked.query, typed))
-            if typed and (again := _decided(draft, meant, limit, part, entries))[0].answered:
+            if typed and (again := _decided(draft, meant, limit, where, entries))[0].answered:
                 results, chosen = again
                 results.respelled = typed
     for path in dict.fromkeys(result.path for result in results):
@@ -85,12 +83,12 @@ def _check(asked: SearchRequest) -> None:
 
 
 def _decided(
-    draft: Draft, asked: SearchRequest, limit: int, part: Part, entries: EntrySearch | None
+    draft: Draft, asked: SearchRequest, limit: int, where: SearchFilter, entries: EntrySearch | None
 ) -> tuple[SearchResults, list[SearchResult]]:
     """The results that a model has decided on, as statements or as many as fit, and as they were chosen."""
     context, graph, query = draft.context, draft.graph(), asked.query
     root = draft.find(ROOT) if ROOT not in context.index.unreadable else None
-    places = _places(draft, query, max(limit, MIN_PLACES), part, entries)
+    places = _places(draft, query, max(limit, MIN_PLACES), where, entries)
     brief = SearchBrief(
         query=query,
         limit=limit,
@@ -106,7 +104,7 @@ def _decided(
         one if isinstance(one, EntryResult) else replace(one, source=_source(draft, one.path, one.lines[0]))
         for one in _cited(decision.task, graph, context.index)
     )
-    admitted = (one for one in cited if isinstance(one, EntryResult) or part.has(one.path, one.date, one.source))
+    admitted = (one for one in cited if isinstance(one, EntryResult) or where.has(one.path, one.date, one.source))
     chosen = list(islice(admitted, limit))
     fit = asked.max_tokens
     shown = statements(chosen, draft.find) if fit is None else fitting(chosen, draft.find, fit)
@@ -120,7 +118,7 @@ def _decided(
     return results, chosen
 
 
-def _places(draft: Draft, query: str, count: int, part: Part, entries: EntrySearch | None) -> list[Hit]:
+def _places(draft: Draft, query: str, count: int, where: SearchFilter, entries: EntrySearch | None) -> list[Hit]:
     """The best places in a part of the memory, and of the entries. What was said on days that are named relative to
     today is among them, whatever its words, and so is what was said on the days of a part that has none of the
     words."""
@@ -128,21 +126,23 @@ def _places(draft: Draft, query: str, count: int, part: Part, entries: EntrySear
     then = relative_days(query, today)
     days = [*question_dates(query), *then]
     # Days and sources are not in the full-text table: what is found is looked through.
-    many = MAX_RESULTS if not part.is_of_whole_pages else max(count, POOL) if days else count
-    found = _in_part(draft, part, index.recall(query, many, within=part.pages, entries=entries))
-    if (part.since or part.until) and not found:
-        then = [Span(part.since or date.min, part.until or today)]
+    many = MAX_RESULTS if not where.is_of_whole_pages else max(count, POOL) if days else count
+    found = _admitted(draft, where, index.recall(query, many, within=where.pages, entries=entries))
+    if (where.since or where.until) and not found:
+        then = [Span(where.since or date.min, where.until or today)]
     if then:
         known = {(hit.path, hit.first_line) for hit in found}
-        said = _in_part(draft, part, index.said_then(then, many, part.pages))
+        said = _admitted(draft, where, index.said_then(then, many, where.pages))
         found += [hit for hit in said if (hit.path, hit.first_line) not in known]
     return (lifted(found, days) if days else found)[:count]
 
 
-def _in_part(draft: Draft, part: Part, found: list[Hit]) -> list[Hit]:
-    if part.is_of_whole_pages:
+def _admitted(draft: Draft, where: SearchFilter, found: list[Hit]) -> list[Hit]:
+    if where.is_of_whole_pages:
         return found
-    return [hit for hit in found if hit.entry or part.has(hit.path, hit.date, _source(draft, hit.path, hit.first_line))]
+    return [
+        hit for hit in found if hit.entry or where.has(hit.path, hit.date, _source(draft, hit.path, hit.first_line))
+    ]
 
 
 def _source(draft: Draft, path: str, line: int) -> str:

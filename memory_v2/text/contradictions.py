@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from memory_v2.text.days import heading_day, newest_part
 from memory_v2.text.lists import forms
-from memory_v2.text.own_day import heading_day, newest_part
 from memory_v2.text.secrets import masked
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import normal

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-_DATA = Path(__file__).with_name("data")
-GENERAL = _DATA / "general.txt"
-"""Words so general that a fact can be retold without them."""
+DATA = Path(__file__).with_name("data")
 
 
 def read_words(file: Path) -> frozenset[str]:
@@ -27,115 +25,115 @@ def read_phrases(file: Path) -> frozenset[str]:
 @cache
 def stopwords() -> frozenset[str]:
     """Function words of English, Spanish, Portuguese, French and German, as `words` gives them."""
-    return read_words(_DATA / "stopwords.txt")
+    return read_words(DATA / "stopwords.txt")
 
 
 @cache
 def fillers() -> frozenset[str]:
     """Words that English speakers put into chat without saying anything; the stem of a filler is a filler too."""
-    return read_words(_DATA / "fillers.txt")
+    return read_words(DATA / "fillers.txt")
 
 
 @cache
 def opposites() -> frozenset[str]:
     """Stopwords that tell two facts apart, such as `before` and `after`."""
-    return read_words(_DATA / "opposites.txt")
+    return read_words(DATA / "opposites.txt")
 
 
 @cache
 def roles() -> frozenset[str]:
     """Roles that speak in a transcript, such as `user`."""
-    return read_words(_DATA / "roles.txt")
+    return read_words(DATA / "roles.txt")
 
 
 @cache
 def askers() -> frozenset[str]:
     """Roles of those who talk to an assistant, such as `user`."""
-    return read_words(_DATA / "askers.txt")
+    return read_words(DATA / "askers.txt")
 
 
 @cache
 def headings() -> frozenset[str]:
     """Words of headings that stand in notes of any kind, such as `summary`, in lower case."""
-    return read_words(_DATA / "headings.txt")
+    return read_words(DATA / "headings.txt")
 
 
 @cache
 def forms() -> frozenset[str]:
     """Labels of forms and logs, as slugs, such as `next-steps`: what stands behind them differs from day to day."""
-    return read_words(_DATA / "forms.txt")
+    return read_words(DATA / "forms.txt")
 
 
 @cache
 def labels() -> frozenset[str]:
     """Words that stand before a colon in notes and name no speaker, such as `status`."""
-    return read_words(_DATA / "labels.txt")
+    return read_words(DATA / "labels.txt")
 
 
 @cache
 def empty_names() -> frozenset[str]:
     """Words that say nothing about a page when they are its name, such as `misc`."""
-    return read_words(_DATA / "empty-names.txt")
+    return read_words(DATA / "empty-names.txt")
 
 
 @cache
 def replacing() -> frozenset[str]:
     """Phrases that say that something takes the place of something else, such as `no longer`."""
-    return read_phrases(_DATA / "replacing.txt")
+    return read_phrases(DATA / "replacing.txt")
 
 
 @cache
 def present() -> frozenset[str]:
     """Phrases that say that a line speaks of the present, such as `as of`."""
-    return read_phrases(_DATA / "present.txt")
+    return read_phrases(DATA / "present.txt")
 
 
 @cache
 def new() -> frozenset[str]:
     """Words for `new`."""
-    return read_words(_DATA / "new.txt")
+    return read_words(DATA / "new.txt")
 
 
 @cache
 def past() -> frozenset[str]:
     """Phrases with which a question asks for what was so before, such as `used to`."""
-    return read_phrases(_DATA / "past.txt")
+    return read_phrases(DATA / "past.txt")
 
 
 @cache
 def particles() -> frozenset[str]:
     """Chinese characters of the grammar, such as `的`."""
-    return read_words(_DATA / "particles.txt")
+    return read_words(DATA / "particles.txt")
 
 
 @cache
 def asking() -> frozenset[str]:
     """Chinese characters and pairs of them that ask, such as `哪`."""
-    return read_words(_DATA / "asking.txt")
+    return read_words(DATA / "asking.txt")
 
 
 @cache
 def interrogatives() -> frozenset[str]:
     """Words that begin a question, such as `when`."""
-    return read_words(_DATA / "interrogatives.txt")
+    return read_words(DATA / "interrogatives.txt")
 
 
 @cache
 def numbers() -> frozenset[str]:
     """Numbers in words, such as `twelve`."""
-    return read_words(_DATA / "numbers.txt")
+    return read_words(DATA / "numbers.txt")
 
 
 @cache
 def weekdays() -> frozenset[str]:
     """The days of the week."""
-    return read_words(_DATA / "weekdays.txt")
+    return read_words(DATA / "weekdays.txt")
 
 
 @cache
 def times() -> frozenset[str]:
     """Words that speak of a time, as `yesterday` does, or that are part of it, as `week` is of `last week`."""
-    return read_words(_DATA / "times.txt")
+    return read_words(DATA / "times.txt")
 
 
 @cache
@@ -159,4 +157,4 @@ def irregular() -> Mapping[str, str]:
 
 
 def _lines(name: str) -> Iterator[str]:
-    return (line for line in (_DATA / name).read_text("utf-8").splitlines() if not line.startswith("#"))
+    return (line for line in (DATA / name).read_text("utf-8").splitlines() if not line.startswith("#"))

@@ -7,7 +7,7 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import Literal
 
-from memory_v2.text.lists import GENERAL, read_words, stopwords
+from memory_v2.text.lists import DATA, read_words, stopwords
 
 # Scripts written without spaces between words. Chinese, Japanese and Korean first; then Thai, Lao, Burmese, Khmer.
 _CJK = (
@@ -166,6 +166,13 @@ def stem(word: str) -> str:
     return word
 
 
+@cache
+def general() -> frozenset[str]:
+    """Words so general that a fact can be retold without them, and their stems."""
+    found = read_words(DATA / "general.txt")
+    return found | {stem(word) for word in found}
+
+
 def content_words(text: str) -> list[str]:
     """The stems of the words of `text` that are not stopwords, in order."""
     ignored = stopwords()
@@ -208,10 +215,3 @@ def _has_marks(line: str) -> bool:
 def _is_emphasised(text: str) -> bool:
     """Whether a text has a sign of emphasis or code; a pattern takes ten times as long to tell."""
     return "*" in text or "_" in text or "`" in text
-
-
-@cache
-def general() -> frozenset[str]:
-    """Words so general that a fact can be retold without them, and their stems."""
-    found = read_words(GENERAL)
-    return found | {stem(word) for word in found}

@@ -419,6 +419,26 @@ def read_page(path: str, data: bytes) -> Page:
     return parse_page(path, decode(data))
 
 
+def page_source(page: Page) -> Source:
+    """Where the text of a page came from, according to its metadata."""
+    return Source(page.properties.get(SOURCE, ""), iso_day(page.properties.get(DATE)))
+
+
+def source_of(page: Page, number: int) -> Source:
+    """Where a block of a page (from 1) came from: as the source line that closes its section says, or else the page."""
+    line = closing_line(page.blocks, number)
+    said = read_source_line(page.blocks[line - 1]) if line else None
+    return said or page_source(page)
+
+
+def source_at(page: Page, line: int) -> Source:
+    """Where the text of a line of a page (from 1) came from. A page without a source line is not taken apart."""
+    if "*S" not in page.body:
+        return page_source(page)
+    start = len("".join(split_lines(page.text)[: line - 1]))
+    return source_of(page, sum(place <= start for place, _ in page.placed_blocks()))
+
+
 def new_page(path: str, title: str, runs: Sequence[Sequence[Block]] = ()) -> Page:
     """A page of these blocks, with a title on top unless they begin with a heading of these words. A front matter
     stays above the title, and takes its place if it has one."""
@@ -447,23 +467,3 @@ def _split_title(body: str) -> tuple[str, str]:
 def _closed(body: str, newline: str) -> str:
     """The body, ending in the blank line that separates it from the section below."""
     return body + to_blank_line(body, newline)
-
-
-def page_source(page: Page) -> Source:
-    """Where the text of a page came from, according to its metadata."""
-    return Source(page.properties.get(SOURCE, ""), iso_day(page.properties.get(DATE)))
-
-
-def source_of(page: Page, number: int) -> Source:
-    """Where a block of a page (from 1) came from: as the source line that closes its section says, or else the page."""
-    line = closing_line(page.blocks, number)
-    said = read_source_line(page.blocks[line - 1]) if line else None
-    return said or page_source(page)
-
-
-def source_at(page: Page, line: int) -> Source:
-    """Where the text of a line of a page (from 1) came from. A page without a source line is not taken apart."""
-    if "*S" not in page.body:
-        return page_source(page)
-    start = len("".join(split_lines(page.text)[: line - 1]))
-    return source_of(page, sum(place <= start for place, _ in page.placed_blocks()))

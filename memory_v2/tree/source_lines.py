@@ -7,6 +7,7 @@ person's, and stays too.
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -27,6 +28,8 @@ from memory_v2.tree.source import (
     text_lines,
 )
 
+MAX_PAIRS = 300_000
+"""How many pairs of equal blocks are compared. Of a page on which more repeat, each is taken for the first one left."""
 _NEW = -2
 """The place of a line that is not on the page yet."""
 _APART = Block("# -\n\n", "heading", 1)
@@ -173,15 +176,17 @@ def _origins(before: Sequence[Block], now: Sequence[Block]) -> list[int]:
     origins = [0] * len(now)
     first = next((n for n, (old, new) in enumerate(zip(was, has, strict=False)) if old != new), min(len(was), len(has)))
     origins[:first] = range(1, first + 1)  # most pages are changed at their end, and comparing equal lines takes long
-    matcher = SequenceMatcher(None, was[first:], has[first:], autojunk=False)
-    for start, place, size in matcher.get_matching_blocks():
-        origins[first + place : first + place + size] = range(first + start + 1, first + start + size + 1)
-    left: dict[tuple[str, str], list[int]] = {}
+    often = Counter(has[first:])
+    if sum(often[block] for block in was[first:]) <= MAX_PAIRS:
+        matcher = SequenceMatcher(None, was[first:], has[first:], autojunk=False)
+        for start, place, size in matcher.get_matching_blocks():
+            origins[first + place : first + place + size] = range(first + start + 1, first + start + size + 1)
+    left: dict[tuple[str, str], deque[int]] = {}
     for number in sorted(set(range(1, len(before) + 1)).difference(origins)):
-        left.setdefault(was[number - 1], []).append(number)
+        left.setdefault(was[number - 1], deque()).append(number)
     for place, origin in enumerate(origins):
         if not origin and left.get(has[place]):
-            origins[place] = left[has[place]].pop(0)
+            origins[place] = left[has[place]].popleft()
     return origins
 
 

@@ -6,8 +6,9 @@ import json
 import re
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,9 @@ from memory_v2.errors import (
     StorageError,
 )
 from memory_v2.memory import Memory
+from memory_v2.operations import commit as committing
 from memory_v2.operations.forget import Forgotten
+from memory_v2.storage.history import Change
 from memory_v2.storage.local import git_rewrite
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.s3 import history as s3_history
@@ -449,3 +452,26 @@ def test_two_who_forget_at_once_do_not_disturb_each_other(tmp_path: Path) -> Non
     with offline(storage=LocalStorage(tmp_path)) as memory:
         assert memory.check() == []
         assert not memory.forget(f"{SECRET}0") and not memory.forget(f"{SECRET}1")
+
+
+@pytest.mark.parametrize("back", ["undo", "restore"])
+def test_what_is_forgotten_meanwhile_is_not_brought_back(
+    back: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with offline(storage=LocalStorage(tmp_path)) as memory, offline(storage=LocalStorage(tmp_path)) as other:
+        memory.write(f"The gate opens with {SECRET}.", "gate")
+        memory.write("It is green.", "gate", "replace")
+        revision = memory.history()[1 if back == "restore" else 0].id
+        with ThreadPoolExecutor(1) as pool:
+            waiting: list[Future[Forgotten]] = []
+
+            def commit(*arguments: Any, **named: Any) -> Change:
+                waiting.append(pool.submit(other.forget, SECRET, apply=True))
+                wait(waiting, 0.5)
+                return stored(*arguments, **named)
+
+            stored = committing.commit
+            monkeypatch.setattr("memory_v2.operations.history.commit", commit)
+            getattr(memory, back)(revision)
+            assert waiting[0].result().applied
+        assert places(tmp_path) == [] and MARKER in memory.read("gate")

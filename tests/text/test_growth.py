@@ -14,6 +14,7 @@ from memory_v2.text.negation import denied
 from memory_v2.text.statement import Lines
 from memory_v2.tree.block import Block
 from memory_v2.tree.page import Page, parse_page
+from memory_v2.tree.source_lines import gathered
 from memory_v2.tree.titles import heading_at
 
 SIZE = 16_000
@@ -22,6 +23,10 @@ SIZE = 16_000
 
 def _lines_of(page: Page) -> list[int]:
     return [page.line_of(place) for place, _ in page.placed_blocks()]
+
+
+def _imported(text: str) -> Page:
+    return parse_page("log", f"# Log\n\n{text}\n## Metadata\n\nlast_updated: 2026-01-01\nsource: a.md\n")
 
 
 FORMS: Mapping[str, tuple[str, Callable[[str], object]]] = {
@@ -36,6 +41,7 @@ FORMS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "clauses": ("- key: value\n", lambda text: denied(text, text)),
     "rules": ("---\n", lambda text: Lines(text.split("\n")).statement(3, 4)),
     "headings": ("# a\n", lambda text: _lines_of(parse_page("log", text))),
+    "lines that repeat": ("- a\n", lambda text: gathered(_imported(text[4:]), [_imported(text)])),
     "blanks behind a heading": ("\t", lambda text: Block(f"# a{text}b", "heading", 1).words),
     "line ends above a heading": ("\r\n", lambda text: heading_at(Block(f"{text}a\r\n==\r\n", "heading", 1), 2)),
 }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_v2.text.relative import relative_days
+from memory_v2.text.days import relative_days
 
 TODAY = date(2026, 11, 25)  # a Wednesday
 

@@ -22,8 +22,8 @@ from memory_v2.models.offline.documents import (
 from memory_v2.models.offline.page_features import Catalogue, Look, date_of, is_conversation
 from memory_v2.models.offline.subjects import Subject
 from memory_v2.text.dates import Span, named_span
+from memory_v2.text.days import heading_day
 from memory_v2.text.lists import fillers
-from memory_v2.text.own_day import heading_day
 from memory_v2.text.retelling import are_versions
 from memory_v2.text.speakers import speaker
 from memory_v2.text.words import content_words, normal, stem, words

@@ -1,21 +1,30 @@
-"""Searching in a part of the memory: below a path, near a page, of some days, from some source."""
+"""Searching in a part of the memory (below a path, near a page, of some days, from some source), and lifting what was
+said on the days that a question names.
+
+The index knows the days that a text names for itself or in a heading. On which day a line was written, or its source
+said it, is known only of what was found.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 
 from memory_v2.errors import InvalidPath, InvalidSetting, PageNotFound
+from memory_v2.index.base import Hit
+from memory_v2.index.lookup import CANDIDATES
+from memory_v2.index.ranking import QUESTION, raised
 from memory_v2.operations.search_request import SearchRequest
 from memory_v2.settings import is_count
+from memory_v2.text.dates import PartialDate, Span
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.path import page_path
 from memory_v2.validate import checked_day
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SearchFilter:
     """A part of the memory: these `pages` (all, if `None`), what was said from `since` to `until`, and what came from a
     source whose name has `source` in it."""
 
@@ -38,7 +47,7 @@ class Part:
         return (self.since is None or day >= self.since) and (self.until is None or day <= self.until)
 
 
-def checked_part(asked: SearchRequest, graph: Graph) -> Part:
+def checked_filter(asked: SearchRequest, graph: Graph) -> SearchFilter:
     """The part that is asked for: the page `under` and those below it, those at most `steps` links from the page
     `near`. Raises `PageNotFound`, `InvalidPath`, `InvalidSetting`."""
     first, last = checked_day("since", asked.since), checked_day("until", asked.until)
@@ -55,7 +64,7 @@ def checked_part(asked: SearchRequest, graph: Graph) -> Part:
     if asked.near is not None:
         around = _around(graph, _path(asked.near), asked.steps)
         pages = around if pages is None else pages & around
-    return Part(pages, first, last, name)
+    return SearchFilter(pages, first, last, name)
 
 
 def _path(given: object) -> str:
@@ -83,3 +92,26 @@ def _around(graph: Graph, path: str, steps: int) -> frozenset[str]:
             break
         found = found | last
     return frozenset(found)
+
+
+POOL = CANDIDATES
+"""Among how many of the best places those of the days asked for are looked for. The index proposes as many anyway."""
+SIGN = "the day asked for"
+"""How a ranking calls it that a place names the day asked for."""
+
+
+def lifted(hits: Sequence[Hit], days: Sequence[Span | PartialDate]) -> list[Hit]:
+    """The hits, best first, with as many points for the day on which they were said as for one that they name. Entries
+    have theirs."""
+    return sorted((_lifted(hit, days) for hit in hits), key=lambda hit: -hit.score)
+
+
+def _lifted(hit: Hit, days: Sequence[Span | PartialDate]) -> Hit:
+    if hit.entry or not hit.date or SIGN in dict(hit.signs) or not any(_has(span, hit.date) for span in days):
+        return hit
+    points = QUESTION.note.day
+    return replace(hit, score=raised(hit.score, points), signs=(*hit.signs, (SIGN, points)))
+
+
+def _has(days: Span | PartialDate, day: date) -> bool:
+    return days.matches(Span(day, day)) if isinstance(days, PartialDate) else days.start <= day <= days.end
