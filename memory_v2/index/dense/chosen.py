@@ -1,28 +1,17 @@
-"""The choice to search by meaning, and whether what it takes is installed. The model is loaded at the first search, and
-nothing of it before."""
+"""The choice to search by meaning. The model is loaded at the first search, and nothing of it before."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from memory_v2.index.dense import PACKAGE, WrongModel
+from memory_v2.index.dense.installed import HOW, WrongModel, missing
 from memory_v2.index.store import Store
 
 if TYPE_CHECKING:
     from memory_v2.index.dense.encoder import Encoder
     from memory_v2.index.dense.meaning import Meaning
-
-
-HOW = "pip install 'silica-memory[dense]'"
-
-
-def missing() -> list[str]:
-    """The packages that are not installed."""
-    return [name for name in ("numpy", "onnxruntime", PACKAGE) if find_spec(name) is None]
-
 
 logger = logging.getLogger(__name__)
 
