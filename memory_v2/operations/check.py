@@ -75,13 +75,15 @@ def _mend(context: Context) -> Result:
     if paths and not draft.exists(ROOT):
         draft.put(new_page(ROOT, "Memory"))
     known = known_targets(draft.paths(), context.storage, context.storage.ignored_files())
+    exists = context.storage.exists
     paths = [path for path in paths if path not in context.index.unreadable and not is_torn(draft.page(path))]
     moved = moved_pages(context, {path: draft.page(path) for path in paths}, draft.graph(), known)
     for path in paths:
         # Gathered: text below the program's sections is moved above them.
         page = followed(draft.page(path), moved, context.now())
         draft.put(page)
-        broken = [child for child in page.children if link_key(child.target) not in known]
+        # A page that was made after the list of all was read is listed by the newer page, and exists.
+        broken = [child for child in page.children if link_key(child.target) not in known and not exists(child.target)]
         if broken:
             draft.put(_unlist(page, broken))
     link_orphans(draft)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memory_v2.memory import Memory
+from memory_v2.operations.check import known_targets
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.block import Block
 from memory_v2.tree.headings import digest
@@ -373,3 +375,25 @@ def test_a_decomposed_name_is_left_if_its_page_is_there_or_another_file_takes_it
     assert memory.checkup(apply=True).mended == ()
     assert all(file.exists() for file in files)
     assert memory.read("Größe") == page
+
+
+def test_a_page_that_is_made_while_links_are_checked_stays_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, other = (offline(storage=LocalStorage(tmp_path)) for _ in range(2))
+    memory.write("Leeks are planted in April.", "garden")
+    (tmp_path / "lost.md").write_text("# Lost\n\nNothing leads here.\n")
+
+    calls: list[Any] = []
+
+    def targets(*arguments: Any) -> Any:
+        known = known_targets(*arguments)
+        calls.append(known)
+        if len(calls) == 2:  # of the repair, not of the look before it
+            other.write("It is warm.", "garden/kiln")
+        return known
+
+    monkeypatch.setattr("memory_v2.operations.check.known_targets", targets)
+    memory.checkup(apply=True)
+    assert "\n- [[garden/kiln]]" in memory.read("garden") and "`" not in memory.read("garden")
+    assert memory.check() == []
