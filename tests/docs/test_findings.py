@@ -12,7 +12,7 @@ import memory_v2
 
 PACKAGE = Path(memory_v2.__file__).parent
 PAGE = PACKAGE.parent / "docs" / "upkeep.md"
-OF_IMPORTS_AND_PLANS = {"consolidation", "daryl", "importing", "ocean"}
+OF_IMPORTS_AND_PLANS = {"consolidation", "daryl", "importing"}
 """The modules of entries whose findings are of an import, or warnings of a plan."""
 OF_UPKEEP = {("taken-name", "error", False), ("not-packed", "notice", False), ("near-entries", "notice", False)}
 """The warnings of the plans of a module that also has a finding of a check."""
