@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from memory_v2.errors import StorageError
-from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.progress import heard_by
 from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, spent
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from memory_v2.agent.operation import Cost
     from memory_v2.memory import Memory
     from memory_v2.operations.results import Result, SearchResults
-    from memory_v2.plan import Plan
+    from memory_v2.plan import Plan, Step  # and not when it runs: it brings models and the index to every verb
 
 # Control characters but the tab, line separators, marks that reverse the direction of writing, lone surrogates.
 _UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -286,7 +285,7 @@ def plan_lines(plan: Plan, most: int | None = None) -> Iterator[str]:
     for reason in dict.fromkeys(step.reason for step in plan.skipped):
         alike = [step for step in plan.skipped if step.reason == reason]
         if len(alike) > MOST_ALIKE:
-            yield f"{SKIP} {len(alike):,}: {plain(reason)}"
+            yield f"{alike[0].action} {len(alike):,}: {plain(reason)}"
         else:
             yield from map(_plan_line, alike)
 
