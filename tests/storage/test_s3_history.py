@@ -240,7 +240,7 @@ def test_a_record_says_in_plain_words_what_was_done(bucket: str, machine: Machin
     assert (told["before"], told["kind"], told["summary"]) == ("", "write", "Das Boot heißt 日本.")
     assert "日本".encode() in found
     told_page = told["pages"]["memory"]
-    assert keys(bucket)[f"{PAGES}{told_page['sha']}"] == keys(bucket)["p/memory.md"]
+    assert keys(bucket)[f"{PAGES}{told_page}"] == keys(bucket)["p/memory.md"]
     assert client().head_object(Bucket=bucket, Key=f"{RECORDS}0000000001.json")["ContentType"] == "application/json"
     (one,) = machine().history.revisions()
     assert replace(one, paths=()).why == tuple(told["why"])
