@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEMO := .demo/venv
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test format lint types unit thorough record api demo clean
+.PHONY: help setup test format lint types unit thorough record api demo session clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,8 +49,15 @@ record: $(READY) ## record the cassettes again: ONLY=name WIRE=openai ENDPOINT=h
 api: $(READY) ## write docs/api.md from the docstrings
 	$(BIN)/python -m tests.docs.api
 
-demo: $(READY) ## grow a memory from real Markdown, then replay a session with a live model
-	$(BIN)/python -m bench.demo
+$(DEMO)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(DEMO)
+	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+demo: $(DEMO)/.ready ## grow a memory from half a year of notes: no key, no network, a small environment of its own
+	$(DEMO)/bin/python -m bench.demo
+
+session: $(READY) ## replay a recorded session with a live model, and show what it was shown and decided
 	$(BIN)/python -m bench.session
 
 clean: ## remove everything that the targets created

@@ -26,6 +26,7 @@ from memory_v2.storage.history import Change
 from memory_v2.storage.pending import MODES, Mode, PendingWrite
 from memory_v2.text.dates import leading_date, named_span
 from memory_v2.text.plain import capitalized, shorten
+from memory_v2.text.secrets import find_secrets
 from memory_v2.text.words import content_words, normal
 from memory_v2.tree.block import Block, decode, readable
 from memory_v2.tree.edit import appended
@@ -226,7 +227,10 @@ def _settled(context: Context, result: WriteResult, blocks: tuple[Block, ...]) -
     result = result.with_splits(splits, problem)
     new_files = tuple(path for split in splits for path in split.new_files)
     path, size = _holder(context, blocks, result, new_files)
-    return replace(result, path=path, size_bytes=size, split_triggered=bool(splits), new_files=new_files)
+    secrets = tuple(find_secrets("".join(block.text for block in blocks)))
+    return replace(
+        result, path=path, size_bytes=size, secrets=secrets, split_triggered=bool(splits), new_files=new_files
+    )
 
 
 def _holder(
