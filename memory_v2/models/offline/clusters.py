@@ -41,7 +41,7 @@ def weighted(texts: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
             if spread[term] > 1
         }
         best = sorted(weights, key=lambda term: (-weights[term], term))[:MAX_TERMS]
-        found.append(_unit({term: weights[term] for term in best if weights[term] > 0}))
+        found.append(unit({term: weights[term] for term in best if weights[term] > 0}))
     return found
 
 
@@ -122,7 +122,7 @@ def _middles(points: Sequence[Point], homes: Mapping[int, int], count: int) -> d
             sums[home][term] = sums[home].get(term, 0.0) + weight * points[place].weight
     found: dict[str, list[tuple[int, float]]] = {}
     for number, each in enumerate(sums):
-        for term, weight in _unit(each).items():
+        for term, weight in unit(each).items():
             found.setdefault(term, []).append((number, weight))
     return found
 
@@ -138,7 +138,8 @@ def _closest(point: Point, middles: Mapping[str, Sequence[tuple[int, float]]], h
     return min(near, key=lambda number: (-near[number], number != home, number))
 
 
-def _unit(terms: Mapping[str, float]) -> dict[str, float]:
+def unit(terms: Mapping[str, float]) -> dict[str, float]:
+    """The same direction at length 1; nothing where there is none."""
     length = math.sqrt(_dot(terms, terms))
     return {term: weight / length for term, weight in terms.items()} if length else {}
 

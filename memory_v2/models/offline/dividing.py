@@ -1,22 +1,24 @@
-"""Splitting offline: by section, by date for a log, by recurring subject, and by size as a last resort."""
+"""Splitting offline: by section, by date for a log, by what is alike, and by size as a last resort."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
 from calendar import monthrange
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import SplitBrief
+from memory_v2.models.offline.clusters import Point, clusters
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.grouping import group_links
+from memory_v2.models.offline.likeness import middle_of, vectors
 from memory_v2.models.offline.naming import Names, Terms, heading_name, name_for, texts_of, undated
-from memory_v2.models.offline.outline import Section, dated_runs, find_sections, find_units, recurring_subjects
-from memory_v2.models.offline.page_features import telling_terms
+from memory_v2.models.offline.outline import Section, dated_runs, find_sections, find_units
+from memory_v2.models.offline.page_features import is_conversation, telling_terms
 from memory_v2.models.offline.topics import bare, is_common_heading, subject_of, topics_of
 from memory_v2.text.dates import Span, covers, find_dates, leading_date, named_span
 from memory_v2.text.plain import capitalized, plain, shorten
@@ -25,7 +27,8 @@ from memory_v2.text.words import stem, words
 from memory_v2.tree.block import Block, encode, readable
 from memory_v2.tree.headings import Outline
 from memory_v2.tree.numbers import parse_numbers, show_numbers
-from memory_v2.tree.path import ROOT, child_path
+from memory_v2.tree.page import Page
+from memory_v2.tree.path import ROOT, child_path, fold
 
 Runs = Sequence[tuple[Span, tuple[int, ...]]]
 Strategy = Literal["topic", "chronological", "entity", "size"]
@@ -44,6 +47,17 @@ MIN_PERIOD_SHARE = 0.12
 next."""
 LINK_BYTES = 230
 """An estimate of one line under `## Links` in bytes, without the path of the parent: a name and a description."""
+NOTES_TO_A_GROUP = (4, 6, 8, 12)
+"""How many notes there should be for each group of them, in the order in which that is tried. On the notes of two
+people, 4 to 6 put together most notes of one subject; of larger groups, more move."""
+MOST_TOLD = 12
+"""How many words tell a page of notes at most."""
+MAX_COLLECTION_LINE = 120
+"""Limits the line of a page of notes, in characters: a page lists many."""
+LEAST_ALIKE = 4
+"""The least notes that are divided by what they are alike in; half as many make a group."""
+MOST_OF_CHILD = 40
+"""How many blocks of a child are compared with the notes that may go there."""
 MIN_CHILD_BYTES = 350
 """The least size of a section or subject with a page of its own, in bytes: a link to less costs nearly as much."""
 LEAST_NUMBERED = 3
@@ -66,6 +80,15 @@ class Group:
     title: str = ""
     lead: str = ""
     also: str = ""
+    kept: Page | None = None
+    """The child that is there already, to which more is added."""
+    is_collection: bool = False
+    """Whether it is made of notes, which are told by single words: a sentence of one says nothing of the others."""
+
+
+def movable(page: Page) -> list[int]:
+    """The numbers of the blocks of a page that may move."""
+    return [number for number in range(1, len(page.blocks) + 1) if number not in page.fixed]
 
 
 @dataclass(frozen=True)
@@ -80,6 +103,25 @@ class _Page:
         view = self.brief.view.page
         names = {entry.target: entry.target.rsplit("/", 1)[-1] for entry in view.children}
         return frozenset(name for target, name in names.items() if child_path(view.path, name) == target)
+
+    @cached_property
+    def collections(self) -> list[Page]:
+        """The children that were made of notes of this page, and have room for more."""
+        found = []
+        for link in self.brief.view.page.children:
+            child = self.brief.about(link.target)
+            if (
+                child is not None
+                and child.piece is None
+                and child.path == child_path(self.brief.view.page.path, child.path.rsplit("/", 1)[-1])
+                and fold(child.properties.get("split_from", "")) == fold(self.brief.view.page.path)
+                and not named_span(child.path.rsplit("/", 1)[-1])
+                and not child.properties.get("source")
+                and len(find_units(child.blocks, movable(child), self.full, lambda _: 0)) >= LEAST_ALIKE // 2
+                and not child.children
+            ):
+                found.append(child)
+        return found
 
     @cached_property
     def above(self) -> frozenset[str]:
@@ -114,8 +156,7 @@ class _Page:
     @cached_property
     def body(self) -> list[int]:
         """The numbers of all blocks that may move."""
-        fixed = self.brief.view.page.fixed
-        return [number for number in range(1, len(self.blocks) + 1) if number not in fixed]
+        return movable(self.brief.view.page)
 
     @property
     def goal(self) -> float:
@@ -159,7 +200,7 @@ def divide(brief: SplitBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
         call = _call(page, "topic", [], names := Names(brief), group_links(brief, names, room, brief.most_children))
         if call.arguments["children"] and _left_after(brief, call) <= brief.target:
             return (call,)
-    strategies: list[Callable[[_Page], tuple[Strategy, list[Group]]]] = [_by_section, _by_date, _by_subject]
+    strategies: list[Callable[[_Page], tuple[Strategy, list[Group]]]] = [_by_section, _by_date, _by_likeness]
     for strategy in [] if plainly else strategies:
         kind, groups = strategy(page)
         if groups and _left_after(brief, call := _call(page, kind, groups, Names(brief))) <= brief.target:
@@ -352,15 +393,46 @@ def _whole(span: Span, name: str) -> Span:
     return Span(start, start)
 
 
-def _by_subject(page: _Page) -> tuple[Strategy, list[Group]]:
-    """Recurring people and subjects, most frequent first, until enough has moved."""
-    groups: list[Group] = []
-    for subject, numbers in recurring_subjects(page.blocks, page.units, page.above):
-        if page.left(groups) <= page.goal or len(groups) == MAX_CHILDREN:
-            break
-        if page.size(numbers) >= MIN_CHILD_BYTES:
-            groups.append(Group(numbers, name=subject, title=plain(subject), lead=plain(subject)))
-    return "entity", groups
+def _by_likeness(page: _Page) -> tuple[Strategy, list[Group]]:
+    """Notes that are alike, also to those on a child that is there, in as many groups as move enough. A conversation
+    and the parts of one text are not torn by what they speak of."""
+    units = [unit for unit in page.units if any(page.blocks[number - 1].kind != "heading" for number in unit)]
+    body = [page.blocks[number - 1] for number in page.body]
+    if len(units) < LEAST_ALIKE or page.brief.view.page.properties.get("source") or is_conversation(body):
+        return "entity", []
+    homes = page.collections
+    said = ["".join(page.blocks[number - 1].text for number in unit) for unit in units]
+    there = [
+        [block.text for block in home.blocks[home.top :] if block.kind != "heading"][:MOST_OF_CHILD] for home in homes
+    ]
+    found = iter(vectors([*said, *(text for texts in there for text in texts)], page.brief.meaning))
+    own = [next(found) for _ in said]
+    points = [Point(middle_of([next(found) for _ in texts]), len(texts), is_group=True) for texts in there]
+    points += [Point(vector) for vector in own if vector]
+    told = [unit for unit, vector in zip(units, own, strict=True) if vector]
+    most = max(0, page.most_children - len(homes)) if homes else page.most_children
+    for size in NOTES_TO_A_GROUP:
+        count = len(homes) + min(most, max(2, len(told) // size))
+        groups = list(_alike(page, homes, told, clusters(points, count)))
+        if groups and page.left(groups) <= page.brief.target:
+            return "entity", groups
+    return "entity", []
+
+
+def _alike(
+    page: _Page,
+    homes: Sequence[Page],
+    units: Sequence[tuple[int, ...]],
+    found: Iterable[Sequence[int]],
+) -> Iterator[Group]:
+    """The groups of these clusters, whose places count the homes first. Few notes that are like no others stay."""
+    for places in found:
+        numbers = tuple(sorted(n for place in places if place >= len(homes) for n in units[place - len(homes)]))
+        home = next((homes[place] for place in places if place < len(homes)), None)
+        if home and numbers:
+            yield Group(numbers, home.path.rsplit("/", 1)[-1], home.title, kept=home, is_collection=True)
+        elif len(places) >= LEAST_ALIKE // 2 and page.size(numbers) >= MIN_CHILD_BYTES:
+            yield Group(numbers, is_collection=True)
 
 
 def _by_size(page: _Page, most: int) -> list[Group]:
@@ -451,22 +523,34 @@ def _from_to(headings: Sequence[str]) -> str:
 
 
 def _child(page: _Page, group: Group, names: Names) -> dict[str, Any]:
-    telling = page.terms.telling(bisect_left(page.body, number) for number in group.numbers)
+    telling = page.terms.telling((bisect_left(page.body, number) for number in group.numbers), MOST_TOLD)
     terms = [term for term in telling if not page.above.issuperset(map(stem, words(term)))]
     fallback = shorten(page.blocks[group.numbers[0] - 1].content, 40)
-    if not group.title:
+    if not group.title and not group.is_collection:
         group = _run_of_sections(page, group.numbers) or group
-    if group.name in page.children and named_span(group.name):
+    if group.kept or (group.name in page.children and named_span(group.name)):
         name = group.name  # an older part of the same period has this page
     elif group.name:
         name = _name_told_apart(group, terms, names, fallback)
     else:
         name = name_for(terms, names, fallback)
     title = group.title or next((term for term in map(plain, terms) if slug(term) == name), "") or fallback or name
+    title = (title if group.title else capitalized(title))[:110]
     blocks = [page.blocks[number - 1] for number in group.numbers]
-    return {
-        "name": name,
-        "title": (title if group.title else capitalized(title))[:110],
-        "description": describe_page(group.lead or title, blocks, terms) or fallback,
-        "blocks": show_numbers(group.numbers),
-    }
+    if group.kept:
+        blocks = [*group.kept.blocks, *blocks]
+        terms = Terms(texts_of([*blocks, *page.blocks])).telling(range(len(blocks)), MOST_TOLD)
+    if group.is_collection:
+        description = collection_line(title, terms)
+    else:
+        description = describe_page(group.lead or title, blocks, terms)
+    return {"name": name, "title": title, "description": description or fallback, "blocks": show_numbers(group.numbers)}
+
+
+def collection_line(title: str, terms: Sequence[str]) -> str:
+    """The line of a page of notes: its title, and the words that tell most of it."""
+    said = set(map(stem, words(title)))
+    others = [term for term in map(plain, terms) if not said.issuperset(map(stem, words(term)))]
+    while others and len(line := f"{title}: {', '.join(others)}") > MAX_COLLECTION_LINE:
+        others.pop()
+    return line if others else title
