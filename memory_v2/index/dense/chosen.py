@@ -45,13 +45,12 @@ class Dense:
             self.problem = f"searched by words only, as {', '.join(lacking)} is not installed: {HOW}"
             return None
         try:
-            from memory_v2.index.dense.encoder import load_encoder
-            from memory_v2.index.dense.meaning import Meaning
+            from memory_v2.index.dense import encoder, meaning
         except ImportError as error:
             self.problem = f"searched by words only, as a package fails to load ({error}): {HOW}"
             return None
         try:
-            return Meaning(self._encoder or load_encoder(), store)
+            return meaning.Meaning(self._encoder or encoder.load_encoder(), store)
         except (OSError, WrongModel) as error:
             self.problem = f"searched by words only, as the model cannot be used ({error}): {HOW} --force-reinstall"
             return None

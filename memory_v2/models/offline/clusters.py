@@ -14,6 +14,8 @@ MAX_TERMS = 60
 """How many terms of a text are compared: its most telling ones. The others are many and say little."""
 MAX_COMPARED = 240
 """How many texts are compared with each other; of more, an evenly spaced sample is, and the others join it."""
+EQUAL = 1e-9
+"""Up to which cost texts say the same, and stay together however many groups there may be."""
 ROUNDS = 4
 """How often each text may move to the group that it is closest to; few move after that."""
 
@@ -70,10 +72,10 @@ def _merged(points: Sequence[Point], count: int) -> list[list[int]]:
                 cost = weights[a] * weights[b] / (weights[a] + weights[b]) * apart
             costs[a][b] = costs[b][a] = cost
     nearest = {place: _nearest(costs[place], members, place) for place in members}
-    while len(members) > max(count, 1):
+    while len(members) > 1:
         cost, a = min((nearest[place][0], place) for place in members)
         b = nearest[a][1]
-        if math.isinf(cost):
+        if math.isinf(cost) or (len(members) <= count and cost > EQUAL):
             break
         joined = weights[a] + weights[b]
         for other in members:

@@ -28,6 +28,8 @@ HEADING_WEIGHT = 3
 """How often a term of a heading counts."""
 LEAST_TEXTS = 4
 """From how many texts on a term must stand in two of them to be one of all."""
+PAIR = 1.2
+"""What two words beside each other count, if others have neither of them: more than one of them alone."""
 TOLD_ALREADY = 0.3
 """What a text counts for a further term, relative to one that has none of the terms before it."""
 _NOT_PROSE = frozenset(["fence", "code", "table", "html", "front matter", "rule", "piece"])
@@ -61,10 +63,11 @@ class Terms:
         inside, terms = [self._texts[place] for place in places], [set(self._terms[place]) for place in places]
         told, total = _spread(terms), len(self._texts)
         names = _speaker_stems(inside) | _labels(inside)
+        single = {term: math.log((1 + total) / (0.5 + self._spread[term] - count)) for term, count in told.items()}
         rarity = {
-            term: math.log((1 + total) / (0.5 + self._spread[term] - count)) * (1.2 if len(term) > 1 else 1.0)
-            for term, count in told.items()
-            if (count > 1 or len(inside) < LEAST_TEXTS) and not names.intersection(term)
+            term: PAIR * sum(single[(part,)] for part in term) / len(term) if len(term) > 1 else worth
+            for term, worth in single.items()
+            if (told[term] > 1 or len(inside) < LEAST_TEXTS) and not names.intersection(term)
         }
         left = dict.fromkeys(range(len(terms)), 1.0)
         chosen: list[Term] = []
