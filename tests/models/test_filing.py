@@ -292,6 +292,16 @@ def test_a_note_finds_its_page_in_any_language(page: str, note: str) -> None:
     assert memory.write(note).path == path
 
 
+def test_a_note_that_introduces_something_new_gets_a_page_and_what_follows_goes_there() -> None:
+    memory = offline()
+    text = (
+        "Tidewatch shows the water level in nine small harbours. A gauge sends a reading every 30 seconds. "
+        "The harbour masters of Tidewatch are warned by telephone when the water is too high; the county pays for it."
+    )
+    assert memory.write(text).path == "tidewatch"
+    assert memory.write("The receiver of Tidewatch listens on port 9050.").path == "tidewatch"
+
+
 def test_a_list_about_several_pages_stays_together_on_the_root() -> None:
     memory = offline()
     memory.write("# Webshop\n\nThe shop of Kanto.\n")

@@ -31,9 +31,11 @@ from memory_v2.tree.path import child_path
 
 Strategy = Literal["topic", "chronological", "entity", "size"]
 
-NOTES_TO_A_GROUP = (4, 6, 8, 12)
-"""How many notes there should be for each group of them, in the order in which that is tried. On the notes of two
-people, 4 to 6 put together most notes of one subject; of larger groups, more move."""
+NOTES_TO_A_GROUP = (3, 5, 8, 12)
+"""How many different notes there should be for each group of them, in the order in which that is tried. On the notes of two
+people, 3 to 6 put together most notes of one subject; of larger groups, more move."""
+FEWEST_GROUPS = 3
+"""The least groups of notes that are tried: with two, most of a page only moves."""
 MOST_TOLD = 12
 """How many words tell a page of notes at most."""
 MAX_COLLECTION_LINE = 120
@@ -180,8 +182,9 @@ def _by_likeness(page: MeasuredPage) -> tuple[Strategy, list[Group]]:
     points += [Point(vector) for vector in own if vector]
     told = [unit for unit, vector in zip(units, own, strict=True) if vector]
     most = max(0, page.most_children - len(homes)) if homes else page.most_children
+    different = len({frozenset(vector) for vector in own if vector})
     for size in NOTES_TO_A_GROUP:
-        count = len(homes) + min(most, max(2, len(told) // size))
+        count = len(homes) + min(most, max(FEWEST_GROUPS, different // size))
         groups = list(_alike(page, homes, told, clusters(points, count)))
         if groups and page.left(groups) <= page.brief.target:
             return "entity", groups

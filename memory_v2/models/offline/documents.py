@@ -32,6 +32,8 @@ SHORT_NOTE = 500
 """Up to how many bytes a titled text is a note about what its title names, if a page or section is called so."""
 MAX_FOLDERS = 4
 """How many folders of a source a path keeps, the lowest ones: deeper ones are about somebody's disk."""
+INTRODUCTION = 200
+"""From how many bytes a note about something new gets a page of its own at once. Shorter ones wait on the root."""
 MAX_LABEL = 4
 """Limits a line that introduces a list and is its title, in words; a longer one is a sentence about it."""
 LEAST_ITEMS = 3
@@ -44,6 +46,7 @@ _IN_EACH_FOLDER = frozenset(["readme", "index", "agents", "overview", "introduct
 _SEPARATOR = re.compile(r"[/\\]+")
 _EXTENSION = re.compile(r"(?:\.(?:md|markdown|rst|txt|html?))?\.[A-Za-z]\w{0,4}$")
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.I)
+_LEADING = re.compile(r"(?:[-*+>•]\s+|\d+[.)]\s+)*((?:[^\W\d_][\w-]*)(?: (?=[^a-z\W])[^\W\d_][\w-]*){0,2})(?!\w)")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|\{[%#][^{\n]*?[%#]\}")
 _A_FILE = re.compile(r"(?<!\S)([\w-]+)\.(?:md|markdown|rst|txt)(?!\w)", re.I)
@@ -94,6 +97,32 @@ def own_title(blocks: Sequence[Block]) -> Block | None:
     if first is None or first.kind != "heading" or first.level != 1 or not plain(first.words):
         return None
     return None if _is_only_a_date(first.words) else first
+
+
+def read_introduction(brief: WriteBrief) -> Document | None:
+    """The page to be created for a note that says more than a line about something new that it begins with the name
+    of, and names again."""
+    if brief.path is not None or brief.size < INTRODUCTION:
+        return None
+    if date_of(brief.blocks) is not None or is_conversation(brief.blocks) or not (name := leading_name(brief)):
+        return None
+    path = slug(name)
+    if not is_meaningful(path) or path in brief.tree.taken:
+        return None
+    return Document(path, shelf_for(brief, name, ""), name, describe_page(name, brief.blocks))
+
+
+def leading_name(brief: WriteBrief) -> str:
+    """The name that a text begins with, if a capital within a sentence shows that it is one; or nothing."""
+    first = next((block for block in brief.blocks if block.content.strip()), None)
+    found = _LEADING.match(plain(readable(first.content)) if first else "")
+    if first is None or found is None or first.kind not in ("paragraph", "item"):
+        return ""
+    name = found[1]
+    if not name[0].isupper() or len(telling_terms(name)) < len(name.split()):
+        return ""
+    within = re.compile(rf"[\w,;)] {re.escape(name)}(?!\w)")
+    return name if within.search(" ".join(readable(brief.text).split())) else ""
 
 
 def label_of(blocks: Sequence[Block]) -> str:

@@ -17,6 +17,7 @@ from memory_v2.models.offline.documents import (
     Document,
     own_title,
     read_document,
+    read_introduction,
 )
 from memory_v2.models.offline.page_features import Catalogue, Look, date_of, is_conversation
 from memory_v2.models.offline.subjects import Subject
@@ -62,6 +63,8 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
     looks = {view.page.path: Look(view.page) for view in brief.pages if view.page.piece is None}
     catalogue = Catalogue(brief.tree)
     subject = Subject(brief, looks, brief.blocks, catalogue)
+    if subject.page(by_name=True) is None and (document := read_introduction(brief)) is not None:
+        return (create_page(document, everything),)
     path = _page_for(brief, looks, subject, catalogue)
     page = next((view.page for view in brief.pages if view.page.path == path), None)
     if page is None:
