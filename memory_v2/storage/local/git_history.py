@@ -31,8 +31,18 @@ from memory_v2.storage.local.disk import (
     reading,
     sync_folder,
 )
-from memory_v2.storage.local.git_message import read_message
-from memory_v2.storage.local.git_objects import ObjectWriter, damaged_pack, restore
+from memory_v2.storage.local.git_objects import (
+    FILE,
+    ObjectWriter,
+    damaged_pack,
+    file_of,
+    files_below,
+    files_in,
+    find_blob,
+    is_kept,
+    path_of,
+    restore,
+)
 from memory_v2.storage.local.git_repository import (
     BRANCH,
     CHECKED_OUT,
@@ -40,10 +50,10 @@ from memory_v2.storage.local.git_repository import (
     check_files,
     make_repository,
     new_commit,
+    read_message,
     sweep,
     unlock,
 )
-from memory_v2.storage.local.git_trees import FILE, file_of, files_below, files_in, find_blob, is_kept, path_of
 from memory_v2.tree.path import ENTRIES, is_entry
 
 if TYPE_CHECKING:
