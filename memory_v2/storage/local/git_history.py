@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory_v2.errors import SilicaError, StorageError
-from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, PageChange, Revision, pages_since
+from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, PageChange, Revision, Rules, pages_since
 from memory_v2.storage.local.disk import (
     advice,
     explained,
@@ -57,7 +57,6 @@ from memory_v2.storage.local.git_repository import (
 from memory_v2.tree.path import ENTRIES, is_entry
 
 if TYPE_CHECKING:
-    from memory_v2.storage.history import Rules
     from memory_v2.storage.local.git_rewrite import GitRewrite
 
 FOLDER = "history.git"
@@ -358,11 +357,14 @@ class GitHistory:
     def _objects(self) -> ObjectWriter:
         return ObjectWriter(self._repo.object_store, self._place)
 
-    def _object(self, object_id: bytes) -> Any:
-        """The object of this id. Raises `KeyError` if there is none."""
+    def _object(self, object_id: bytes, kind: bytes = b"") -> Any:
+        """The object of this id. Raises `KeyError` if there is none, or it is not of this kind."""
         name = object_id.decode("ascii")
         check_file(self._place, self._place / "objects" / name[:2] / name[2:])
-        return self._repo.object_store[object_id]
+        found = self._repo.object_store[object_id]
+        if kind and found.type_name != kind:
+            raise KeyError(object_id)
+        return found
 
     def _despite_locks(self, act: Callable[[], Answer]) -> Answer:
         """Returns the result of `act`. If a dead process left locks behind, removes them and tries once more."""
@@ -403,20 +405,10 @@ class GitHistory:
         return ""
 
     def _commit(self, commit_id: bytes | None) -> Any:
-        from dulwich.objects import Commit
-
-        commit = self._object(commit_id or b"")
-        if not isinstance(commit, Commit):
-            raise KeyError(commit_id)
-        return commit
+        return self._object(commit_id or b"", b"commit")
 
     def _tree(self, tree_id: bytes) -> Any:
-        from dulwich.objects import Tree
-
-        tree = self._object(tree_id)
-        if not isinstance(tree, Tree):
-            raise KeyError(tree_id)
-        return tree
+        return self._object(tree_id, b"tree")
 
     def _data(self, blob_id: bytes) -> bytes:
         data: bytes = self._object(blob_id).as_raw_string()
