@@ -34,6 +34,7 @@ from memory_v2.operations.guard import (
     check_title,
     dates_meant,
     denied_by,
+    details,
     lost_with_heading,
     missing_from,
     repeats,
@@ -62,6 +63,8 @@ from memory_v2.tree.numbers import Numbers, parse_numbers, show_numbers
 from memory_v2.tree.page import Page, new_page, own_title
 from memory_v2.tree.path import TakenPaths
 
+LONGEST_LEAD = 60
+"""Limits a line that only leads in what follows, in characters: `More small things:`."""
 FREE_REMOVAL = 1_000
 """How many bytes any write may remove in addition to twice the length of its text. More would be a deletion."""
 PLACE_AT_END = ", or leave `after` out to place at its end"
@@ -151,6 +154,10 @@ class WriteTask:
         return Prompt("pages", {"views": views, "missing": []})
 
     def _place(self, call: Place) -> Prompt:
+        if (made := self.created.get(call.page)) is not None and call.after is None:
+            numbers = self._new(call.blocks, made.path)
+            self.created[made.path] = replace(made, runs=[*made.runs, *take_runs(self.brief.blocks, numbers)])
+            return self._note_placed(numbers, made.path)
         self._check_asked_for(call.page)
         page = (
             self.seen.known(call.page) if call.after is None else self.seen.behind(call.page, call.after, PLACE_AT_END)
@@ -276,7 +283,7 @@ class WriteTask:
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} stand in the tree already"})
 
     def _leave_out(self, numbers: Sequence[int]) -> Prompt:
-        if text := next((n for n in numbers if self.brief.blocks[n - 1].kind != "heading"), None):
+        if text := next((n for n in numbers if not _only_leads(self.brief.blocks[n - 1])), None):
             raise ToolProblem(f"n{text} is no heading; name the blocks that say it already under said_in, or place it")
         self.left_out |= dict.fromkeys(numbers)
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} will be left out"})
@@ -304,6 +311,8 @@ class WriteTask:
         written += f"\n{words_told(written, self.brief.said_on, self.brief.text)}"
         found = []
         for number, block in enumerate(self.brief.blocks, 1):
+            if number in self.left_out and block.kind != "heading":
+                continue
             if number in self.left_out:
                 found += lost_with_heading(number, self.brief.blocks, self.placed, self.left_out)
             elif number not in self.placed and (missing := missing_from(block, written, above)):
@@ -497,3 +506,10 @@ class WriteTask:
         self.placed = dict.fromkeys(numbers, path) | self.placed
         self.left_out = {number: None for number in self.left_out if number not in self.placed}
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} will stand on {path}"})
+
+
+def _only_leads(block: Block) -> bool:
+    """Whether a block says nothing of its own: a heading, or a short line that leads in what follows."""
+    lead = block.content.strip()
+    is_lead = block.kind == "paragraph" and lead.endswith((":", "：")) and len(lead) <= LONGEST_LEAD
+    return block.kind == "heading" or (is_lead and not details(lead))
