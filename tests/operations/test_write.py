@@ -338,6 +338,12 @@ def test_a_line_that_only_leads_in_may_be_left_out(lead: str, decided_by: str) -
     assert memory.write(f"{lead}\n\n- Tomatoes need a stake.\n").decided_by == decided_by
 
 
+def test_a_line_that_leads_in_nothing_is_kept() -> None:
+    memory, _ = scripted(silica(), calls(call("nothing_new", blocks="n1", said_in=[])))
+    result = memory.write("More small things:")
+    assert (result.decided_by, result.outcome) == ("offline", "written")
+
+
 # what a model may not do
 
 MISDEEDS: dict[str, tuple[list[ToolCall], str]] = {
