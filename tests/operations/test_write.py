@@ -323,6 +323,27 @@ def test_a_model_makes_a_page_for_a_new_subject() -> None:
     assert "- [[boats]] - boats and sails" in memory.read()
 
 
+def test_a_model_places_more_on_a_page_that_it_has_just_made() -> None:
+    made = call("create_page", path="boats", parent="memory", title="Boats", description="boats, sails", blocks="n1")
+    memory, _ = scripted(silica(), calls(made, call("place", blocks="n2", page="boats")))
+    result = memory.write("Boats have sails.\n\nBoats have keels.\n")
+    assert (result.path, result.decided_by) == ("boats", "scripted")
+    assert body(memory, "boats") == "# Boats\n\nBoats have sails.\n\nBoats have keels."
+
+
+@pytest.mark.parametrize(("lead", "decided_by"), [("More small things:", "scripted"), ("More for Nele:", "offline")])
+def test_a_line_that_only_leads_in_may_be_left_out(lead: str, decided_by: str) -> None:
+    left_out = call("nothing_new", blocks="n1", said_in=[])
+    memory, _ = scripted(silica(), calls(left_out, call("place", blocks="n2", page="garden")))
+    assert memory.write(f"{lead}\n\n- Tomatoes need a stake.\n").decided_by == decided_by
+
+
+def test_a_line_that_leads_in_nothing_is_kept() -> None:
+    memory, _ = scripted(silica(), calls(call("nothing_new", blocks="n1", said_in=[])))
+    result = memory.write("More small things:")
+    assert (result.decided_by, result.outcome) == ("offline", "written")
+
+
 # what a model may not do
 
 MISDEEDS: dict[str, tuple[list[ToolCall], str]] = {
