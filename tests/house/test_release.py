@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-MANIFESTS = ("server.json", "claude/.claude-plugin/plugin.json", "gemini/gemini-extension.json", "mcpb/manifest.json")
+MANIFESTS = ("server.json", "claude/.claude-plugin/plugin.json", "gemini/gemini-extension.json")
 MCP = next(need for need in PROJECT["optional-dependencies"]["mcp"] if need.startswith("mcp"))
 COMMAND = ["--with", MCP, f"silica-memory@{PROJECT['version']}", "memory", "mcp"]
 
@@ -33,7 +33,6 @@ def test_each_host_starts_a_command_of_the_package() -> None:
     started = [
         read(name)["mcpServers"]["silica-memory"] for name in ("claude/.mcp.json", "gemini/gemini-extension.json")
     ]
-    started.append(read("mcpb/manifest.json")["server"]["mcp_config"])
     assert all(server == {"command": "uvx", "args": COMMAND} for server in started)
     assert PROJECT["name"] in PROJECT["scripts"]
 
