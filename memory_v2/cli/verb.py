@@ -114,17 +114,28 @@ class Verb(click.Command):
 
 
 class MemoryVerbs(click.Group):
-    """The verbs, each in one of these modules of the command line, which is imported when the verb is asked for."""
+    """The verbs by purpose, each in one of these modules of the command line, which is imported when the verb is asked
+    for."""
 
     command_class = Verb
 
-    def __init__(self, *args: Any, modules: Mapping[str, str], **extra: Any) -> None:
+    def __init__(self, *args: Any, sections: Mapping[str, Mapping[str, str]], **extra: Any) -> None:
         super().__init__(*args, **extra)
-        self._modules = modules
+        self._sections = sections
+        self._modules = {verb: module for verbs in sections.values() for verb, module in verbs.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of the modules, not by name."""
         return list(self._modules)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """A section for each purpose."""
+        longest = max(map(len, self._modules))
+        for purpose, verbs in self._sections.items():
+            found = ((verb, self.get_command(ctx, verb)) for verb in verbs)
+            room = formatter.width - longest - 6
+            with formatter.section(purpose):
+                formatter.write_dl([(f"{verb:{longest}}", c.get_short_help_str(room)) for verb, c in found if c])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """As click does; for a name that no verb has, all are imported, so that click can name those like it."""
