@@ -8,7 +8,7 @@ import click
 
 from memory_v2 import __version__
 from memory_v2.cli.edge import Program
-from memory_v2.cli.verb import ChosenMemory, MemoryVerbs
+from memory_v2.cli.verb import ChosenMemory, MemoryVerbs, loaded
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
 
 VERBS = {
@@ -183,10 +183,7 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
     """
     ctx.obj = ChosenMemory.from_options(path, model, project, persona)
     if ctx.invoked_subcommand is None:
-        from memory_v2.cli.overview import summary  # no other verb waits for it
-
-        with ctx.obj.opened() as opened:
-            summary(opened)
+        ctx.invoke(loaded("overview:summary"))
 
 
 @silica.group(

@@ -81,6 +81,8 @@ MOST_NEWEST = 3
 """How many pages that changed last are shown of a memory."""
 
 
+@click.command(cls=Verb)
+@with_memory
 def summary(memory: Memory) -> None:
     """Prints where the memory is, how large, what is newest, and what to do next."""
     if tell_how_to_begin(memory):

@@ -113,6 +113,13 @@ class Verb(click.Command):
         return shielded
 
 
+def loaded(place: str, name: str = "") -> click.Command:
+    """The verb in a module of the command line: `module:function`, or `module` for the function of this name."""
+    module, _, function = place.partition(":")
+    verb: click.Command = getattr(import_module(f"memory_v2.cli.{module}"), function or name)
+    return verb
+
+
 class MemoryVerbs(click.Group):
     """The verbs by purpose, each in one of these modules of the command line, which is imported when the verb is asked
     for."""
@@ -140,8 +147,7 @@ class MemoryVerbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """As click does; for a name that no verb has, all are imported, so that click can name those like it."""
         for name in (cmd_name,) if cmd_name in self._modules else self._modules:
-            module, _, function = self._modules[name].partition(":")
-            self.commands[name] = getattr(import_module(f"memory_v2.cli.{module}"), function or name)
+            self.commands[name] = loaded(self._modules[name], name)
         return self.commands.get(cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
