@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from memory_v2.memory_entries import Entries
     from memory_v2.models.base import Model
     from memory_v2.operations.check import Checkup
-    from memory_v2.operations.forget import Forgotten
     from memory_v2.operations.gc import Packed
     from memory_v2.operations.history import BlamedLine, PastOperation
     from memory_v2.operations.imports import Batch, ImportResult
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
         WriteResult,
     )
     from memory_v2.operations.session_start import SessionContext
+    from memory_v2.plan import Plan
     from memory_v2.storage.base import MemoryStorage
     from memory_v2.storage.history import Change
     from memory_v2.trace.recording import Event, Trace
@@ -419,7 +419,7 @@ class Memory:
         path: Annotated[str | None, "The page, with its past and each line that stands on it alone."] = None,
         lines: Annotated[str | None, "Only these lines of the page, such as 3-5, wherever they stand."] = None,
         apply: Annotated[bool, "Do it; otherwise only say where it stands."] = False,
-    ) -> Forgotten:
+    ) -> Plan:
         """Takes something out of the pages, the history, traces, pending notes, the index, leftovers and old versions
         in a bucket, for good: a `text`, to the letter; a page `path`; or `lines` of it, such as `3-5`. Without `apply`
         it changes nothing and tells where it stands. The history says that something was forgotten, not what.

@@ -98,6 +98,8 @@ def write(
         divided = f"split into {named(result.new_files)}" if result.new_files else ""
         told = [style(way, fg="cyan"), size(result.size_bytes), divided, price(result.cost)]
         out(" · ".join(filter(None, told)))
+    for secret in result.secrets:
+        tell(f"{result.path}: {secret}")
     admit(result)
 
 
