@@ -32,8 +32,8 @@ from memory_v2.tree.path import child_path
 Strategy = Literal["topic", "chronological", "entity", "size"]
 
 NOTES_TO_A_GROUP = (3, 5, 8, 12)
-"""How many different notes there should be for each group of them, in the order in which that is tried. On the notes of two
-people, 3 to 6 put together most notes of one subject; of larger groups, more move."""
+"""How many different notes there should be for each group of them, in the order in which that is tried. On the notes of
+two people, 3 to 6 put together most notes of one subject; of larger groups, more move."""
 FEWEST_GROUPS = 3
 """The least groups of notes that are tried: with two, most of a page only moves."""
 MOST_TOLD = 12
