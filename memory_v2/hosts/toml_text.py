@@ -44,7 +44,8 @@ def with_table(text: str, keys: Keys, values: Mapping[str, Value]) -> str:
 
 def table_at(text: str, keys: Keys) -> dict[str, Any] | None:
     """The table under these keys; `None` if there is none. Raises `Unclear`."""
-    return _inner(_parsed(text), keys)
+    table: dict[str, Any] | None = _inner(_parsed(text), keys)
+    return table
 
 
 def without_table(text: str, keys: Keys) -> str:
