@@ -30,7 +30,7 @@ from memory_v2.memory_checkpoints import Checkpoints
 from memory_v2.text.amounts import counted, counted_entries, size
 
 if TYPE_CHECKING:
-    from memory_v2.checkpoints.checkpoint import Checkpoint
+    from memory_v2.entries.checkpoints import Checkpoint
     from memory_v2.memory import Memory
     from memory_v2.operations.results import Result
 

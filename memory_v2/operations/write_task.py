@@ -21,6 +21,7 @@ from memory_v2.operations.decision import (
     added_to,
     below_title,
     found_among,
+    listed_as,
     numbers_on,
     redescribed,
     taken_out,
@@ -42,7 +43,6 @@ from memory_v2.operations.guard import (
     stale_values,
     words_told,
 )
-from memory_v2.operations.views import listed_as
 from memory_v2.operations.write_calls import (
     Call,
     CreatePage,

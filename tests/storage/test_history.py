@@ -20,9 +20,8 @@ from hypothesis import strategies as st
 from memory_v2.errors import StorageError
 from memory_v2.storage.history import EXTERNAL, HistoryDamaged, Revision
 from memory_v2.storage.local.git_history import FOLDER, GitHistory
-from memory_v2.storage.local.git_message import message_of, read_message
 from memory_v2.storage.local.git_objects import MANY, UNFLUSHED
-from memory_v2.storage.local.git_repository import BRANCH, MAKING
+from memory_v2.storage.local.git_repository import BRANCH, MAKING, message_of, read_message
 from memory_v2.storage.volatile import VolatileHistory
 from tests.conformance.history_suite import BEGUN, ODD, HistoryConformance, entry, three
 
