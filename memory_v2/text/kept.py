@@ -1,5 +1,5 @@
-"""Which lines, or other items, of a sequence are kept in its next version: a patience diff, whose cost does not grow with
-how often items repeat."""
+"""Which lines, or other items, of a sequence are kept in its next version: a patience diff, whose cost does not grow
+with how often items repeat."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +16,7 @@ some_lines = st.lists(st.sampled_from("abcdefgh"), max_size=90)
 def test_what_is_kept_is_equal_and_in_the_order_of_both(old: list[str], new: list[str]) -> None:
     pairs = kept(old, new)
     assert all(old[place] == new[new_place] for place, new_place in pairs)
-    assert all(a < c and b < d for (a, b), (c, d) in zip(pairs, pairs[1:], strict=False))
+    assert all(a < c and b < d for (a, b), (c, d) in pairwise(pairs))
 
 
 def test_all_is_kept_but_what_was_changed() -> None:
