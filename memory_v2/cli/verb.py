@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 
 import click
 
-from memory_v2.cli.output import tell
+from memory_v2.cli.output import tell, working
 from memory_v2.errors import InvalidText, UsageError
 from memory_v2.locations import PROJECT_MEMORY, keep_out_of_git, persona_memory, project_folder, worktree
 from memory_v2.operations.operation import argument
@@ -184,7 +184,9 @@ def with_memory(verb: Callable[Concatenate[Memory, P], None]) -> Callable[P, Non
     @wraps(verb)
     def run(chosen: ChosenMemory, /, *args: P.args, **options: P.kwargs) -> None:
         with chosen.opened() as memory:
-            for done in memory.recover():  # told first, so that nobody does it again
+            with working("finishing what was interrupted"):
+                recovered = memory.recover()
+            for done in recovered:  # told first, so that nobody does it again
                 tell(str(done))
             verb(memory, *args, **options)
 
