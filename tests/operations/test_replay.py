@@ -16,7 +16,7 @@ import pytest
 from memory_v2.errors import InvalidPath, InvalidText, ModelError, NotAllowed, PageExists, SilicaError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Model, Reply, Usage
-from memory_v2.models.briefs import GradeBrief, RouteBrief, SearchBrief, SplitBrief, WriteBrief
+from memory_v2.models.briefs import RouteBrief, SearchBrief, SplitBrief, WriteBrief
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.operations.replay import Replay
 from memory_v2.settings import Limits
@@ -118,8 +118,6 @@ def decides(conversation: Conversation) -> Answer:
             return calls(call("answer", results=[{"place": "p1", "score": 0.5, "context": "the first"}]))
         case RouteBrief():
             return calls(call("leave", notes="e1", why="none fits"))
-        case GradeBrief():
-            return calls(call("grade_nothing", lines="i1"))
 
 
 MODELS: dict[str, Callable[[], Model | str]] = {"offline": lambda: "offline", "a model": lambda: ScriptedModel(decides)}
