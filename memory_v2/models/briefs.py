@@ -220,24 +220,4 @@ class RouteBrief:
     domains: tuple[Domain, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unsure:
-    """A line of notes where it stands: its file, its day, the headings above it and the lines that introduce it.
-    `guesses` are the categories that a word in it hints at; they are not shown."""
-
-    text: str
-    file: str
-    day: date | None
-    headings: tuple[str, ...] = ()
-    leads: tuple[str, ...] = ()
-    guesses: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class GradeBrief:
-    """Lines of notes of which is to be said what they are, since the rules are unsure."""
-
-    lines: tuple[Unsure, ...]
-
-
-Brief: TypeAlias = WriteBrief | SplitBrief | SearchBrief | RouteBrief | GradeBrief
+Brief: TypeAlias = WriteBrief | SplitBrief | SearchBrief | RouteBrief

@@ -140,7 +140,7 @@ def _once(same: Sequence[Extracted]) -> list[Extracted]:
 
 CHANNEL = "notes"
 """How they came into the memory."""
-CONFIDENCE: Mapping[Grade, float] = {"marker": 0.9, "heading": 0.7, "model": 0.7, "keyword": 0.5}
+CONFIDENCE: Mapping[Grade, float] = {"marker": 0.9, "heading": 0.7, "keyword": 0.5}
 """How sure it is that an item is what it was extracted as."""
 
 
