@@ -49,6 +49,12 @@ class ChosenMemory:
         """The option that chose the folder."""
         return "--project" if self.project else "--persona" if self.persona else "--path"
 
+    @property
+    def name(self) -> str:
+        """What an agent with several memories may call this one; empty for a folder."""
+        project = self.project and f"the memory of the project {self.project.name}"
+        return project or (f"the memory of the persona {self.persona}" if self.persona else "")
+
     @classmethod
     def from_options(
         cls,
