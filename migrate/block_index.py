@@ -103,28 +103,26 @@ class BlockIndex:
         """Takes each block: on the page that its document was brought to, else below that, else anywhere, so that
         equal blocks of several documents are told apart. Returns the page of each, empty if it has none."""
         places = [""] * len(sought)
-        for is_near in (lambda page, own: page == own, lambda page, own: page.startswith(f"{own}/"), lambda *_: True):
+        for is_near in (str.__eq__, _is_below, _is_anywhere):
             for number, one in enumerate(sought):
                 if one and not places[number]:
-                    places[number] = self._take(one[0], lambda page, own=one[1]: is_near(page, own))  # noqa: B023
-        return [
-            place or (self._in_another_block(*one) if one else "") for place, one in zip(places, sought, strict=True)
-        ]
+                    places[number] = self._take(*one, is_near)
+        return [place or (self._in_another(*one) if one else "") for place, one in zip(places, sought, strict=True)]
 
     def find(self, block: Block) -> str:
         """A page that has the block, taken or not; empty if none has."""
         return next((self._first[key] for key in keys_of(block) if key in self._first), "")
 
-    def _take(self, block: Block, is_near: Callable[[str], bool]) -> str:
+    def _take(self, block: Block, own: str, is_near: Callable[[str, str], bool]) -> str:
         for key in keys_of(block):
             free = self._free.get(key, [])
-            if page := next(filter(is_near, free), ""):
+            if page := next((page for page in free if is_near(page, own)), ""):
                 if block.kind != "heading" or len(free) > 1:
                     free.remove(page)
                 return page
         return ""
 
-    def _in_another_block(self, block: Block, page: str) -> str:
+    def _in_another(self, block: Block, page: str) -> str:
         """The page, if no block of the tree has this text but its lines follow each other there: what is indented code
         in one place may belong to an item in another."""
         is_there = not self.find(block) and _in_lines(block.content) in self._lines.get(page, "")
@@ -134,6 +132,14 @@ class BlockIndex:
         key = key_of(block)
         self._first.setdefault(key, page)
         self._free.setdefault(key, []).append(page)
+
+
+def _is_below(page: str, own: str) -> bool:
+    return page.startswith(f"{own}/")
+
+
+def _is_anywhere(_page: str, _own: str) -> bool:
+    return True
 
 
 def _lines(text: str) -> list[str]:
