@@ -59,14 +59,14 @@ class Trace:
         """Appends an event, of a kind in `trace/format.py`, and tells the listener, whose errors are logged and change
         nothing."""
         try:
-            told = {"event": event, **(data if event in _OWN else self.without_keys(data))}
+            noted = {"event": event, **(data if event in _OWN else self.without_keys(data))}
         except RecursionError:  # nested without end
-            told = {"event": "unreadable", "was": event}
-        self.events.append(told)
+            noted = {"event": "unreadable", "was": event}
+        self.events.append(noted)
         if self.listener is None:
             return
         try:
-            self.listener(told)
+            self.listener(noted)
         except Exception:  # it is no part of the operation
             logger.exception("the listener failed on the event %s", event)
 
@@ -125,8 +125,8 @@ def message_data(message: Message, in_words: bool = True) -> dict[str, Any]:
 def call_data(call: ToolCall) -> dict[str, Any]:
     """One tool call: its name and its arguments."""
     arguments: Any = call.arguments  # of a model of somebody's own making, it may be anything
-    told = {"name": str(call.name), "arguments": dict(arguments) if isinstance(arguments, Mapping) else arguments}
-    return told | ({"malformed": call.malformed} if call.malformed else {})
+    noted = {"name": str(call.name), "arguments": dict(arguments) if isinstance(arguments, Mapping) else arguments}
+    return noted | ({"malformed": call.malformed} if call.malformed else {})
 
 
 def reply_data(reply: Reply) -> dict[str, Any]:
