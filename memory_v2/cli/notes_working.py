@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -101,7 +102,7 @@ def extract(
     if captured is not None:
         tell(f"{counted_entries(captured)} stored in {capture}")
     if not items:
-        tell(_nothing(notes, first, last))
+        tell(_nothing(notes, wanted, people))
 
 
 def _captured(notes: Notes, items: Sequence[Extracted], folder: Path) -> int:
@@ -130,13 +131,19 @@ def extracted_lines(items: Sequence[Extracted]) -> Iterator[str]:
         yield f"{style(category, bold=True)}: {people}{text}{day}{closed}  {place}"
 
 
-def _nothing(notes: Notes, since: date | None, until: date | None) -> str:
-    newest = max((day for days in notes.days().values() for day in days), default=None)
-    if since is None and until is None:
+def _nothing(notes: Notes, wanted: Wanted, people: Path | None) -> str:
+    since, until = wanted.since, wanted.until
+    days = "" if since is None and until is None else f" from {since or 'the beginning'} to {until or 'today'}"
+    if set(wanted.categories) < set(CATEGORIES) and (
+        others := notes.extract(replace(wanted, categories=CATEGORIES), people)
+    ):
+        asked = ", ".join(wanted.categories)
+        return f"nothing was found{days} of the category {asked}, but {counted(len(others), 'item')} of others"
+    if not days:
         return "nothing was found; --min-grade keyword also takes words inside a line for a sign"
-    days = f"from {since or 'the beginning'} to {until or 'today'}"
+    newest = max((day for days in notes.days().values() for day in days), default=None)
     hint = f"; the newest day in the notes is {newest}" if newest else "; no note says when it is from"
-    return f"nothing was found {days}{hint}: --since DAY goes back further, --all takes everything"
+    return f"nothing was found{days}{hint}: --since DAY goes back further, --all takes everything"
 
 
 @click.command()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 
 import click
 
-from memory_v2.cli.output import tell
+from memory_v2.cli.output import tell, working
 from memory_v2.errors import InvalidText, UsageError
 from memory_v2.locations import PROJECT_MEMORY, keep_out_of_git, persona_memory, project_folder, worktree
 from memory_v2.operations.operation import argument
@@ -48,6 +48,12 @@ class ChosenMemory:
     def option(self) -> str:
         """The option that chose the folder."""
         return "--project" if self.project else "--persona" if self.persona else "--path"
+
+    @property
+    def name(self) -> str:
+        """What an agent with several memories may call this one; empty for a folder."""
+        project = self.project and f"the memory of the project {self.project.name}"
+        return project or (f"the memory of the persona {self.persona}" if self.persona else "")
 
     @classmethod
     def from_options(
@@ -201,7 +207,9 @@ def with_memory(verb: Callable[Concatenate[Memory, P], None]) -> Callable[P, Non
     @wraps(verb)
     def run(chosen: ChosenMemory, /, *args: P.args, **options: P.kwargs) -> None:
         with chosen.opened() as memory:
-            for done in memory.recover():  # told first, so that nobody does it again
+            with working("finishing what was interrupted"):
+                recovered = memory.recover()
+            for done in recovered:  # told first, so that nobody does it again
                 tell(str(done))
             verb(memory, *args, **options)
 

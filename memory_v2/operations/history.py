@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import EXTERNAL, Change, History, PageChange, Revision, compared
+from memory_v2.text.kept import kept
 from memory_v2.tree.block import decode, split_lines
 from memory_v2.tree.graph import build_graph
 from memory_v2.tree.link import link_key
@@ -280,8 +280,8 @@ def _brought(
 ) -> tuple[list[str], list[Revision | None]]:
     """The lines after a revision and the revision that brought each: an older one if the line was there before."""
     revisions: list[Revision | None] = [revision] * len(after)
-    for block in difflib.SequenceMatcher(None, lines, after, autojunk=False).get_matching_blocks():
-        revisions[block.b : block.b + block.size] = brought[block.a : block.a + block.size]
+    for place, new_place in kept(lines, after):
+        revisions[new_place] = brought[place]
     return after, revisions
 
 

@@ -102,6 +102,17 @@ def test_nothing_found_says_what_the_newest_day_is(program: Program, folder: Pat
     assert "2026-02-18" in ended.err
 
 
+def test_nothing_of_a_category_is_put_down_to_the_category_and_not_to_the_days(
+    program: Program, tmp_path: Path
+) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/2026-02-18.md").write_text("## Decisions\n\n- We decided to use SQLite.\n")
+    ended = run(program, "extract", str(tmp_path / "notes"), "--since", "2026-02-01", "--category", "metrics")
+    assert ended.err.startswith(
+        "silica: nothing was found from 2026-02-01 to today of the category metrics, but 1 item"
+    )
+
+
 def test_what_is_quoted_cannot_upset_a_terminal(program: Program, folder: Path) -> None:
     for verb in ("extract", "digest"):
         assert b"\x1b[31m" not in run(program, verb, str(folder)).out

@@ -165,7 +165,11 @@ def divide(brief: SplitBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
         if groups and _left_after(brief, call := _call(page, kind, groups, Names(brief))) <= brief.target:
             return (call,)
     if brief.view.page.size <= brief.threshold:
-        return (ToolCall("leave_whole", {"reason": "the page is small and holds together"}),)
+        return (
+            ToolCall(
+                "leave_whole", {"reason": "the page is small, and no part of it is large enough for a page of its own"}
+            ),
+        )
     return (_by_size_and_links(page),)
 
 
