@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import ModuleType
 
 import click
 
@@ -48,14 +49,19 @@ def serve(ctx: click.Context, path: str | None, host: str, port: int, model: str
                      processes (one SQLite file)
       REDIS_URL      Redis, such as redis://host:6379, likewise
     """
-    check_installed()
     settings = Settings.from_environment(os.environ, path, model)
     databases = {name: os.environ.get(name, "") for name in (DATABASE_URL, REDIS_URL)}
     ctx.obj = ServiceOptions(settings.path, host, port, databases[DATABASE_URL], databases[REDIS_URL], model)
     if ctx.invoked_subcommand is None:
-        from memory_v2.service.server import serve as run
+        _service().serve(ctx.obj, _report)
 
-        run(ctx.obj, _report)
+
+def _service() -> ModuleType:
+    """The module that starts the service. Raises `InvalidSetting` if the extra is missing."""
+    check_installed()
+    from memory_v2.service import server
+
+    return server
 
 
 def _report(address: str, token: str | None) -> None:
@@ -74,9 +80,7 @@ def _report(address: str, token: str | None) -> None:
 @click.pass_obj
 def backup(options: ServiceOptions, file: Path) -> None:
     """Write everything into one FILE; the service may be running."""
-    from memory_v2.service.backup import back_up
-
-    tell(f"{back_up(options, file)} files are in {file}")
+    tell(f"{_service().back_up(options, file)} files are in {file}")
 
 
 @serve.command()
@@ -84,9 +88,7 @@ def backup(options: ServiceOptions, file: Path) -> None:
 @click.pass_obj
 def restore(options: ServiceOptions, file: Path) -> None:
     """Restore a backup FILE into an empty folder, after checking it."""
-    from memory_v2.service.backup import restore as run
-
-    tell(f"{run(options, file)} files are in {options.folder}")
+    tell(f"{_service().restore(options, file)} files are in {options.folder}")
 
 
 @serve.command()
@@ -97,7 +99,6 @@ def restore(options: ServiceOptions, file: Path) -> None:
 @click.pass_obj
 def keys(options: ServiceOptions, tenant: str, sources: tuple[str, ...], scopes: tuple[str, ...], tier: str) -> None:
     """Make a key and print it, once."""
-    from memory_v2.service.server import add_key
-
     given = {"tenant": tenant, "sources": list(sources), "scopes": list(scopes), "tier": tier}
-    out(add_key(options, {name: value for name, value in given.items() if value}) + "\n")
+    token = _service().add_key(options, {name: value for name, value in given.items() if value})
+    out(f"{token}\n")

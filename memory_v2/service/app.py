@@ -113,15 +113,17 @@ def _add_health(app: FastAPI, parts: Parts) -> None:
         return Response(generate_latest(parts.metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
 
-async def _invalid(_: Request, error: Exception) -> Response:
+async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     told = [{"loc": list(each["loc"]), "msg": each["msg"]} for each in error.errors()]
-    is_handoff = bool(told) and _.url.path == f"{BASE}/handoff"
+    is_handoff = bool(told) and request.url.path == f"{BASE}/handoff"
     raise Problem("INVALID_HANDOFF" if is_handoff else "VALIDATION_FAILED", errors=told)
 
 
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if isinstance(error.__cause__, Problem):  # the body was refused while it was read
+        raise error.__cause__
     raise Problem(_BY_STATUS.get(error.status_code, "VALIDATION_FAILED"), headers=dict(error.headers or {}))
 
 

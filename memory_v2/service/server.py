@@ -15,6 +15,7 @@ from memory_v2.errors import InvalidSetting
 from memory_v2.service import tables
 from memory_v2.service.access import SCOPES
 from memory_v2.service.app import application
+from memory_v2.service.backup import back_up, restore
 from memory_v2.service.keys import DEFAULT_TENANT, create_key
 from memory_v2.service.migrating import migrate
 from memory_v2.service.models import NewKey
@@ -23,6 +24,7 @@ from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem
 from memory_v2.service.store import Store
 
+__all__ = ["add_key", "back_up", "first_key", "restore", "serve"]
 GRACE_SECONDS = 10
 """How long requests may take to end after SIGTERM, in seconds."""
 

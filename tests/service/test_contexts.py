@@ -88,7 +88,7 @@ def test_a_context_is_replaced_only_by_who_has_seen_it(hawk: httpx.Client, sessi
     assert (stale.status_code, code(stale)) == (412, "VERSION_CONFLICT")
     assert stale.headers["etag"] == done.headers["etag"]
     assert hawk.put(f"/context/{session}", json={}, headers={"If-Match": "*"}).status_code == 200
-    assert hawk.delete(f"/context/{session}", headers={"If-Match": first}).status_code == 412
+    assert hawk.delete(f"/context/{session}", headers={"If-Match": done.headers["etag"]}).status_code == 412
     assert hawk.delete(f"/context/{session}").status_code == 204
     assert hawk.get(f"/context/{session}").status_code == 404
 
@@ -149,7 +149,9 @@ def test_two_hundred_concurrent_changes_are_all_kept(shared: Running, session: s
     assert len(kept) == len(set(kept)) == 200
 
 
-def test_the_focus_ends_after_a_day_and_the_rest_after_a_week(shared: Running, hawk: httpx.Client, session: str) -> None:
+def test_the_focus_ends_after_a_day_and_the_rest_after_a_week(
+    shared: Running, hawk: httpx.Client, session: str
+) -> None:
     context = {"immediate": {"current_focus": {"on": 1}}, "working": {"project_state": {"step": 1}}}
     tag = hawk.post("/context", json={"session_id": session, "context": context}).headers["etag"]
     client = shared.client("hawk")
@@ -173,7 +175,9 @@ def test_a_request_is_carried_out_once(shared: Running, session: str) -> None:
     client = shared.client("hawk")
 
     def ask() -> None:
-        while (answer := client.post("/handoff", json=body, headers={"Idempotency-Key": f'"{session}"'})).status_code == 409:
+        while (
+            answer := client.post("/handoff", json=body, headers={"Idempotency-Key": f'"{session}"'})
+        ).status_code == 409:
             assert code(answer) == "IDEMPOTENCY_KEY_IN_PROGRESS"
         answers.append(answer)
 

@@ -78,7 +78,8 @@ def test_queries_by_tags_level_and_time(shared: Running, tenant: str) -> None:
 def test_pages_of_a_query_have_each_entry_once(shared: Running, tenant: str) -> None:
     client = shared.client("hawk", tenant)
     client.post("/entries/batch", json={"entries": [entry(str(number)) for number in range(7)]})
-    seen, cursor = [], ""
+    seen: list[str] = []
+    cursor: str | None = ""
     while cursor is not None:
         answer = client.get("/query", params={"limit": 3, "cursor": cursor}).json()
         seen += [each["id"] for each in answer["entries"]]
@@ -134,7 +135,9 @@ def test_pages_are_for_keys_that_may_read_and_write_them(shared: Running, tenant
     assert "leeks" in page.json()["text"]
     text = page.json()["text"].replace("March", "April")
     assert client.put("/pages/garden", json={"text": text}).status_code == 428
-    assert client.put("/pages/garden", json={"text": text}, headers={"If-Match": page.headers["etag"]}).status_code == 200
+    assert (
+        client.put("/pages/garden", json={"text": text}, headers={"If-Match": page.headers["etag"]}).status_code == 200
+    )
     stale = client.put("/pages/garden", json={"text": text}, headers={"If-Match": page.headers["etag"]})
     assert stale.status_code == 412
     assert client.post("/pages", json={"text": "Kale is sown in June.", "path": "garden"}).status_code == 201
