@@ -4,9 +4,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := .demo/venv
+RELEASE := .release/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test format lint types unit thorough record api demo session clean
+.PHONY: help setup test format lint types unit thorough record api demo session release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,5 +61,14 @@ demo: $(DEMO)/.ready ## grow a memory from half a year of notes: no key, no netw
 session: $(READY) ## replay a recorded session with a live model, and show what it was shown and decided
 	$(BIN)/python -m bench.session
 
+release: ## build wheel and sdist, check them, and try the wheel in each Python that is there
+	$(PYTHON) -m venv .release
+	$(RELEASE)/python -m pip install --quiet --disable-pip-version-check build twine check-wheel-contents
+	rm -rf dist
+	$(RELEASE)/python -m build --outdir dist
+	$(RELEASE)/twine check --strict dist/*
+	$(RELEASE)/check-wheel-contents dist/*.whl
+	$(RELEASE)/python release/check.py dist $(TAG)
+
 clean: ## remove everything that the targets created
-	rm -rf $(VENV) .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .demo .release dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from copy import copy
 from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from memory_v2 import entries, operations
 from memory_v2.engine import Engine
+from memory_v2.errors import StorageError
 from memory_v2.operations.operation import RunningOperation
 from memory_v2.settings import DEFAULT_AGENT, DEFAULT_THRESHOLD, DEFAULT_TRACES, Limits, Settings
 from memory_v2.storage.opened import open_storage
@@ -220,7 +222,8 @@ class Memory:
         return self._engine.rehearse(operations.write.write, text, path, mode, source, self._written(date))
 
     def split(self, path: PageOrRoot = ROOT) -> SplitResult:
-        """Divides a page into a page and its children, whatever its size. Raises `PageNotFound`."""
+        """Divides a page into a page and its children; a small one only if it has parts for pages of their own.
+        Raises `PageNotFound`."""
         return self._engine.run(operations.overgrown.split_now, path)
 
     def search(
@@ -360,7 +363,9 @@ class Memory:
         self, path: Annotated[str | None, "Only operations that changed this page."] = None
     ) -> list[PastOperation]:
         """Lists past operations, newest first, edits by hand included; with `path`, only those that changed that page.
-        Raises `NotAllowed` if no history is kept."""
+        The first one is what `undo` takes back, unless it is an undo. Raises `NotAllowed` if no history is kept."""
+        with suppress(StorageError):  # a read-only disk must not stop readers
+            self._engine.store.pick_up_last()
         return self._engine.run(operations.history.history, path)
 
     def show(

@@ -90,20 +90,20 @@ class _Attempt(Generic[T]):
             if self.operation.abort_reason and not self.is_planner:
                 return self.operation.abort_reason
             if reached := self._reached():
-                told = f"{reached}, and its last call was no use: {self.problem}" if self.problem else reached
-                return "" if self._stands else told
+                problem = f"{reached}, and its last call was no use: {self.problem}" if self.problem else reached
+                return "" if self._passes_guard else problem
             try:
                 reply = self._ask()
             except ModelError as error:
                 failed = f"the model failed: {error}"
                 self.operation.abort_reason = self.operation.abort_reason or failed
-                return "" if self._stands else failed
+                return "" if self._passes_guard else failed
             if reply.stop_reason == "refusal":
                 return "the model refused"
             if not reply.tool_calls:
                 empty += 1
                 cut_off = reply.stop_reason == "length"
-                if self._stands and (not cut_off or empty >= MAX_EMPTY_REPLIES):
+                if self._passes_guard and (not cut_off or empty >= MAX_EMPTY_REPLIES):
                     return ""  # it has decided everything and says so in words
                 if empty >= MAX_EMPTY_REPLIES:
                     return "the model answered without using a tool"
@@ -132,7 +132,7 @@ class _Attempt(Generic[T]):
         self.operation.trace.add("decided", reason=failed, checked=[] if failed else self.task.checked())
 
     @property
-    def _stands(self) -> bool:
+    def _passes_guard(self) -> bool:
         """Whether the calls that were accepted are a decision that passes the guard, whatever was refused beside
         them."""
         return self.decided and not self.task.objections()

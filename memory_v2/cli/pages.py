@@ -134,8 +134,8 @@ def read(memory: Memory, page: str, as_json: bool) -> None:
 def split(memory: Memory, page: str, as_json: bool) -> None:
     """Divide a page into a page and its children.
 
-    Without PAGE, the root. Pages that grow too large are split automatically; this splits a page now, whatever its
-    size.
+    Without PAGE, the root. Pages that grow too large are split automatically; this splits a page now. A small one is
+    split if it has parts for pages of their own.
 
     \b
     Examples:

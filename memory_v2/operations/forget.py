@@ -107,17 +107,17 @@ def forget(
 
 def _forgotten(context: Context, text: str | None, path: str | None, lines: str | None, apply: bool) -> Plan:
     rules = _rules(context, text, path, lines)
-    found = _find(context, rules)
-    plan = found.plan(_warnings(context.storage, rules, text or ""))
-    if not apply or not found:
+    occurrences = _find(context, rules)
+    plan = occurrences.plan(_warnings(context.storage, rules, text or ""))
+    if not apply or not occurrences:
         return plan
     gone = page_path(path) if path is not None and lines is None else ""
     with _deleted(context, rules, gone) if gone and context.storage.exists(gone) else nullcontext():
-        revision = _forget(context, rules, found, "")
+        revision = _forget(context, rules, occurrences, "")
     for _ in range(MAX_PASSES):
-        if not (found := _find(context, rules)):
+        if not (occurrences := _find(context, rules)):
             return plan.applied(revision)
-        revision = _forget(context, rules, found, revision)
+        revision = _forget(context, rules, occurrences, revision)
     raise StorageError("others keep writing what is to be forgotten; stop them and try again")
 
 
@@ -142,7 +142,7 @@ def _rules(context: Context, text: str | None, path: str | None, lines: str | No
 def _find(context: Context, rules: Forgetting) -> _Occurrences:
     storage = context.storage
     rewrite = storage.history.rewriting(rules)
-    traces = tuple(kept.holding(rules.is_told)) if (kept := _traces(storage)) else ()
+    traces = tuple(kept.holding(rules.is_in_json)) if (kept := _traces(storage)) else ()
     entries = sorted(stamp.path for stamp in storage.stamps(ENTRIES))
     return _Occurrences(
         pages=tuple(path for path in (*storage.list_files(), *entries) if _is_on(storage, rules, path)),
@@ -158,16 +158,16 @@ def _is_on(storage: MemoryStorage, rules: Forgetting, path: str) -> bool:
     return rules.path(path) != path or rules.page(data) != data
 
 
-def _forget(context: Context, rules: Forgetting, found: _Occurrences, revision: str) -> str:
+def _forget(context: Context, rules: Forgetting, occurrences: _Occurrences, revision: str) -> str:
     """Forgets what was found; returns the id of the record. There is one record, whatever the number of passes."""
     storage = context.storage
     note = PendingNote(storage.state, Operation().id)
-    _redact_notes(storage, rules, found.notes)
-    with note.erasing(found.erasure, storage):
-        if found.extent or found.pages or not revision:
-            record = Revision(FORGET, f"in {found.size}", note.operation, when=context.now())
-            storage.rewrite(rules, found.rewrite, record)
-        erase(context, found.erasure)
+    _redact_notes(storage, rules, occurrences.notes)
+    with note.erasing(occurrences.erasure, storage):
+        if occurrences.extent or occurrences.pages or not revision:
+            record = Revision(FORGET, f"in {occurrences.size}", note.operation, when=context.now())
+            storage.rewrite(rules, occurrences.rewrite, record)
+        erase(context, occurrences.erasure)
     note_overgrown(context)
     return revision or storage.history.head[:12]
 
@@ -211,7 +211,7 @@ def _deleted(context: Context, rules: Forgetting, path: str) -> Iterator[None]:
     operation.trace.began("delete", {"path": path}, context.now())
 
     def stage(draft: Draft) -> str:
-        for source in linking(draft, {path}):  # by the rules: what stood behind a link is told from text only before it
+        for source in linking(draft, {path}):  # by the rules: what was behind a link is known from text only before it
             draft.put(read_page(source, rules.page(draft.page(source).data)))
         return stage_delete(draft, path)
 
@@ -247,17 +247,17 @@ def _similar(storage: MemoryStorage, rules: Forgetting, text: str) -> tuple[str,
     if not words:
         return ()
     pattern = re.compile(r"[\W_]*".join(map(re.escape, words)), re.I)
-    found: dict[str, None] = {}
+    spellings: dict[str, None] = {}
     for path in storage.list_files():
         left = decode(rules.page(storage.read(path).data))
-        found |= dict.fromkeys(match[0] for match in pattern.finditer(f"{rules.path(path)}\n{left}"))
-        if len(found) >= MAX_SIMILAR:
+        spellings |= dict.fromkeys(match[0] for match in pattern.finditer(f"{rules.path(path)}\n{left}"))
+        if len(spellings) >= MAX_SIMILAR:
             break
-    return tuple(found)[:MAX_SIMILAR]
+    return tuple(spellings)[:MAX_SIMILAR]
 
 
 MIN_BYTES = 3
-"""The shortest text that can be forgotten, in bytes: a shorter one stands everywhere."""
+"""The shortest text that can be forgotten, in bytes: a shorter one is everywhere."""
 MAX_MARKERS = 1000
 """How many markers are tried for the paths of pages, so that no two pages get the same one."""
 _NEEDED = ("## Links", "## Metadata", *(f"{key}:" for key in OURS), ROOT)
@@ -308,7 +308,7 @@ class Forgetting:
         text = decode(data)
         return self.redaction.text(text) != text or self.note(data) != data
 
-    def is_told(self, value: Any) -> bool:
+    def is_in_json(self, value: Any) -> bool:
         """Whether JSON data, such as an event of a trace, hold what is to be forgotten."""
         return bool(redacted_json(value, self.redaction) != value)
 
@@ -318,7 +318,7 @@ def text_forgetting(text: str, paths: Collection[str]) -> Forgetting:
     too short, and `NotAllowed` if the memory needs it."""
     text = text.strip()
     if len(encode(text)) < MIN_BYTES:
-        raise InvalidText(f"a text to be forgotten has at least {MIN_BYTES} bytes; a shorter one stands everywhere")
+        raise InvalidText(f"a text to be forgotten has at least {MIN_BYTES} bytes; a shorter one is everywhere")
     if needed := next((word for word in _NEEDED if text in word), ""):
         raise NotAllowed(f"{text!r} cannot be forgotten: it is part of {needed!r}, which every memory needs")
     markers = (MARKER, *(f"{MARKER[:-1]} {number})" for number in range(2, MAX_MARKERS)), "-")
@@ -365,9 +365,9 @@ def page_forgetting(storage: MemoryStorage, path: str) -> Forgetting:
         raise PageNotFound(path)
     pages = (storage.read(other).data for other in storage.list_files() if other != path)
     elsewhere = {line_core(line) for data in pages for line in split_lines(decode(data)) if not _describes(line, path)}
-    told = [revision.text for revision, _ in states] + [revision.summary for revision, _ in states]
+    recorded = [revision.text for revision, _ in states] + [revision.summary for revision, _ in states]
     lines = [line for data in versions for line in _texts(read_page(path, data))]
-    lines += [line for text in told for line in (text, *split_lines(text))]
+    lines += [line for text in recorded for line in (text, *split_lines(text))]
     own = [line for line in _worth(lines) if line_core(line) not in elsewhere]
     return Forgetting(LineRedaction(own), frozenset({fold(path)}))
 

@@ -224,14 +224,6 @@ def test_a_page_is_forgotten_also_where_somebody_typed_below_the_metadata(below:
         assert "born in May" not in json.dumps(now) and "people/ada" not in now[0]
 
 
-def test_a_page_that_was_deleted_can_still_be_forgotten() -> None:
-    memory = offline()
-    memory.write("The secret of the kiln.", "secret")
-    memory.delete("secret")
-    assert memory.forget(path="secret", apply=True).facts["versions"]
-    assert "of the kiln" not in json.dumps(past(memory))
-
-
 def test_lines_are_forgotten_wherever_they_stand_as_lines() -> None:
     memory = offline()
     memory.write("- Ada\n- Ada likes tea\n- Bo", "list", "append")

@@ -296,9 +296,9 @@ def revision_in(body: Body) -> Revision:
     return Revision(**shared_fields(body))
 
 
-def shared_fields(told: Revision | Body) -> dict[str, Any]:
+def shared_fields(source: Revision | Body) -> dict[str, Any]:
     """The fields that a revision has and the content of its record has too."""
-    return {field.name: getattr(told, field.name) for field in fields(Revision) if field.name in Body.model_fields}
+    return {field.name: getattr(source, field.name) for field in fields(Revision) if field.name in Body.model_fields}
 
 
 def _counting(records: Sequence[Record]) -> tuple[Record, ...]:

@@ -93,13 +93,13 @@ class S3Rewrite:
         if body is None:  # nobody can read it as a record, but as a text
             self._revisions += (new := self._rules.page(data)) != data
             return new
-        told = revision_in(body)
-        rewritten = self._rules.revision(told)
+        revision = revision_in(body)
+        rewritten = self._rules.revision(revision)
         pages = dict(self._pages(body))
-        self._revisions += rewritten != told or pages != body.pages
-        rewritten = replace(rewritten, undoes=ids.get(told.undoes, rewritten.undoes))
+        self._revisions += rewritten != revision or pages != body.pages
+        rewritten = replace(rewritten, undoes=ids.get(revision.undoes, rewritten.undoes))
         before = ids.get(body.before, body.before)
-        if (rewritten, pages, before) == (told, body.pages, body.before):
+        if (rewritten, pages, before) == (revision, body.pages, body.before):
             return data
         return body_of(before, rewritten, pages).model_dump_json().encode()
 
