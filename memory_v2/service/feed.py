@@ -103,7 +103,9 @@ class Feed:
         return f"{self._store.epoch}-{position}"
 
     async def place(self, cursor: str) -> int | None:
-        """The position of a cursor, `None` if it is not one of this history or too old."""
+        """The position of a cursor, `None` if it is not one of this history or too old; without one, the present."""
+        if not cursor:
+            return (await run_in_threadpool(self._store.event_bounds))[1]
         epoch, _, position = cursor.partition("-")
         if epoch != self._store.epoch or not position.isascii() or not position.isdigit():
             return None
@@ -146,7 +148,7 @@ async def stream(
 ) -> AsyncIterator[dict[str, Any]]:
     """What a listener is told: first `subscribed`, then each event after the cursor once and in order, then what
     happens; or `resync_required`, with the cursor from which to go on once the state is loaded again."""
-    found = await feed.place(cursor) if cursor else feed.newest
+    found = await feed.place(cursor)
     if found is None:
         metrics.resyncs.inc()
         found = feed.newest

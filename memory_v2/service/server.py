@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import time
 from collections.abc import Callable
@@ -60,7 +61,8 @@ def serve(options: ServiceOptions, on_start: Callable[[str, str | None], None]) 
         ws_ping_interval=20.0,
         server_header=False,
     )
-    Server(config, parts).run(sockets=[listening])
+    with contextlib.suppress(KeyboardInterrupt):  # it was asked to end, and has
+        Server(config, parts).run(sockets=[listening])
 
 
 def first_key(store: Store) -> str | None:

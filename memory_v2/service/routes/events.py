@@ -40,8 +40,9 @@ def subscribe(request: Request, wish: Subscribe) -> Response:
         subscription_id, expires = str(uuid.uuid4()), call.now + SUBSCRIPTION_SECONDS
         values = {"filter": wish.model_dump(), "owner": call.caller.source, "created_at": call.now}
         call.transaction.insert(tables.subscriptions, subscription_id, values | {"expires_at": expires})
-        feed = call.parts.feed
-        told = {"subscription_id": subscription_id, **wish.model_dump(), "cursor": feed.cursor(feed.newest)}
+        _, newest = call.parts.store.event_bounds()
+        cursor = call.parts.feed.cursor(newest)
+        told = {"subscription_id": subscription_id, **wish.model_dump(), "cursor": cursor}
         return Answer(
             {**told, "websocket": f"{BASE}/ws?subscription={subscription_id}", "expires_at": iso(expires)}, 201
         )
