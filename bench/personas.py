@@ -1,14 +1,14 @@
 """Whether questions about everyday notes find their answers: `python -m bench.personas [--dense]`.
 
-Two people tell 160 short notes each, over ten months, one by one, without a place and on the day of the memory's clock;
-then 80 questions are asked. A question is answered by the texts (`key`) that a hit must show: the figure is the share of
-them that the first 1, 3 and 10 hits show. `newest before older`: of the questions about what has changed, the current
-value comes before the old ones, or they do not come at all. `told` and `refused`: questions without and with an answer
-to which the memory says that it has none.
+Two people tell 160 short notes each, over ten months, one by one and without a place; then 80 questions are asked. A
+question is answered by the texts (`key`) that a hit must show: the figure is the share of them that the first 1, 3 and
+10 hits show. `newest before older`: of the questions about what has changed, the current value comes before the old
+ones, or they do not come at all. `absent told` and `refused`: questions without and with an answer to which the memory
+says that it has none.
 
-Beside it, in the same run: the same ranker over a flat list, which is one page that is never split; plain full text over
-the notes; and with `--dense`, search by meaning, and the plain way to do that: a vector for each sentence and note,
-cosine + .15 × BM25.
+Beside it, in the same run: the same ranker over a flat list, which is one page that is never split; plain full text
+over the notes; and with `--dense`, search by meaning, and the plain way to do that: a vector for each sentence and
+note, cosine + .15 × BM25.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def main() -> None:
     arguments.add_argument("--misses", action="store_true", help="print what the last search misses, too")
     chosen = arguments.parse_args()
     rows, times = dict[str, Figures](), dict[str, Figures]()
-    for name, prepare in (SEARCHES | (BY_MEANING if chosen.dense else {})).items():
+    for name, prepare in {**SEARCHES, **(BY_MEANING if chosen.dense else {})}.items():
         watch = Watch()
         asked = [
             (question, search(question["q"]))
@@ -110,7 +110,7 @@ def by_cosine(person: Person) -> Search:
     """The notes by the best cosine of one of their sentences or of all of it, and BM25."""
     from memory_v2.index.dense.encoder import load_encoder  # only where the extra is installed
 
-    texts, encode = [told["text"] for told in person["texts"]], load_encoder().sentence
+    texts, encode = [told["text"] for told in person["texts"]], load_encoder().encode
     units = [(number, encode(unit)) for number, text in enumerate(texts) for unit in {text, *sentences(text)}]
     find = scored(texts)
 
@@ -118,7 +118,7 @@ def by_cosine(person: Person) -> Search:
         asked, found = encode(question), find(question, len(texts))
         near = [-1.0] * len(texts)
         for number, vector in units:
-            near[number] = max(near[number], float(vector @ asked))
+            near[number] = max(near[number], float(vector.astype(int) @ asked.astype(int)) / 127**2)
         for number, score in found:
             near[number] += BM25 * score / found[0][1]
         order = sorted(range(len(texts)), key=lambda number: -near[number])

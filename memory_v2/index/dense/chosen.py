@@ -32,6 +32,11 @@ class Dense:
         """Whether all that it takes is installed. Loads nothing."""
         return self._encoder is not None or not missing()
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the model is in memory."""
+        return self._loaded is not None
+
     def meaning(self, store: Store) -> Meaning | None:
         """What compares meanings, and keeps vectors in this store; `None`, with a `problem`, if it cannot be loaded."""
         with self._lock:
