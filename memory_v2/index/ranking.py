@@ -8,31 +8,38 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache, partial
+from heapq import heapify, heappop, heappushpop
 from statistics import fmean
 from typing import TypeAlias
 
-from memory_v2.index.coverage import Standing, Windows
+from memory_v2.index.coverage import Standing, Versions, Windows
 from memory_v2.index.days import Said
 from memory_v2.index.lookup import Found, Nearness
 from memory_v2.index.places import Place
 from memory_v2.index.terms import Question, flattened, is_empty, says_one_of, terms
 from memory_v2.text.dates import Span, covers
 from memory_v2.text.lists import present, replacing
+from memory_v2.text.retelling import are_versions
 from memory_v2.text.speakers import is_asked
 from memory_v2.text.words import words
 from memory_v2.tree.path import ROOT
 
+_Said: TypeAlias = frozenset[tuple[str, int]]
 _Points: TypeAlias = Iterator[tuple[str, float]]
-_COMPARED = 10
-"""Among how many of the best places a newer version of the first one is looked for."""
-_AS_GOOD, _SAYS_CHANGE = 2.0, 1.0
-"""How many points a newer version may have less; and how many more if it says that something has changed."""
-_ALIKE = 0.3
-"""Which part of the content of the shorter one two versions share at least."""
+_COMPARED = 40
+"""How many of the best places are compared, to put the newest first of those that differ in a few words."""
+_SPREAD = 40
+"""How many of the best places are put in an order in which each says what those before it do not."""
+_UNCROWDED = 10
+"""After how many places the further ones in conversations are drawn from as many days as possible. What is told often
+is then found, and what is told once is mostly among the first."""
+_SAID = 0.5
+"""What a word of the question still counts, for that order, after each place that has it."""
 _THE_TITLE = 2.0
 """How much it counts that a question is a title to the word, relative to one that has no other words."""
 _THE_LEAD = 2.75
@@ -52,51 +59,93 @@ _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weight of each signal. Those of questions are what `python -m bench.fit` prints, rounded."""
+    """The weight of each sign, fitted and rounded; `docs/measured.md` says on what and how. A further sign gets a
+    weight here, and points in `_points`."""
 
     own: float
-    share: float = 0.0
-    near: float = 0.0
+    near: float
     wide: float = 0.0
     whole: float = 0.0
-    named: float = 2.25
-    day: float = 1.5
-    when: float = 1.25
-    asks: float = 0.0
-    person: float = 2.0
-    """What somebody says to an assistant is about them; the long answers repeat it."""
+    told: float = 0.0
+    context: float = 1.0
+    phrase: float = 2.0
+    named: float = 2.0
+    named_near: float = 1.0
+    takes_part: float = 3.5
+    day: float = 6.0
+    when: float = 2.5
     titled: float = 8.0
     deeper: float = -0.8
     """For each step below the root at which the title asked for stands: of several, the one above the most is meant."""
     linked: float = 6.0
     """Of two places that answer together, the one that has the link says about what the other one is."""
+    asks: float = 0.0
+    person: float = 2.0
+    """What somebody says to an assistant is about them; the long answers repeat it."""
+    front_matter: float = -1.0
+    """It says what its page is about, and is seldom an answer."""
     statement: float = 0.0
     text: float = 0.0
+    """How near its nearest statement, and all that it says, are in meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """The weights of places in a conversation, where an answer shares words with the question before it, and of others,
-    which can be read on their own."""
+    """How places are ranked: the weights of those in a conversation and of others, among how many of the best a fact
+    may be told again in other words, how much it counts that a place has the words of the question that those before it
+    do not have, and how much each place of the same day counts against it, after the first `_UNCROWDED`."""
 
     talk: Weights
     note: Weights
+    told_again: int
+    unsaid: float = 0.0
+    crowded: float = 0.0
 
 
 QUESTION = Weighing(
-    talk=Weights(own=1.5, near=1.5, wide=2.5, whole=1.25, asks=-0.4), note=Weights(own=1.5, near=1.5, share=4.5)
+    # In conversations an answer shares words with the question before it; notes can be read on their own, below their
+    # headings.
+    talk=Weights(own=1.0, near=2.0, wide=5.0, whole=2.0, named=3.0, asks=-0.75),
+    note=Weights(own=2.0, near=2.0, told=3.0, when=1.0),
+    # All that did so in `bench.facts` were among the best three; further down, what looks like it is about something
+    # else (`bench.notes`).
+    told_again=5,
+    # A question about several things is answered by several places. At 2 it hardly helps; at 6 it costs on LoCoMo.
+    unsaid=4.0,
+    crowded=0.6,  # from 0.5 to 1 it finds as much on LoCoMo
 )
 """For the places that answer a question."""
+_MEANT = Weights(
+    own=0.5,
+    near=0.0,
+    context=0.0,
+    named=2.25,
+    named_near=0.0,
+    takes_part=0.0,
+    day=1.5,
+    when=1.25,
+    statement=3.5,
+    text=3.5,
+)
 MEANING = Weighing(
-    talk=Weights(own=0.0, near=1.5, wide=2.5, whole=1.25, asks=-0.65, statement=3.5, text=3.0),
-    note=Weights(own=0.5, share=2.5, statement=3.5, text=3.5),
+    talk=replace(_MEANT, own=0.0, near=1.5, wide=2.5, whole=1.25, asks=-0.65, text=3.0),
+    note=replace(_MEANT, told=2.5),
+    told_again=0,
 )
-"""The same if meaning is compared too."""
+"""The same if meaning is compared too. These weights were chosen together on everyday notes, facts that change and
+conversations, by a softmax over the candidates of each question; docs/measured.md has what is found."""
+_AS_GOOD, _SAYS_CHANGE = 2.0, 1.0
+"""How many points a newer version of the best place may have less if meaning is compared; and how many more if it says
+that something has changed."""
+_ALIKE = 0.3
+"""Which part of the content of the shorter one two versions share then at least."""
+_VERSIONS = 10
+"""Among how many of the best places a newer version is looked for then."""
 _PLAIN = Weights(
-    own=5.0, near=2.0, wide=1.0, whole=1.0, day=6.0, when=2.5, asks=-0.75, person=0.0, titled=0.0, linked=0.0
+    own=5.0, near=2.0, wide=1.0, whole=1.0, asks=-0.75, titled=0.0, linked=0.0, person=0.0, front_matter=0.0
 )
-TEXT = Weighing(talk=replace(_PLAIN, own=1.0, wide=5.0, whole=0.5), note=_PLAIN)
-"""For the places that a new text may belong to: which part of its words a line has says little about a text."""
+TEXT = Weighing(talk=replace(_PLAIN, own=1.0, wide=5.0, whole=0.5), note=_PLAIN, told_again=_COMPARED)
+"""For the places that a new text may belong to: what a line tells of a question's words says little about a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +173,6 @@ class _Signs:
     deep: int
     """How many steps below the root that title stands if it is asked for to the word: pages, then headings."""
     near: Nearness
-    """How near it is in meaning."""
     linked: float = 0.0
     """Which part of the question, weighed by rarity, it lacks and a place has that links to its page."""
 
@@ -145,30 +193,36 @@ class _Signs:
 
 
 def rank(
-    question: Question,
-    found: Found,
-    limit: int,
-    by: Weighing = QUESTION,
-    near: Mapping[int, Nearness] | None = None,
+    question: Question, found: Found, limit: int, by: Weighing = QUESTION, near: Mapping[int, Nearness] | None = None
 ) -> list[Ranked]:
     """The best candidates that answer the question at all, best first. `near` tells how near they are in meaning; then
     those that share no word with the question may answer too, and one of which it tells nothing counts as the average
     does."""
     windows = Windows(found)
     average = Nearness(*map(fmean, zip(*near.values(), strict=True))) if near else Nearness(0.0, 0.0)
-    signs = [
-        _signs(question, found, windows, found.places[place], by, (near or {}).get(place, average))
-        for place in found.candidates
-    ]
-    signs = _linked(_led(signs, found), found, windows)
+    nearness = [(near or {}).get(place, average) for place in found.candidates]
+    places = [found.places[place] for place in found.candidates]
+    signs = _led(
+        [_signs(question, found, windows, *one, by) for one in zip(places, nearness, strict=True)],
+        found,
+    )
+    signs = _linked(signs, found, windows)
     best = [max(scores) or 1.0 for scores in zip(*(sign.words.scores for sign in signs), strict=True)]
-    points = partial(_points, question, best=best, by=by)
+    points = partial(_points, question, found, best=best, by=by)
     scored = _in_order(found, ((sum(each for _, each in points(sign)), sign) for sign in signs if near or sign.answers))
+    if (by.unsaid or by.crowded) and scored and not scored[0][1].titled:  # who asks for a title asks for one thing
+        scored = _spread(scored, windows, by)
     # Reading when a place was said takes time, so only those are asked for that are returned or compared.
-    asked = {sign.place.id for _, sign in scored[: max(limit, _COMPARED)]}
+    asked = {
+        sign.place.id
+        for rank, (_, sign) in enumerate(scored)
+        if rank < limit or (rank < _COMPARED and not sign.is_talk)
+    }
     said = found.read_said(asked)
-    if not question.past and not question.dates:
-        scored = _newest_first(found, scored, said)
+    if near and not question.past and not question.dates:
+        scored = _newest_alike_first(found, scored, said)
+    elif not near and not question.past:
+        scored = _newest_version_first(question, found, windows, _newest_first(found, scored, said), said, by)
     ranked = []
     for score, sign in scored[:limit]:
         contributed = tuple((name, round(each, 2)) for name, each in points(sign) if each)
@@ -176,11 +230,45 @@ def rank(
     return ranked
 
 
+def _spread(scored: Sequence[tuple[float, _Signs]], windows: Windows, by: Weighing) -> list[tuple[float, _Signs]]:
+    """The same places, of the best always the one next that adds most to those before it. The scores keep their
+    order."""
+    crowd = Counter[tuple[int, ...]]()
+    weight = {term: by.unsaid * windows.weight([term]) / windows.total for term in windows.rarity}
+
+    def adds(rank: int) -> tuple[float, int]:
+        score, sign = scored[rank]
+        gain = score + sum([weight[term] for term in sign.words.matched]) - by.crowded * crowd[_talk(sign)]
+        return -gain, rank
+
+    waiting, order = [adds(rank) for rank in range(min(len(scored), _SPREAD))], list[int]()
+    heapify(waiting)
+    while waiting:
+        _, rank = heappop(waiting)
+        # What a place adds only shrinks, so one that is still the best after a second look is the best of all.
+        while waiting and (best := heappushpop(waiting, adds(rank)))[1] != rank:
+            rank = best[1]
+        order.append(rank)
+        if len(order) > _UNCROWDED:
+            crowd[_talk(scored[rank][1])] += 1
+        for term in scored[rank][1].words.matched:
+            weight[term] *= _SAID
+    return [(score, scored[rank][1]) for (score, _), rank in zip(scored, order, strict=False)] + [*scored[_SPREAD:]]
+
+
+def _talk(sign: _Signs) -> tuple[int, ...]:
+    """The day, or else the section, in which a place of a conversation was said; a note is by itself."""
+    place = sign.place
+    if not sign.is_talk:
+        return place.page, place.run, place.id
+    return (place.since,) if place.since else (place.page, place.run)
+
+
 def _in_order(found: Found, scored: Iterable[tuple[float, _Signs]]) -> list[tuple[float, _Signs]]:
     return sorted(scored, key=lambda pair: (-pair[0], found.paths[pair[1].place.page][0], pair[1].place.first_line))
 
 
-def _signs(question: Question, found: Found, windows: Windows, place: Place, by: Weighing, near: Nearness) -> _Signs:
+def _signs(question: Question, found: Found, windows: Windows, place: Place, near: Nearness, by: Weighing) -> _Signs:
     if place.speaker:
         named = place.speaker in question.names
     else:
@@ -255,25 +343,39 @@ def _terms_once(name: str) -> frozenset[str]:
     return frozenset(terms(name))
 
 
-def _points(question: Question, sign: _Signs, best: Sequence[float], by: Weighing) -> _Points:
-    """What adds to the score of a place, each signal in words with its points. Each score by words is divided by the
-    best one of its kind."""
+def _points(question: Question, found: Found, sign: _Signs, best: Sequence[float], by: Weighing) -> _Points:
+    """What adds to the score of a place, each sign in words with its points. Each score by words is divided by the best
+    one of its kind."""
     weights = by.talk if sign.is_talk else by.note
+    place = sign.place
     own, near, wide, whole = (score / most for score, most in zip(sign.words.scores, best, strict=True))
     yield "its words", weights.own * own
-    yield "how much of the question it and its headings have", weights.share * sign.words.told
     yield "its words and those before it", weights.near * near
     yield "the words around it", weights.wide * wide
     yield "the words of its section", weights.whole * whole
+    yield "how much of the question it and its headings have", weights.told * sign.words.told
+    yield "how much of the question its headings have", weights.context * sign.words.context
     yield "title or heading asked for", weights.titled * sign.titled
     yield "how far below the root it stands", weights.deeper * sign.deep
     yield "what links to its page", weights.linked * sign.linked
-    yield "a name that is asked for", weights.named * sign.named
-    yield "the day asked for", weights.day * sign.day
-    yield "words of time", weights.when * (question.when and sign.place.temporal)
-    yield "a question itself", weights.asks * sign.place.question
-    yield "said to an assistant", weights.person * is_asked(sign.place.text)
+    if sign.named:
+        yield "a name that is asked for", weights.named + weights.named_near * near
+    if place.page in found.voiced or (sign.named and not sign.is_talk):
+        yield "a page of that person", weights.takes_part
+    if sign.day:
+        yield "the day asked for", weights.day
+    if question.when and place.temporal:
+        yield "words of time", weights.when
+    if place.question:
+        yield "a question itself", weights.asks
+    if sign.is_front:
+        yield "front matter", weights.front_matter
+    if is_asked(place.text):
+        yield "said to an assistant", weights.person
     yield "its meaning", weights.statement * sign.near.statement + weights.text * sign.near.text
+    if question.phrases:
+        flat = flattened(place.text)
+        yield "the query to the letter", weights.phrase * any(phrase in flat for phrase in question.phrases)
 
 
 def squashed(score: float) -> float:
@@ -308,40 +410,100 @@ def _words(found: Found, matched: Iterable[str]) -> str:
 
 
 def _newest_first(
+    found: Found, scored: Sequence[tuple[float, _Signs]], when: Mapping[int, Said]
+) -> list[tuple[float, _Signs]]:
+    """Puts the newest first among notes that differ in a few words only: it gets the best rank of the group, and the
+    others keep the remaining ranks."""
+    ordered = list(scored)
+    signs = [sign for _, sign in scored[:_COMPARED]]
+    alike = [None if sign.is_talk else _asked_alike(found, sign) for sign in signs]
+    said = [frozenset() if sign.is_talk else _substance(sign.place) for sign in signs]
+    placed: set[int] = set()
+    for first, sign in enumerate(signs):
+        if first in placed or sign.is_talk or not sign.words.matched:  # in conversations, similar words mean nothing
+            continue
+        others = [rank for rank in range(first + 1, len(signs)) if rank not in placed and alike[rank] == alike[first]]
+        ranks = [first, *(rank for rank in others if are_versions(said[first], said[rank]))]
+        newest = sorted(
+            (signs[rank] for rank in ranks), key=lambda s: _age(found, s.place, when[s.place.id]), reverse=True
+        )
+        for rank, member in zip(ranks, newest, strict=True):
+            ordered[rank] = (scored[rank][0], member)
+        placed.update(ranks)
+    return ordered
+
+
+def _asked_alike(found: Found, sign: _Signs) -> tuple[object, ...]:
+    """What versions of one have in common. What only the headings have of a question, or a link to the page, tells what
+    a place is about: `The port is 80` below `Harbor` and below `Lantern` are no versions."""
+    matched = frozenset(sign.words.matched)
+    above = frozenset(term for term in found.frequency.keys() - matched if f" {term} " in sign.place.context)
+    return sign.day, sign.titled, sign.linked, matched, above
+
+
+def _newest_version_first(
+    question: Question,
+    found: Found,
+    windows: Windows,
+    ranked: list[tuple[float, _Signs]],
+    said: Mapping[int, Said],
+    by: Weighing,
+) -> list[tuple[float, _Signs]]:
+    """Puts the newest version of the first note before it, if one of the best tells newer what it tells. A question for
+    a day is answered by that day."""
+    if not ranked or question.dates or ranked[0][1].is_talk or ranked[0][1].titled:
+        return ranked
+    first, linked = ranked[0][1].place, ranked[0][1].linked
+
+    def age(place: Place) -> tuple[int, int, int, int, str, str, int]:
+        return _age(found, place, said[place.id])
+
+    newer = [
+        sign.place
+        for _, sign in ranked[1 : by.told_again]
+        if not sign.is_talk and sign.place.kind == "text" and sign.linked == linked and age(sign.place) > age(first)
+    ]
+    newest = Versions(question, found, windows, first).newest(newer, age)
+    signs = sorted((sign for _, sign in ranked), key=lambda sign: sign.place is not newest)
+    return [(score, sign) for (score, _), sign in zip(ranked, signs, strict=True)]
+
+
+def _newest_alike_first(
     found: Found, scored: Sequence[tuple[float, _Signs]], said: Mapping[int, Said]
 ) -> list[tuple[float, _Signs]]:
     """Puts the newest version of the best place before it: one that is about the same, scores nearly as well, and was
-    said later. Nothing else changes its place. What people say in a conversation is not replaced by what is like it."""
+    said later. All others keep their order. In a conversation, what is alike replaces nothing."""
     if not scored or scored[0][1].is_talk or scored[0][1].titled:
         return list(scored)
     most, first = scored[0]
     substance = _substance(first.place)
-    versions = [
-        (score, sign)
-        for score, sign in scored[:_COMPARED]
-        if not sign.is_talk
-        and sign.linked == first.linked
-        and most - score <= _AS_GOOD + (_SAYS_CHANGE if _says_change(sign.place) else 0.0)
-        and _likeness(substance, _substance(sign.place)) >= _ALIKE
-    ]
-    newest = max([scored[0], *versions], key=lambda one: _age(found, one[1].place, said[one[1].place.id]))
-    signs = [newest[1], *(sign for _, sign in scored if sign is not newest[1])]
+
+    def is_version(score: float, sign: _Signs) -> bool:
+        other = _substance(sign.place)
+        is_change = says_one_of(replacing(), sign.place.own) or says_one_of(present(), sign.place.own)
+        return (
+            not sign.is_talk
+            and sign.linked == first.linked
+            and most - score <= _AS_GOOD + _SAYS_CHANGE * is_change
+            and len(substance & other) >= _ALIKE * min(len(substance), len(other))
+        )
+
+    versions = [first, *(sign for score, sign in scored[1:_VERSIONS] if is_version(score, sign))]
+    newest = max(versions, key=lambda sign: _age(found, sign.place, said[sign.place.id]))
+    signs = [newest, *(sign for _, sign in scored if sign is not newest)]
     return [(score, sign) for (score, _), sign in zip(scored, signs, strict=True)]
 
 
-def _says_change(place: Place) -> bool:
-    return says_one_of(replacing(), place.own) or says_one_of(present(), place.own)
-
-
-def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """Which part of the shorter one's terms the other one has, too."""
-    return len(one & other) / max(min(len(one), len(other)), 1)
-
-
-def _substance(place: Place) -> frozenset[str]:
-    """The content terms of a place."""
+def _substance(place: Place) -> _Said:
+    """The content terms of a place, each with its count so far, so that a repeated word counts twice."""
     marker = _NUMBER.match(place.text)
-    return frozenset(term for term in place.own.split()[1 if marker else 0 :] if not is_empty(term))
+    said = [term for term in place.own.split()[1 if marker else 0 :] if not is_empty(term)]
+    times: Counter[str] = Counter()
+    counted = []
+    for term in said:
+        counted.append((term, times[term]))
+        times[term] += 1
+    return frozenset(counted)
 
 
 def _age(found: Found, place: Place, said: Said) -> tuple[int, int, int, int, str, str, int]:

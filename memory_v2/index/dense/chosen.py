@@ -25,7 +25,7 @@ class Dense:
         self._lock = threading.Lock()
         self._loaded: Meaning | None = None
         self.problem = ""
-        """Why there is no meaning, and what to do; empty if there is, or if nobody has asked yet."""
+        """Why what is installed cannot be used, and what to do; else empty."""
 
     @property
     def is_installed(self) -> bool:
@@ -38,15 +38,15 @@ class Dense:
         return self._loaded is not None
 
     def meaning(self, store: Store) -> Meaning | None:
-        """What compares meanings, and keeps vectors in this store; `None`, with a `problem`, if it cannot be loaded."""
+        """What compares meanings, and keeps vectors in this store; `None` if it is not installed, or, with a `problem`, if
+        it cannot be loaded."""
         with self._lock:
             if self._loaded is None and not self.problem:
                 self._loaded = self._load(store)
             return self._loaded
 
     def _load(self, store: Store) -> Meaning | None:
-        if self._encoder is None and (lacking := missing()):
-            self.problem = f"searched by words only, as {', '.join(lacking)} is not installed: {HOW}"
+        if not self.is_installed:
             return None
         try:
             from memory_v2.index.dense.encoder import load_encoder
