@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEMO := .demo/venv
+RELEASE := .release/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test format lint types unit thorough record api demo clean
+.PHONY: help setup test format lint types unit thorough record api demo session release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,9 +50,25 @@ record: $(READY) ## record the cassettes again: ONLY=name WIRE=openai ENDPOINT=h
 api: $(READY) ## write docs/api.md from the docstrings
 	$(BIN)/python -m tests.docs.api
 
-demo: $(READY) ## grow a memory from real Markdown, then replay a session with a live model
-	$(BIN)/python -m bench.demo
+$(DEMO)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(DEMO)
+	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+demo: $(DEMO)/.ready ## grow a memory from half a year of notes: no key, no network, a small environment of its own
+	$(DEMO)/bin/python -m bench.demo
+
+session: $(READY) ## replay a recorded session with a live model, and show what it was shown and decided
 	$(BIN)/python -m bench.session
 
+release: ## build wheel and sdist, check them, and try the wheel in each Python that is there
+	$(PYTHON) -m venv .release
+	$(RELEASE)/python -m pip install --quiet --disable-pip-version-check build twine check-wheel-contents
+	rm -rf dist
+	$(RELEASE)/python -m build --outdir dist
+	$(RELEASE)/twine check --strict dist/*
+	$(RELEASE)/check-wheel-contents dist/*.whl
+	$(RELEASE)/python release/check.py dist $(TAG)
+
 clean: ## remove everything that the targets created
-	rm -rf $(VENV) .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .demo .release dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,7 +1,7 @@
 """Watch a memory grow: `make demo`.
 
-Real Markdown is written piece by piece, as by an agent that learns gradually, without a path, key or network. The
-memory decides where each piece belongs, splits pages that grow too large, and then answers questions. It stays in
+Half a year of an agent's notes, in three languages, is written note by note: without a path, a key or the network. The
+memory decides where each note belongs, splits pages that grow too large, and then answers questions. It stays in
 `.demo/memory`, as plain files to read and edit."""
 
 from __future__ import annotations
@@ -10,71 +10,39 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 
-from bench.data import HERE, data_folder
+from bench.data import HERE, own_texts
 from memory_v2 import Memory
-from memory_v2.tree.block import parse_blocks
 
-MAX_AT_ONCE = 2_500
-"""Limits a text that is written at once, in characters; longer ones are written section by section."""
-SMALL = 3_072
-"""The threshold for the project's own pages, in bytes: they are too short to be split at the default."""
 FOLDER = HERE / ".demo" / "memory"
-OWN = ("README.md", "docs/concepts.md", "docs/format.md", "docs/decisions.md", "CHANGELOG.md")
-OWN_QUESTIONS = (
-    "What happens when a page grows too large?",
-    "How can a file and a folder have the same name?",
-    "What is the offline planner?",
-    "Which exit code means that a page was not found?",
-    "Why is a page shown to a model as numbered blocks?",
+SMALL = 4_096
+"""The threshold, in bytes: these notes are too few to make a page split at the default."""
+QUESTIONS = (
+    "What must Nele not eat?",
+    "How do I restore last night's Lumen dump from the backup box?",
+    "On which days is Lumen deployed?",
+    "¿Quién deja el equipo, y cuándo es su último día?",
+    "Which car do we drive?",
 )
-NOTES_QUESTIONS = (
-    "Which timezone is Juan Carlos in?",
-    "Which rule of governance holds for sub-agents?",
-    "When was Peru born?",
-)
+"""A fact, a procedure, a fact that has changed twice, one in another language, and one that no note tells."""
 
 
 def main() -> None:
-    """Writes the texts, shows the tree and asks questions."""
+    """Writes the notes, shows the tree and asks questions."""
     shutil.rmtree(FOLDER, ignore_errors=True)
-    notes = data_folder() / "notes" / "peru-ai"
-    if not notes.is_dir():
-        os.environ["SILICA_MEMORY_SIZE_THRESHOLD"] = str(SMALL)
-        print(f"The demo writes this project's own pages. They are short, so a page is split at {SMALL:,} bytes.")
-    memory = Memory.open(FOLDER)
-    files = [HERE / name for name in OWN if (HERE / name).is_file()]
-    if notes.is_dir():
-        files += [notes / "MEMORY.md", notes / "USER.md", *sorted((notes / "memory").glob("*.md"))]
-    written = splits = 0
-    for file in files:
-        print(f"\n{file.name}")
-        for text in pieces(file.read_text("utf-8")):
-            result = memory.write(text)
-            written += 1
-            splits += result.split_triggered
-            if result.new_files:
-                print(f"  a page grew too large; new pages: {', '.join(result.new_files)}")
-    print(f"\n{written} pieces written, {splits} times a page was split, by the offline planner: no key, no network.")
+    os.environ["SILICA_MEMORY_SIZE_THRESHOLD"] = str(SMALL)
+    notes = own_texts("scenario")["texts"]
+    with Memory.open(FOLDER) as memory:
+        for note in notes:
+            result = memory.write(note["text"], date=note["day"])
+            grown = f", which grew too large: {', '.join(result.new_files)}" if result.new_files else ""
+            print(f"{note['day']}  {note['text'].split(chr(10))[0][:60]:60}  → {result.path}{grown}")
+    print(f"\n{len(notes)} notes written by the offline planner: no key, no network.")
     silica("tree")
     silica("check")
-    questions = (*NOTES_QUESTIONS, *OWN_QUESTIONS) if notes.is_dir() else OWN_QUESTIONS
-    for question in questions[:5]:
+    for question in QUESTIONS:
         silica("search", "-n", "1", question)
     print(f"\nThe memory is in {FOLDER.relative_to(HERE)}: plain Markdown, yours to read and edit.")
-
-
-def pieces(text: str) -> Iterator[str]:
-    """A short text as a whole, a long one section by section."""
-    piece = ""
-    for block in parse_blocks(text):
-        if block.kind == "heading" and block.level <= 2 and piece.strip() and len(text) > MAX_AT_ONCE:
-            yield piece
-            piece = ""
-        piece += block.text
-    if piece.strip():
-        yield piece
 
 
 def silica(*words: str) -> None:

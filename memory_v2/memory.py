@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from copy import copy
 from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from memory_v2 import entries, operations
 from memory_v2.engine import Engine
+from memory_v2.errors import StorageError
 from memory_v2.operations.operation import RunningOperation
 from memory_v2.settings import DEFAULT_AGENT, DEFAULT_THRESHOLD, DEFAULT_TRACES, Limits, Settings
 from memory_v2.storage.opened import open_storage
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from memory_v2.memory_entries import Entries
     from memory_v2.models.base import Model
     from memory_v2.operations.check import Checkup
-    from memory_v2.operations.forget import Forgotten
     from memory_v2.operations.gc import Packed
     from memory_v2.operations.history import BlamedLine, PastOperation
     from memory_v2.operations.imports import Batch, ImportResult
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         WriteResult,
     )
     from memory_v2.operations.session_start import SessionContext
+    from memory_v2.plan import Plan
     from memory_v2.storage.base import MemoryStorage
     from memory_v2.storage.history import Change
     from memory_v2.trace.recording import Event, Trace
@@ -220,7 +222,8 @@ class Memory:
         return self._engine.rehearse(operations.write.write, text, path, mode, source, self._written(date))
 
     def split(self, path: PageOrRoot = ROOT) -> SplitResult:
-        """Divides a page into a page and its children, whatever its size. Raises `PageNotFound`."""
+        """Divides a page into a page and its children; a small one only if it has parts for pages of their own.
+        Raises `PageNotFound`."""
         return self._engine.run(operations.overgrown.split_now, path)
 
     def search(
@@ -360,7 +363,9 @@ class Memory:
         self, path: Annotated[str | None, "Only operations that changed this page."] = None
     ) -> list[PastOperation]:
         """Lists past operations, newest first, edits by hand included; with `path`, only those that changed that page.
-        Raises `NotAllowed` if no history is kept."""
+        The first one is what `undo` takes back, unless it is an undo. Raises `NotAllowed` if no history is kept."""
+        with suppress(StorageError):  # a read-only disk must not stop readers
+            self._engine.store.pick_up_last()
         return self._engine.run(operations.history.history, path)
 
     def show(
@@ -419,7 +424,7 @@ class Memory:
         path: Annotated[str | None, "The page, with its past and each line that stands on it alone."] = None,
         lines: Annotated[str | None, "Only these lines of the page, such as 3-5, wherever they stand."] = None,
         apply: Annotated[bool, "Do it; otherwise only say where it stands."] = False,
-    ) -> Forgotten:
+    ) -> Plan:
         """Takes something out of the pages, the history, traces, pending notes, the index, leftovers and old versions
         in a bucket, for good: a `text`, to the letter; a page `path`; or `lines` of it, such as `3-5`. Without `apply`
         it changes nothing and tells where it stands. The history says that something was forgotten, not what.

@@ -1,12 +1,10 @@
-"""The pages of a tree, and where each of their blocks is, so that the blocks of documents can be found, each once."""
+"""The pages of a tree, and which of them has each block, so that the blocks of documents can be found, each once."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.files.left_out import LeftOut
@@ -14,23 +12,8 @@ from memory_v2.memory import Memory
 from memory_v2.progress import with_progress
 from memory_v2.tree.block import Block, close_block, decode, encode, filled_lines, parse_blocks, split_lines
 from memory_v2.tree.page import Page, read_page
-from memory_v2.tree.path import prefixes
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Lines of a page (from 1) that hold a block, or from its line `skipped` (from 0) on a piece of it."""
-
-    page: str
-    first: int
-    last: int
-    skipped: int = 0
-
-
-Places = tuple[Place, ...]
-"""Where one block is: in one place, or in several in order if it was too large for a page."""
 
 
 def read_pages(memory: Memory) -> tuple[dict[str, Page], list[LeftOut]]:
@@ -97,85 +80,72 @@ def placed(blocks: Iterable[Block], first: int = 1) -> Iterator[tuple[Block, ran
 
 
 class BlockIndex:
-    """The blocks of a tree. Each can be taken once, since a text that two documents have must be there twice; but a
-    heading is there for every section below it."""
+    """The pages that have each block of a tree. Each can be taken once, since a text that two documents have must be
+    there twice; but a heading is there for every section below it."""
 
-    def __init__(self, pages: Iterable[Page], owners: Iterable[str] = ()) -> None:
-        """`owners` are the pages that documents were brought to. The pages below such a page belong to it too."""
-        self._owners = frozenset(owners)
-        self._free: dict[bytes, dict[str, deque[Places]]] = {}
-        self._first: dict[bytes, Places] = {}
-        self._bodies: dict[str, str] = {}
-        self._taken: set[tuple[str, int]] = set()
+    def __init__(self, pages: Iterable[Page]) -> None:
+        self._free: dict[bytes, list[str]] = {}
+        self._first: dict[bytes, str] = {}
+        self._lines: dict[str, str] = {}
         cut: list[Page] = []
         for page in pages:
-            self._bodies[page.path] = page.body
+            self._lines[page.path] = _in_lines(page.body)
             cut += [page] if page.piece else []
-            for block, lines in placed(page.blocks):
+            for block in page.blocks:
                 if block.kind != "piece" and is_text(block):
-                    self._add(block, (Place(page.path, lines.start, lines.stop - 1),))
-        for pieces in cut_blocks(cut).values():
-            self._add_pieces(pieces)
+                    self._add(block, page.path)
+        for path, pieces in cut_blocks(cut).items():
+            text = decode(b"".join(piece.piece_data for piece in pieces))
+            is_heading = any(page.piece and page.piece.kind == "heading" for page in pieces)
+            self._add(Block(text, "heading" if is_heading else "piece"), path)
 
-    def take(self, block: Block, owner: str | None = None) -> Places:
-        """Takes the block where it is on the page `owner` or on one that belongs to it, or anywhere if there is no
-        owner; empty if it is nowhere or was taken already."""
+    def take_all(self, sought: Sequence[tuple[Block, str] | None]) -> list[str]:
+        """Takes each block: on the page that its document was brought to, else below that, else anywhere, so that
+        equal blocks of several documents are told apart. Returns the page of each, empty if it has none."""
+        places = [""] * len(sought)
+        for is_near in (str.__eq__, _is_below, _is_anywhere):
+            for number, one in enumerate(sought):
+                if one and not places[number]:
+                    places[number] = self._take(*one, is_near)
+        return [place or (self._in_another(*one) if one else "") for place, one in zip(places, sought, strict=True)]
+
+    def find(self, block: Block) -> str:
+        """A page that has the block, taken or not; empty if none has."""
+        return next((self._first[key] for key in keys_of(block) if key in self._first), "")
+
+    def _take(self, block: Block, own: str, is_near: Callable[[str, str], bool]) -> str:
         for key in keys_of(block):
-            by_owner = self._free.get(key, {})
-            name = owner if owner is not None else next(iter(by_owner), "")
-            if not (free := by_owner.get(name)):
-                continue
-            if block.kind == "heading" and len(free) == 1:
-                return free[0]
-            places = free.popleft()
-            if not free:
-                del by_owner[name]
-            self._taken |= {(place.page, line) for place in places for line in range(place.first, place.last + 1)}
-            return places
-        return ()
+            free = self._free.get(key, [])
+            if page := next((page for page in free if is_near(page, own)), ""):
+                if block.kind != "heading" or len(free) > 1:
+                    free.remove(page)
+                return page
+        return ""
 
-    def find(self, block: Block) -> Places:
-        """Where the block is, taken or not."""
-        return next((self._first[key] for key in keys_of(block) if key in self._first), ())
+    def _in_another(self, block: Block, page: str) -> str:
+        """The page, if no block of the tree has this text but its lines follow each other there: what is indented code
+        in one place may belong to an item in another."""
+        is_there = not self.find(block) and _in_lines(block.content) in self._lines.get(page, "")
+        return page if is_there else ""
 
-    def take_lines(self, block: Block, page: str) -> Places:
-        """Takes the lines of the block where they follow each other on this page, though they are not one block there:
-        what is indented code in one place may belong to an item in another."""
-        wanted = _lines(block.content)
-        lines = _lines(self._bodies.get(page, ""))
-        for start in range(len(lines) - len(wanted) + 1):
-            if lines[start] != wanted[0] or lines[start : start + len(wanted)] != wanted:
-                continue
-            covered = {(page, number) for number in range(start + 1, start + len(wanted) + 1)}
-            if not covered & self._taken:
-                self._taken |= covered
-                return (Place(page, start + 1, start + len(wanted)),)
-        return ()
-
-    def blocks_with(self, is_sought: Callable[[str], bool]) -> Iterator[str]:
-        """The blocks of the tree whose text is sought."""
-        for body in filter(is_sought, self._bodies.values()):
-            yield from (block.content for block in parse_blocks(body) if is_sought(block.content))
-
-    def _add(self, block: Block, places: Places) -> None:
+    def _add(self, block: Block, page: str) -> None:
         key = key_of(block)
-        self._first.setdefault(key, places)
-        self._free.setdefault(key, {}).setdefault(self._owner(places[0].page), deque()).append(places)
+        self._first.setdefault(key, page)
+        self._free.setdefault(key, []).append(page)
 
-    def _add_pieces(self, pages: Sequence[Page]) -> None:
-        """Adds the block that was cut into these pieces."""
-        places, skipped, data = [], 0, b""
-        for page in pages:
-            data += page.piece_data
-            lines = split_lines(decode(page.piece_data))
-            places.append(Place(page.path, 3, 2 + len(lines), skipped))
-            skipped += sum(line.endswith(("\r", "\n")) for line in lines)
-        is_heading = any(page.piece and page.piece.kind == "heading" for page in pages)
-        self._add(Block(decode(data), "heading" if is_heading else "piece"), tuple(places))
 
-    def _owner(self, page: str) -> str:
-        return next((path for path in reversed(prefixes(page)) if path in self._owners), "")
+def _is_below(page: str, own: str) -> bool:
+    return page.startswith(f"{own}/")
+
+
+def _is_anywhere(_page: str, _own: str) -> bool:
+    return True
 
 
 def _lines(text: str) -> list[str]:
     return [line.rstrip("\r\n") for line in split_lines(text)]
+
+
+def _in_lines(text: str) -> str:
+    """The text with a line end before and after each line, whatever the ends were."""
+    return "\n".join(["", *_lines(text), ""])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from memory_v2.migrate.source import Reader, Scan
 from memory_v2.text.amounts import counted
 from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import readable
+from memory_v2.tree.path import ROOT
 
 SHELF = "daily-logs"
 """The folder of the daily logs that are in none of their own."""
@@ -115,6 +117,25 @@ def _is_topic(path: Path) -> bool:
         return False
 
 
+def _has_no_suffix(name: str) -> bool:
+    return "." not in name.rpartition("/")[2]
+
+
+def _is_plain_files(folder: Path) -> str:
+    files = sum(map(_has_no_suffix, list_files(folder, judge_in(folder)).names()))
+    return f"{counted(files, 'file')} without a suffix" if files else ""
+
+
+def _scan_plain_files(folder: Path) -> Scan:
+    """The file `memory` at the top is the root."""
+
+    def is_text(name: str) -> bool:
+        return _has_no_suffix(name) or has_text_suffix(name)
+
+    found = scan_folder("plain-files", folder, is_text=is_text, leave_out=_no_bytes)
+    return replace(found, documents=[replace(one, place=ROOT) if one.name == ROOT else one for one in found.documents])
+
+
 def _reader(name: str, about: str, detect: Callable[[Path], str], scan: Callable[[Path], Scan] | None = None) -> Reader:
     return Reader(name, about, detect, scan or partial(scan_folder, name))
 
@@ -138,3 +159,4 @@ MEMORY_TOOL = _reader(
 DAILY_LOGS = _reader("daily-logs", "MEMORY.md and a log for each day", _is_daily_logs, _scan_daily_logs)
 CLAUDE_CODE = _reader("claude-code", "the memory of Claude Code: CLAUDE.md, .claude/…/memory", _is_claude_code)
 OBSIDIAN = _reader("obsidian", "an Obsidian vault", _is_obsidian)
+PLAIN_FILES = _reader("plain-files", "a memory of text files without a suffix", _is_plain_files, _scan_plain_files)

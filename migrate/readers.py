@@ -11,7 +11,7 @@ from memory_v2.files.left_out import left_out_in_a_line
 from memory_v2.files.listing import Listing, SourceFile, printable
 from memory_v2.migrate.exported_page import SILICA_EXPORT
 from memory_v2.migrate.folder import scan_files
-from memory_v2.migrate.formats import CLAUDE_CODE, CLAWVAULT, DAILY_LOGS, MARKDOWN, MEMORY_TOOL, OBSIDIAN
+from memory_v2.migrate.formats import CLAUDE_CODE, CLAWVAULT, DAILY_LOGS, MARKDOWN, MEMORY_TOOL, OBSIDIAN, PLAIN_FILES
 from memory_v2.migrate.silica_v1 import SILICA_V1
 from memory_v2.migrate.silica_v2 import SILICA_V2
 from memory_v2.migrate.source import Reader, Scan
@@ -19,7 +19,7 @@ from memory_v2.migrate.source import Reader, Scan
 _OF_SILICA: Sequence[Reader] = (SILICA_V1, SILICA_V2)
 _OF_MARKDOWN: Sequence[Reader] = (SILICA_EXPORT, CLAWVAULT, MEMORY_TOOL, DAILY_LOGS, CLAUDE_CODE, OBSIDIAN)
 """Each reads every note of a folder that is of several of these formats, so the most telling one is taken."""
-READERS: Sequence[Reader] = (*_OF_SILICA, *_OF_MARKDOWN, MARKDOWN)
+READERS: Sequence[Reader] = (*_OF_SILICA, *_OF_MARKDOWN, MARKDOWN, PLAIN_FILES)
 
 
 def choose(folder: Path, format_name: str | None = None) -> Reader:
@@ -42,6 +42,8 @@ def choose(folder: Path, format_name: str | None = None) -> Reader:
         return _named(next(iter(seen)))
     if MARKDOWN.detect(folder):
         return MARKDOWN
+    if PLAIN_FILES.detect(folder) and PLAIN_FILES.scan(folder).documents:
+        return PLAIN_FILES
     raise UsageError(_nothing(folder, MARKDOWN.scan(folder)))
 
 

@@ -126,7 +126,7 @@ def _warning(one: Finding) -> str:
 
 def _passage(one: Passage, named: Callable[[str], str] | None = None) -> str:
     code = named or _code
-    there = f" → {code(place_in(one.page, one.page_lines))}" if one.page else ""
+    there = f" → {code(one.page)}" if one.page else ""
     said = f" “{_one_line(one.opening)}”" if one.opening else ""
     reason = f": {_one_line(one.reason)}" if one.reason else ""
     return f"{code(place_in(one.name, one.lines))}{there}{said}{reason}"

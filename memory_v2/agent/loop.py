@@ -6,7 +6,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -91,20 +90,20 @@ class _Attempt(Generic[T]):
             if self.operation.abort_reason and not self.is_planner:
                 return self.operation.abort_reason
             if reached := self._reached():
-                told = f"{reached}, and its last call was no use: {self.problem}" if self.problem else reached
-                return "" if self._stands else told
+                problem = f"{reached}, and its last call was no use: {self.problem}" if self.problem else reached
+                return "" if self._passes_guard else problem
             try:
                 reply = self._ask()
             except ModelError as error:
                 failed = f"the model failed: {error}"
                 self.operation.abort_reason = self.operation.abort_reason or failed
-                return "" if self._stands else failed
+                return "" if self._passes_guard else failed
             if reply.stop_reason == "refusal":
                 return "the model refused"
             if not reply.tool_calls:
                 empty += 1
                 cut_off = reply.stop_reason == "length"
-                if self._stands and (not cut_off or empty >= MAX_EMPTY_REPLIES):
+                if self._passes_guard and (not cut_off or empty >= MAX_EMPTY_REPLIES):
                     return ""  # it has decided everything and says so in words
                 if empty >= MAX_EMPTY_REPLIES:
                     return "the model answered without using a tool"
@@ -133,7 +132,7 @@ class _Attempt(Generic[T]):
         self.operation.trace.add("decided", reason=failed, checked=[] if failed else self.task.checked())
 
     @property
-    def _stands(self) -> bool:
+    def _passes_guard(self) -> bool:
         """Whether the calls that were accepted are a decision that passes the guard, whatever was refused beside
         them."""
         return self.decided and not self.task.objections()
@@ -297,8 +296,6 @@ def checked(answer: object) -> Reply:
 MAX_REQUESTS = 32
 """Requests at work at once. Providers answer a few dozen of one key's requests at a time and refuse the others, which
 costs a retry; here they wait for a place instead."""
-IDLE_SECONDS = 10.0
-"""Seconds that a thread waits for its next request: longer than the program works between two turns of a model."""
 
 
 class Request:
@@ -312,7 +309,6 @@ class Request:
 
     def carry_out(self) -> None:
         """Asks the model, in the thread of the caller."""
-        threading.current_thread().name = self.name
         try:
             self.answer.append(self._respond())
         except BaseException as error:  # noqa: BLE001 - handed over to the thread that waits
@@ -321,7 +317,7 @@ class Request:
 
 
 class Pool:
-    """Carries out requests, the oldest first. Threads are started when they are needed and end when they are not.
+    """Carries out requests, the oldest first, each in a thread of its own.
 
     A model may hang for ever, and nothing can stop its thread. So whoever waits can abandon a request: its thread is
     left behind, and its place in the pool is free again. The threads are daemons: none of them keeps the program from
@@ -329,58 +325,35 @@ class Pool:
     """
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._waiting: deque[Request] = deque()
+        self._changing = threading.Lock()
+        self._waiting: list[Request] = []
         self._at_work: set[Request] = set()
-        self._idle = 0
-        self._threads = 0  # those that belong to the pool: neither ended nor left behind
 
     def start(self, respond: Callable[[], object], name: str) -> Request:
         """Carries out a request as soon as there is a place for it."""
         request = Request(respond, name)
-        with self._changed:
+        with self._changing:
             self._waiting.append(request)
-            self._staff()
+            self._fill_places()
         return request
 
     def abandon(self, request: Request) -> None:
-        """Forgets a request that nobody waits for any more, whether it waits, is at work or is done."""
-        with self._changed:
+        """Frees the place of a request, whether it waits, is at work or is done."""
+        with self._changing:
             if request in self._waiting:
                 self._waiting.remove(request)
-            elif request in self._at_work and not request.done.is_set():
-                self._at_work.remove(request)
-                self._threads -= 1
-                self._staff()
+            self._at_work.discard(request)
+            self._fill_places()
 
-    def _staff(self) -> None:
-        """Sees to it that somebody takes the waiting requests, as far as there are places."""
-        self._changed.notify(len(self._waiting))
-        if len(self._waiting) > self._idle and self._threads < MAX_REQUESTS:
-            threading.Thread(target=self._work, daemon=True).start()
-            self._threads += 1
-
-    def _work(self) -> None:
-        while (request := self._next()) is not None:
-            request.carry_out()
-            with self._changed:
-                if request not in self._at_work:
-                    return  # it was left behind, and somebody else has its place
-                self._at_work.remove(request)
-            del request  # while the thread is idle, it keeps no conversation in memory
-
-    def _next(self) -> Request | None:
-        with self._changed:
-            self._idle += 1
-            threading.current_thread().name = "waiting for a request to a model"
-            self._changed.wait_for(lambda: self._waiting, IDLE_SECONDS)
-            self._idle -= 1
-            if not self._waiting:
-                self._threads -= 1
-                return None
-            request = self._waiting.popleft()
+    def _fill_places(self) -> None:
+        while self._waiting and len(self._at_work) < MAX_REQUESTS:
+            request = self._waiting.pop(0)
             self._at_work.add(request)
-            return request
+            threading.Thread(target=self._carry_out, args=(request,), name=request.name, daemon=True).start()
+
+    def _carry_out(self, request: Request) -> None:
+        request.carry_out()
+        self.abandon(request)
 
 
 requests = Pool()

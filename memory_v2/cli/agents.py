@@ -55,6 +55,7 @@ from memory_v2.settings import Settings, configured
 @click.option(
     "--port", type=click.IntRange(0, 65_535), default=DEFAULT_PORT, show_default=True, help="The port; 0: any free one."
 )
+@click.option("--structured", is_flag=True, help="Give each answer's facts as structured content too, for programs.")
 @click.option("--origin", "origins", multiple=True, metavar="URL", help="Also answer web pages of this origin.")
 @json_option
 @click.pass_obj
@@ -65,6 +66,7 @@ def mcp(
     http: bool,
     host: str,
     port: int,
+    structured: bool,
     origins: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -100,7 +102,7 @@ def mcp(
 
     model = "offline" if way == "planner" else chosen.model
     with chosen.opened(model=model, on_event=note_operation) as memory:
-        served = MemoryServer(memory, way, wait)
+        served = MemoryServer(memory, way, wait, chosen.name, is_structured=structured)
         if http:
             from memory_v2.mcp.http import serve as serve_http
 

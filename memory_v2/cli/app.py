@@ -8,65 +8,79 @@ import click
 
 from memory_v2 import __version__
 from memory_v2.cli.edge import Program
-from memory_v2.cli.verb import ChosenMemory, MemoryVerbs
+from memory_v2.cli.verb import ChosenMemory, MemoryVerbs, loaded
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
 
 VERBS = {
-    "write": "pages",
-    "read": "pages",
-    "edit": "pages",
-    "search": "search",
-    "capture": "entries",
-    "entries": "entries",
-    "route": "curate",
-    "age": "curate",
-    "verify": "curate",
-    "promote": "curate",
-    "dedupe": "curate",
-    "consolidate": "curate",
-    "status": "curate",
-    "domains": "curate",
-    "ls": "overview",
-    "tree": "overview",
-    "split": "pages",
-    "merge": "pages",
-    "rename": "pages",
-    "delete": "pages",
-    "history": "history",
-    "show": "history",
-    "diff": "history",
-    "undo": "history",
-    "restore": "history",
-    "blame": "history",
-    "gc": "maintenance",
-    "checkpoint": "maintenance",
-    "import": "transfer:import_verb",
-    "migrate": "transfer",
-    "export": "transfer",
-    "forget": "maintenance",
-    "check": "overview",
-    "trace": "traces",
-    "replay": "traces",
-    "graph": "overview",
-    "mcp": "agents",
-    "init": "connect",
-    "context": "agents",
-    "config": "agents",
+    "Every day": {
+        "write": "pages",
+        "search": "search",
+        "read": "pages",
+        "tree": "overview",
+        "edit": "pages",
+        "capture": "entries",
+        "history": "history",
+        "undo": "history",
+        "check": "overview",
+        "init": "connect",
+    },
+    "More: pages": {
+        "ls": "overview",
+        "split": "pages",
+        "merge": "pages",
+        "rename": "pages",
+        "delete": "pages",
+        "graph": "overview",
+    },
+    "More: entries": {
+        "entries": "entries",
+        "route": "curate",
+        "consolidate": "curate",
+        "age": "curate",
+        "verify": "curate",
+        "promote": "curate",
+        "dedupe": "curate",
+        "status": "curate",
+        "domains": "curate",
+    },
+    "More: what has changed": {
+        "show": "history",
+        "diff": "history",
+        "blame": "history",
+        "restore": "history",
+        "checkpoint": "maintenance",
+        "forget": "maintenance",
+        "gc": "maintenance",
+        "trace": "traces",
+        "replay": "traces",
+    },
+    "More: in and out": {
+        "import": "transfer:import_verb",
+        "migrate": "transfer",
+        "export": "transfer",
+    },
+    "More: agents and settings": {
+        "mcp": "agents",
+        "context": "agents",
+        "config": "agents",
+    },
 }
-"""The verbs of `silica memory` in the order of its help: each with its module in this folder, and the function there if
-that has another name."""
+"""The verbs of `silica memory` in the order of its help, by purpose: each with its module in this folder, and the
+function there if that has another name."""
 
 NOTES_VERBS = {
-    "index": "notes_reading",
-    "status": "notes_reading",
-    "search": "notes_reading",
-    "extract": "notes_working",
-    "digest": "notes_working",
-    "audit": "notes_working",
-    "graph": "notes_reading",
-    "watch": "notes_changing",
-    "archive": "notes_changing",
-    "undo": "notes_changing",
+    "Verbs": {
+        "index": "notes_reading",
+        "status": "notes_reading",
+        "search": "notes_reading",
+        "extract": "notes_working",
+        "digest": "notes_working",
+        "audit": "notes_working",
+        "graph": "notes_reading",
+        "watch": "notes_changing",
+        "archive": "notes_changing",
+        "undo": "notes_changing",
+    }
 }
 """The verbs of `silica notes`, likewise."""
 
@@ -82,15 +96,53 @@ def silica(context: click.Context) -> None:
       silica memory write "Silica uses pytest for testing"
       silica memory search "How is Silica tested?"
       silica memory tree
+
+    \b
+    Every day: silica memory write, search, read, tree, edit, capture, history,
+    undo, check, init. More: silica memory --help
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
+ENVIRONMENT = """
+\b
+Environment:
+  SILICA_MEMORY_PATH             the folder, if no option chooses one
+  SILICA_MEMORY_MODEL            the model, if --model is not given
+  SILICA_MEMORY_SIZE_THRESHOLD   split a page above this many bytes (10240)
+  SILICA_MEMORY_LIMITS           how much one operation may use of a model:
+                                 turns=8,tokens=50000,seconds=60,money=0.05
+  SILICA_MEMORY_TRACES           how many traces to keep (200; 0: none)
+  SILICA_MEMORY_PRICES           a JSON file with your own prices
+  SILICA_MEMORY_TIMEZONE         your time zone, such as Europe/Madrid (UTC)
+  SILICA_MEMORY_AGENT            whose entries 'capture' makes (default)
+  SILICA_MEMORY_DENSE            on: search by meaning too (off)
+  SILICA_MEMORY_BACKEND          local or s3, if --path is not given
+  SILICA_MEMORY_S3_BUCKET        the bucket; boto3 finds the credentials
+  SILICA_MEMORY_S3_PREFIX        the prefix of all keys (memory; /: none)
+  SILICA_MEMORY_S3_REGION        the region of the bucket
+  SILICA_MEMORY_S3_ENDPOINT      the address of another S3 server
+  SILICA_MEMORY_S3_CACHE_TTL     seconds to use a cached page without asking
+                                 the bucket (300; 0: always ask)
+  SILICA_MEMORY_MCP_TOKEN        what clients of 'mcp --http' must send
+  NO_COLOR                       no colours on a terminal
+
+'silica memory config' shows which of them can stand in a file, silica.toml, and what each is now.
+
+\b
+Exit codes:
+  0 success · 1 errors found by 'check --fail'; a replay that differs
+  2 usage error · 3 not found, or conflict · 4 storage failed
+  5 model failed
+"""
+
+
 @silica.group(
     "memory",
     cls=MemoryVerbs,
-    modules=VERBS,
+    sections=VERBS,
+    epilog=ENVIRONMENT,
     invoke_without_command=True,
     options_metavar="[--path FOLDER] [--model NAME]",
     subcommand_metavar="VERB ...",
@@ -128,44 +180,14 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
       silica memory write "Silica uses pytest for testing"
       silica memory --path ./notes search "How is Silica tested?"
       silica memory ls --json
-
-    \b
-    Environment:
-      SILICA_MEMORY_PATH             the folder, if no option chooses one
-      SILICA_MEMORY_MODEL            the model, if --model is not given
-      SILICA_MEMORY_SIZE_THRESHOLD   split a page above this many bytes (10240)
-      SILICA_MEMORY_LIMITS           how much one operation may use of a model:
-                                     turns=8,tokens=50000,seconds=60,money=0.05
-      SILICA_MEMORY_TRACES           how many traces to keep (200; 0: none)
-      SILICA_MEMORY_PRICES           a JSON file with your own prices
-      SILICA_MEMORY_TIMEZONE         your time zone, such as Europe/Madrid (UTC)
-      SILICA_MEMORY_AGENT            whose entries 'capture' makes (default)
-      SILICA_MEMORY_DENSE            on: search by meaning too (off)
-      SILICA_MEMORY_BACKEND          local or s3, if --path is not given
-      SILICA_MEMORY_S3_BUCKET        the bucket; boto3 finds the credentials
-      SILICA_MEMORY_S3_PREFIX        the prefix of all keys (memory; /: none)
-      SILICA_MEMORY_S3_REGION        the region of the bucket
-      SILICA_MEMORY_S3_ENDPOINT      the address of another S3 server
-      SILICA_MEMORY_S3_CACHE_TTL     seconds to use a cached page without asking
-                                     the bucket (300; 0: always ask)
-      SILICA_MEMORY_MCP_TOKEN        what clients of 'mcp --http' must send
-      NO_COLOR                       no colours on a terminal
-
-    'silica memory config' shows which of them can stand in a file, silica.toml, and what each is now.
-
-    \b
-    Exit codes:
-      0 success · 1 errors found by 'check --fail'; a replay that differs
-      2 usage error · 3 not found, or conflict · 4 storage failed
-      5 model failed
     """
     ctx.obj = ChosenMemory.from_options(path, model, project, persona)
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        ctx.invoke(loaded("overview:summary"))
 
 
 @silica.group(
-    "notes", cls=MemoryVerbs, modules=NOTES_VERBS, invoke_without_command=True, subcommand_metavar="VERB [FOLDER] ..."
+    "notes", cls=MemoryVerbs, sections=NOTES_VERBS, invoke_without_command=True, subcommand_metavar="VERB [FOLDER] ..."
 )
 @click.pass_context
 def notes(ctx: click.Context) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import logging
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -62,6 +64,7 @@ class Program(click.Group):
         wanted = given[: given.index("--")] if "--" in given else given
         _speak_utf8()
         _tell_warnings()
+        _end_by_sigterm()
         extra.pop("standalone_mode", None)
         run = super().main
         code = _ended(lambda: run(given, prog_name or "silica", standalone_mode=False, **extra), "--json" in wanted)
@@ -173,6 +176,12 @@ def _tell_warnings() -> None:
     package = logging.getLogger("memory_v2")
     if not any(isinstance(handler, _Told) for handler in package.handlers):
         package.addHandler(_Told(logging.WARNING))
+
+
+def _end_by_sigterm() -> None:
+    """SIGTERM ends the program as Ctrl-C does: what was begun is put in order first."""
+    if threading.current_thread() is threading.main_thread():  # as Python demands
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def _speak_utf8() -> None:

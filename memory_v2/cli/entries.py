@@ -138,7 +138,7 @@ def _captured(captured: Captured) -> str:
 
 def _tell_secrets(captured: Captured) -> None:
     for secret in captured.secrets:
-        tell(f"{captured.id}, line {secret.line} of the text, seems to hold a secret ({secret.kind}: {secret.shown})")
+        tell(f"{captured.id}: {secret}")
 
 
 COLUMNS = (

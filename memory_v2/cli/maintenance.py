@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,10 +15,12 @@ from memory_v2.cli.output import (
     out,
     out_result,
     plain,
+    plan_lines,
     report,
     style,
     table,
     tell,
+    tell_plan,
     working,
     yes_option,
 )
@@ -29,9 +30,8 @@ from memory_v2.memory_checkpoints import Checkpoints
 from memory_v2.text.amounts import counted, counted_entries, size
 
 if TYPE_CHECKING:
-    from memory_v2.checkpoints.checkpoint import Checkpoint
+    from memory_v2.entries.checkpoints import Checkpoint
     from memory_v2.memory import Memory
-    from memory_v2.operations.forget import Forgotten
     from memory_v2.operations.results import Result
 
 
@@ -241,45 +241,15 @@ def forget(
         )
     text = None if page is not None else given_text(words, file)
     with working("searching the memory and its past"):
-        found = memory.forget(text, page, lines)
-    if found and not dry_run:
+        plan = memory.forget(text, page, lines)
+    if plan.due and not dry_run:
         if is_asked(yes):
-            out("\n".join(_places(found)))
+            out("\n".join(plan_lines(plan)))
         if not confirmed("Forget this for good? It cannot be undone.", yes, "nothing was forgotten"):
             return
         with working("forgetting"):
-            found = memory.forget(text, page, lines, apply=True)
-    if as_json:
-        out_result(found)
-    else:
-        out("\n".join([*_places(found), *([f"forgotten for good, recorded as {found.revision}"] * found.applied)]))
-    for notice in _notices(found):
-        tell(notice)
-
-
-def _places(found: Forgotten) -> Iterator[str]:
-    """Where it stands, a line for each kind of place."""
-    if not found:
-        yield "it stands nowhere in this memory"
-        return
-    if found.pages:
-        yield f"{counted(len(found.pages), 'page')}: {named(found.pages)}"
-    for count, noun, where in (
-        (found.versions, "version", " of pages in the history"),
-        (found.revisions, "revision", " of the history"),
-        (len(found.traces), "trace", ", removed as a whole"),
-        (len(found.notes), "pending note", ""),
-        (len(found.leftovers), "leftover", ": temporary files, histories set aside, old versions in the bucket"),
-    ):
-        if count:
-            yield counted(count, noun) + where
-
-
-def _notices(found: Forgotten) -> Iterator[str]:
-    if found.others:
-        yield f"files that are not the memory's hold it too, and are left alone: {named(found.others)}"
-    if found.similar:
-        yield f"other spellings stay: {', '.join(map(plain, found.similar))}"
+            plan = memory.forget(text, page, lines, apply=True)
+    tell_plan(plan, as_json)
 
 
 @click.command(cls=Verb)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from memory_v2 import __version__
 from memory_v2.cli.notes import count_option, day_option, file_option, people_option, tell_left_out, with_notes
-from memory_v2.cli.output import out, out_json, plain, plain_lines, price, style, tell, working
+from memory_v2.cli.output import out, out_json, plain, plain_lines, style, tell, working
 from memory_v2.cli.verb import ChosenMemory
 from memory_v2.notes.audit.audit import Choice, read_baseline, write_baseline
 from memory_v2.notes.audit.context import Policy
@@ -25,9 +25,6 @@ from memory_v2.notes.notes import Notes
 from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, counted_entries
 from memory_v2.text.calendar import days_before
-
-if TYPE_CHECKING:
-    from memory_v2.notes.grade import Graded
 
 _CODE = click.Choice(list(CODES))
 _POLICY = Policy()
@@ -44,13 +41,9 @@ _POLICY = Policy()
 @click.option(
     "--min-grade",
     type=click.Choice(GRADES),
-    help="How sure it is at least: by a label on the line, by a heading above it, because a model says so, or by words "
-    "in it.  [default: heading; with --model, model]",
-)
-@click.option(
-    "--model",
-    metavar="NAME",
-    help="Let this model say what only words hint at, such as anthropic:<model>. It is asked once about each line.",
+    default="heading",
+    show_default=True,
+    help="How sure it is at least: by a label on the line, by a heading above it, or by words in it.",
 )
 @click.option("--closed", is_flag=True, help="Also what was pending or a problem, and is done.")
 @file_option(
@@ -67,8 +60,7 @@ def extract(
     today: bool,
     since: date | None,
     until: date | None,
-    min_grade: Grade | None,
-    model: str | None,
+    min_grade: Grade,
     closed: bool,
     capture: Path | None,
     people: Path | None,
@@ -77,8 +69,7 @@ def extract(
     """Find contacts, decisions, lessons, metrics, issues and what is pending.
 
     Each line is quoted to the letter, with its day and place. Code, quotes, templates and what tools print are left
-    out. What several notes say is told once. With --model, a model says of the lines in which only a word hints at
-    something what they are; no other line is sent to it, and what it says is kept.
+    out. What several notes say is told once.
 
     \b
     Examples:
@@ -87,14 +78,9 @@ def extract(
       silica notes extract ~/agent/memory --since 2026-02-08 --json
       silica notes extract ~/agent/memory --all --capture ~/.silica/memory_v2
     """
-    grade = min_grade or ("model" if model else "heading")
     for is_wrong, why in (
         (is_all and (today or since or until), "--all cannot be combined with --today, --since or --until"),
         (today and (since or until), "--today cannot be combined with --since or --until"),
-        (
-            model and GRADES.index(grade) < GRADES.index("model"),
-            f"--model changes nothing that has grade {grade} or a surer one; leave out --min-grade",
-        ),
     ):
         if is_wrong:
             raise click.UsageError(why, click.get_current_context())
@@ -103,33 +89,20 @@ def extract(
         first = last = notes.calendar.today
     elif not is_all and first is None and last is None:
         first = days_before(notes.calendar.today, 1)
-    wanted = Wanted(categories=categories or CATEGORIES, since=first, until=last, min_grade=grade, closed=closed)
+    wanted = Wanted(categories=categories or CATEGORIES, since=first, until=last, min_grade=min_grade, closed=closed)
     with working("reading the notes"):
-        graded = notes.grade(model, wanted, people) if model else None
-        items = graded.items if graded else notes.extract(wanted, people)
+        items = notes.extract(wanted, people)
     captured = _captured(notes, items, capture) if capture else None
     if as_json:
         more: dict[str, object] = {} if captured is None else {"captured": captured}
-        if graded:
-            more["graded"] = {key: value for key, value in document(graded).items() if key != "items"}
         out_json({"since": document(first), "until": document(last), "items": document(items), **more})
     else:
         for line in extracted_lines(items):
             out(line)
-    if graded:
-        _tell_graded(graded)
     if captured is not None:
         tell(f"{counted_entries(captured)} stored in {capture}")
     if not items:
-        tell(_nothing(notes, first, last))
-
-
-def _tell_graded(graded: Graded) -> None:
-    lines, paid = counted(graded.asked, "line"), price(graded.cost)
-    known = f", {graded.known:,} known from before" if graded.known else ""
-    tell(f"{lines} asked about{known} ({graded.decided_by}{f': {paid}' if paid else ''})")
-    if graded.degraded:
-        tell(f"the rules' result stays where it was not decided: {graded.degraded}")
+        tell(_nothing(notes, wanted, people))
 
 
 def _captured(notes: Notes, items: Sequence[Extracted], folder: Path) -> int:
@@ -158,13 +131,19 @@ def extracted_lines(items: Sequence[Extracted]) -> Iterator[str]:
         yield f"{style(category, bold=True)}: {people}{text}{day}{closed}  {place}"
 
 
-def _nothing(notes: Notes, since: date | None, until: date | None) -> str:
-    newest = max((day for days in notes.days().values() for day in days), default=None)
-    if since is None and until is None:
+def _nothing(notes: Notes, wanted: Wanted, people: Path | None) -> str:
+    since, until = wanted.since, wanted.until
+    days = "" if since is None and until is None else f" from {since or 'the beginning'} to {until or 'today'}"
+    if set(wanted.categories) < set(CATEGORIES) and (
+        others := notes.extract(replace(wanted, categories=CATEGORIES), people)
+    ):
+        asked = ", ".join(wanted.categories)
+        return f"nothing was found{days} of the category {asked}, but {counted(len(others), 'item')} of others"
+    if not days:
         return "nothing was found; --min-grade keyword also takes words inside a line for a sign"
-    days = f"from {since or 'the beginning'} to {until or 'today'}"
+    newest = max((day for days in notes.days().values() for day in days), default=None)
     hint = f"; the newest day in the notes is {newest}" if newest else "; no note says when it is from"
-    return f"nothing was found {days}{hint}: --since DAY goes back further, --all takes everything"
+    return f"nothing was found{days}{hint}: --since DAY goes back further, --all takes everything"
 
 
 @click.command()

@@ -77,6 +77,25 @@ def ls(memory: Memory, as_json: bool) -> None:
         tell_how_to_begin(memory)
 
 
+MOST_NEWEST = 3
+"""How many pages that changed last are shown of a memory."""
+
+
+@click.command(cls=Verb)
+@with_memory
+def summary(memory: Memory) -> None:
+    """Prints where the memory is, how large, what is newest, and what to do next."""
+    if tell_how_to_begin(memory):
+        return
+    pages = sorted(memory.list_files(), key=lambda page: page.last_updated, reverse=True)
+    entries = sum(1 for _ in memory.entries.store.places())
+    held = f"{counted(len(pages), 'page')}, {size(sum(page.size_bytes for page in pages))}"
+    out(f"{plain(memory.storage.where)}: {held}" + (f", {counted_entries(entries)}" if entries else ""))
+    for page in pages[:MOST_NEWEST]:
+        out(f"  changed {page.last_updated:%Y-%m-%d %H:%M}  {style(plain(page.path), fg='cyan')}")
+    out('next: silica memory search "…" · write "…" · tree · init (connects your agents) · --help (all verbs)')
+
+
 @click.command(cls=Verb)
 @json_option
 @with_memory

@@ -98,6 +98,8 @@ def write(
         divided = f"split into {named(result.new_files)}" if result.new_files else ""
         told = [style(way, fg="cyan"), size(result.size_bytes), divided, price(result.cost)]
         out(" · ".join(filter(None, told)))
+    for secret in result.secrets:
+        tell(f"{result.path}: {secret}")
     admit(result)
 
 
@@ -132,8 +134,8 @@ def read(memory: Memory, page: str, as_json: bool) -> None:
 def split(memory: Memory, page: str, as_json: bool) -> None:
     """Divide a page into a page and its children.
 
-    Without PAGE, the root. Pages that grow too large are split automatically; this splits a page now, whatever its
-    size.
+    Without PAGE, the root. Pages that grow too large are split automatically; this splits a page now. A small one is
+    split if it has parts for pages of their own.
 
     \b
     Examples:

@@ -107,7 +107,7 @@ def search(
         tell(f"{counted_entries(results.archived_left_out)} of the archive left out (--archived shows them)")
     for typed, meant in results.respelled.items():
         tell(f"the memory does not have {typed!r}; {meant!r} was searched for")
-    if not results and not tell_how_to_begin(memory):
+    if not results and (any(memory.entries.store.places()) or not tell_how_to_begin(memory)):
         tell("nothing found")
     elif results and not results.answered:
         more = "" if as_json or show_all or len(results) <= NEAREST else " (--all shows more)"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 
 import click
 
-from memory_v2.cli.output import tell
+from memory_v2.cli.output import tell, working
 from memory_v2.errors import InvalidText, UsageError
 from memory_v2.locations import PROJECT_MEMORY, keep_out_of_git, persona_memory, project_folder, worktree
 from memory_v2.operations.operation import argument
@@ -48,6 +48,12 @@ class ChosenMemory:
     def option(self) -> str:
         """The option that chose the folder."""
         return "--project" if self.project else "--persona" if self.persona else "--path"
+
+    @property
+    def name(self) -> str:
+        """What an agent with several memories may call this one; empty for a folder."""
+        project = self.project and f"the memory of the project {self.project.name}"
+        return project or (f"the memory of the persona {self.persona}" if self.persona else "")
 
     @classmethod
     def from_options(
@@ -113,24 +119,41 @@ class Verb(click.Command):
         return shielded
 
 
+def loaded(place: str, name: str = "") -> click.Command:
+    """The verb in a module of the command line: `module:function`, or `module` for the function of this name."""
+    module, _, function = place.partition(":")
+    verb: click.Command = getattr(import_module(f"memory_v2.cli.{module}"), function or name)
+    return verb
+
+
 class MemoryVerbs(click.Group):
-    """The verbs, each in one of these modules of the command line, which is imported when the verb is asked for."""
+    """The verbs by purpose, each in one of these modules of the command line, which is imported when the verb is asked
+    for."""
 
     command_class = Verb
 
-    def __init__(self, *args: Any, modules: Mapping[str, str], **extra: Any) -> None:
+    def __init__(self, *args: Any, sections: Mapping[str, Mapping[str, str]], **extra: Any) -> None:
         super().__init__(*args, **extra)
-        self._modules = modules
+        self._sections = sections
+        self._modules = {verb: module for verbs in sections.values() for verb, module in verbs.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of the modules, not by name."""
         return list(self._modules)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """A section for each purpose."""
+        longest = max(map(len, self._modules))
+        for purpose, verbs in self._sections.items():
+            found = ((verb, self.get_command(ctx, verb)) for verb in verbs)
+            room = formatter.width - longest - 6
+            with formatter.section(purpose):
+                formatter.write_dl([(f"{verb:{longest}}", c.get_short_help_str(room)) for verb, c in found if c])
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """As click does; for a name that no verb has, all are imported, so that click can name those like it."""
         for name in (cmd_name,) if cmd_name in self._modules else self._modules:
-            module, _, function = self._modules[name].partition(":")
-            self.commands[name] = getattr(import_module(f"memory_v2.cli.{module}"), function or name)
+            self.commands[name] = loaded(self._modules[name], name)
         return self.commands.get(cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -184,7 +207,9 @@ def with_memory(verb: Callable[Concatenate[Memory, P], None]) -> Callable[P, Non
     @wraps(verb)
     def run(chosen: ChosenMemory, /, *args: P.args, **options: P.kwargs) -> None:
         with chosen.opened() as memory:
-            for done in memory.recover():  # told first, so that nobody does it again
+            with working("finishing what was interrupted"):
+                recovered = memory.recover()
+            for done in recovered:  # told first, so that nobody does it again
                 tell(str(done))
             verb(memory, *args, **options)
 

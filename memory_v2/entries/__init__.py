@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from memory_v2.entries import (
         capture,
         checking,
+        checkpoints,
         consolidation,
         curation,
         daryl,

@@ -61,7 +61,7 @@ class Captured:
             "id": self.id,
             "was_known": self.was_known,
             "near": self.near,
-            "secrets": [{"kind": one.kind, "line": one.line, "shown": one.shown} for one in self.secrets],
+            "secrets": [secret.to_dict() for secret in self.secrets],
             "opening": opening(self.entry.text),
             "observed_at": self.entry.observed_at,
             "recorded_at": self.entry.recorded_at,

@@ -303,6 +303,11 @@ class FullTextIndex:
         return self._dense is not None and self._dense.is_installed
 
     @property
+    def sentence_meaning(self) -> Callable[[str], Sequence[float]] | None:
+        """What gives the vector of a whole text; `None` where search goes by words only."""
+        return self._dense.of_sentences() if self._dense else None
+
+    @property
     def not_by_meaning(self) -> str:
         """Why `recall` goes by words only although meaning was chosen, and what to do; else empty."""
         return self._dense.problem if self._dense else ""

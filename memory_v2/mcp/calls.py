@@ -147,11 +147,12 @@ def note_operation(operation: str, event: Event) -> None:
 
 
 class ToolCalls:
-    """The calls of all clients. `way` says who decides, and `wait` how many seconds an operation waits for the agent.
-    Used in the event loop, except where it says otherwise."""
+    """The calls of all clients. `way` says who decides, `wait` how many seconds an operation waits for the agent, and
+    `is_structured` whether answers have structured content. Used in the event loop, except where it says otherwise."""
 
-    def __init__(self, memory: Memory, way: Way, wait: float) -> None:
+    def __init__(self, memory: Memory, way: Way, wait: float, is_structured: bool) -> None:
         self.clients = Clients(self._cancel, self._give_up)
+        self._is_structured = is_structured
         self._memory = memory
         self._way = way
         self._wait = wait
@@ -172,9 +173,9 @@ class ToolCalls:
             else:
                 call = Call(partial(self._carry_out, params.name, params.arguments, name_of(ctx)))
         except ToolProblem as problem:
-            return _result("", refusal(problem))
+            return self._result("", refusal(problem))
         if isinstance(call, str):
-            return _answer(call, is_waiting=True)
+            return self._answer(call, is_waiting=True)
         async with self._places:
             return await self._followed(ctx, params.name, call)
 
@@ -256,12 +257,25 @@ class ToolCalls:
                 await ctx.session.report_progress(steps, message=report.message)
             elif isinstance(report, ToolResult):
                 self._kept.pop(call.operation, None)
-                return _result(name, report)
+                return self._result(name, report)
             elif report.is_open:
                 self._keep(call, peer_of(ctx))
                 knows_rules = self._knows(peer_of(ctx), rules_of(report))
                 task = shown(report, call.operation, self._wait, knows_rules=knows_rules)
-                return _answer(task, is_waiting=True, operation=call.operation)
+                return self._answer(task, is_waiting=True, operation=call.operation)
+
+    def _result(self, name: str, result: ToolResult) -> CallToolResult:
+        """The result for the client. What comes from pages is shown as data."""
+        if result.is_error:
+            return CallToolResult(content=[TextContent(text=result.text)], is_error=True)
+        text = framed(result.text) if name in _READING or result.quotes else result.text
+        return self._answer(text, **{key: value for key, value in result.document.items() if _is_short(key, value)})
+
+    def _answer(self, text: str, **facts: object) -> CallToolResult:
+        """An answer in words, and for programs that asked for it the same with facts as structured content: many hosts
+        show a model the structured content, escaped, instead of the words."""
+        structured = {"answer": text, **facts} if self._is_structured else None
+        return CallToolResult(content=[TextContent(text=text)], structured_content=structured)
 
     def _keep(self, call: Call, peer: Hashable) -> None:
         self._kept[call.operation] = call, peer
@@ -301,20 +315,6 @@ async def _next(call: Call, began: float) -> Report:
     with anyio.move_on_after(HEARTBEAT_SECONDS):
         return await call.reports.get()
     return Progress(f"at work for {time.monotonic() - began:.0f} seconds")
-
-
-def _result(name: str, result: ToolResult) -> CallToolResult:
-    """The result for the client. What comes from pages is shown as data."""
-    if result.is_error:
-        return CallToolResult(content=[TextContent(text=result.text)], is_error=True)
-    text = framed(result.text) if name in _READING or result.quotes else result.text
-    return _answer(text, **{key: value for key, value in result.document.items() if _is_short(key, value)})
-
-
-def _answer(text: str, **facts: object) -> CallToolResult:
-    """An answer in words, and beside it facts for programs. Some hosts show a model nothing but the structured content,
-    and others nothing but the words: so both have the words, and neither says them twice."""
-    return CallToolResult(content=[TextContent(text=text)], structured_content={"answer": text, **facts})
 
 
 def _is_short(key: str, value: object) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
@@ -30,15 +30,18 @@ T = TypeVar("T")
 CLOSING_SECONDS = 10.0
 """How long a server that ends waits for what is being written, in seconds. What takes longer is noted, and written when
 the memory is next used."""
-_DESTRUCTIVE = ("replace_in_memory", "delete_memory", "undo_memory")
-"""The tools that take something away."""
+_HINTS = {
+    "search_memory": "memory: recall, look up what is known about the user, a project, a preference, a decision",
+    "write_memory": "memory: remember, save a preference, a fact, a decision, a correction for later sessions",
+}
+"""By what a host that hides its tools behind a search finds them."""
 
 _OUTPUT = {
     "type": "object",
     "properties": {"answer": {"type": "string", "description": "the answer in words"}},
     "required": ["answer"],
 }
-"""What every tool returns as structured content, besides the facts of its own."""
+"""What every tool returns as structured content, if that is asked for, besides the facts of its own."""
 
 
 class _Server(Server[None]):
@@ -52,12 +55,15 @@ class _Server(Server[None]):
 
 
 class MemoryServer:
-    """A memory, served. `way` says who decides, and `wait` how many seconds an operation waits for the agent."""
+    """A memory, served. `way` says who decides, and `wait` how many seconds an operation waits for the agent; `name`
+    tells the memory from others that the agent may have, such as `the memory of the project silica`."""
 
-    def __init__(self, memory: Memory, way: Way, wait: float) -> None:
+    def __init__(self, memory: Memory, way: Way, wait: float, name: str = "", *, is_structured: bool = False) -> None:
         self._memory = memory
         self._way = way
-        self._calls = ToolCalls(memory, way, wait)
+        self._name = name
+        self._is_structured = is_structured
+        self._calls = ToolCalls(memory, way, wait, is_structured)
 
     def server(self) -> Server[None]:
         """The server of the SDK."""
@@ -66,7 +72,7 @@ class MemoryServer:
             version=__version__,
             title="Silica Memory",
             description="A memory that starts as one Markdown file and grows into a tree by itself.",
-            instructions=Prompt("mcp/instructions", {"host": self._way == "host"}).text,
+            instructions=self._named(Prompt("mcp/instructions", {"host": self._way == "host"}).text),
             lifespan=self._lifespan,
             get_tool_input_schema=lambda name: None,
             on_list_tools=self._list_tools,
@@ -95,7 +101,30 @@ class MemoryServer:
                 await anyio.to_thread.run_sync(self.close)
 
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=tools(self._memory, self._way))
+        return types.ListToolsResult(tools=list(self._tools()))
+
+    def _tools(self) -> Iterator[types.Tool]:
+        """The tools; if the connected agent decides, also the one with which it does."""
+        for tool in TOOLS:
+            yield self._tool(tool.name, tool.about(self._memory), tool.schema, is_read_only=tool.is_read_only)
+        if self._way == "host":
+            yield self._tool(DECIDE, Prompt("mcp/decide_memory").text, DECIDE_SCHEMA, is_read_only=False)
+
+    def _tool(self, name: str, about: str, schema: Mapping[str, Any], *, is_read_only: bool) -> types.Tool:
+        """A tool. None is destructive: whatever one changes, `undo_memory` takes back."""
+        hints = types.ToolAnnotations(read_only_hint=is_read_only, destructive_hint=False, open_world_hint=False)
+        return types.Tool(
+            name=name,
+            description=self._named(about),
+            input_schema=dict(schema),
+            output_schema=_OUTPUT if self._is_structured else None,
+            annotations=hints,
+            _meta={"anthropic/searchHint": _HINTS[name]} if name in _HINTS else None,
+        )
+
+    def _named(self, about: str) -> str:
+        """What is said about the memory or a tool, with the memory's name in front."""
+        return f"[{self._name}] {about}" if self._name else about
 
     async def _list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
@@ -120,37 +149,6 @@ class MemoryServer:
         return types.CompleteResult(
             completion=await _in_thread(resources.complete_path, self._memory, params.argument.value)
         )
-
-
-def tools(memory: Memory, way: Way) -> list[types.Tool]:
-    """The tools; if the connected agent decides, also the one with which it does."""
-    listed = [
-        types.Tool(
-            name=tool.name,
-            description=tool.about(memory),
-            input_schema=dict(tool.schema),
-            output_schema=_OUTPUT,
-            annotations=types.ToolAnnotations(
-                read_only_hint=tool.is_read_only,
-                destructive_hint=tool.name in _DESTRUCTIVE,
-                open_world_hint=False,
-            ),
-        )
-        for tool in TOOLS
-    ]
-    if way == "host":
-        about = Prompt("mcp/decide_memory").text
-        hints = types.ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
-        listed.append(
-            types.Tool(
-                name=DECIDE,
-                description=about,
-                input_schema=dict(DECIDE_SCHEMA),
-                output_schema=_OUTPUT,
-                annotations=hints,
-            )
-        )
-    return listed
 
 
 async def _in_thread(read: Callable[..., T], *arguments: Any) -> T:

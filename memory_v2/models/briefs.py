@@ -165,7 +165,8 @@ class SplitBrief:
     """A page to be split. Afterwards the page must be below `target` bytes and each child below `threshold`; new
     children may not use the paths in `taken`. Most of a `crowded` page are links, which are grouped until at most
     `most_children` are listed. `is_piece` tells whether a child holds a piece of a large block and cannot take in more.
-    `about` gives the page that a link leads to, or `None`."""
+    `about` gives the page that a link leads to, or `None`, and `meaning` the vector of a text, where texts are compared
+    by meaning."""
 
     view: PageView
     threshold: int
@@ -177,6 +178,7 @@ class SplitBrief:
     today: date
     is_piece: Callable[[str], bool]
     about: Callable[[str], Page | None] = lambda path: None
+    meaning: Callable[[str], Sequence[float]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,24 +222,4 @@ class RouteBrief:
     domains: tuple[Domain, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unsure:
-    """A line of notes where it stands: its file, its day, the headings above it and the lines that introduce it.
-    `guesses` are the categories that a word in it hints at; they are not shown."""
-
-    text: str
-    file: str
-    day: date | None
-    headings: tuple[str, ...] = ()
-    leads: tuple[str, ...] = ()
-    guesses: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class GradeBrief:
-    """Lines of notes of which is to be said what they are, since the rules are unsure."""
-
-    lines: tuple[Unsure, ...]
-
-
-Brief: TypeAlias = WriteBrief | SplitBrief | SearchBrief | RouteBrief | GradeBrief
+Brief: TypeAlias = WriteBrief | SplitBrief | SearchBrief | RouteBrief

@@ -19,11 +19,11 @@ from memory_v2.notes.note import Item
 from memory_v2.notes.people import Aliases, handles, heading_name, linked
 from memory_v2.text.calendar import STAMP
 
-Grade: TypeAlias = Literal["marker", "heading", "model", "keyword"]
+Grade: TypeAlias = Literal["marker", "heading", "keyword"]
 Verdict: TypeAlias = tuple[Grade, str]
 """A grade, and the words that say so."""
-GRADES: tuple[Grade, ...] = ("marker", "heading", "model", "keyword")
-"""From the surest to the least sure. A model is only asked about what has no surer sign than a keyword."""
+GRADES: tuple[Grade, ...] = ("marker", "heading", "keyword")
+"""From the surest to the least sure."""
 LONGEST_LABEL = 5
 """How many words a label has at most: what is longer before a colon is a sentence."""
 LONGEST_SAID = 1_500

@@ -14,9 +14,10 @@ from typing import Any
 from memory_v2.notes.cache import NotesCache
 from memory_v2.notes.classify import GRADES, Grade, classified, is_closed, is_foreign, is_template, named_in
 from memory_v2.notes.languages import CATEGORIES, LONGEST, Category
-from memory_v2.notes.measures import Reading, readings
+from memory_v2.notes.measures import Reading, is_goal_or_rate, readings
 from memory_v2.notes.note import Item, Note, is_within
 from memory_v2.notes.people import NO_ALIASES, Aliases
+from memory_v2.text.words import words
 from memory_v2.tree.alike import alike
 
 
@@ -68,6 +69,17 @@ class Wanted:
         if one.category not in self.categories or GRADES.index(one.grade) > GRADES.index(self.min_grade):
             return False
         return (self.closed or not one.is_closed) and is_within(one.day, self.since, self.until)
+
+
+SHORT = 8
+"""How many words a line has at most that states a number without a label or heading that says so."""
+
+
+def states_amount(one: Extracted) -> bool:
+    """Whether a metric states how much there is: a label or a heading says so, or the line says nothing else."""
+    if any(map(is_goal_or_rate, (one.text, *one.headings[-1:]))):
+        return False
+    return one.grade != "keyword" or (len(words(one.text)) <= SHORT and not one.text.rstrip().endswith(("?", "？")))
 
 
 EVERYTHING = Wanted(min_grade="keyword", closed=True)
@@ -140,7 +152,7 @@ def _once(same: Sequence[Extracted]) -> list[Extracted]:
 
 CHANNEL = "notes"
 """How they came into the memory."""
-CONFIDENCE: Mapping[Grade, float] = {"marker": 0.9, "heading": 0.7, "model": 0.7, "keyword": 0.5}
+CONFIDENCE: Mapping[Grade, float] = {"marker": 0.9, "heading": 0.7, "keyword": 0.5}
 """How sure it is that an item is what it was extracted as."""
 
 

@@ -23,14 +23,12 @@ from memory_v2.notes.links import LinkResolver
 from memory_v2.notes.note import Note
 from memory_v2.notes.people import NO_ALIASES, Aliases, read_aliases
 from memory_v2.plan import Plan
-from memory_v2.settings import Limits, Settings, cache_folder, file_path
+from memory_v2.settings import Settings, cache_folder, file_path
 from memory_v2.text.calendar import Calendar, days_before, utc_now
 from memory_v2.text.slug import slug
 
 if TYPE_CHECKING:
     from memory_v2.index.full_text import FullTextIndex
-    from memory_v2.models.base import Model
-    from memory_v2.notes.grade import Graded
     from memory_v2.notes.search import NoteHits
 
 MOST_SEARCHED = 500
@@ -43,21 +41,12 @@ class Notes:
     """A folder of notes to read: nothing in it is changed, nothing is moved. What is read is kept in a cache folder,
     so that the next look opens only what was touched."""
 
-    def __init__(
-        self,
-        folder: Path,
-        cache: Path | None,
-        calendar: Calendar,
-        limits: Limits | None = None,
-        prices: Path | None = None,
-    ) -> None:
+    def __init__(self, folder: Path, cache: Path | None, calendar: Calendar) -> None:
         """Notes in a folder; what is read is kept in `cache`, or in memory without one. `calendar` says which day is
-        today. `limits` are for a model that grades; `prices` is a file with your own prices."""
+        today."""
         self.folder = folder
         self.cache = cache
         self.calendar = calendar
-        self._limits = limits or Limits()
-        self._prices = prices
         self._cached = NotesCache(cache)
         self._files = NotesFolder(folder, self._cached)
         self._is_read = False
@@ -72,7 +61,7 @@ class Notes:
         place = file_path(str(folder), "the folder of notes").absolute()
         cached = file_path(str(cache), "the cache folder") if cache else _cache_of(place)
         calendar = Calendar(settings.timezone, (lambda: now) if now else utc_now)
-        return cls(place, cached, calendar, settings.limits, settings.prices)
+        return cls(place, cached, calendar)
 
     @property
     def trouble(self) -> str:
@@ -109,18 +98,6 @@ class Notes:
     def extracted_of(self, names: Collection[str]) -> Iterator[Extracted]:
         """Everything that is extracted of the named notes as they were read, whatever its grade, closed or not."""
         return extracted_in(self._cached, names)
-
-    def grade(self, model: str | Model, wanted: Wanted | None = None, people: str | Path | None = None) -> Graded:
-        """As `extract`, but what only a keyword hints at is what a model says it is. It is asked once about each line;
-        what it says is kept in the cache. If it fails, the rules' result stays, and `degraded` says why. Raises
-        `UsageError`, `InvalidSetting`, `StorageError`."""
-        from memory_v2.notes.grade import Grader, graded, grading_model  # start-up that only a model is worth
-
-        asked = grading_model(model, self._prices) if isinstance(model, str) else model
-        traces = self.cache / "traces" if self.cache and not self.trouble else None
-        grader = Grader(asked, self._cached, self._limits, traces, self.calendar.now)
-        aliases = _aliases(people)
-        return graded(grader, extracted_in(self._read(), None, aliases), aliases, wanted or Wanted(min_grade="model"))
 
     def digest(self, since: date | None = None, until: date | None = None, people: str | Path | None = None) -> Digest:
         """What happened from `since` to `until`; by default yesterday and today."""

@@ -90,7 +90,7 @@ def _rename(draft: Draft, old: str, new: str) -> str:
     if old == ROOT:
         raise NotAllowed("the root keeps its name: it is where every reader starts")
     if old == new:
-        return new
+        raise NotAllowed(f"the page {old!r} has this name already")
     moved = {old: new} | {p: new + p[len(old) :] for p in draft.paths() if p.startswith(f"{old}/")}
     others = TakenPaths(draft.paths() - moved.keys())
     for target in moved.values():

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memory_v2.agent.operation import Operation
@@ -19,14 +19,16 @@ from memory_v2.operations.context import Context, overgrown, refresh
 from memory_v2.operations.draft import Draft, linking, unlinked
 from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import check_text
+from memory_v2.plan import Plan, Step
 from memory_v2.settings import DEFAULT_TRACES
-from memory_v2.storage.base import CONSOLIDATION, IMPORTS, PENDING, ROUTING, Leftover, MemoryStorage, stored_page
+from memory_v2.storage.base import CONSOLIDATION, IMPORTS, PENDING, ROUTING, MemoryStorage, stored_page
 from memory_v2.storage.history import FORGET, Extent, Revision, Rewrite
 from memory_v2.storage.pending import PendingErasure, PendingNote
 from memory_v2.text.amounts import counted
 from memory_v2.text.redaction import MARKER, LineRedaction, Redaction, TextRedaction, line_core, redacted_json
 from memory_v2.trace.recording import Traces
 from memory_v2.tree.block import decode, encode, split_lines
+from memory_v2.tree.finding import Finding
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, parse_page, read_page
 from memory_v2.tree.path import ENTRIES, ROOT, fold, is_page_path, page_path
@@ -42,46 +44,57 @@ _NOTES = ("journal-damaged", CONSOLIDATION, ROUTING)
 """Notes besides the pending ones that hold text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """Where something stood that was forgotten; or stands, if it was not `applied`.
+@dataclass(frozen=True)
+class _Occurrences:
+    """Where something stands: the pages and entries that have it in their text or their path, how much of the history,
+    and names of notes. `rewrite` is the history without it, and `erasure` what is removed as a whole."""
 
-    `pages` are those, and the entries, that have it now, in their text or their path; `revisions` and `versions` count
-    the revisions of the history and the versions of pages in it. `notes` and `traces` are names; traces are removed as
-    a whole. `leftovers` are temporary files, histories set aside and old versions in a bucket. `others` are files that
-    are not the memory's: they are left alone, as are the `similar` spellings that are now in the memory. `revision` is
-    the id of the record."""
-
-    applied: bool = False
-    pages: tuple[str, ...] = ()
-    revisions: int = 0
-    versions: int = 0
-    notes: tuple[str, ...] = ()
-    traces: tuple[str, ...] = ()
-    leftovers: tuple[Leftover, ...] = ()
-    others: tuple[str, ...] = ()
-    similar: tuple[str, ...] = ()
-    revision: str = ""
+    pages: tuple[str, ...]
+    extent: Extent
+    notes: tuple[str, ...]
+    rewrite: Rewrite
+    erasure: PendingErasure
 
     def __bool__(self) -> bool:
-        """Whether there was anything to forget."""
-        return bool(self.pages or self.revisions or self.versions or self.notes or self.traces or self.leftovers)
+        return bool(self.pages or self.extent or self.notes or self.erasure.traces or self.erasure.leftovers)
 
+    @property
+    def size(self) -> str:
+        """How much of the history has it, in words."""
+        return f"{counted(self.extent.versions, 'page version')} and {counted(self.extent.revisions, 'revision')}"
 
-@dataclass(frozen=True)
-class _Found:
-    """What was found, and the history as it is without it."""
-
-    told: Forgotten
-    rewrite: Rewrite
-    erasure: PendingErasure = field(default_factory=PendingErasure)
+    def plan(self, warnings: Iterable[Finding]) -> Plan:
+        """Each page, and each other kind of place, as a step; the facts have all counts and names."""
+        traces, leftovers = self.erasure.traces, self.erasure.leftovers
+        parts = (
+            ("rewrite", "history", self.size if self.extent else ""),
+            ("redact", "notes", f"{len(self.notes):,} of unfinished work" if self.notes else ""),
+            ("remove", "traces", f"{len(traces):,}, each as a whole" if traces else ""),
+            ("remove", "leftovers", f"{len(leftovers):,}, of crashes or in the bucket" if leftovers else ""),
+        )
+        return Plan(
+            "forget",
+            "" if self else "it is nowhere in this memory",
+            (
+                *(Step("redact", path) for path in self.pages),
+                *(Step(action, name, reason=reason) for action, name, reason in parts if reason),
+            ),
+            tuple(warnings),
+            {
+                "revisions": self.extent.revisions,
+                "versions": self.extent.versions,
+                "notes": self.notes,
+                "traces": traces,
+                "leftovers": leftovers,
+            },
+        )
 
 
 @operation("forget", changes="past")
 def forget(
     context: Context, text: str | None = None, path: str | None = None, lines: str | None = None, apply: bool = False
-) -> Forgotten:
-    """Takes a text, a page, or lines of a page (`3-5, 8`) out of the memory and its past, and returns where it stood.
+) -> Plan:
+    """Takes a text, a page, or lines of a page (`3-5, 8`) out of the memory and its past, and returns where it was.
     Without `apply` it only looks. It cannot be undone. What is forgotten is no part of the record that it leaves.
 
     Raises `InvalidText`, `InvalidSetting`, `PageNotFound`, `NotAllowed`; `StorageConflict` if somebody is writing the
@@ -92,21 +105,19 @@ def forget(
         return _forgotten(context, text, path, lines, apply)
 
 
-def _forgotten(context: Context, text: str | None, path: str | None, lines: str | None, apply: bool) -> Forgotten:
+def _forgotten(context: Context, text: str | None, path: str | None, lines: str | None, apply: bool) -> Plan:
     rules = _rules(context, text, path, lines)
-    found = _find(context, rules)
-    others = tuple(context.storage.other_files(rules.is_held))
-    told = replace(found.told, others=others, similar=_similar(context.storage, rules, text or ""))
-    if not apply or not told:
-        return told
+    occurrences = _find(context, rules)
+    plan = occurrences.plan(_warnings(context.storage, rules, text or ""))
+    if not apply or not occurrences:
+        return plan
     gone = page_path(path) if path is not None and lines is None else ""
     with _deleted(context, rules, gone) if gone and context.storage.exists(gone) else nullcontext():
-        revision = _forget(context, rules, found, "")
+        revision = _forget(context, rules, occurrences, "")
     for _ in range(MAX_PASSES):
-        found = _find(context, rules)
-        if not found.told:
-            return replace(told, applied=True, revision=revision)
-        revision = _forget(context, rules, found, revision)
+        if not (occurrences := _find(context, rules)):
+            return plan.applied(revision)
+        revision = _forget(context, rules, occurrences, revision)
     raise StorageError("others keep writing what is to be forgotten; stop them and try again")
 
 
@@ -128,41 +139,35 @@ def _rules(context: Context, text: str | None, path: str | None, lines: str | No
     return page_forgetting(storage, path) if lines is None else lines_forgetting(storage, path, lines)
 
 
-def _find(context: Context, rules: Forgetting) -> _Found:
+def _find(context: Context, rules: Forgetting) -> _Occurrences:
     storage = context.storage
     rewrite = storage.history.rewriting(rules)
-    extent = rewrite.extent() if storage.history.begun else Extent()
-    traces = tuple(kept.holding(rules.is_told)) if (kept := _traces(storage)) else ()
-    leftovers = tuple(storage.leftovers(rules.is_held))
+    traces = tuple(kept.holding(rules.is_in_json)) if (kept := _traces(storage)) else ()
     entries = sorted(stamp.path for stamp in storage.stamps(ENTRIES))
-    told = Forgotten(
-        pages=tuple(path for path in (*storage.list_files(), *entries) if _stands_on(storage, rules, path)),
-        revisions=extent.revisions,
-        versions=extent.versions,
+    return _Occurrences(
+        pages=tuple(path for path in (*storage.list_files(), *entries) if _is_on(storage, rules, path)),
+        extent=rewrite.extent() if storage.history.begun else Extent(),
         notes=tuple(name for name in _note_names(storage) if rules.is_held(storage.state.read(name) or b"")),
-        traces=traces,
-        leftovers=leftovers,
+        rewrite=rewrite,
+        erasure=PendingErasure(traces, tuple(storage.leftovers(rules.is_held))),
     )
-    return _Found(told, rewrite, PendingErasure(traces, leftovers))
 
 
-def _stands_on(storage: MemoryStorage, rules: Forgetting, path: str) -> bool:
+def _is_on(storage: MemoryStorage, rules: Forgetting, path: str) -> bool:
     data = storage.read(path).data
     return rules.path(path) != path or rules.page(data) != data
 
 
-def _forget(context: Context, rules: Forgetting, found: _Found, revision: str) -> str:
+def _forget(context: Context, rules: Forgetting, occurrences: _Occurrences, revision: str) -> str:
     """Forgets what was found; returns the id of the record. There is one record, whatever the number of passes."""
     storage = context.storage
     note = PendingNote(storage.state, Operation().id)
-    _redact_notes(storage, rules, found.told.notes)
-    with note.erasing(found.erasure, storage):
-        is_recorded = found.told.revisions or found.told.versions or found.told.pages
-        if is_recorded or not revision:
-            extent = f"{counted(found.told.versions, 'page version')} and {counted(found.told.revisions, 'revision')}"
-            record = Revision(FORGET, f"in {extent}", note.operation, when=context.now())
-            storage.rewrite(rules, found.rewrite, record)
-        erase(context, found.erasure)
+    _redact_notes(storage, rules, occurrences.notes)
+    with note.erasing(occurrences.erasure, storage):
+        if occurrences.extent or occurrences.pages or not revision:
+            record = Revision(FORGET, f"in {occurrences.size}", note.operation, when=context.now())
+            storage.rewrite(rules, occurrences.rewrite, record)
+        erase(context, occurrences.erasure)
     note_overgrown(context)
     return revision or storage.history.head[:12]
 
@@ -206,7 +211,7 @@ def _deleted(context: Context, rules: Forgetting, path: str) -> Iterator[None]:
     operation.trace.began("delete", {"path": path}, context.now())
 
     def stage(draft: Draft) -> str:
-        for source in linking(draft, {path}):  # by the rules: what stood behind a link is told from text only before it
+        for source in linking(draft, {path}):  # by the rules: what was behind a link is known from text only before it
             draft.put(read_page(source, rules.page(draft.page(source).data)))
         return stage_delete(draft, path)
 
@@ -228,23 +233,31 @@ def _note_names(storage: MemoryStorage) -> list[str]:
     return [*storage.state.names(PENDING), *storage.state.names(IMPORTS), *_NOTES]
 
 
+def _warnings(storage: MemoryStorage, rules: Forgetting, text: str) -> Iterator[Finding]:
+    """What stays: files that are not the memory's, and other spellings."""
+    for name in storage.other_files(rules.is_held):
+        yield Finding("other-file", "notice", name, 0, "holds it too, is not the memory's and is left alone")
+    for spelling in _similar(storage, rules, text):
+        yield Finding("similar", "notice", spelling, 0, "this other spelling stays")
+
+
 def _similar(storage: MemoryStorage, rules: Forgetting, text: str) -> tuple[str, ...]:
     """Other spellings of the text that are in the memory now: in another case, or with other marks between words."""
     words = re.findall(r"\w+", text)
     if not words:
         return ()
     pattern = re.compile(r"[\W_]*".join(map(re.escape, words)), re.I)
-    found: dict[str, None] = {}
+    spellings: dict[str, None] = {}
     for path in storage.list_files():
         left = decode(rules.page(storage.read(path).data))
-        found |= dict.fromkeys(match[0] for match in pattern.finditer(f"{rules.path(path)}\n{left}"))
-        if len(found) >= MAX_SIMILAR:
+        spellings |= dict.fromkeys(match[0] for match in pattern.finditer(f"{rules.path(path)}\n{left}"))
+        if len(spellings) >= MAX_SIMILAR:
             break
-    return tuple(found)[:MAX_SIMILAR]
+    return tuple(spellings)[:MAX_SIMILAR]
 
 
 MIN_BYTES = 3
-"""The shortest text that can be forgotten, in bytes: a shorter one stands everywhere."""
+"""The shortest text that can be forgotten, in bytes: a shorter one is everywhere."""
 MAX_MARKERS = 1000
 """How many markers are tried for the paths of pages, so that no two pages get the same one."""
 _NEEDED = ("## Links", "## Metadata", *(f"{key}:" for key in OURS), ROOT)
@@ -295,7 +308,7 @@ class Forgetting:
         text = decode(data)
         return self.redaction.text(text) != text or self.note(data) != data
 
-    def is_told(self, value: Any) -> bool:
+    def is_in_json(self, value: Any) -> bool:
         """Whether JSON data, such as an event of a trace, hold what is to be forgotten."""
         return bool(redacted_json(value, self.redaction) != value)
 
@@ -305,7 +318,7 @@ def text_forgetting(text: str, paths: Collection[str]) -> Forgetting:
     too short, and `NotAllowed` if the memory needs it."""
     text = text.strip()
     if len(encode(text)) < MIN_BYTES:
-        raise InvalidText(f"a text to be forgotten has at least {MIN_BYTES} bytes; a shorter one stands everywhere")
+        raise InvalidText(f"a text to be forgotten has at least {MIN_BYTES} bytes; a shorter one is everywhere")
     if needed := next((word for word in _NEEDED if text in word), ""):
         raise NotAllowed(f"{text!r} cannot be forgotten: it is part of {needed!r}, which every memory needs")
     markers = (MARKER, *(f"{MARKER[:-1]} {number})" for number in range(2, MAX_MARKERS)), "-")
@@ -352,9 +365,9 @@ def page_forgetting(storage: MemoryStorage, path: str) -> Forgetting:
         raise PageNotFound(path)
     pages = (storage.read(other).data for other in storage.list_files() if other != path)
     elsewhere = {line_core(line) for data in pages for line in split_lines(decode(data)) if not _describes(line, path)}
-    told = [revision.text for revision, _ in states] + [revision.summary for revision, _ in states]
+    recorded = [revision.text for revision, _ in states] + [revision.summary for revision, _ in states]
     lines = [line for data in versions for line in _texts(read_page(path, data))]
-    lines += [line for text in told for line in (text, *split_lines(text))]
+    lines += [line for text in recorded for line in (text, *split_lines(text))]
     own = [line for line in _worth(lines) if line_core(line) not in elsewhere]
     return Forgetting(LineRedaction(own), frozenset({fold(path)}))
 

@@ -93,6 +93,8 @@ BEGINNING = 5
 """How many characters the forms of a word have in common in a title or description: `deploys`, `deployed`."""
 SAID_SHARE = 0.6
 """The same for the words of a new block that has only general ones, or none between spaces."""
+LONGEST_LEAD = 60
+"""Limits a line that only leads in what follows, in characters: `More small things:`."""
 SHORTEST_REPEAT = 4
 """The fewest words of a block that count as repeated within a longer one. Shorter ones may be a name."""
 
@@ -195,8 +197,10 @@ def lost_with_heading(
     number: int, blocks: Sequence[Block], placed: Mapping[int, str], left_out: Collection[int]
 ) -> list[str]:
     """What is lost if a heading of a new text, by its number, is left out: its place if its parts stay together, and
-    the details that they do not have. `placed` maps each new block to its page."""
+    the details that they do not have; nothing, if it is a lead. `placed` maps each new block to its page."""
     heading, parts = blocks[number - 1], list[int]()
+    if heading.kind != "heading":
+        return [] if placed else [f"n{number} is all that there is: place it"]
     for other in range(number + 1, len(blocks) + 1):
         block = blocks[other - 1]
         if block.kind == "heading" and block.level <= heading.level:
@@ -215,6 +219,13 @@ def lost_with_heading(
         return []
     lost = ", ".join(sorted(details_lost)[:5])
     return [f"n{number} says {lost}, which its parts do not: place it over them on each page that they go to"]
+
+
+def only_leads(block: Block) -> bool:
+    """Whether a block says nothing of its own: a heading, or a short line that leads in what follows."""
+    lead = block.content.strip()
+    is_lead = block.kind == "paragraph" and lead.endswith((":", "：")) and len(lead) <= LONGEST_LEAD
+    return block.kind == "heading" or (is_lead and not details(lead))
 
 
 def check_child(path: str) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory_v2.errors import NotAllowed, PageNotFound, StorageConflict, StorageError, Unreadable
 from memory_v2.operations.commit import commit
@@ -18,6 +17,7 @@ from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import EXTERNAL, Change, History, PageChange, Revision, compared
+from memory_v2.text.kept import kept
 from memory_v2.tree.block import decode, split_lines
 from memory_v2.tree.graph import build_graph
 from memory_v2.tree.link import link_key
@@ -262,17 +262,58 @@ def settled(context: Context, result: Result) -> Result:
 
 @operation("blame")
 def blame(context: Context, path: str = ROOT) -> list[BlamedLine]:
-    """Every line of a page with the revision that brought it. Raises `PageNotFound`."""
+    """Every line of a page with the revision that wrote it, on whichever page that was: a split, a merge or a new name
+    only moves it. Raises `PageNotFound`."""
     recorded = _history(context)
     path = page_path(path)
     refresh(context)
     now = split_lines(decode(context.storage.read(path).data))
-    lines: list[str] = []
-    brought: list[Revision | None] = []
-    for revision, data in recorded.states(path):
-        lines, brought = _brought(lines, brought, split_lines(decode(data)) if data is not None else [], revision)
-    lines, brought = _brought(lines, brought, now, None)
-    return [BlamedLine(number, *blamed) for number, blamed in enumerate(zip(lines, brought, strict=True), 1)]
+    known: dict[str, list[_Blamed]] = {}
+    states = _states(recorded, path, known)
+    before = states[-1] if states else _Blamed(None, [], [])
+    lines, brought = _brought(before.lines, before.brought, now, None)
+    written = [
+        _written_by(recorded, revision, line, path, known) if revision and line.strip() else revision
+        for line, revision in zip(lines, brought, strict=True)
+    ]
+    return [BlamedLine(number, *blamed) for number, blamed in enumerate(zip(lines, written, strict=True), 1)]
+
+
+class _Blamed(NamedTuple):
+    """The lines of a page after a revision, and the revision that brought each."""
+
+    revision: Revision | None
+    lines: list[str]
+    brought: list[Revision | None]
+
+
+def _states(recorded: History, path: str, known: dict[str, list[_Blamed]]) -> list[_Blamed]:
+    """A page after each revision that changed it, oldest first; read once for each page."""
+    if path not in known:
+        known[path] = []
+        lines: list[str] = []
+        brought: list[Revision | None] = []
+        for revision, data in recorded.states(path):
+            after = split_lines(decode(data)) if data is not None else []
+            lines, brought = _brought(lines, brought, after, revision)
+            known[path].append(_Blamed(revision, lines, brought))
+    return known[path]
+
+
+def _written_by(
+    recorded: History, revision: Revision, line: str, path: str, known: dict[str, list[_Blamed]]
+) -> Revision:
+    """The revision that wrote a line which this one brought to a page: an older one if it took the line from another
+    page."""
+    for other in revision.paths:
+        if other == path or is_entry(other):
+            continue
+        states = _states(recorded, other, known)
+        at = next((place for place, state in enumerate(states) if state.revision == revision), 0)
+        if at and states[at - 1].lines.count(line) > states[at].lines.count(line):
+            older = states[at - 1].brought[states[at - 1].lines.index(line)]
+            return _written_by(recorded, older, line, other, known) if older else revision
+    return revision
 
 
 def _brought(
@@ -280,8 +321,8 @@ def _brought(
 ) -> tuple[list[str], list[Revision | None]]:
     """The lines after a revision and the revision that brought each: an older one if the line was there before."""
     revisions: list[Revision | None] = [revision] * len(after)
-    for block in difflib.SequenceMatcher(None, lines, after, autojunk=False).get_matching_blocks():
-        revisions[block.b : block.b + block.size] = brought[block.a : block.a + block.size]
+    for place, new_place in kept(lines, after):
+        revisions[new_place] = brought[place]
     return after, revisions
 
 

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from memory_v2.errors import InvalidPath, SilicaError, ToolProblem
-from memory_v2.operations.decision import below_title
+from memory_v2.operations.decision import below_title, listed_as
 from memory_v2.operations.draft import Draft
-from memory_v2.operations.views import listed_as
 from memory_v2.operations.write_calls import (
     Call,
     CreatePage,

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 from memory_v2.agent.operation import Cost
 from memory_v2.storage.history import Change
 from memory_v2.text.plain import shorten
+from memory_v2.text.secrets import Secret
 from memory_v2.text.slug import slug
 from memory_v2.tree.finding import Finding as Finding
 
@@ -77,11 +78,13 @@ class WriteResult(Result):
     """The result of a write. `path` is the page of the text, or of its first block, and `size_bytes` that page's size.
 
     `outcome` says whether the text was written or was in the tree already; `said_in` are the pages that contain it.
+    `secrets` are the likely secrets in the text, masked; they are written all the same.
     """
 
     size_bytes: int = 0
     outcome: Literal["written", "nothing new"] = "written"
     said_in: tuple[str, ...] = ()
+    secrets: tuple[Secret, ...] = ()
     split_triggered: bool = False
     new_files: tuple[str, ...] = ()
 

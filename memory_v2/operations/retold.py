@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memory_v2.models.offline.link_keywords import told_again, told_divided
 from memory_v2.operations.draft import Draft
@@ -34,5 +34,14 @@ def tell_divided(draft: Draft, before: Page, children: Sequence[str]) -> None:
     for link in page.children:
         if link_key(link.target) == fold(before.path):
             page = page.with_description(link.target, told_divided(link.description, before, after, below))
+    if page != draft.page(above):
+        draft.put(page)
+
+
+def tell_extended(draft: Draft, above: str, told: Mapping[str, str]) -> None:
+    """Stages the lines of children that have taken in more notes."""
+    page = draft.page(above)
+    for path, description in told.items():
+        page = page.with_description(path, description)
     if page != draft.page(above):
         draft.put(page)

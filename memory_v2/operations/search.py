@@ -15,6 +15,7 @@ from memory_v2.index.spelling import corrected
 from memory_v2.models.briefs import SearchBrief
 from memory_v2.operations.confidence import is_answered, with_confidence
 from memory_v2.operations.context import Context, refresh
+from memory_v2.operations.decision import found_on, view_of
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.excerpts import SMALLEST, check_tokens, fitting, statements
 from memory_v2.operations.results import EntryResult, Factors, SearchResult, SearchResults
@@ -22,7 +23,6 @@ from memory_v2.operations.search_filter import POOL, SearchFilter, checked_filte
 from memory_v2.operations.search_request import SearchRequest
 from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.texts import check_question
-from memory_v2.operations.views import found_on, view_of
 from memory_v2.settings import is_count
 from memory_v2.text.dates import Span, question_dates
 from memory_v2.text.days import relative_days

@@ -17,7 +17,7 @@ from memory_v2.operations.commit import commit
 from memory_v2.operations.context import MAX_CHILDREN, Context, has_loose_links, refresh
 from memory_v2.operations.draft import Draft, follow_parent, keep_sources
 from memory_v2.operations.results import SplitResult
-from memory_v2.operations.retold import tell_divided
+from memory_v2.operations.retold import tell_divided, tell_extended
 from memory_v2.operations.split_task import SplitTask
 from memory_v2.text.calendar import DAY
 from memory_v2.text.plain import plain, shorten
@@ -61,6 +61,7 @@ def split(context: Context, path: str, models: Sequence[Model] | None = None) ->
         today=context.calendar.today,
         is_piece=partial(_is_piece, draft),
         about=partial(_listed_page, draft),
+        meaning=context.index.sentence_meaning,
     )
     decision: Decision[SplitTask] = decide(lambda: SplitTask(brief), models or context.models, context.operation)
     task = decision.task
@@ -72,6 +73,7 @@ def split(context: Context, path: str, models: Sequence[Model] | None = None) ->
             _check_lossless(draft, path)
         if decision.decided_by == context.planner.name:
             tell_divided(draft, page, [child.path for child in task.children if child.blocks])
+            tell_extended(draft, path, {child.path: child.description for child in task.children if child.exists})
         else:
             for child in task.children:
                 follow_parent(draft, path, child.path, task.listed(child))

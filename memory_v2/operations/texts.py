@@ -14,6 +14,8 @@ from memory_v2.validate import checked_day
 
 MAX_SOURCE = 200
 """Limits the name of a source, in characters: it stands in one line behind its text, and in the metadata of a page."""
+MAX_TEXT = 1_000_000
+"""The largest text of one operation, in bytes: it is divided into pages within some ten seconds."""
 
 
 def checked_blocks(text: str) -> tuple[Block, ...]:
@@ -66,14 +68,18 @@ def check_question(query: str) -> None:
 
 
 def check_text(text: str, what: str) -> None:
-    """Raises `InvalidText` unless it is a string that UTF-8 can encode, which a lone surrogate is not."""
+    """Raises `InvalidText` unless it is a string of at most `MAX_TEXT` bytes that UTF-8 can encode, which a lone
+    surrogate is not."""
     if not isinstance(text, str):
         raise InvalidText(f"{what} is a string, not {type(text).__name__}")
     try:
-        text.encode()
+        bytes_in_all = len(text.encode())
     except UnicodeEncodeError as error:
         code, place = ord(text[error.start]), f"character {error.start}"
         if 0xDC80 <= code <= 0xDCFF:  # a byte of an argument, as the shell gave it
             told = f"the text is not UTF-8: {place} is the byte 0x{code - 0xDC00:02X}; convert it to UTF-8 first"
             raise InvalidText(told) from error
         raise InvalidText(f"the text is not valid Unicode: {place} is half of a pair") from error
+    if bytes_in_all > MAX_TEXT:
+        told = f"{what} has at most {MAX_TEXT:,} bytes, not {bytes_in_all:,}"
+        raise InvalidText(f"{told}; bring it in by parts, or as a file with 'silica memory import'")

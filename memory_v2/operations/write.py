@@ -13,19 +13,20 @@ from memory_v2.models.base import Model
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context, refresh
+from memory_v2.operations.decision import BRIEF, LIKELY_PAGES, WHOLE, found_on, hub_of, likely_pages, view_of
 from memory_v2.operations.draft import Draft, follow_renamed, link_orphans, name_source, page_above
 from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.rebase import Outdated, rebase
 from memory_v2.operations.results import WriteResult
 from memory_v2.operations.texts import checked_blocks, checked_source
-from memory_v2.operations.views import BRIEF, LIKELY_PAGES, WHOLE, found_on, hub_of, likely_pages, view_of
 from memory_v2.operations.write_task import WriteTask
 from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import Change
 from memory_v2.storage.pending import MODES, Mode, PendingWrite
 from memory_v2.text.dates import leading_date, named_span
 from memory_v2.text.plain import capitalized, shorten
+from memory_v2.text.secrets import find_secrets
 from memory_v2.text.words import content_words, normal
 from memory_v2.tree.block import Block, decode, readable
 from memory_v2.tree.edit import appended
@@ -226,7 +227,10 @@ def _settled(context: Context, result: WriteResult, blocks: tuple[Block, ...]) -
     result = result.with_splits(splits, problem)
     new_files = tuple(path for split in splits for path in split.new_files)
     path, size = _holder(context, blocks, result, new_files)
-    return replace(result, path=path, size_bytes=size, split_triggered=bool(splits), new_files=new_files)
+    secrets = tuple(find_secrets("".join(block.text for block in blocks)))
+    return replace(
+        result, path=path, size_bytes=size, secrets=secrets, split_triggered=bool(splits), new_files=new_files
+    )
 
 
 def _holder(

@@ -21,6 +21,7 @@ from memory_v2.operations.decision import (
     added_to,
     below_title,
     found_among,
+    listed_as,
     numbers_on,
     redescribed,
     taken_out,
@@ -36,12 +37,12 @@ from memory_v2.operations.guard import (
     denied_by,
     lost_with_heading,
     missing_from,
+    only_leads,
     repeats,
     sizes,
     stale_values,
     words_told,
 )
-from memory_v2.operations.views import listed_as
 from memory_v2.operations.write_calls import (
     Call,
     CreatePage,
@@ -151,10 +152,13 @@ class WriteTask:
         return Prompt("pages", {"views": views, "missing": []})
 
     def _place(self, call: Place) -> Prompt:
+        if (made := self.created.get(call.page)) is not None and call.after is None:
+            numbers = self._new(call.blocks, made.path)
+            self.created[made.path] = replace(made, runs=[*made.runs, *take_runs(self.brief.blocks, numbers)])
+            return self._note_placed(numbers, made.path)
         self._check_asked_for(call.page)
-        page = (
-            self.seen.known(call.page) if call.after is None else self.seen.behind(call.page, call.after, PLACE_AT_END)
-        )
+        seen = self.seen
+        page = seen.known(call.page) if call.after is None else seen.behind(call.page, call.after, PLACE_AT_END)
         self._check_open(page)
         numbers = self._new(call.blocks, page.path)
         after = self._after(page, len(page.blocks) if call.after is None else call.after)
@@ -276,7 +280,7 @@ class WriteTask:
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} stand in the tree already"})
 
     def _leave_out(self, numbers: Sequence[int]) -> Prompt:
-        if text := next((n for n in numbers if self.brief.blocks[n - 1].kind != "heading"), None):
+        if text := next((n for n in numbers if not only_leads(self.brief.blocks[n - 1])), None):
             raise ToolProblem(f"n{text} is no heading; name the blocks that say it already under said_in, or place it")
         self.left_out |= dict.fromkeys(numbers)
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} will be left out"})
@@ -318,10 +322,9 @@ class WriteTask:
         for path, changes in self.changes.items():
             page = self.seen.pages[path]
             before = "\n".join(page.blocks[n - 1].content for n in changes.removed)
-            now = changes.body(page).body
             for parent, line in self._lines(path).items() if before else ():
                 told = self.described[path].description if path in self.described else line
-                if stale := stale_values(told, before, changes.written, now):
+                if stale := stale_values(told, before, changes.written, changes.body(page).body):
                     found.append(
                         f"on {parent}, {path} is still listed with {', '.join(stale[:5])}: change that line with "
                         "describe, in words that stay true"
@@ -359,9 +362,8 @@ class WriteTask:
         for path, described in self.described.items():
             for parent in self._lines(path):
                 self.draft.put(self.draft.page(parent).with_description(path, described.description))
-        went = [path for _, path in sorted(self.placed.items()) if path]
-        went = went or [*self.changes, *self.created, *self.described]
-        return went[0]
+        went = (path for _, path in sorted(self.placed.items()) if path)
+        return next(went, "") or next(iter([*self.changes, *self.created, *self.described]))
 
     @property
     def said_on(self) -> frozenset[str]:
@@ -475,8 +477,7 @@ class WriteTask:
         self.changes.setdefault(page.path, changes).removed.update(dict.fromkeys(numbers, reason))
 
     def _check_kept(self, page: Page, numbers: Sequence[int]) -> None:
-        changes = self.changes.get(page.path)
-        if changes and (gone := [n for n in numbers if n in changes.removed]):
+        if gone := [n for n in numbers if n in self.changes.get(page.path, PageChanges()).removed]:
             raise ToolProblem(f"block {gone[0]} of {page.path} is being removed; place the new text instead")
 
     def _check_removal(self, page: Page, removed: dict[int, str]) -> None:

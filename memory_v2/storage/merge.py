@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from memory_v2.text.kept import kept
 from memory_v2.tree.block import decode, encode, split_lines
 
 
@@ -32,13 +33,13 @@ class _Edits(NamedTuple):
 
 def _edits(old: Sequence[str], new: Sequence[str]) -> _Edits:
     """The line numbers of the old text that were removed, and the lines inserted before each line number."""
-    from difflib import SequenceMatcher  # only recovery needs it
-
-    edits = _Edits(set(), {})
-    for tag, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag != "equal":
-            edits.removed.update(range(start, end))
-            edits.inserted[start] = list(new[new_start:new_end])
+    edits = _Edits(set(range(len(old))), {})
+    end = 0
+    for place, new_place in [*kept(old, new), (len(old), len(new))]:
+        edits.removed.discard(place)
+        if new_place > end:
+            edits.inserted[place] = list(new[end:new_place])
+        end = new_place + 1
     return edits
 
 

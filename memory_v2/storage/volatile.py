@@ -74,22 +74,18 @@ class VolatileState:
 
 
 class VolatileHistory:
-    """A `History` in a list: each revision with the pages that it changed."""
+    """A `History` in a list: each revision with the pages and entries after it."""
+
+    problem = ""
 
     def __init__(self) -> None:
-        self._records: list[tuple[Revision, dict[str, bytes | None]]] = []
-        self._now: dict[str, bytes] = {}
+        self._records: list[tuple[Revision, dict[str, bytes]]] = []
         self._recording = threading.Lock()
         self.checked_out = ""
 
     @property
     def begun(self) -> bool:
         return bool(self._records)
-
-    @property
-    def problem(self) -> str:
-        """See `History`."""
-        return ""
 
     @property
     def head(self) -> str:
@@ -107,21 +103,24 @@ class VolatileHistory:
 
     def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
         with self._recording:
-            different = tuple(sorted(self.unrecorded(changes)))
-            key = f"{self.head} {len(self._records)} {revision}".encode("utf-8", "replace")
-            revision_id = hashlib.sha1(key, usedforsecurity=False).hexdigest()
-            when = revision.when.astimezone(UTC).replace(microsecond=0)
-            recorded = replace(
-                revision.in_lines, id=revision_id, paths=different, when=when, is_first=not self._records
-            )
-            self._records.append((recorded, dict(changes)))
-            self._now = _changed(self._now, changes)
-        return revision_id
+            after = {path: data for path, data in {**self._newest, **changes}.items() if data is not None}
+            return self._append(revision, after)
+
+    def _append(self, revision: Revision, after: dict[str, bytes]) -> str:
+        key = f"{self.head} {len(self._records)} {revision}".encode("utf-8", "replace")
+        recorded = replace(
+            revision.in_lines,
+            id=hashlib.sha1(key, usedforsecurity=False).hexdigest(),
+            paths=tuple(change.path for change in compared(self._newest, after)),
+            when=revision.when.astimezone(UTC).replace(microsecond=0),
+            is_first=not self._records,
+        )
+        self._records.append((recorded, after))
+        return recorded.id
 
     def take_back(self, revision: str) -> None:
         if self.head == revision:
             self._records.pop()
-            self._now = self._state(len(self._records))
 
     def quarantine(self) -> None:
         raise HistoryDamaged("the history in memory is damaged")
@@ -133,7 +132,7 @@ class VolatileHistory:
         return self._files(revision).get(path)
 
     def states(self, path: str) -> Iterator[tuple[Revision, bytes | None]]:
-        return ((recorded, pages[path]) for recorded, pages in self._records[:] if path in recorded.paths)
+        return ((recorded, after.get(path)) for recorded, after in self._records[:] if path in recorded.paths)
 
     def pages(self, revision: str) -> dict[str, bytes]:
         return {path: data for path, data in self._files(revision).items() if not is_entry(path)}
@@ -149,15 +148,12 @@ class VolatileHistory:
         return compared(*(self._files(revision) if revision else {} for revision in (old, new)))
 
     def changed_by(self, revisions: Sequence[Revision]) -> Iterator[tuple[PageChange, ...]]:
-        state = self._files(before) if revisions and (before := self.before(revisions[0].id)) else {}
         for revision in revisions:
-            after = _changed(state, self._records[self._place(revision.id)][1])
-            paths = (path for path in revision.paths if not is_entry(path))
-            yield tuple(PageChange(path, state.get(path), after.get(path)) for path in paths)
-            state = after
+            changes = self.difference(self.before(revision.id), revision.id)
+            yield tuple(change for change in changes if not is_entry(change.path))
 
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-        return {path: data for path, data in pages.items() if self._now.get(path) != data}
+        return {path: data for path, data in pages.items() if self._newest.get(path) != data}
 
     def rewriting(self, rules: Rules) -> VolatileRewrite:
         return VolatileRewrite(self, rules)
@@ -165,21 +161,18 @@ class VolatileHistory:
     def adopt(self, staged: Mapping[str, Any]) -> None:
         """There is no crash to come back from: staging has done it."""
 
+    @property
+    def _newest(self) -> dict[str, bytes]:
+        return self._records[-1][1] if self._records else {}
+
     def _files(self, revision: str) -> dict[str, bytes]:
-        return self._state(self._place(revision) + 1)
+        return self._records[self._place(revision)][1]
 
     def _place(self, revision: str) -> int:
         for place, (recorded, _) in enumerate(self._records):
             if recorded.id == revision:
                 return place
         raise HistoryDamaged(f"the history in memory has no revision {revision[:12]!r}")
-
-    def _state(self, count: int) -> dict[str, bytes]:
-        """The pages after the first `count` revisions."""
-        state: dict[str, bytes | None] = {}
-        for _, pages in self._records[:count]:
-            state |= pages
-        return _changed({}, state)
 
 
 class VolatileRewrite:
@@ -190,35 +183,29 @@ class VolatileRewrite:
         self._rules = rules
 
     def extent(self) -> Extent:
-        return self._rewritten()[1]
+        before: dict[str, bytes] = {}
+        revisions, versions = 0, set[bytes]()
+        for revision, after in self._history._records:
+            changes = compared(before, after)
+            versions |= {page.after for page in changes if page.after and self._rules.page(page.after) != page.after}
+            is_changed = any(self._rules.path(page.path) != page.path or page.after in versions for page in changes)
+            revisions += is_changed or self._rules.revision(revision) != revision
+            before = after
+        return Extent(revisions, len(versions))
 
     def stage(self, record: Revision) -> dict[str, Any]:
-        history, kept = VolatileHistory(), True
+        history, rules, is_kept = VolatileHistory(), self._rules, True
         ids: dict[str, str] = {}
-        for old, (revision, pages) in zip(self._history._records, self._rewritten()[0], strict=True):
-            if kept := kept and old == (revision, pages):
-                history._records.append(old)
-                history._now = _changed(history._now, pages)
-                continue
-            ids[old[0].id] = history.record(pages, replace(revision, undoes=ids.get(revision.undoes, revision.undoes)))
+        for old, files in self._history._records:
+            after = {path: rules.page(data) for name, data in files.items() if (path := rules.path(name)) is not None}
+            revision = rules.revision(old)
+            if is_kept := is_kept and (revision, after) == (old, files):
+                history._records.append((old, files))
+            else:
+                ids[old.id] = history._append(replace(revision, undoes=ids.get(old.undoes, revision.undoes)), after)
         history.record({}, record)
-        self._history._records, self._history._now = history._records, history._now
-        self._history.checked_out = history.head
+        self._history._records, self._history.checked_out = history._records, history.head
         return {}
-
-    def _rewritten(self) -> tuple[list[tuple[Revision, dict[str, bytes | None]]], Extent]:
-        rules, rewritten, revisions, versions = self._rules, [], 0, set[bytes]()
-        for revision, pages in self._history._records:
-            new = {path: data and rules.page(data) for old, data in pages.items() if (path := rules.path(old))}
-            told = rules.revision(revision)
-            revisions += told != revision or new != pages
-            versions |= {data for data in pages.values() if data and rules.page(data) != data}
-            rewritten.append((told, new))
-        return rewritten, Extent(revisions, len(versions))
-
-
-def _changed(pages: Mapping[str, bytes], changes: Mapping[str, bytes | None]) -> dict[str, bytes]:
-    return {path: data for path, data in {**pages, **changes}.items() if data is not None}
 
 
 class VolatileStorage(VersionedStorage):

@@ -62,6 +62,13 @@ class Secret:
     start: int
     end: int
 
+    def __str__(self) -> str:
+        return f"line {self.line} of the text seems to hold a secret ({self.kind}: {self.shown})"
+
+    def to_dict(self) -> dict[str, str | int]:
+        """As JSON documents have it."""
+        return {"kind": self.kind, "line": self.line, "shown": self.shown}
+
 
 def find_secrets(text: str) -> list[Secret]:
     """The likely secrets of a text, in order; what looks like two kinds is told once."""

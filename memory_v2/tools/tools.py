@@ -6,7 +6,7 @@ schemas have it. To add a tool: a function here with `@tool`, and its descriptio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,6 +18,7 @@ from memory_v2.serialize import document as as_document
 from memory_v2.serialize import read_document
 from memory_v2.text.amounts import counted, size
 from memory_v2.text.plain import plain, shorten
+from memory_v2.text.secrets import Secret
 from memory_v2.tools.answer import (
     LONGEST,
     LONGEST_TITLE,
@@ -168,7 +169,11 @@ def write_memory(
         said += f" No longer there: {quoted(gone)}."
     elif stood:
         said += " All that stood there stays as it was; if some of it is wrong now, replace_in_memory corrects it."
-    return Answer(with_notes(said, result), document, quotes=bool(gone))
+    return Answer(with_notes(said + _warnings(result.secrets), result), document, quotes=bool(gone))
+
+
+def _warnings(secrets: Sequence[Secret]) -> str:
+    return "".join(f" Mind that {secret}; tell the user." for secret in secrets[:MOST_NAMED])
 
 
 @tool(changes="entries")
@@ -208,9 +213,7 @@ def capture_memory(
         said = f"Nothing was captured: {captured.id!r} says this already."
     elif captured.near:
         said += f" It is much like {captured.near!r}, to which it refers now."
-    for secret in captured.secrets[:MOST_NAMED]:
-        said += f" Line {secret.line} seems to hold a secret ({secret.kind}: {secret.shown}); tell the user."
-    return Answer(said, as_document(captured))
+    return Answer(said + _warnings(captured.secrets), as_document(captured))
 
 
 @tool(changes="tree")

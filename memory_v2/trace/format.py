@@ -1,5 +1,5 @@
-"""The events of a trace: for each kind its fields, checked by mypy where one is written and by pydantic where one is
-read. Importing this is slow, so writing a trace does not.
+"""The events of a trace: for each kind its fields, checked by pydantic where one is read. Importing this is slow, so
+writing a trace does not.
 
 A trace in a file is a line of JSON for each event, with its kind under `event`. The first line is `format`; fields and
 kinds that are not known here, which a later version may write, are kept unchecked.
@@ -13,13 +13,13 @@ from typing import Annotated, Any, Literal, NotRequired, TypeAlias
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     ConfigDict,
     InstanceOf,
     NonNegativeFloat,
     NonNegativeInt,
     StrictInt,
     TypeAdapter,
+    with_config,
 )
 from typing_extensions import TypedDict
 
@@ -30,51 +30,56 @@ Text: TypeAlias = InstanceOf[str]
 """Text of pages: it may hold lone surrogates, which stand for bytes that are not UTF-8."""
 
 
-class _Exact(BaseModel):
-    """Part of an event that has these fields and no others."""
-
-    model_config = ConfigDict(extra="forbid")
+_exact = with_config(ConfigDict(extra="forbid"))
+"""Makes a part of an event have its fields and no others."""
 
 
-class _Limits(_Exact):
+@_exact
+class Limits(TypedDict):
+    """What an operation may take."""
+
     turns: NonNegativeInt
     tokens: NonNegativeInt
     seconds: NonNegativeFloat
     money: NonNegativeFloat
 
 
-class _Call(_Exact):
+@_exact
+class Call(TypedDict):
+    """A call of a tool."""
+
     id: str
     name: str
     arguments: Any
-    malformed: str = ""
+    malformed: NotRequired[str]
 
 
-class _Usage(_Exact):
+@_exact
+class Usage(TypedDict):
+    """The tokens of a request, or of all."""
+
     input_tokens: NonNegativeInt
     output_tokens: NonNegativeInt
     cached_tokens: NonNegativeInt
     cache_write_tokens: NonNegativeInt
 
 
-class _PageChange(_Exact):
+@_exact
+class PageChange(TypedDict):
+    """A page before and after a change; null where there is none."""
+
     path: str
     before: Text | None
     after: Text | None
 
 
-class _Cost(BaseModel):
+class Cost(TypedDict):
+    """What an operation took."""
+
     calls: NonNegativeInt
-    usage: _Usage
+    usage: Usage
     seconds: float
     money: NonNegativeFloat | None
-
-
-LimitsData: TypeAlias = Annotated[dict[str, Any], AfterValidator(_Limits.model_validate)]
-CallData: TypeAlias = Annotated[dict[str, Any], AfterValidator(_Call.model_validate)]
-UsageData: TypeAlias = Annotated[dict[str, Any], AfterValidator(_Usage.model_validate)]
-PageChangeData: TypeAlias = Annotated[dict[str, Any], AfterValidator(_PageChange.model_validate)]
-CostData: TypeAlias = Annotated[dict[str, Any], AfterValidator(_Cost.model_validate)]
 
 
 class Format(TypedDict):
@@ -91,7 +96,7 @@ class Begin(TypedDict):
     started: Moment
     model: str
     threshold: NotRequired[StrictInt]
-    limits: LimitsData
+    limits: Limits
     goes_on: NotRequired[bool]
 
 
@@ -121,9 +126,9 @@ class Reply(TypedDict):
 
     seconds: float
     text: Text
-    calls: list[CallData]
+    calls: list[Call]
     stop: StopReason
-    usage: UsageData
+    usage: Usage
     money: NonNegativeFloat | None
     raw: Any
     is_estimate: NotRequired[bool]
@@ -155,7 +160,7 @@ class Commit(TypedDict):
     """Pages are stored."""
 
     revision: str
-    pages: list[PageChangeData]
+    pages: list[PageChange]
 
 
 class Found(TypedDict):
@@ -180,7 +185,7 @@ class Error(TypedDict):
 class End(TypedDict):
     """The operation is over: what it took, and the digest of each page that it read, as it was first."""
 
-    cost: CostData
+    cost: Cost
     reads: dict[str, str]
     cancelled: NotRequired[bool]
     """Whether it was told to stop: it stored nothing, or left out splits that would have followed."""

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args, overload
+from typing import Any, TypeAlias, get_args
 
 from memory_v2.errors import InvalidText, NotAllowed, StorageError
 from memory_v2.models.base import (
@@ -33,10 +33,6 @@ from memory_v2.models.base import (
     long_enough,
 )
 from memory_v2.storage.local.disk import leave_to_owner_above
-
-if TYPE_CHECKING:
-    from memory_v2.trace import format as kinds  # which imports pydantic
-
 
 _OWN = ("begin", "commit")
 """Events that hold the user's text and the pages, which a replay needs to the letter."""
@@ -59,41 +55,18 @@ class Trace:
     listener: Callable[[Event], object] | None = field(default=None, repr=False, compare=False)
     keys: set[str] = field(default_factory=set, repr=False, compare=False)
 
-    @overload
-    def add(self, event: Literal["begin"], **data: Unpack[kinds.Begin]) -> None: ...
-    @overload
-    def add(self, event: Literal["ask"], **data: Unpack[kinds.Ask]) -> None: ...
-    @overload
-    def add(self, event: Literal["message"], **data: Unpack[kinds.Message]) -> None: ...
-    @overload
-    def add(self, event: Literal["reply"], **data: Unpack[kinds.Reply]) -> None: ...
-    @overload
-    def add(self, event: Literal["failed"], **data: Unpack[kinds.Failed]) -> None: ...
-    @overload
-    def add(self, event: Literal["decided"], **data: Unpack[kinds.Decided]) -> None: ...
-    @overload
-    def add(self, event: Literal["conflict"], **data: Unpack[kinds.Conflict]) -> None: ...
-    @overload
-    def add(self, event: Literal["commit"], **data: Unpack[kinds.Commit]) -> None: ...
-    @overload
-    def add(self, event: Literal["found"], **data: Unpack[kinds.Found]) -> None: ...
-    @overload
-    def add(self, event: Literal["undo"], **data: Unpack[kinds.Undo]) -> None: ...
-    @overload
-    def add(self, event: Literal["error"], **data: Unpack[kinds.Error]) -> None: ...
-    @overload
-    def add(self, event: Literal["end"], **data: Unpack[kinds.End]) -> None: ...
     def add(self, event: str, **data: Any) -> None:
-        """Appends an event, and tells the listener. An error of the listener is logged and changes nothing."""
+        """Appends an event, of a kind in `trace/format.py`, and tells the listener, whose errors are logged and change
+        nothing."""
         try:
-            told = {"event": event, **(data if event in _OWN else self.without_keys(data))}
+            noted = {"event": event, **(data if event in _OWN else self.without_keys(data))}
         except RecursionError:  # nested without end
-            told = {"event": "unreadable", "was": event}
-        self.events.append(told)
+            noted = {"event": "unreadable", "was": event}
+        self.events.append(noted)
         if self.listener is None:
             return
         try:
-            self.listener(told)
+            self.listener(noted)
         except Exception:  # it is no part of the operation
             logger.exception("the listener failed on the event %s", event)
 
@@ -152,8 +125,8 @@ def message_data(message: Message, in_words: bool = True) -> dict[str, Any]:
 def call_data(call: ToolCall) -> dict[str, Any]:
     """One tool call: its name and its arguments."""
     arguments: Any = call.arguments  # of a model of somebody's own making, it may be anything
-    told = {"name": str(call.name), "arguments": dict(arguments) if isinstance(arguments, Mapping) else arguments}
-    return told | ({"malformed": call.malformed} if call.malformed else {})
+    noted = {"name": str(call.name), "arguments": dict(arguments) if isinstance(arguments, Mapping) else arguments}
+    return noted | ({"malformed": call.malformed} if call.malformed else {})
 
 
 def reply_data(reply: Reply) -> dict[str, Any]:

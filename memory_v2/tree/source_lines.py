@@ -7,12 +7,12 @@ person's, and stays too.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from itertools import groupby
 
+from memory_v2.text.kept import kept
 from memory_v2.tree.block import Block, line_end, split_lines, take_runs
 from memory_v2.tree.page import Page, page_source
 from memory_v2.tree.sections import PROPERTY
@@ -28,8 +28,6 @@ from memory_v2.tree.source import (
     text_lines,
 )
 
-MAX_PAIRS = 300_000
-"""How many pairs of equal blocks are compared. Of a page on which more repeat, each is taken for the first one left."""
 _NEW = -2
 """The place of a line that is not on the page yet."""
 _APART = Block("# -\n\n", "heading", 1)
@@ -174,13 +172,8 @@ def _origins(before: Sequence[Block], now: Sequence[Block]) -> list[int]:
     """For each block the number that it had before (from 1); 0 if it is new. A block that was moved is not new."""
     was, has = ([(block.kind, block.content) for block in blocks] for blocks in (before, now))
     origins = [0] * len(now)
-    first = next((n for n, (old, new) in enumerate(zip(was, has, strict=False)) if old != new), min(len(was), len(has)))
-    origins[:first] = range(1, first + 1)  # most pages are changed at their end, and comparing equal lines takes long
-    often = Counter(has[first:])
-    if sum(often[block] for block in was[first:]) <= MAX_PAIRS:
-        matcher = SequenceMatcher(None, was[first:], has[first:], autojunk=False)
-        for start, place, size in matcher.get_matching_blocks():
-            origins[first + place : first + place + size] = range(first + start + 1, first + start + size + 1)
+    for place, new_place in kept(was, has):
+        origins[new_place] = place + 1
     left: dict[tuple[str, str], deque[int]] = {}
     for number in sorted(set(range(1, len(before) + 1)).difference(origins)):
         left.setdefault(was[number - 1], deque()).append(number)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import pytest
 
 from memory_v2.agent.arguments import Argument
-from memory_v2.agent.loop import MAX_CALLS_IN_A_REPLY, PLANNER_TURNS, TRIES, Decision, Undecided, decide
+from memory_v2.agent.loop import MAX_CALLS_IN_A_REPLY, PLANNER_TURNS, Decision, Undecided, decide
 from memory_v2.agent.operation import Operation
 from memory_v2.agent.task import Tool
 from memory_v2.errors import InvalidSetting, ModelError, SilicaError, ToolProblem
@@ -120,31 +120,6 @@ def sent_last(model: ScriptedModel) -> str:
     return model.sent[-1].messages[-1]
 
 
-def test_a_decision_in_one_turn_is_carried_out() -> None:
-    decision, model, operation = run([put("a")])
-    assert (decision.task.words, decision.decided_by, decision.degraded) == (["a"], "scripted", "")
-    assert operation.cost.calls == len(model.sent) == 1
-    assert endings(operation) == [""]
-
-
-def test_looking_does_not_end_the_loop() -> None:
-    decision, model, _ = run([LOOK, LOOK, put("a")])
-    assert decision.task.words == ["a"]
-    assert len(model.sent) == 3
-
-
-def test_calls_side_by_side_are_carried_out_in_order() -> None:
-    decision, _, _ = run([put("a", "b", "c")])
-    assert decision.task.words == ["a", "b", "c"]
-
-
-def test_a_call_that_has_to_be_mended_is_sent_back_and_what_was_accepted_stands() -> None:
-    decision, model, _ = run([put("a", "bad", "b"), put("c")])
-    assert decision.task.words == ["a", "b", "c"]
-    assert "not this word" in model.sent[1].messages[-2]
-    assert decision.degraded == ""
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -200,19 +175,6 @@ def test_a_refusal_is_not_asked_again() -> None:
     assert decision.decided_by == "offline"
 
 
-def test_a_refusal_with_calls_is_a_refusal() -> None:
-    refused = Reply("no", put("a").tool_calls, stop_reason="refusal")
-    decision, _, _ = run([refused])
-    assert (decision.decided_by, decision.task.words) == ("offline", ["planned", "a", "b", "c"])
-
-
-@pytest.mark.parametrize("error", [ModelError("overloaded", retryable=True), ModelError("no key")])
-def test_a_provider_that_fails_is_named_in_the_result(error: ModelError) -> None:
-    decision, _, operation = run([error] * TRIES)
-    assert decision.degraded == f"scripted: the model failed: {error}"
-    assert asked(operation) == ["scripted", "offline"]
-
-
 @pytest.mark.parametrize("error", [ValueError("x"), KeyError("x"), RecursionError(), TimeoutError(), OSError()])
 def test_a_model_that_breaks_down_does_not_break_the_operation(error: Exception) -> None:
     decision, _, _ = run([error])
@@ -231,13 +193,6 @@ def test_what_is_no_reply_is_no_decision(answer: Any) -> None:
 def test_a_failed_model_leaves_nothing_to_the_next() -> None:
     decision, _, _ = run([put("left", "bad"), ModelError("gone")], lambda: Words(frozenset("a")))
     assert decision.task.words == ["planned", "a", "b", "c"]
-
-
-def test_a_decision_that_fails_the_guard_is_sent_back_with_what_to_do() -> None:
-    decision, model, _ = run([put("a"), put("b")], lambda: Words(frozenset("ab")))
-    assert decision.task.words == ["a", "b"]
-    assert "b is missing; put it down" in sent_last(model)
-    assert decision.degraded == ""
 
 
 @pytest.mark.parametrize("max_corrections", [0, 1, 2, 3])
@@ -475,8 +430,3 @@ def test_a_scripted_model_records_what_it_was_sent() -> None:
     assert model.sent[0].tools == ("answer", "open_pages")
     assert "You search the memory" in model.sent[0].system
     assert "anything" in model.sent[0].messages[0]
-
-
-def test_a_script_that_has_run_out_is_a_failure_of_the_model() -> None:
-    decision, _, _ = run([LOOK])
-    assert decision.degraded == "scripted: the model failed: the script has no more answers"

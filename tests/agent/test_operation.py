@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from memory_v2.models.scripted import ScriptedModel
 from memory_v2.settings import Limits
 from memory_v2.storage.volatile import VolatileStorage
 from tests.operations.scenes import SMALL, call, calls
-from tests.properties.whole import clock, faults, pages_of, stands
+from tests.properties.whole import clock, faults, pages_of
 
 SECTIONS = "".join(
     f"## {name}\n\n{(name + ' has many facts. ') * 30}\n\n" for name in ("Alice", "Boats", "Carmen", "Deploy")
@@ -150,19 +149,6 @@ def test_a_second_try_on_a_page_that_others_changed_shares_it_too() -> None:
     assert len(model.sent) == 1
     assert (result.decided_by, result.degraded) == ("offline", "scripted: the limit of 1 turns was reached")
     assert Memory(storage).read().count("One more fact.") == 1
-
-
-def test_one_operation_has_one_moment() -> None:
-    moments = [datetime(2026, 3, 1, tzinfo=UTC) + timedelta(hours=n) for n in range(9)]
-    asked = iter(moments)
-    memory = Memory(VolatileStorage(clock), placing_all(), threshold=SMALL, now=lambda: next(asked))
-    for _ in range(2):
-        result = memory.write(SECTIONS)
-        assert len(result.revisions) > 1
-        changed = {page.last_updated for path, page in pages_of(memory.storage).items() if path in result.changed_pages}
-        assert len(changed) == 1
-        assert changed <= set(moments)
-    assert stands(memory, SECTIONS.splitlines()[2])
 
 
 def test_a_provider_that_failed_is_not_asked_again_for_the_splits_that_follow() -> None:

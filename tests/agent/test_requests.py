@@ -1,4 +1,4 @@
-"""The pool of requests: so many at once, threads that are used again, and none that a hanging model keeps."""
+"""The pool of requests: so many at once, and no place that a hanging model keeps."""
 
 from __future__ import annotations
 
@@ -14,15 +14,10 @@ import pytest
 from memory_v2.agent.loop import MAX_REQUESTS, Pool, ask, requests
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import ModelError
-from memory_v2.memory import Memory
-from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.settings import Limits
-from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.trace.recording import Trace
 from tests.agent.test_ask import ANSWER, Silent, conversation
-from tests.operations.scenes import call, calls
-from tests.properties.whole import clock, stands
 
 PATIENCE = 60.0
 """Seconds after which something that should have happened is taken to have failed."""
@@ -69,27 +64,6 @@ def test_no_more_requests_are_at_work_than_there_are_places() -> None:
         hold.expect_at_work(MAX_REQUESTS)
         hold.released.set()
         assert all(request.done.wait(PATIENCE) for request in started)
-    assert len({request.answer[0] for request in started}) <= MAX_REQUESTS
-
-
-def test_a_thread_that_is_free_takes_the_next_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory_v2.agent.loop.IDLE_SECONDS", PATIENCE)
-    pool = Pool()
-    first = now(pool, threading.current_thread)
-    while not pool._idle:  # the thread has answered and is about to be free
-        assert isinstance(first, threading.Thread)
-        first.join(0.01)
-    assert now(pool, threading.current_thread) is first
-
-
-def test_a_thread_that_is_not_needed_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory_v2.agent.loop.IDLE_SECONDS", 0.01)
-    pool = Pool()
-    thread = now(pool, threading.current_thread)
-    assert isinstance(thread, threading.Thread)
-    thread.join(PATIENCE)
-    assert not thread.is_alive()
-    assert now(pool, lambda: "another thread answers") == "another thread answers"
 
 
 def test_a_request_that_is_abandoned_before_it_began_is_never_made() -> None:
@@ -136,30 +110,6 @@ def test_the_time_that_a_request_waits_for_its_place_counts() -> None:
             ask(model, conversation(), Operation(Limits(seconds=0.05), Trace()))
         assert model.sent == []
     assert all(request.done.wait(PATIENCE) for request in started)
-
-
-def test_fifty_writers_hold_one_thread_each_and_those_of_the_pool() -> None:
-    place = calls(call("place", blocks="n1", page="memory"))
-    hold = Held()
-
-    def answer(_: Conversation) -> Reply:
-        hold()
-        return place
-
-    before = threading.active_count()
-    memory = Memory(VolatileStorage(clock), ScriptedModel(answer), now=clock)
-    texts = [f"Fact number {number} of fifty." for number in range(50)]
-    writers = [threading.Thread(target=memory.write, args=(text,), daemon=True) for text in texts]
-    try:
-        for writer in writers:
-            writer.start()
-        hold.expect_at_work(MAX_REQUESTS)
-        assert threading.active_count() <= before + len(writers) + MAX_REQUESTS
-    finally:
-        hold.released.set()
-    for writer in writers:
-        writer.join(PATIENCE)
-    assert all(stands(memory, text) for text in texts)
 
 
 HANGING = """

@@ -114,3 +114,12 @@ def test_duplicates_are_shown_and_archived(program: Program) -> None:
     assert program.done("dedupe", "--apply") == line
     assert program.quick("dedupe", "--apply", "--json").json["steps"] == []
     assert program.done("entries", "ls").count("\n") == 1
+
+
+def test_a_likely_secret_is_written_and_warned_of(program: Program) -> None:
+    token = "ghp_" + "a1" * 20
+    for verb in (["capture"], ["write"], ["write", "--dry-run"]):
+        ended = program.quick(*verb, f"The {verb[-1]} token is {token}")
+        assert ended.code == 0
+        assert "line 1 of the text seems to hold a secret (GitHub token: ghp_…)" in ended.err
+    assert token in program.quick("read").text

@@ -172,7 +172,8 @@ def test_a_reader_that_has_had_enough_hears_nothing(program: Program, call: list
     assert (done.returncode, done.stderr) == (141, b"")
 
 
-def test_ctrl_c_ends_it_with_130_and_no_traceback(program: Program) -> None:
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_end_it_with_130_and_no_traceback(program: Program, by: signal.Signals) -> None:
     command = [*PROGRAM, "memory", "--path", str(program.folder), "write", "-"]
     process = subprocess.Popen(
         command,
@@ -187,7 +188,7 @@ def test_ctrl_c_ends_it_with_130_and_no_traceback(program: Program) -> None:
     deadline = time.monotonic() + 30
     while _unread(process.stdin) and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(by)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert b"Traceback" not in err

@@ -15,20 +15,21 @@ def test_it_is_shown_first_and_done_only_when_told(program: Program) -> None:
     refused = program.quick("forget", SECRET)
     assert refused.code == 2 and "--yes" in refused.err
     shown = program.quick("forget", "--dry-run", SECRET)
-    assert shown.code == 0 and "garden" in shown.text and "1 trace" in shown.text and SECRET not in shown.text
+    assert shown.code == 0 and "garden" in shown.text and "remove traces: 1" in shown.text and SECRET not in shown.text
     assert program.quick("read", "garden").out == before
     done = program.quick("forget", "--yes", stdin=SECRET.encode() + b"\n")
     assert done.code == 0 and SECRET not in program.quick("read", "garden").text
     assert program.quick("history").text.splitlines()[0].split("\t")[2] == "forget"
-    assert "nowhere" in program.quick("forget", "--yes", SECRET).text
+    assert "nowhere" in program.quick("forget", "--yes", SECRET).err
 
 
 def test_as_json_it_is_one_document(program: Program) -> None:
     program.quick("write", f"# Gate\n\nThe code is {SECRET}.\n\nIt is green.", "--to", "gate")
     told = program.quick("forget", "--page", "gate", "--lines", "3", "--dry-run", "--json").json
-    assert not told["applied"] and told["pages"] == ["gate", "memory"] and told["traces"]
+    assert told["revision"] is None and told["traces"]
+    assert [step["name"] for step in told["steps"]][:2] == ["gate", "memory"]
     told = program.quick("forget", "--page", "gate", "--yes", "--json").json
-    assert told["applied"] and told["revision"] and told["others"] == told["similar"] == []
+    assert told["revision"] and told["warnings"] == [] and all(step["applied"] for step in told["steps"])
     assert program.quick("read", "gate").code == 3
 
 

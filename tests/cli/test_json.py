@@ -49,7 +49,7 @@ def test_every_verb_prints_one_document_for_an_error_too(program: Program, call:
 
 def test_a_write_tells_all_that_the_result_knows(program: Program) -> None:
     told = program.quick("write", "--json", "日本語 is stored as it is").json
-    assert told.keys() == RESULT | {"size_bytes", "outcome", "said_in", "split_triggered", "new_files"}
+    assert told.keys() == RESULT | {"size_bytes", "outcome", "said_in", "secrets", "split_triggered", "new_files"}
     assert told["cost"].keys() == COST
     assert told["path"] == "memory"
     assert told["outcome"] == "written"

@@ -15,10 +15,6 @@ from typing import IO
 
 import pytest
 
-from memory_v2.errors import ModelError
-from memory_v2.models.base import Reply, ToolCall
-from memory_v2.models.scripted import ScriptedModel
-from memory_v2.notes.notes import Notes
 from tests.house.test_import import HEAVY, running
 from tests.migrate.folder import write_files
 from tests.notes.folder import hashes, settled
@@ -106,28 +102,15 @@ def test_nothing_found_says_what_the_newest_day_is(program: Program, folder: Pat
     assert "2026-02-18" in ended.err
 
 
-def test_extract_with_a_model_tells_what_it_says_what_it_took_and_if_it_failed(
-    program: Program, folder: Path, tmp_path: Path
+def test_nothing_of_a_category_is_put_down_to_the_category_and_not_to_the_days(
+    program: Program, tmp_path: Path
 ) -> None:
-    (folder / "memory" / "2026-02-18.md").write_text(
-        "- The timer needs to be set\n- The error bars are grey\n", "utf-8"
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/2026-02-18.md").write_text("## Decisions\n\n- We decided to use SQLite.\n")
+    ended = run(program, "extract", str(tmp_path / "notes"), "--since", "2026-02-01", "--category", "metrics")
+    assert ended.err.startswith(
+        "silica: nothing was found from 2026-02-01 to today of the category metrics, but 1 item"
     )
-    calls = (ToolCall("grade", {"lines": "i1", "category": "pending"}), ToolCall("grade_nothing", {"lines": "i2"}))
-    with Notes.open(folder, tmp_path / "cache") as notes:
-        failing = notes.grade(ScriptedModel([ModelError("no credit left")])).trace
-        answering = notes.grade(ScriptedModel([Reply(tool_calls=calls, stop_reason="tool_use")])).trace
-    recorded = [
-        ("--model", f"recorded:{tmp_path / 'cache' / 'traces' / trace}.jsonl", "--today")
-        for trace in (failing, answering)
-    ]
-    failed = run(program, "extract", str(folder), *recorded[0])
-    assert (failed.code, failed.text) == (0, "")
-    assert "the rules' result stays where it was not decided" in failed.err and "no credit left" in failed.err
-    ended = run(program, "extract", str(folder), *recorded[1])
-    assert ended.text == "PENDING: The timer needs to be set [2026-02-18]  memory/2026-02-18.md:1 · model\n"
-    assert "2 lines asked about (recorded:" in ended.err
-    again = run(program, "extract", str(folder), *recorded[1], "--json")
-    assert (again.json["graded"]["asked"], again.json["graded"]["known"]) == (0, 2)
 
 
 def test_what_is_quoted_cannot_upset_a_terminal(program: Program, folder: Path) -> None:

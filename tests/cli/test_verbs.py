@@ -6,62 +6,38 @@ from pathlib import Path
 
 import pytest
 
+from memory_v2.cli import app
+
 from .program import Program
 
-VERBS = [
-    "write",
-    "read",
-    "edit",
-    "search",
-    "capture",
-    "entries",
-    "route",
-    "age",
-    "verify",
-    "promote",
-    "dedupe",
-    "consolidate",
-    "status",
-    "domains",
-    "ls",
-    "tree",
-    "split",
-    "merge",
-    "rename",
-    "delete",
-    "history",
-    "show",
-    "diff",
-    "undo",
-    "restore",
-    "blame",
-    "gc",
-    "checkpoint",
-    "import",
-    "migrate",
-    "export",
-    "forget",
-    "check",
-    "trace",
-    "replay",
-    "graph",
-    "mcp",
-    "init",
-    "context",
-    "config",
-]
+VERBS = [verb for verbs in app.VERBS.values() for verb in verbs]
 
 
-def test_silica_alone_prints_help_and_so_does_memory(program: Program) -> None:
+def test_silica_alone_prints_help(program: Program) -> None:
     alone = program.silica()
     assert alone.code == 0
     assert alone.text.startswith("Usage: silica ")
-    memory = program.silica("memory")
-    assert memory.code == 0
+
+
+def test_the_help_lists_the_verbs_by_purpose_those_of_every_day_first(program: Program) -> None:
+    memory = program.silica("memory", "--help")
     for said in ("SILICA_MEMORY_PATH", "SILICA_MEMORY_MODEL", "--path FOLDER", "--model NAME", "before the verb"):
         assert said in memory.text
-    assert [line.split()[0] for line in memory.text.split("Commands:\n")[1].splitlines()] == VERBS
+    sections = [part.splitlines() for part in memory.text.split("\n\n") if part.split(":")[0] in ("Every day", "More")]
+    assert [line.split()[0] for first, *lines in sections for line in lines] == VERBS
+    assert (sections[0][0], len(sections[0])) == ("Every day:", 11)
+
+
+def test_a_memory_without_a_verb_tells_where_it_is_what_is_newest_and_what_to_do_next(program: Program) -> None:
+    empty = program.quick()
+    assert (empty.code, empty.text) == (0, "")
+    assert 'is empty; begin with: silica memory write "…"' in empty.err
     assert not program.folder.exists()
+    program.quick("write", "--to", "boats", "Boats have keels.")
+    where, *newest, following = program.quick().text.splitlines()
+    assert where.startswith(f"{program.folder}: 2 pages, ")
+    assert {line.split()[-1] for line in newest} == {"memory", "boats"}
+    assert following.startswith("next: silica memory search")
 
 
 def test_the_version_is_that_of_the_package(program: Program) -> None:

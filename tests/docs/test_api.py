@@ -17,6 +17,6 @@ def test_the_page_has_all_of_the_memory_and_all_that_it_returns() -> None:
     methods = [name for name in dir(Memory) if not name.startswith("_")]
     assert all(f"emory.{name}\n" in page for name in methods)
     assert all(f"otes.{name}\n" in page for name in dir(Notes) if not name.startswith("_"))
-    for name in ("WriteResult", "SearchResult", "PageInfo", "Graph", "Finding", "PastOperation", "Change", "Forgotten"):
+    for name in ("WriteResult", "SearchResult", "PageInfo", "Graph", "Finding", "PastOperation", "Change", "Plan"):
         assert f"### {name}\n" in page
     assert all(name in page for name in memory_v2.__all__ if name != "__version__")

@@ -67,11 +67,24 @@ def test_an_older_table_gets_the_new_values_and_keeps_its_own() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "# mine\nmcp_servers.silica-memory = { command = 'x' } # too\n",
+        "# mine\n[mcp_servers] # too\nsilica-memory.command = 'x'\n",
+    ],
+)
+def test_a_table_in_another_form_is_changed_where_it_is(text: str) -> None:
+    after = with_table(text, KEYS, SERVER)
+    assert tomllib.loads(after)["mcp_servers"]["silica-memory"] == SERVER
+    assert after.startswith("# mine\n")
+    assert "# too" in after
+    assert "silica-memory" not in tomllib.loads(without_table(after, KEYS)).get("mcp_servers", {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "a = ",
         "mcp_servers = 1",
         "mcp_servers = { docs = { command = 'docs' } }",
-        "mcp_servers.silica-memory = { command = 'x' }",
-        "[mcp_servers]\nsilica-memory.command = 'x'",
         "[[mcp_servers.silica-memory]]\na = 1",
         "\ufeffa = 1",
     ],

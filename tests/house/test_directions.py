@@ -24,7 +24,6 @@ FLOORS = (
     {"plan"},
     {"operations"},
     {"entries", "notes", "hosts"},
-    {"checkpoints"},
     {"serialize"},
     {"engine"},
     {"memory_entries", "memory_checkpoints"},

@@ -41,7 +41,7 @@ async def connected(
     memory: Memory, way: Way = "model", mode: Mode = "auto", wait: float = WAIT, **options: Any
 ) -> AsyncIterator[Client]:
     """A client of the server for this memory."""
-    server = MemoryServer(memory, way, wait).server()
+    server = MemoryServer(memory, way, wait, is_structured=True).server()
     known = Implementation(name="an-agent", version="1")
     async with Client(server, mode=mode, client_info=known, **options) as client:
         yield client
@@ -61,7 +61,7 @@ def words(result: CallToolResult) -> str:
     """What a model reads of a result."""
     (content,) = result.content
     assert isinstance(content, TextContent)
-    if not result.is_error:
+    if result.structured_content is not None:
         assert result.structured_content["answer"] == content.text
     return content.text
 

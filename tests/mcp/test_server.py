@@ -14,10 +14,11 @@ from mcp_types import ResourceListChangedNotification, ResourceTemplateReference
 
 from memory_v2.mcp import calls as tool_calls
 from memory_v2.mcp.resources import PAGES_AT_ONCE, path_of, uri_of
+from memory_v2.mcp.server import MemoryServer
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.storage.base import PENDING
 from memory_v2.tools import TOOLS
-from tests.mcp.scenes import AGES, Mode, connected, pages, play, refused, served, words
+from tests.mcp.scenes import AGES, WAIT, Mode, connected, pages, play, refused, served, words
 
 ages = pytest.mark.parametrize("mode", AGES)
 
@@ -384,5 +385,44 @@ def test_a_capture_that_is_cancelled_before_it_is_stored_stores_nothing(monkeypa
             await anyio.sleep(0.1)
             may_go_on.set()
         assert not memory.entries.list_entries()
+
+    play(scene)
+
+
+def test_an_answer_is_one_plain_text_unless_facts_are_asked_for() -> None:
+    async def scene() -> None:
+        for is_structured in (False, True):
+            server = MemoryServer(served(), "model", WAIT, is_structured=is_structured).server()
+            async with Client(server) as client:
+                result = await client.call_tool("write_memory", {"content": "Boats have keels."})
+                assert (result.structured_content is not None) == is_structured
+                listed = (await client.list_tools()).tools
+                assert {tool.output_schema is not None for tool in listed} == {is_structured}
+                (content,) = result.content
+                assert isinstance(content, TextContent)
+                assert "decided_by" not in content.text and "trace" not in content.text
+
+    play(scene)
+
+
+def test_a_memory_with_a_name_says_it_wherever_an_agent_could_take_it_for_another() -> None:
+    async def scene() -> None:
+        server = MemoryServer(served(), "host", WAIT, "the memory of the project tern").server()
+        async with Client(server) as client:
+            told = [tool.description or "" for tool in (await client.list_tools()).tools]
+            assert all(
+                about.startswith("[the memory of the project tern] ") for about in [*told, client.instructions or ""]
+            )
+
+    play(scene)
+
+
+def test_what_can_be_undone_is_not_called_destructive_and_reading_is_called_reading() -> None:
+    async def scene() -> None:
+        async with connected(served(), "host") as client:
+            hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+            assert not any(each is None or each.destructive_hint for each in hints.values())
+            reading = {name for name, each in hints.items() if each and each.read_only_hint}
+            assert {"search_memory", "read_memory"} <= reading and "write_memory" not in reading
 
     play(scene)

@@ -78,7 +78,19 @@ async def play(address: str) -> Log:
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
     """The address of a server for the memory in a folder."""
-    command = [sys.executable, "-m", "memory_v2.cli", "memory", "--path", str(folder), "mcp", "--http", "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "memory_v2.cli",
+        "memory",
+        "--path",
+        str(folder),
+        "mcp",
+        "--structured",
+        "--http",
+        "--port",
+        "0",
+    ]
     own = {key: value for key, value in os.environ.items() if not key.startswith("SILICA_")}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=own)
     assert process.stderr is not None

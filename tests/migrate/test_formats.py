@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_v2.migrate.readers import choose
+from memory_v2.migrate.readers import choose, scan_paths
 from memory_v2.tree.block import encode
 from memory_v2.tree.path import page_path
 from tests.migrate.folders import (
@@ -279,3 +279,28 @@ def test_the_only_persona_of_the_public_branch_is_read(tmp_path: Path) -> None:
     scan = read(tmp_path, {f"default/{name}": content for name, content in SILICA_V2.items()})
     assert places(scan)["default/.content"] == "memory"
     assert places(scan)["default/projects/silica/.content"] == "projects/silica"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (
+            {"projects/silica/features": "- undo\n", "projects/website": "Static.\n", "profile/preferences": "Tea.\n"},
+            {
+                "profile/preferences": "profile/preferences",
+                "projects/silica/features": "projects/silica/features",
+                "projects/website": "projects/website",
+            },
+        ),
+        (
+            {"memory": "# Memory\n\n- [[python]] - async\n", "python": "async\n", ".metadata/graph.json": "{}"},
+            {"memory": "memory", "python": "python"},
+        ),
+    ],
+)
+def test_a_memory_whose_files_have_no_suffix_is_read(
+    tmp_path: Path, files: dict[str, str], expected: dict[str, str]
+) -> None:
+    [(_, scan)] = scan_paths([write(tmp_path, {**files, "logo": b"\x89PNG\xff"})])
+    assert (scan.format, places(scan)) == ("plain-files", expected)
+    assert "logo" in [left.name for left in scan.left_out]

@@ -168,7 +168,7 @@ def test_what_is_forgotten_goes_from_the_notes_of_imports(tmp_path: Path) -> Non
     memory = offline()
     folder = write_files(tmp_path, {"secret KX-4711.md": "# Plans\n\nSail to Skagen.\n", "a.md": "A.\n"})
     brought(memory, folder)
-    assert memory.forget("KX-4711").notes
+    assert memory.forget("KX-4711").facts["notes"]
     memory.forget("KX-4711", apply=True)
     noted = [memory.storage.state.read(name) or b"" for name in memory.storage.state.names("imports")]
     assert noted and not any(b"KX-4711" in note for note in noted)

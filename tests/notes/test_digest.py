@@ -81,3 +81,19 @@ def test_a_digest_fits_into_as_many_tokens_as_it_may_have_and_keeps_its_counts(t
         assert tokens(text) <= limit
         assert "Pending: 42" in text
     assert len(shown(notes, "2026-02-16", "2026-03-01", 400)) > len(shown(notes, "2026-02-16", "2026-03-01", 120))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Moltbook: 19 posts, ~35 karma, 6 followers", "- karma: 35", "| Metric | Value |\n|---|---|\n| karma | 35 |"],
+)
+def test_a_number_that_the_audit_compares_is_in_the_digest(line: str, tmp_path: Path) -> None:
+    notes = notes_of(tmp_path, {"memory/2026-02-10.md": f"# Log\n\n{line}\n"})
+    digest = notes.digest(date(2026, 2, 9), date(2026, 2, 10))
+    assert [one.last.reading.value for one in digest.metrics if one.name == "karma"] == [35]
+
+
+@pytest.mark.parametrize("line", ["- The goal is 35 karma", "- Do 35 karma matter?"])
+def test_a_goal_and_a_question_are_no_number_of_a_digest(line: str, tmp_path: Path) -> None:
+    notes = notes_of(tmp_path, {"memory/2026-02-10.md": f"# Log\n\n{line}\n"})
+    assert not notes.digest(date(2026, 2, 9), date(2026, 2, 10)).metrics

@@ -47,12 +47,6 @@ def test_what_is_nothing_new_is_named_by_its_lines_and_by_what_says_it_already()
     assert f"said already: n2 (lines 4-5), {by}" in why(memory)
 
 
-def test_what_stands_there_word_for_word_is_not_quoted() -> None:
-    memory = stored()
-    memory.write("The blue   pot costs 5 euros.")
-    assert why(memory)[0] == "said already: n1 (line 1), by block 3 of memory"
-
-
 def test_what_is_told_in_other_words_is_named_by_its_lines() -> None:
     insert = call("insert", page="memory", after=3, text="Cost of the green pot: 7 euros.")
     memory, _ = scripted(stored(), calls(insert))

@@ -149,31 +149,6 @@ def test_the_others_are_told_of_each_operation_and_only_the_one_that_is_meant_is
     assert stands(memory, FACT)
 
 
-def test_a_write_that_has_nothing_to_store_keeps_the_promise_that_it_is_cancelled() -> None:
-    promised: list[bool] = []
-
-    def cancel(operation: str, event: Event) -> None:
-        if event["event"] == "decided":
-            promised.append(memory.cancel(operation))
-
-    storage = VolatileStorage(clock)
-    offline(storage=storage).write(FACT)
-    memory = Memory(storage, now=clock, on_event=cancel)
-    with pytest.raises(Cancelled):
-        memory.write(FACT)
-    assert promised == [True]
-
-
-def test_who_cancels_first_thing_ends_the_operation_before_any_model_is_asked() -> None:
-    model = ScriptedModel([])
-    memory = Memory(VolatileStorage(clock), model, now=clock, on_event=lambda operation, _: memory.cancel(operation))
-    with pytest.raises(Cancelled):
-        memory.write(FACT)
-    with pytest.raises(Cancelled):
-        memory.write(FACT, mode="append")
-    assert (model.sent, left(memory.storage), memory.storage.list_files()) == ([], [], [])
-
-
 # while it is stored, and afterwards
 
 

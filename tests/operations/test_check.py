@@ -137,28 +137,6 @@ def test_marks_of_merges_without_an_end_are_not_compared_each_with_each() -> Non
     assert kinds(memory) == []
 
 
-def test_a_link_in_code_is_no_link() -> None:
-    memory = made_of({"memory": "# M\n\n`[[ghost]]`\n\n```\n[[ghost]]\n```\n\n    [[ghost]]\n"})
-    assert memory.check() == []
-
-
-def test_a_line_that_lists_no_page_becomes_text_and_no_word_is_lost() -> None:
-    memory = made_of(
-        {"memory": f"# M\n\n## Links\n\n- [[ghost|the ghost]] - boo, see [[a]]\n\n{METADATA}", "a": "# A\n"}
-    )
-    memory.checkup(apply=True)
-    assert "- `[[ghost|the ghost]]` - boo, see [[a]]" in body(memory)
-    assert memory.check() == []
-
-
-def test_a_page_out_of_reach_is_listed_on_the_page_above_it() -> None:
-    memory = made_of({"memory": "# M\n\n[[a]]\n", "a": "# A\n", "a/b": "# Bee\n", "x/y": "# Why\n"})
-    memory.checkup(apply=True)
-    pages = pages_of(memory.storage)
-    assert [(entry.target, entry.description) for entry in pages["a"].children] == [("a/b", "Bee")]
-    assert [(entry.target, entry.description) for entry in pages["memory"].children] == [("x/y", "Why")]
-
-
 def test_a_part_of_a_large_block_that_was_damaged_by_hand_is_told() -> None:
     memory = offline(SMALL)
     memory.write("word " * 1_200)
@@ -222,15 +200,6 @@ def test_what_a_person_writes_below_the_metadata_is_moved_above_it() -> None:
     assert notes.count("last_updated") == 1
 
 
-def test_a_write_to_a_page_that_a_person_wrote_below_gathers_it_too() -> None:
-    memory = made_of({"memory": "# M\n\nFirst.\n"})
-    memory.write("Second.", "memory")
-    memory.storage.write("memory", memory.storage.read("memory").data + b"\nBuy milk.\n")
-    memory.write("Third.", "memory")
-    assert memory.check() == []
-    assert memory.read().index("Buy milk.") < memory.read().index("## Metadata")
-
-
 def renamed(memory: Memory, **places: str) -> None:
     """Renames pages as a person does, in one go."""
     data = {new: memory.storage.read(old).data for old, new in places.items()}
@@ -271,20 +240,6 @@ def test_a_renamed_page_is_followed_through_later_edits_and_renames() -> None:
     assert memory.checkup(apply=True).findings == ()
     [child] = pages_of(memory.storage)["memory"].children
     assert (child.target, child.description) == ("food", "About apples.")
-
-
-def test_a_folder_that_was_renamed_by_hand_is_followed() -> None:
-    memory = offline()
-    for number in range(60):
-        memory.write(f"Fact {number}.", f"old/page-{number}")
-    described = {c.target: c.description for page in pages_of(memory.storage).values() for c in page.children}
-    data = {path: memory.storage.read(path).data for path in memory.storage.list_files() if path.startswith("old/")}
-    for path, text in data.items():
-        memory.storage.delete(path)
-        memory.storage.write(path.replace("old/", "new/"), text)
-    assert [finding for finding in memory.checkup(apply=True).findings if finding.severity == "error"] == []
-    now = {c.target: c.description for page in pages_of(memory.storage).values() for c in page.children}
-    assert now == {target.replace("old/", "new/"): text for target, text in described.items()}
 
 
 RENAMED: dict[str, tuple[Callable[[Memory], object], set[tuple[str, str]]]] = {

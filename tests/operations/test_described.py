@@ -50,17 +50,6 @@ def test_the_line_of_each_page_is_shown() -> None:
     assert f"listed on memory as: {LINE}" in model.sent[0].messages[0]
 
 
-def test_a_model_changes_the_line_in_the_same_revision() -> None:
-    memory, model = scripted(told(silica()), calls(change(), DESCRIBE))
-    result = memory.write(NEW)
-    assert (len(model.sent), len(result.revisions), result.path) == (1, 1, "silica")
-    assert line_of(memory) == f"- [[silica]] - {LASTING}"
-    assert "(before: on Tuesdays)" in memory.read("silica")
-    assert "## Links" in memory.read()
-    memory.undo()
-    assert LINE in memory.read()
-
-
 @pytest.mark.parametrize("how", [{}, {"new_blocks": "n1"}], ids=["own words", "to the letter"])
 def test_a_replaced_value_in_the_line_is_told_once(how: dict[str, Any]) -> None:
     memory, model = scripted(told(silica()), calls(change(**how)), calls(DESCRIBE))
@@ -69,15 +58,6 @@ def test_a_replaced_value_in_the_line_is_told_once(how: dict[str, Any]) -> None:
     assert "describe" in model.sent[1].messages[-1]
     assert (len(model.sent), result.decided_by) == (2, "scripted")
     assert LASTING in line_of(memory)
-
-
-@pytest.mark.parametrize("answer", [Reply("It is well as it is."), calls(call("read_pages", paths=["silica"]))])
-def test_a_model_that_leaves_the_line_alone_has_decided_all_the_same(answer: Reply) -> None:
-    memory, _ = scripted(told(silica()), calls(change()), answer, Reply("Done."), Reply("Done."))
-    result = memory.write(NEW)
-    assert (result.decided_by, result.degraded) == ("scripted", "")
-    assert line_of(memory) == f"- [[silica]] - {LINE}"
-    assert "Wednesdays" in memory.read("silica")
 
 
 def test_a_removed_value_is_told_too() -> None:
@@ -90,12 +70,6 @@ def test_a_removed_value_is_told_too() -> None:
     )
     memory.write("Forget the day of the deploys.\n")
     assert "silica is still listed with tuesdays" in model.sent[1].messages[-1]
-
-
-def test_a_line_in_lasting_words_needs_no_second_answer() -> None:
-    memory, model = scripted(told(silica(LASTING)), calls(change()))
-    memory.write(NEW)
-    assert len(model.sent) == 1
 
 
 @pytest.mark.parametrize(
@@ -115,17 +89,6 @@ def test_a_line_in_lasting_words_needs_no_second_answer() -> None:
 )
 def test_a_value_is_stale_if_it_is_only_what_was_so_before(before: str, after: str, line: str, stale: bool) -> None:
     assert bool(stale_values(line, before, after, after)) == stale
-
-
-def test_a_name_that_is_still_on_the_page_is_not_stale() -> None:
-    assert stale_values("Silica: deploys", "- Here Silica goes to Oslo.", "- It goes to Porto.", "# Silica") == []
-
-
-def test_the_history_names_the_old_and_the_new_line(tmp_path: Path) -> None:
-    memory, _ = scripted(told(silica(traces_in=tmp_path)), calls(change(), DESCRIBE))
-    trace = memory.trace(memory.write(NEW).trace)
-    checked = next(event["checked"] for event in trace.events if event["event"] == "decided")
-    assert f'silica is described as "{LASTING}", before as "{LINE}" on memory' in checked
 
 
 def test_a_description_is_carried_over() -> None:

@@ -69,16 +69,3 @@ def test_it_is_renamed_itself(memory: Memory) -> None:
     result = memory.rename("dam", "dyke")
     assert result.revision and "The heron is back." in memory.read("dyke")
     assert not memory.storage.exists("dam")
-
-
-def test_its_folder_is_deleted_with_it(memory: Memory) -> None:
-    drop(memory, "mill/dam")
-    memory.delete_folder("mill")
-    assert not memory.storage.exists("mill/dam")
-    assert "heron" in memory.show(memory.history()[1].id)[1].diff  # what was there is in the history
-
-
-def test_a_memory_that_is_restored_has_only_the_pages_of_then(memory: Memory) -> None:
-    drop(memory, "dam")
-    memory.restore(memory.history()[0].id)
-    assert not memory.storage.exists("dam")

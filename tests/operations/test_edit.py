@@ -8,19 +8,6 @@ from memory_v2.errors import InvalidText, PageNotFound, StorageConflict
 from tests.operations.scenes import SMALL, offline
 
 
-def test_an_edit_is_an_operation_of_the_history_and_can_be_undone() -> None:
-    memory = offline()
-    memory.write("Leeks are planted in April.\r\n\r\nTwo.", "garden", "append")
-    was = memory.read("garden")
-    result = memory.edit("garden", was.replace("April", "March"), was)
-    assert result.changed_pages == ["garden"] and "in March.\r\n\r\nTwo." in memory.read("garden")
-    assert (memory.history()[0].first.kind, memory.history()[0].first.summary) == ("edit", "garden")
-    assert memory.replay(result.trace).agrees if result.trace else memory.check() == []
-    memory.undo()
-    assert memory.read("garden") == was
-    assert not memory.edit("garden", was, was).revisions
-
-
 def test_an_edit_of_what_somebody_else_has_changed_is_a_conflict_and_stores_nothing() -> None:
     memory = offline()
     memory.write("One.", "garden", "append")

@@ -64,12 +64,6 @@ def test_any_text_stands_on_its_page_to_the_character(given: str) -> None:
     assert is_whole(memory)
 
 
-def test_a_byte_order_mark_is_no_part_of_a_text() -> None:
-    memory = offline()
-    memory.create("a", "\ufefftext\n")
-    assert text(memory, "a") == "text\n"
-
-
 def test_a_page_that_exists_is_not_created_again() -> None:
     memory = offline()
     memory.create("Silica", "one\n")
@@ -154,13 +148,6 @@ def test_new_words_on_a_page_from_a_source_are_said_today_or_as_they_say() -> No
     memory.insert("silica", 0, "Kilns burn clay.")
     [kilns] = memory.search("kilns burn", 1)
     assert (kilns.date, kilns.source) == (clock().date(), "")
-
-
-def test_an_exact_change_of_a_page_without_a_source_names_none() -> None:
-    memory = offline()
-    memory.create("log", "one\n")
-    memory.replace_text("log", "one", "two")
-    assert text(memory, "log") == "two\n"
 
 
 def test_links_that_an_edit_takes_away_leave_no_page_out_of_reach() -> None:

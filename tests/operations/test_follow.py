@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memory_v2.memory import Memory
-from memory_v2.operations import draft
 from tests.operations.scenes import SMALL, call, calls, offline, scripted
 from tests.properties.whole import faults, pages_of
 
@@ -53,12 +50,6 @@ def test_a_child_keeps_its_path_where_the_new_one_is_taken() -> None:
     memory = split(before)
     assert {"alice", "people/alice", "people/robert"} <= pages_of(memory.storage).keys()
     assert memory.check() == []
-
-
-def test_a_child_keeps_its_path_where_many_pages_would_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draft, "MAX_MOVED", 2)
-    memory = split(club())
-    assert {"alice", "alice/bees", "robert", "people"} <= pages_of(memory.storage).keys()
 
 
 def test_a_child_with_a_source_of_its_own_keeps_its_path() -> None:

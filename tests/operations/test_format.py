@@ -63,18 +63,6 @@ def test_a_new_store_says_in_which_format_it_is(folder: Path) -> None:
     assert json.loads(note(folder).read_text()) == {"format": FORMAT}
 
 
-def test_a_store_without_a_format_gets_one_with_the_first_change(folder: Path) -> None:
-    note(folder).unlink()
-    before = {name: data for name, data in files(folder).items() if name.endswith(".md")}
-    with open_memory(folder) as memory:
-        memory.write("Faro is on the sea.")
-        assert json.loads(note(folder).read_text()) == {"format": FORMAT}
-        as_it_was = memory.history()[1]
-        assert as_it_was.first.kind == "write"
-        memory.restore(as_it_was.id)
-    assert {name: data for name, data in files(folder).items() if name.endswith(".md")} == before
-
-
 def test_a_folder_of_pages_becomes_a_store_and_can_be_had_back(tmp_path: Path) -> None:
     (tmp_path / "memory.md").write_bytes(b"# Mine\r\n\r\nSee [[notes]].\r\n")
     (tmp_path / "notes.md").write_bytes(b"Not a title\n")
@@ -84,15 +72,6 @@ def test_a_folder_of_pages_becomes_a_store_and_can_be_had_back(tmp_path: Path) -
         memory.restore(memory.history()[-1].id)
     assert {name: data for name, data in files(tmp_path).items() if name.endswith(".md")} == before
     assert json.loads(note(tmp_path).read_text()) == {"format": FORMAT}
-
-
-def test_looking_at_a_store_without_a_format_gives_it_none(folder: Path) -> None:
-    note(folder).unlink()
-    with open_memory(folder) as memory:
-        memory.search("Lisbon")
-        memory.history()
-        assert memory.check() == []
-    assert not note(folder).exists()
 
 
 def pages(folder: Path) -> dict[str, bytes]:

@@ -14,17 +14,6 @@ def tree(storage: VolatileStorage) -> dict[str, bytes]:
     return {path: storage.read(path).data for path in storage.list_files()}
 
 
-def test_a_page_that_was_removed_by_hand_is_brought_back_by_undo() -> None:
-    storage = VolatileStorage(clock)
-    memory = offline(storage=storage)
-    memory.write("Lisbon is on the Tagus.")
-    memory.write("Porto is on the Douro.", "porto")
-    before = tree(storage)
-    storage.delete("porto")
-    memory.undo()
-    assert tree(storage) == before
-
-
 def test_a_root_that_was_made_anew_is_taken_away_again() -> None:
     storage = VolatileStorage(clock)
     memory = offline(storage=storage)
@@ -92,21 +81,6 @@ def test_a_page_that_others_hang_on_by_now_is_not_taken_away() -> None:
     with pytest.raises(NotAllowed, match="was changed after"):
         memory.undo(memory.history()[1].id)
     assert tree(storage) == before
-
-
-def test_commits_of_one_operation_are_one_also_where_others_came_between() -> None:
-    storage = VolatileStorage(clock)
-    memory = offline(storage=storage)
-    assert storage.history is not None
-    memory.write("Lisbon is on the Tagus.")
-    first, *_ = storage.history.revisions()
-    for kind, operation, path in (("write", "aaaa", "a"), ("write", "bbbb", "b"), ("split", "aaaa", "a/more")):
-        storage.write(path, b"x")
-        entry = type(first)(kind, path, operation, when=first.when)
-        storage.history.record({path: b"x"}, entry)
-    storage.history.mark_checked_out(storage.history.head)
-    done = memory.history()
-    assert [(one.first.summary, one.paths) for one in done][:2] == [("a", ("a", "a/more")), ("b", ("b",))]
 
 
 def test_a_page_that_is_brought_back_does_not_list_what_is_not_there_any_more() -> None:

@@ -11,10 +11,8 @@ import pytest
 
 from memory_v2.errors import NotAllowed
 from memory_v2.memory import Memory
-from memory_v2.settings import DEFAULT_THRESHOLD
 from memory_v2.tree.page import parse_page
 from tests.operations.scenes import offline
-from tests.properties.whole import faults, pages_of
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="the conflicts are those that git leaves")
 
@@ -120,19 +118,6 @@ def test_a_conflict_of_the_text_stays_also_if_it_reaches_into_the_metadata(merge
     assert marks == sorted(marks)
     assert "## Metadata" not in body
     assert now.properties == {"last_updated": LATER, "size_bytes": str(len(body))}
-
-
-def test_a_write_settles_the_sections_of_its_page_too(merge: Merge) -> None:
-    base = page(FIRST, "- [[a]] - one\n", OLD)
-    ours = page(FIRST, "- [[a]] - one\n- [[b]] - two\n", LATER)
-    theirs = page(FIRST, "- [[a]] - one\n- [[c]] - three\n", EARLIER)
-    memory = holding(merge(ours, base, theirs), "a", "b", "c")
-    memory.write("A new fact about zebras.", "memory")
-    text = memory.read()
-    assert text.count("## Metadata") == text.count("## Links") == text.count("last_updated:") == 1
-    assert "<<<<<<<" not in text
-    assert memory.check() == []
-    assert faults(pages_of(memory.storage), DEFAULT_THRESHOLD) == []
 
 
 def test_what_nobody_can_settle_is_left_and_a_write_there_is_refused(merge: Merge) -> None:

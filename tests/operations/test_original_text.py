@@ -59,34 +59,6 @@ def test_a_text_told_in_a_models_own_words_is_in_the_history_to_the_letter() -> 
     assert (newest(memory).text, newest(memory).paths) == (KNOWN, ("memory",))
 
 
-@pytest.mark.parametrize("mode", ["update", "append", "replace"])
-def test_a_text_that_stands_on_the_pages_is_not_kept_twice(mode: str) -> None:
-    memory = offline()
-    memory.write("First of all.")
-    memory.write(f"{KNOWN}\n\n- and\n- a list\n\n```\ncode\n```\n", None, mode)  # type: ignore[arg-type]
-    assert [one.text for one in memory.storage.history.revisions()] == ["", ""]
-
-
-def test_a_text_whose_blocks_are_placed_apart_stands_on_the_pages() -> None:
-    before = offline()
-    before.write("# Pots\n\nClay.\n", "pots")
-    memory, _ = scripted(
-        before,
-        calls(call("read_pages", paths=["pots"])),
-        calls(call("place", blocks="n2", page="memory"), call("place", blocks="n1", page="pots")),
-    )
-    memory.write("First fact.\n\nSecond fact.\n")
-    assert newest(memory).paths == ("memory", "pots")
-    assert newest(memory).text == ""
-
-
-def test_an_edit_that_changes_nothing_is_no_operation() -> None:
-    memory = offline()
-    memory.write(KNOWN)
-    memory.restore(memory.history()[0].id)
-    assert len(memory.history()) == 1
-
-
 def test_git_shows_the_text(tmp_path: Path) -> None:
     with Memory(LocalStorage(tmp_path / "memory"), now=clock) as memory:
         memory.write(KNOWN)

@@ -51,15 +51,6 @@ def test_a_page_of_which_other_blocks_were_shown_has_to_be_read_first(after: int
     assert "More kettles" not in body(memory, "attic")
 
 
-def test_a_heading_at_the_beginning_becomes_the_title_of_a_new_page() -> None:
-    made = call(
-        "create_page", path="shop", parent="memory", title="Shop", description="the shop: kettles", blocks="n1-n2"
-    )
-    asked, _ = scripted(offline(), calls(made))
-    asked.write("# The shop at the corner\n\n- It sells kettles.\n")
-    assert body(asked, "shop") == "# The shop at the corner\n\n- It sells kettles."
-
-
 def test_a_description_may_use_the_words_of_the_links_around_it() -> None:
     memory = offline()
     memory.storage.write("memory", new_page("memory", "Memory", [parse_blocks("Dana leads Silica.\n")]).data)
@@ -145,14 +136,6 @@ def far_off(tmp_path: Path) -> Memory:
     return memory
 
 
-def test_new_text_may_go_to_the_end_of_a_page_that_was_not_shown(tmp_path: Path) -> None:
-    asked, model = scripted(far_off(tmp_path), calls(call("place", blocks="n1", page="attic")))
-    result = asked.write("More kettles, number by number, shelf by shelf.\n")
-    assert "page attic" not in model.sent[0].messages[0]
-    assert (len(model.sent), result.decided_by, result.path) == (1, "scripted", "attic")
-    assert body(asked, "attic").endswith("\n\nMore kettles, number by number, shelf by shelf.")
-
-
 def test_a_passage_that_was_shown_whole_is_replaced(tmp_path: Path) -> None:
     text = f"- {TEXT}"
     change = call("replace", page="attic", blocks="3", new_blocks="n1", reason="it is repaired")
@@ -164,19 +147,6 @@ def test_a_passage_that_was_shown_whole_is_replaced(tmp_path: Path) -> None:
         "block 2 of attic was not shown" in model.sent[1].messages[-1]
     )
     assert body(asked, "attic") == f"# Attic\n\n- Winter tyres are stored here.\n{text.strip()}"
-
-
-def test_a_page_is_made_below_any_page_even_one_just_made(tmp_path: Path) -> None:
-    text = "# Stairs\n\n- Kettles, number by number, shelf by shelf.\n\n# Steps\n\n- Kettles on steps.\n"
-    made = [
-        call("create_page", path="attic/stairs", parent="attic", title="x", description="Stairs", blocks="n1-n2"),
-        call("create_page", path="attic/steps", parent="attic/stairs", title="x", description="Steps", blocks="n3-n4"),
-    ]
-    asked, model = scripted(far_off(tmp_path), calls(*made))
-    assert (asked.write(text).decided_by, len(model.sent)) == ("scripted", 1)
-    assert "page attic" not in model.sent[0].messages[0]
-    assert "- [[attic/stairs]] - Stairs" in asked.read("attic")
-    assert "- [[attic/steps]] - Steps" in asked.read("attic/stairs")
 
 
 def test_own_words_may_hold_the_date_of_today_and_what_stands_on_the_page(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -116,28 +115,6 @@ def test_what_goes_behind_a_block_follows_it_to_its_new_place() -> None:
     assert page.startswith(f"- Assam is strong.\n\n{NEW}\n\n# Tea")
 
 
-def test_what_goes_to_the_top_stays_below_the_title() -> None:
-    page, _ = after_edit("- Assam", f"{THEIRS}\n- Assam", call("place", blocks="n1", page="memory", after=0))
-    assert page.startswith(f"# Tea\n\n{NEW}\n\n## Green")
-
-
-@pytest.mark.parametrize("words", [{"new_blocks": "n1"}, {"text": NEW}])
-def test_the_same_block_is_replaced(words: dict[str, Any]) -> None:
-    made = call("replace", page="memory", blocks=4, reason="it is out of stock", **words)
-    page, model = after_edit("# Tea\n", f"# Tea\n\n{THEIRS}\n", made)
-    assert page == PAGE.replace("# Tea\n", f"# Tea\n\n{THEIRS}\n").replace("- Gyokuro is sweet.", NEW).strip()
-    assert len(model.sent) == 1
-
-
-def test_the_same_blocks_are_removed() -> None:
-    remove = call("remove", page="memory", blocks="3-4", reason="they are out of stock")
-    page, model = after_edit("- Gyokuro", f"{THEIRS}\n- Gyokuro", call("place", blocks="n1", page="memory"), remove)
-    assert "Sencha" not in page
-    assert "Gyokuro" not in page
-    assert f"## Green\n\n{THEIRS}\n\n## Black\n\n- Assam is strong.\n{NEW}" in page
-    assert len(model.sent) == 1
-
-
 def test_a_page_is_made_below_a_parent_that_others_have_changed() -> None:
     made = call("create_page", path="herbs", parent="memory", title="Mint", description="Mint is fresh", blocks="n1")
     page, model = after_edit("# Tea\n", f"# Tea\n\n{THEIRS}\n", made)
@@ -194,15 +171,6 @@ def test_a_page_that_two_make_at_once_takes_both_texts_in() -> None:
     assert len(model.sent) == 1
 
 
-def test_the_first_two_texts_of_a_memory_may_come_at_once() -> None:
-    storage = VolatileStorage(clock)
-    place = calls(call("place", blocks="n1", page="memory"))
-    memory, model = meanwhile(storage, lambda: Memory(storage, now=clock).write(THEIRS), place)
-    memory.write(NEW)
-    assert body(memory) == f"# Memory\n\n{THEIRS}\n\n{NEW}"
-    assert len(model.sent) == 1
-
-
 # asked again
 
 PLACE = call("place", blocks="n1", page="memory")
@@ -247,22 +215,6 @@ def test_a_model_is_asked_again_if_the_path_of_its_new_page_is_taken() -> None:
     assert THEIRS in memory.read("Herbs")
     assert NEW in memory.read("mint")
     assert len(model.sent) == 2
-
-
-def test_a_model_is_asked_again_if_a_page_that_it_named_is_gone() -> None:
-    storage = stored(PAGE, "tea")
-    storage.write("memory", b"# Memory\n\n## Links\n\n- [[tea]] - Tea\n")
-    place = calls(call("place", blocks="n1", page="tea"))
-    memory, model = meanwhile(
-        storage,
-        lambda: Memory(storage, now=clock).delete("tea"),
-        calls(call("read_pages", paths=["tea"])),
-        place,
-        calls(PLACE),
-    )
-    memory.write(NEW)
-    assert NEW in body(memory)
-    assert len(model.sent) == 3
 
 
 def test_a_model_is_asked_again_if_somebody_else_wrote_the_same() -> None:

@@ -104,15 +104,6 @@ def test_a_text_whose_process_was_killed_is_written_by_whoever_comes_next_just_o
     assert [one.first.kind for one in again.history()] == ["write"]
 
 
-def test_what_was_finished_for_somebody_can_be_undone_like_any_write() -> None:
-    storage = crashed("Porto is on the Douro.", before="Lisbon is on the Tagus.")
-    before = storage.read("memory").data
-    memory = offline(storage=storage)
-    assert "Porto" in memory.read()
-    memory.undo()
-    assert storage.read("memory").data == before
-
-
 def test_a_text_on_which_somebody_is_still_at_work_is_left_alone() -> None:
     storage = crashed("Porto is on the Douro.", before="Lisbon is on the Tagus.")
     with storage.state.claim(left(storage)[0]):
@@ -147,17 +138,6 @@ def test_a_write_that_is_stopped_by_hand_leaves_nothing_to_be_done() -> None:
         Memory(storage, ScriptedModel(stop), now=clock).write("Porto is on the Douro.")
     assert left(storage) == []
     assert storage.list_files() == []
-
-
-def test_a_write_that_fails_leaves_nothing_to_be_done() -> None:
-    class Full(VolatileStorage):
-        def write(self, *_: object) -> NoReturn:
-            raise StorageError("the disk is full")
-
-    storage = Full(clock)
-    with pytest.raises(StorageError, match="the disk is full"):
-        offline(storage=storage).write("Porto is on the Douro.")
-    assert left(storage) == []
 
 
 def test_what_others_wrote_meanwhile_is_not_replaced_by_what_came_before_it() -> None:

@@ -8,7 +8,6 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import pytest
 from memory_v2.errors import InvalidPath, InvalidText, ModelError, NotAllowed, PageExists, SilicaError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Model, Reply, Usage
-from memory_v2.models.briefs import GradeBrief, RouteBrief, SearchBrief, SplitBrief, WriteBrief
+from memory_v2.models.briefs import RouteBrief, SearchBrief, SplitBrief, WriteBrief
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.operations.replay import Replay
 from memory_v2.settings import Limits
@@ -119,8 +118,6 @@ def decides(conversation: Conversation) -> Answer:
             return calls(call("answer", results=[{"place": "p1", "score": 0.5, "context": "the first"}]))
         case RouteBrief():
             return calls(call("leave", notes="e1", why="none fits"))
-        case GradeBrief():
-            return calls(call("grade_nothing", lines="i1"))
 
 
 MODELS: dict[str, Callable[[], Model | str]] = {"offline": lambda: "offline", "a model": lambda: ScriptedModel(decides)}
@@ -194,26 +191,6 @@ def test_the_memory_is_not_touched(tmp_path: Path) -> None:
 
 
 # with what it was done
-
-
-def test_a_replay_is_of_the_operation_as_it_was_set_then(tmp_path: Path) -> None:
-    storage = VolatileStorage(clock, tmp_path)
-    model = ScriptedModel(decides)
-    written = Memory(storage, model, threshold=SMALL, limits=Limits(turns=3), now=clock).write(SECTIONS)
-    assert written.split_triggered
-    assert "the limit of 3 turns was reached" in written.degraded
-    agrees(Memory(storage, threshold=9_000, limits=Limits(turns=99)).replay(written.trace))
-
-
-def test_of_pages_written_by_hand_the_newest_is_found_first_again(tmp_path: Path) -> None:
-    days = iter(datetime(2026, 1, day, tzinfo=UTC) for day in range(1, 30))
-    storage = VolatileStorage(lambda: next(days), tmp_path)
-    for path in ("c", "b", "a"):
-        storage.write(path, f"# Capital\n\nThe capital of Utopia is {path.upper()}maurot.\n".encode())
-    storage.write("memory", b"# Memory\n\n## Links\n\n- [[a]]\n- [[b]]\n- [[c]]\n")
-    memory = Memory(storage, now=clock)
-    assert [found.path for found in memory.search("the capital of Utopia")][:3] == ["a", "b", "c"]
-    agrees(memory.replay())
 
 
 LIMITS: dict[str, Limits] = {
@@ -374,14 +351,6 @@ def test_a_page_on_which_something_was_found_and_that_was_changed_by_hand_since_
         memory.replay()
 
 
-def test_a_page_that_was_changed_by_hand_and_back_again_is_as_it_was(tmp_path: Path) -> None:
-    memory = two_writes(tmp_path)
-    before = memory.storage.read("silica").data
-    edited(memory, "silica")
-    memory.storage.write("silica", before)
-    agrees(memory.replay())
-
-
 def test_what_met_another_writer_cannot_be_done_again_alone(tmp_path: Path) -> None:
     storage = Crowded(0)
     storage.cache_folder = tmp_path
@@ -490,17 +459,6 @@ def test_a_trace_that_was_changed_is_told_as_a_difference(
     assert not done.agrees
     assert done.differences[0].startswith(told), done.differences
     assert stored(memory.storage) == before
-
-
-def test_an_answer_that_was_not_found_is_told_as_a_difference(tmp_path: Path) -> None:
-    memory = two_writes(tmp_path)
-    memory.search("pytest")
-
-    def other_place(events: list[Any]) -> None:
-        of(events, "found")["places"] = ["memory:1-1"]
-
-    done = tampered(memory, other_place)
-    assert done.differences == ("what was found is not what it was",)
 
 
 def test_a_difference_says_which_page_was_changed_now_and_which_then(tmp_path: Path) -> None:

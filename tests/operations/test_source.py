@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 import pytest
 
 from memory_v2.errors import InvalidSetting
 from memory_v2.memory import Memory
-from memory_v2.models.scripted import ScriptedModel
-from memory_v2.operations.recovery import Recovered
 from memory_v2.tree.page import Page, source_of
 from memory_v2.tree.source import NO_SOURCE, Source, is_source_line
 from tests.operations.scenes import SMALL, body, call, calls, offline, scripted
-from tests.operations.test_recovery import crashed, left
-from tests.properties.whole import clock, pages_of
+from tests.properties.whole import pages_of
 
 DAY = date(2025, 2, 3)
 STANDUP: Any = {"source": "standup.md", "date": "2025-02-03"}
@@ -43,40 +40,10 @@ def two_texts() -> Memory:
     return memory
 
 
-@pytest.mark.parametrize("mode", ["update", "append", "replace"])
-def test_a_page_of_its_own_has_its_source_in_the_metadata(mode: str) -> None:
-    memory = offline()
-    memory.write("# Standup\n\nThe kiln is warm.\n", "standup", mode, **STANDUP)  # type: ignore[arg-type]
-    assert body(memory, "standup") == "# Standup\n\nThe kiln is warm."
-    assert page(memory, "standup").properties.items() >= {"source": "standup.md", "date": "2025-02-03"}.items()
-    assert page(memory, "standup").said_on == DAY
-
-
-@pytest.mark.parametrize("mode", ["update", "append"])
-def test_on_a_page_with_others_a_line_stands_behind_the_text(mode: str) -> None:
-    memory = two_texts()
-    memory.write("The kiln is warm.", "log", mode, **STANDUP)  # type: ignore[arg-type]
-    assert body(memory, "log").endswith(f"Older.\n\nThe kiln is warm.\n\n{LINE} (1 block)")
-    assert said(memory, "log") == [("Old.", NO_SOURCE), ("Older.", NO_SOURCE), ("The kiln is warm.", SAID)]
-
-
-def test_the_first_text_on_the_root_has_a_line() -> None:
-    memory = offline()
-    memory.write("The kiln is warm.", "memory", **STANDUP)
-    assert body(memory) == f"# Memory\n\nThe kiln is warm.\n\n{LINE}"
-
-
 def test_the_root_that_is_replaced_has_a_line() -> None:
     memory = two_texts()
     memory.write("# Mine\n\nThe kiln is warm.\n", "memory", "replace", **STANDUP)
     assert body(memory) == f"# Mine\n\nThe kiln is warm.\n\n{LINE}"
-
-
-def test_a_text_of_several_sections_has_one_line() -> None:
-    memory = two_texts()
-    memory.write("## A\n\nOne.\n\n## B\n\nTwo.\n", "log", "append", **STANDUP)
-    assert body(memory, "log").endswith(f"Older.\n\n## A\n\nOne.\n\n## B\n\nTwo.\n\n{LINE} (4 blocks)")
-    assert said(memory, "log")[2:] == [("One.", SAID), ("Two.", SAID)]
 
 
 def test_a_second_text_of_the_same_source_shares_the_line() -> None:
@@ -126,16 +93,6 @@ def test_a_text_that_a_model_scatters_is_named_on_each_page() -> None:
     assert not any(map(is_source_line, page(memory, "kiln").blocks))
 
 
-def test_words_of_a_models_own_have_the_source_of_the_text() -> None:
-    memory = two_texts()
-    memory.write("The kiln is warm.", "log", "append", source="mail")
-    change = call("replace", page="log", blocks="4", text="The kiln is cold (before: warm).", reason="it is newer")
-    model, _ = scripted(memory, calls(change))
-    model.write("The kiln is cold.", "log", **STANDUP)
-    assert said(memory, "log")[2:] == [("The kiln is cold (before: warm).", SAID)]
-    assert "mail" not in body(memory, "log")
-
-
 def test_a_line_is_still_for_the_same_text_when_text_is_put_into_it() -> None:
     memory = two_texts()
     memory.write("One.\n\nTwo.\n", "log", "append", source="mail")
@@ -144,19 +101,6 @@ def test_a_line_is_still_for_the_same_text_when_text_is_put_into_it() -> None:
     scripted(memory, calls(put))[0].write("No source.", "log")
     mail = Source("mail")
     assert said(memory, "log")[2:] == [("One.", mail), ("No source.", NO_SOURCE), ("Between.", SAID), ("Two.", mail)]
-
-
-def test_when_no_model_decides_the_source_is_named_too() -> None:
-    memory = two_texts()
-    failing = Memory(memory.storage, ScriptedModel([]), now=clock)
-    assert failing.write("The kiln is warm.", "log", **STANDUP).degraded
-    assert ("The kiln is warm.", SAID) in said(memory, "log")
-
-
-def test_nothing_changes_for_texts_without_a_source() -> None:
-    memory = two_texts()
-    memory.write("More.", "log", "append")
-    assert "ource" not in memory.read("log")
 
 
 @pytest.mark.parametrize(
@@ -169,13 +113,6 @@ def test_a_day_in_the_name_counts_unless_it_is_still_to_come(name: str, day: dat
     assert said(memory) == [("The kiln is warm.", Source(name, day))]
     memory.write("Other.", "other", source=name, date="2025-05-05")
     assert page(memory, "other").properties["date"] == "2025-05-05"
-
-
-@pytest.mark.parametrize("day", [DAY, datetime(2025, 2, 3, 10), "2025-02-03"])
-def test_a_date_is_a_day_or_its_name(day: date | str) -> None:
-    memory = offline()
-    memory.write("The kiln is warm.", date=day)
-    assert body(memory).endswith("*Said on 2025-02-03*")
 
 
 @pytest.mark.parametrize(
@@ -202,22 +139,6 @@ def test_any_name_is_read_back(name: str, path: str) -> None:
     assert source.name == name
     assert memory.check() == []
     assert page(memory, path).found_links == () or path == "page"
-
-
-def test_a_write_that_was_interrupted_keeps_source_and_date() -> None:
-    storage = crashed("The kiln is warm.", "log", before="Old.\n\nOlder.\n", **STANDUP)
-    done = offline(storage=storage).recover()
-    assert [type(one) for one in done] == [Recovered]
-    assert ("The kiln is warm.", SAID) in said(offline(storage=storage), "log")
-    assert left(storage) == []
-
-
-def test_a_result_says_where_it_came_from() -> None:
-    memory = two_texts()
-    memory.write("The kiln is warm.", "log", "append", **STANDUP)
-    memory.write("# Glaze\n\nThe glaze is blue.\n", "glaze", source="mail")
-    found = {one.excerpt.strip(): one.source for query in ("kiln", "glaze", "older") for one in memory.search(query)}
-    assert found.items() >= {"The kiln is warm.": "standup.md", "The glaze is blue.": "mail", "Older.": ""}.items()
 
 
 def test_no_model_takes_a_source_from_its_text() -> None:

@@ -30,26 +30,12 @@ def child(name: str, blocks: str, title: str = "") -> dict[str, str]:
     return {"name": name, "title": title or name.title(), "blocks": blocks}
 
 
-def test_the_heading_of_a_section_is_the_title_of_its_page() -> None:
-    memory = split(TWO, child("alice", "3-6", "Alice and her bees"), child("boats", "7-8"))
-    assert body(memory, "club/alice").startswith("# Alice\n\nAlice keeps bees")
-    assert "### Bees\n\nBees are fed." in body(memory, "club/alice")
-    assert body(memory, "club/boats").startswith("# Boats\n\nThe boats")
-    assert body(memory, "club") == "# Club\n\nAn intro."
-
-
 def test_children_that_are_merged_in_turn_give_the_old_page_back() -> None:
     memory = split(TWO, child("alice", "3-6", "Alice and her bees"), child("boats", "7-8"))
     memory.merge("club/alice")
     memory.merge("club/boats")
     assert body(memory, "club") == TWO.strip()
     assert "title_level" not in memory.read("club")
-
-
-def test_a_split_is_undone_to_the_byte() -> None:
-    memory = split(TWO, child("alice", "3-6"))
-    memory.undo()
-    assert memory.read("club").startswith(TWO)
 
 
 @pytest.mark.parametrize(("heading", "made", "restored"), [
@@ -64,13 +50,6 @@ def test_a_heading_of_any_form_becomes_a_title_and_a_heading_again(heading: str,
     assert body(memory, "club/alice").startswith(f"{made.strip()}\n\nAlice keeps bees")
     memory.merge("club/alice")
     assert f"\n{restored}\n\nAlice keeps bees" in memory.read("club")
-
-
-def test_a_heading_with_the_words_of_the_title_stands_once() -> None:
-    memory = split(TWO, child("alice", "3-8", "alice"))
-    assert body(memory, "club/alice").startswith("# Alice\n\nAlice keeps bees")
-    assert memory.read("club/alice").count("# Alice") == 1
-    assert "\n## Boats\n" in memory.read("club/alice")
 
 
 def test_a_heading_that_says_nothing_stands_below_a_title_that_does() -> None:

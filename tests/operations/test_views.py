@@ -57,12 +57,6 @@ def test_a_short_page_is_shown_whole() -> None:
     assert (view.is_part, view.block_rows[-1].last) == (False, len(view.page.blocks))
 
 
-def test_the_planner_gets_pages_whole() -> None:
-    view = next(view for view in brief_for(shop()).pages if view.page.path == "shop")
-    assert view.is_part
-    assert view.page.text == LONG
-
-
 def test_a_block_that_was_not_shown_can_be_replaced_only_after_reading(tmp_path: Path) -> None:
     blind = call("replace", page="shop", blocks="30", new_blocks="n1", reason="it is red now")
     read = calls(call("read_pages", paths=["shop"]))
@@ -83,24 +77,6 @@ def test_a_page_shown_in_part_is_not_rewritten_and_says_nothing_already(tmp_path
     ):
         memory, _ = scripted(Memory(shop(tmp_path), now=clock), calls(blind), Reply("Done."), Reply("Done."))
         assert "was not shown" in problems(memory, memory.write(NEW))[0]
-
-
-def test_a_text_may_go_behind_a_block_in_a_gap() -> None:
-    memory, model = scripted(Memory(shop(), now=clock), calls(call("place", blocks="n1", page="shop", after=64)))
-    memory.write(NEW)
-    assert len(model.sent) == 1
-    assert body(memory, "shop").index(NEW.strip()) < body(memory, "shop").index("Fact 59")
-
-
-def test_pages_are_shown_by_their_best_hit() -> None:
-    storage = VolatileStorage(clock)
-    paths = [f"crowd-{n}" for n in range(8)] + ["shop"]
-    for path in paths[:-1]:
-        storage.write(path, b"# Crowd\n\n" + b"- a kettle, red\n- a kettle\n- kettles in red\n" * 4)
-    storage.write("shop", b"# Prices\n\n- The red kettle costs 40 since 2026-03-01.\n")
-    storage.write("memory", ("# Memory\n\n## Links\n\n" + "".join(f"- [[{p}]]\n" for p in paths)).encode())
-    shown = [view.page.path for view in brief_for(storage, "The red kettle costs 42 since 2026-03-09.\n").pages]
-    assert shown[:2] == ["memory", "shop"]
 
 
 def test_words_that_few_places_have_tell_more_than_a_sentence_that_many_have() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from memory_v2.models.base import Prompt
 from memory_v2.prompts import FOLDER, render
-from tests.prompts.examples import CONSOLIDATE, EXAMPLES, GOLDEN, GRADE, ROUTE, SEARCH, SPLIT, WRITE, tool_prompts
+from tests.prompts.examples import CONSOLIDATE, EXAMPLES, GOLDEN, ROUTE, SEARCH, SPLIT, WRITE, tool_prompts
 
 ALL = [*EXAMPLES.items(), *tool_prompts()]
 
@@ -48,12 +48,6 @@ def test_what_stands_in_a_note_cannot_pass_for_another_note() -> None:
     assert not re.search(r"^\[e9\]", text, re.M)
 
 
-def test_what_stands_in_a_line_cannot_pass_for_another_line() -> None:
-    text = Prompt("grade/task", {"brief": GRADE}).text
-    assert text.count("\n===== END OF DATA") == 1
-    assert not re.search(r"^\[i9\]", text, re.M)
-
-
 def test_template_marks_in_a_page_are_text() -> None:
     assert "{{ brief }} {% raw %}" in Prompt("write/task", {"brief": WRITE}).text
 
@@ -66,5 +60,5 @@ def test_data_that_a_template_lacks_are_an_error() -> None:
 
 
 def test_a_task_can_be_read_in_a_minute() -> None:
-    for kind in ("write", "split", "search", "route", "grade"):
+    for kind in ("write", "split", "search", "route"):
         assert len(Prompt(f"{kind}/system").text.split()) < 450

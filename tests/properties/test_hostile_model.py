@@ -15,7 +15,7 @@ from memory_v2.agent.loop import PLANNER_TURNS
 from memory_v2.errors import ModelError, PageExists
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply, ToolCall, Usage
-from memory_v2.models.briefs import GradeBrief, RouteBrief, SearchBrief, SplitBrief, WriteBrief
+from memory_v2.models.briefs import RouteBrief, SearchBrief, SplitBrief, WriteBrief
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.operations.guard import missing_from
 from memory_v2.operations.write_task import FREE_REMOVAL
@@ -174,10 +174,6 @@ class Hostile:
                 return self.search_calls(brief)
             case RouteBrief() as brief:
                 return [("route", {"notes": self.numbers(len(brief.texts), "e"), "domain": self.rng.choice(BAD_PATHS)})]
-            case GradeBrief() as brief:
-                return [
-                    ("grade", {"lines": self.numbers(len(brief.lines), "i"), "category": self.rng.choice(BAD_PATHS)})
-                ]
 
     def numbers(self, most: int, prefix: str = "") -> Any:
         one, other = sorted(self.rng.randint(1, max(most, 1)) for _ in range(2))

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from memory_v2.operations.results import SearchResults, SplitResult, WriteResult
-from tests.replay import consolidated, graded, hosted, inbox, migrated, remembered, texts
+from tests.replay import consolidated, hosted, inbox, migrated, remembered, texts
 from tests.replay.scenario import BOTH, Scenario
 from tests.replay.stage import Stage
 
@@ -437,5 +437,4 @@ SCENARIOS = (
     migrated.SCENARIO,
     consolidated.SCENARIO,
     inbox.SCENARIO,
-    graded.SCENARIO,
 )

@@ -20,11 +20,10 @@ from hypothesis import strategies as st
 from memory_v2.errors import StorageError
 from memory_v2.storage.history import EXTERNAL, HistoryDamaged, Revision
 from memory_v2.storage.local.git_history import FOLDER, GitHistory
-from memory_v2.storage.local.git_message import message_of, read_message
 from memory_v2.storage.local.git_objects import MANY, UNFLUSHED
-from memory_v2.storage.local.git_repository import BRANCH, MAKING
+from memory_v2.storage.local.git_repository import BRANCH, MAKING, message_of, read_message
 from memory_v2.storage.volatile import VolatileHistory
-from tests.conformance.history_suite import BEGUN, ODD, HistoryConformance, entry, three
+from tests.conformance.history_suite import BEGUN, HistoryConformance, entry, three
 
 GIT = shutil.which("git")
 
@@ -124,13 +123,6 @@ class TestVolatileHistory(HistoryConformance):
         return lambda: history
 
 
-def test_before_the_first_record_there_is_no_repository(folder: Path) -> None:
-    history = GitHistory(folder)
-    assert not history.begun
-    assert list(history.revisions()) == []
-    assert not (folder / FOLDER).exists()
-
-
 # messages
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
@@ -175,11 +167,6 @@ def test_plain_git_accepts_the_repository_and_reads_the_log(folder: Path) -> Non
         assert git(folder, "show", f"{ids[0]}:people/ada.md") == "Ada\n"
 
 
-def test_plain_git_accepts_paths_in_any_script(folder: Path) -> None:
-    GitHistory(folder).record({path: path.encode() for path in ODD}, entry())
-    assert complaints(folder) == []
-
-
 def test_a_commit_that_plain_git_made_is_told_and_gone_on_from(folder: Path) -> None:
     history = GitHistory(folder)
     three(history)
@@ -192,17 +179,6 @@ def test_a_commit_that_plain_git_made_is_told_and_gone_on_from(folder: Path) -> 
     name = history.record({"memory": b"and on\n"}, entry(5))
     assert history.before(name) == found.id
     assert complaints(folder) == []
-
-
-def test_what_others_committed_and_is_no_page_is_none(folder: Path) -> None:
-    history = GitHistory(folder)
-    three(history)
-    files = {"memory.md": b"by Ann\n", "notes.txt": b"x", "Big.MD": b"x", "folder.md/inner": b"x"}
-    commit_by_others(folder, files, "odd things", link="link.md")
-    found = next(history.revisions())
-    assert found.paths == ("memory",)
-    assert history.pages(found.id) == {"memory": b"by Ann\n"}
-    assert history.read(found.id, "link") is None
 
 
 def test_a_branch_that_git_has_packed_is_still_there(folder: Path) -> None:

@@ -52,21 +52,6 @@ def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]
 # Where things are
 
 
-def test_a_page_is_a_markdown_file_under_its_path(storage: LocalStorage, folder: Path) -> None:
-    storage.write("memory", b"root")
-    storage.write("projects/silica", b"child")
-    assert files(folder) == ["memory.md", "projects", "projects/silica.md"]
-    assert (folder / "projects/silica.md").read_bytes() == b"child"
-    assert storage.where == str(folder)
-
-
-def test_a_file_made_by_hand_is_a_page(storage: LocalStorage, folder: Path) -> None:
-    (folder / "ideas").mkdir(parents=True)
-    (folder / "ideas" / "boat.md").write_bytes(b"sail")
-    assert storage.list_files() == ["ideas/boat"]
-    assert storage.read("ideas/boat").data == b"sail"
-
-
 def test_a_relative_folder_stays_where_it_was_when_the_process_moves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,25 +81,6 @@ def test_files_and_folders_are_private_whatever_the_umask(
         assert mode(place) == 0o700
     for file in (folder / "a/b/c.md", folder / "a/new.md", cache / "lock"):
         assert mode(file) == 0o600
-
-
-def test_deleting_the_last_page_of_a_folder_removes_the_folder_but_never_the_memory(
-    storage: LocalStorage, folder: Path
-) -> None:
-    storage.write("a/b/c", b"x")
-    storage.write("a/d", b"y")
-    storage.delete("a/b/c")
-    assert files(folder) == ["a", "a/d.md"]
-    storage.delete("a/d")
-    assert files(folder) == []
-    assert folder.is_dir()
-
-
-def test_deleting_leaves_a_folder_that_holds_a_foreign_file(storage: LocalStorage, folder: Path) -> None:
-    storage.write("a/b", b"x")
-    (folder / "a" / "photo.png").write_bytes(b"png")
-    storage.delete("a/b")
-    assert files(folder) == ["a", "a/photo.png"]
 
 
 # Reading an absent memory
@@ -412,19 +378,6 @@ def test_a_metadata_folder_that_is_a_symbolic_link_is_not_used(
 # What else is in the folder
 
 
-def test_hidden_and_foreign_files_are_left_alone_in_silence(storage: LocalStorage, folder: Path) -> None:
-    storage.write("memory", b"x")
-    for name in (".hidden.md", ".git/config.md", "a/.obsidian/x.md", "photo.png", "b/notes.txt", "README"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(b"mine")
-    (folder / "empty").mkdir()
-    before = files(folder)
-    assert storage.list_files() == ["memory"]
-    assert [stamp.path for stamp in storage.stamps()] == ["memory"]
-    assert storage.ignored_files() == []
-    assert files(folder) == before
-
-
 def test_markdown_files_that_cannot_be_pages_are_strays_with_a_reason(storage: LocalStorage, folder: Path) -> None:
     decomposed = unicodedata.normalize("NFD", "Größe.md")
     storage.write("memory", b"x")
@@ -467,14 +420,6 @@ def test_of_two_names_equal_in_all_but_case_one_is_a_page_and_the_other_a_stray(
     reasons = dict(storage.ignored_files())
     assert "'ideas' in all but case" in reasons["Ideas.md"]
     assert "'projects' in all but case" in reasons["Projects/a.md"]
-
-
-def test_a_foreign_folder_clashes_with_no_page(storage: LocalStorage, folder: Path) -> None:
-    storage.write("Assets", b"x")
-    (folder / "assets").mkdir()
-    (folder / "assets" / "photo.png").write_bytes(b"mine")
-    assert storage.list_files() == ["Assets"]
-    assert storage.ignored_files() == []
 
 
 # Stamps
@@ -688,13 +633,3 @@ def test_a_memory_that_is_moved_or_unmounted_while_it_is_open_is_not_taken_for_a
     kept.rename(folder)
     memory.write("The pot is red.")
     assert "kiln" in memory.read()
-
-
-def test_only_the_programs_own_data_may_go_while_a_memory_is_open(tmp_path: Path) -> None:
-    memory = Memory.open(tmp_path)
-    memory.write("The kiln is warm.")
-    shutil.rmtree(tmp_path / METADATA)
-    assert memory.search("kiln")
-    memory.write("The pot is red.")
-    assert "kiln" in memory.read()
-    assert memory.check() == []

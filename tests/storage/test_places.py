@@ -7,7 +7,6 @@ import errno
 import json
 import os
 import shutil
-import stat
 import subprocess
 import sys
 import unicodedata
@@ -175,14 +174,6 @@ def test_a_write_that_fails_leaves_an_empty_folder_of_somebody_elses(vault: Prog
     assert [place.name for place in (vault.folder / "drawings").rglob("*")] == ["new"]
 
 
-def test_a_note_that_others_may_read_can_be_read_by_them_when_it_was_written_to(vault: Program) -> None:
-    note = vault.folder / "people" / "ada.md"
-    for mode in (0o644, 0o660, 0o600):
-        note.chmod(mode)
-        vault.done("write", "--to", "people/ada", f"Ada counts to {mode}")
-        assert stat.S_IMODE(note.stat().st_mode) == mode
-
-
 # Reserved paths
 
 
@@ -246,20 +237,6 @@ def git(where: Path, *args: str) -> list[str]:
     done = subprocess.run(["git", *args], cwd=where, capture_output=True, text=True, env={**os.environ, **settings})
     assert done.returncode == 0, done
     return done.stdout.splitlines()
-
-
-def test_the_repository_around_a_memory_holds_its_pages_and_nothing_of_the_programs_own(
-    program: Program, repository: Path
-) -> None:
-    program.done("write", "Ada keeps the books")
-    program.done("search", "Ada")
-    assert git(repository, "status", "--porcelain", "--untracked-files=all") == ["?? memory/memory.md"]
-    git(repository, "add", "--all")
-    git(repository, "commit", "--quiet", "--message=memory")
-    assert git(repository, "ls-files") == ["code.py", "memory/memory.md"]
-    program.done("write", "Bob sweeps the mill")
-    program.done("undo", "--yes")
-    assert git(repository, "status", "--porcelain") == []
 
 
 def test_what_git_does_to_the_repository_around_it_leaves_the_history_of_a_memory(
@@ -493,23 +470,6 @@ def boats(program: Program) -> Program:
     return program
 
 
-def test_a_page_is_renamed_in_case_and_back_on_any_disk(boats: Program, any_disk: Disk) -> None:
-    before = boats.files()
-    boats.done("rename", "boats", "Boats")
-    assert pages(boats) == ["Boats.md", "Boats/sails.md", "memory.md"]
-    assert "two masts" in boats.done("read", "Boats")
-    assert boats.done("check").startswith("all is well")
-    boats.done("undo", "--yes")
-    assert boats.files() == before
-    assert [line.split("\t")[2] for line in boats.done("history").splitlines()] == ["undo", "rename", "write", "write"]
-    boats.done("undo", newest(boats), "--yes")
-    assert pages(boats) == ["Boats.md", "Boats/sails.md", "memory.md"]
-    boats.done("rename", "Boats/sails", "Boats/SAILS")
-    assert pages(boats) == ["Boats.md", "Boats/SAILS.md", "memory.md"]
-    boats.done("restore", boats.done("history").splitlines()[-2].split("\t")[0], "--yes")
-    assert boats.files() == before
-
-
 def test_a_rename_in_case_that_fails_half_way_is_taken_back(
     boats: Program, any_disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -543,14 +503,6 @@ def test_a_page_has_one_name_on_any_disk(boats: Program, any_disk: Disk) -> None
         storage.get_size("Boats")
     storage.delete("BOATS", ANY)
     assert boats.files() == before
-
-
-def test_a_link_leads_to_its_page_in_any_case(boats: Program, any_disk: Disk) -> None:
-    boats.page("memory", "# Memory\n\nSee [[BOATS]].\n\n- [[Boats/Sails]]\n")
-    assert boats.done("check").startswith("all is well")
-    boats.done("rename", "boats", "Ships")
-    assert "[[Ships]]" in boats.done("read")
-    assert "[[Ships/sails]]" in boats.done("read")
 
 
 def test_what_is_the_same_to_the_disk_is_never_written_over(boats: Program, disk: Disk) -> None:

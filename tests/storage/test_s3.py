@@ -14,7 +14,7 @@ from moto.s3.models import s3_backends
 
 from memory_v2.errors import PageNotFound, StorageConflict
 from memory_v2.memory import Memory
-from memory_v2.storage.base import ABSENT, ANY
+from memory_v2.storage.base import ANY
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.s3 import bucket as s3_bucket
 from memory_v2.storage.s3.bucket import Bucket, Object
@@ -29,30 +29,6 @@ pytestmark = pytest.mark.allow_hosts([HOST])
 
 
 # Where things are
-
-
-def test_a_page_is_an_object_under_its_path(bucket: str, machine: Machine) -> None:
-    storage = machine()
-    with storage.lock():
-        assert set(keys(bucket)) == {"p/.metadata/s3.lock"}
-        storage.write("memory", b"root")
-        storage.write("projects/silica", b"child", ABSENT)
-    assert keys(bucket) == {"p/memory.md": b"root", "p/projects/silica.md": b"child"}
-    assert storage.where == f"s3://{bucket}/p at {server()}"
-
-
-@pytest.mark.parametrize(("prefix", "key"), [("", "memory.md"), ("/", "memory.md"), ("/a b/ü/", "a b/ü/memory.md")])
-def test_every_prefix_leads_to_keys_without_empty_parts(bucket: str, prefix: str, key: str) -> None:
-    storage = S3Storage(bucket, prefix, endpoint=server())
-    storage.write("memory", b"x")
-    assert list(keys(bucket)) == [key]
-    assert storage.list_files() == ["memory"]
-
-
-def test_what_lies_beside_the_prefix_is_not_seen(bucket: str, machine: Machine) -> None:
-    put(bucket, "p2/memory.md", b"x")
-    put(bucket, "p.md", b"x")
-    assert machine().list_files() == []
 
 
 def test_names_that_no_page_may_have_are_strays(bucket: str, machine: Machine) -> None:
@@ -178,31 +154,6 @@ def test_a_stale_cache_never_overwrites_a_newer_page(machine: Machine) -> None:
     assert machine("third").read("memory").data == b"newest"
 
 
-def test_a_stale_cache_never_deletes_a_newer_page(machine: Machine) -> None:
-    one, other = machine("one"), machine("other")
-    one.write("memory", b"old")
-    stale = other.read("memory")
-    one.write("memory", b"newer")
-    with pytest.raises(StorageConflict):
-        other.delete("memory", stale.version)
-    assert one.read("memory").data == b"newer"
-    assert other.read("memory").data == b"newer"
-
-
-def test_after_a_listing_nothing_older_is_read(machine: Machine) -> None:
-    one, other = machine("one"), machine("other")
-    for path in ("memory", "gone", "kept"):
-        one.write(path, b"old")
-        other.read(path)
-    one.write("memory", b"newer")
-    one.delete("gone")
-    list(other.stamps())
-    assert other.read("memory").data == b"newer"
-    assert other.read("kept").data == b"old"
-    with pytest.raises(PageNotFound):
-        other.read("gone")
-
-
 def test_under_the_lock_a_page_is_read_as_it_is(machine: Machine) -> None:
     one, other = machine("one"), machine("other")
     one.write("memory", b"old")
@@ -236,14 +187,6 @@ def test_a_page_is_read_once_by_all_processes_of_a_machine(machine: Machine, ent
     storage = machine(url=entrance.url)
     assert storage.read("memory").data == b"x"
     assert entrance.count("GET") == 1
-
-
-def test_what_was_written_is_not_read_again(machine: Machine, entrance: Door) -> None:
-    storage = machine(url=entrance.url)
-    for text in (b"one", b"two"):
-        storage.write("memory", text)
-        assert storage.read("memory").data == text
-    assert entrance.count("GET") == 0
 
 
 def test_when_its_time_is_over_a_page_is_asked_for_and_sent_only_if_it_is_another(

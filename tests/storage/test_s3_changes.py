@@ -193,16 +193,6 @@ def test_nothing_is_recorded_on_top_of_what_was_not_looked_at(machine: Machine) 
     assert "child" not in pages(storage)
 
 
-def test_a_mark_that_names_no_revision_costs_a_comparison(bucket: str, machine: Machine) -> None:
-    storage = machine()
-    begun(storage)
-    put(bucket, "p/.metadata/history/checked-out", b"\xff nothing")
-    assert storage.interrupted()
-    finished = storage.finish()
-    assert finished and finished.paths == ("memory",)
-    assert is_whole(machine("other"))
-
-
 def test_a_change_costs_few_requests(machine: Machine, entrance: Door) -> None:
     storage = machine(url=entrance.url)
     begun(storage)

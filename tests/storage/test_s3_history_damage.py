@@ -89,20 +89,6 @@ def test_a_record_that_is_lost_or_changed_is_noticed_and_all_before_it_is_set_as
     assert [one.summary for one in machine("last").history.revisions()] == ["fact 5", "fact 4"]
 
 
-@pytest.mark.parametrize("how", ["cut in half", "of no byte", "of noise", "no record"])
-def test_a_newest_record_that_cannot_be_read_is_damage_too(bucket: str, machine: Machine, how: str) -> None:
-    knowing = machine("knowing").history
-    three(knowing)
-    change(bucket, record_key(3), DAMAGES[how])
-    for history in (knowing, machine().history):
-        with pytest.raises(HistoryDamaged, match=record_key(3)):
-            list(history.revisions())
-    knowing.quarantine()
-    name = knowing.record({}, entry(4))
-    assert [one.id for one in machine().history.revisions()] == [name]
-    assert record_key(4) in keys(bucket)
-
-
 def test_a_record_that_was_never_made_does_not_lead_anywhere(bucket: str, machine: Machine) -> None:
     history = machine().history
     three(history)

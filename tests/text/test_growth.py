@@ -10,6 +10,7 @@ import pytest
 from memory_v2.models.offline.naming import terms_of
 from memory_v2.models.offline.topics import is_aside, sentences
 from memory_v2.operations.split import times_of
+from memory_v2.text.kept import kept
 from memory_v2.text.negation import denied
 from memory_v2.text.statement import Lines
 from memory_v2.tree.block import Block
@@ -42,6 +43,10 @@ FORMS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "rules": ("---\n", lambda text: Lines(text.split("\n")).statement(3, 4)),
     "headings": ("# a\n", lambda text: _lines_of(parse_page("log", text))),
     "lines that repeat": ("- a\n", lambda text: gathered(_imported(text[4:]), [_imported(text)])),
+    "lines that change by turns": (
+        "a\nb\nc\n",
+        lambda text: kept(text.split("\n"), text.replace("b", "d").split("\n")),
+    ),
     "blanks behind a heading": ("\t", lambda text: Block(f"# a{text}b", "heading", 1).words),
     "line ends above a heading": ("\r\n", lambda text: heading_at(Block(f"{text}a\r\n==\r\n", "heading", 1), 2)),
 }

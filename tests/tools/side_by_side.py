@@ -261,8 +261,9 @@ def tables() -> str:
         f"{len(rows)} commands were compared: {len(rows) - len(different)} answers are the same, these are not:",
         "",
     ]
-    lines += ["| command | why Silica answers otherwise |", "|---|---|"]
-    lines += [f"| {_command(row)} | {row.why} |" for row in different]
+    lines += ["| why Silica answers otherwise | commands |", "|---|---|"]
+    for why in dict.fromkeys(row.why for row in different):
+        lines.append(f"| {why} | {'<br>'.join(_command(row) for row in different if row.why == why)} |")
     return "\n".join(lines)
 
 

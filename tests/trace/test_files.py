@@ -19,8 +19,6 @@ from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply, ToolCall
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.settings import Limits
-from memory_v2.storage.base import ANY, Expected
-from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.trace.recorded import RecordedModel
 from memory_v2.trace.recording import FORMAT, Trace, Traces, load_trace
@@ -66,39 +64,6 @@ OPERATIONS: dict[str, Callable[[Memory], Any]] = {
 }
 
 
-@pytest.mark.parametrize(("kind", "operation"), OPERATIONS.items(), ids=OPERATIONS.keys())
-def test_an_operation_leaves_one_trace_and_tells_its_name(
-    memory: Memory, tmp_path: Path, kind: str, operation: Callable[[Memory], Any]
-) -> None:
-    memory.write("The garden grows.", "garden")
-    before = memory.traces()
-    result = operation(memory)
-    assert memory.traces() == [*before, result.trace]
-    assert [file.name for file in files(tmp_path)] == [f"{name}.jsonl" for name in memory.traces()]
-    trace = memory.trace(result.trace)
-    assert (trace.name, trace.events[0]["event"], trace.events[-1]["event"]) == (result.trace, "begin", "end")
-    assert trace.events[0]["operation"] in kind.replace("append", "write")
-    assert re.fullmatch(r"2026\d{4}T\d{12}-[a-z]+-[0-9a-f]{10}", result.trace)
-
-
-def test_looking_leaves_none(memory: Memory) -> None:
-    memory.write(FACT)
-    memory.read()
-    memory.list_files()
-    memory.graph()
-    memory.check()
-    assert len(memory.traces()) == 1
-
-
-def test_the_first_write_to_a_folder_that_is_not_there_leaves_one_too(tmp_path: Path) -> None:
-    memory = Memory.open(tmp_path / "not" / "there")
-    assert memory.traces() == []
-    result = memory.write(FACT)
-    assert memory.traces() == [result.trace]
-    assert memory.trace().of("begin")[0]["arguments"] == {"text": FACT, "mode": "update"}
-    assert (tmp_path / "not" / "there" / ".metadata" / "traces" / f"{result.trace}.jsonl").is_file()
-
-
 def test_an_operation_that_fails_leaves_one_that_says_why(memory: Memory) -> None:
     memory.storage.write("memory", b"# Memory\n")
     with pytest.raises(NotAllowed):
@@ -111,18 +76,6 @@ def test_an_operation_that_fails_leaves_one_that_says_why(memory: Memory) -> Non
     ]
     assert [event["event"] for event in trace.events] == ["begin", "error", "end"]
     assert [name.split("-")[1] for name in memory.traces()] == ["merge", "write"]
-
-
-def test_a_commit_that_fails_is_not_on_record_as_one(tmp_path: Path) -> None:
-    class Full(VolatileStorage):
-        def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
-            raise StorageError("the disk is full")
-
-    memory = Memory(Full(clock, tmp_path), now=clock)
-    with pytest.raises(StorageError):
-        memory.write(FACT)
-    trace = memory.trace()
-    assert (trace.of("commit"), trace.of("error")[0]["kind"]) == ([], "StorageError")
 
 
 def test_an_operation_that_is_interrupted_leaves_one_with_what_was_asked(tmp_path: Path) -> None:
@@ -314,15 +267,6 @@ def test_none_are_kept_where_none_are_wanted(tmp_path: Path) -> None:
     assert memory.traces() == []
 
 
-def test_none_are_kept_where_there_is_no_place_for_them() -> None:
-    memory = Memory(VolatileStorage(clock), now=clock)
-    assert memory.write(FACT).trace == ""
-    assert memory.traces() == []
-    for look in (memory.trace, memory.replay):
-        with pytest.raises(NotAllowed, match="traces"):
-            look()
-
-
 # where it cannot be written
 
 
@@ -374,14 +318,6 @@ def test_a_trace_is_found_by_its_name_by_a_part_of_it_and_as_the_last(tmp_path: 
     assert [traces.find(given) for given in (names[0], "search", names[2][-6:], "last")] == [*names, names[2]]
 
 
-def test_a_whole_name_is_found_also_where_it_is_part_of_another(tmp_path: Path) -> None:
-    traces = Traces(tmp_path, 100)
-    name = keep(traces)
-    (tmp_path / f"{name}.jsonl").rename(tmp_path / "copy.jsonl")
-    (tmp_path / "copy of copy.jsonl").write_bytes((tmp_path / "copy.jsonl").read_bytes())
-    assert traces.find("copy") == "copy"
-
-
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -417,13 +353,6 @@ def test_those_of_one_moment_stand_in_the_order_in_which_they_were_kept(tmp_path
     names = [keep(traces, operation=kind) for kind in ("write", "search", "merge", "check") * 5]
     assert traces.names() == names
     assert traces.find("last") == names[-1]
-
-
-def test_traces_of_the_local_disk_are_no_pages_and_no_strays(tmp_path: Path) -> None:
-    memory = Memory(LocalStorage(tmp_path), now=clock)
-    memory.write(FACT)
-    assert memory.traces()
-    assert (memory.storage.list_files(), memory.storage.ignored_files(), memory.check()) == (["memory"], [], [])
 
 
 # files that are no traces

@@ -91,17 +91,6 @@ def test_an_answer_is_the_same_in_all_its_parts(tmp_path: Path) -> None:
     assert [model.respond(conversation) for conversation in seen] == answers
 
 
-def test_what_was_recorded_twice_is_played_twice_in_order(tmp_path: Path) -> None:
-    first, pages = record(tmp_path / "first", AT_ONCE)
-    second, others = record(tmp_path / "second", AT_THE_END)
-    model = RecordedModel([*first, *second])
-    for expected in (pages, others):
-        memory = tree(model)
-        assert memory.write(FACT).degraded == ""
-        assert stored(memory) == expected
-    assert pages != others
-
-
 def test_each_answer_is_given_once_however_many_ask_at_once(tmp_path: Path) -> None:
     events: list[Event] = []
     for number in range(40):
@@ -178,25 +167,6 @@ CHANGES: dict[str, tuple[Callable[[list[Event]], tuple[str, str]], str]] = {
     "the day": (_day, "message 1"),
     "a page that was read": (_returned, "message 3"),
 }
-
-
-@pytest.mark.parametrize(("change", "where"), CHANGES.values(), ids=CHANGES.keys())
-def test_whatever_has_changed_since_is_noticed_and_shown(
-    tmp_path: Path, change: Callable[[list[Event]], tuple[str, str]], where: str
-) -> None:
-    events, _ = record(tmp_path, LOOK, AT_ONCE)
-    recorded, asked = change(events)
-    memory = tree(RecordedModel(events))
-    before = stored(memory)
-    with pytest.raises(NotRecorded) as raised:
-        memory.write(FACT)
-    told = str(raised.value)
-    assert told.startswith(where)
-    assert told.endswith("record it again")
-    assert recorded in told
-    assert asked in told
-    assert len(told) < 1_000
-    assert stored(memory) == before
 
 
 @pytest.mark.parametrize(
@@ -313,22 +283,6 @@ def recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             memory.search("pytest")
         shutil.copytree(tmp_path / name / ".metadata" / "traces", tmp_path / "recordings", dirs_exist_ok=True)
     return tmp_path / "recordings"
-
-
-def test_a_folder_of_recordings_is_a_model(recordings: Path, tmp_path: Path) -> None:
-    memory = Memory.open(tmp_path / "second", f"recorded:{recordings}")
-    assert memory.write(FACT).decided_by == "recorded:recordings"
-    results = memory.search("pytest")
-    assert (results[0].excerpt, results.decided_by) == (FACT, "recorded:recordings")
-    assert (tmp_path / "second" / "memory.md").read_bytes() == (tmp_path / "first" / "memory.md").read_bytes()
-
-
-def test_one_recording_is_a_model(recordings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (file,) = (f for f in recordings.iterdir() if b"Another fact." in f.read_bytes())
-    monkeypatch.setenv("SILICA_MEMORY_MODEL", f"recorded:{file}")
-    memory = Memory.open(tmp_path / "second")
-    assert memory.write("Another fact.").decided_by == f"recorded:{file.name}"
-    assert (tmp_path / "second" / "memory.md").read_bytes() == (tmp_path / "other" / "memory.md").read_bytes()
 
 
 @pytest.mark.parametrize(

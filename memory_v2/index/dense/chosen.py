@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memory_v2.index.dense.installed import HOW, WrongModel, missing
@@ -49,16 +50,27 @@ class Dense:
         if not self.is_installed:
             return None
         try:
-            from memory_v2.index.dense.encoder import load_encoder
-            from memory_v2.index.dense.meaning import Meaning
+            from memory_v2.index.dense import encoder, meaning
         except ImportError as error:
             self.problem = f"searched by words only, as a package fails to load ({error}): {HOW}"
             return None
         try:
-            return Meaning(self._encoder or load_encoder(), store)
+            return meaning.Meaning(self._encoder or encoder.load_encoder(), store)
         except (OSError, WrongModel) as error:
             self.problem = f"searched by words only, as the model cannot be used ({error}): {HOW} --force-reinstall"
             return None
+
+    def of_sentences(self) -> Callable[[str], Sequence[float]] | None:
+        """What gives the vector of a whole text; `None` if it cannot be loaded."""
+        if missing():
+            return None
+        try:
+            from memory_v2.index.dense.sentences import sentence_vector
+
+            sentence_vector("")
+        except (ImportError, OSError, WrongModel):
+            return None
+        return sentence_vector
 
     def forget(self) -> None:
         """Forgets what is held in memory of the vectors, which were erased."""

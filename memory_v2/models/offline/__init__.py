@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from memory_v2.models.base import AssistantMessage, Conversation, Reply, ToolCall, ToolResult
-from memory_v2.models.briefs import ConsolidateBrief, GradeBrief, RouteBrief, SearchBrief, SplitBrief, WriteBrief
+from memory_v2.models.briefs import ConsolidateBrief, RouteBrief, SearchBrief, SplitBrief, WriteBrief
 from memory_v2.tree.numbers import show_numbers
 
 
@@ -21,8 +21,6 @@ class OfflinePlanner:
         match conversation.brief:  # each kind imports what it needs: a search must not wait for what a split needs
             case RouteBrief() as brief:
                 calls = _left(brief)
-            case GradeBrief() as brief:
-                calls = _graded(brief)
             case WriteBrief() as brief:  # or a `ConsolidateBrief`, which is one too
                 calls = _filed(brief, conversation, plain)
             case SplitBrief() as brief:
@@ -59,15 +57,3 @@ def _left(brief: RouteBrief) -> tuple[ToolCall, ...]:
     """The call that leaves everything unsorted."""
     numbers = show_numbers(range(1, len(brief.texts) + 1), "e")
     return (ToolCall("leave", {"notes": numbers, "why": "no rule says where they belong"}),)
-
-
-def _graded(brief: GradeBrief) -> tuple[ToolCall, ...]:
-    """The calls that say of each line what its words hint at."""
-    found: dict[str, list[int]] = {}
-    for number, line in enumerate(brief.lines, 1):
-        for category in line.guesses:
-            found.setdefault(category, []).append(number)
-    return tuple(
-        ToolCall("grade", {"lines": show_numbers(numbers, "i"), "category": category})
-        for category, numbers in found.items()
-    )

@@ -14,6 +14,8 @@ MAX_TERMS = 60
 """How many terms of a text are compared: its most telling ones. The others are many and say little."""
 MAX_COMPARED = 240
 """How many texts are compared with each other; of more, an evenly spaced sample is, and the others join it."""
+EQUAL = 1e-9
+"""Up to which cost texts say the same, and stay together however many groups there may be."""
 ROUNDS = 4
 """How often each text may move to the group that it is closest to; few move after that."""
 
@@ -41,7 +43,7 @@ def weighted(texts: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
             if spread[term] > 1
         }
         best = sorted(weights, key=lambda term: (-weights[term], term))[:MAX_TERMS]
-        found.append(_unit({term: weights[term] for term in best if weights[term] > 0}))
+        found.append(unit({term: weights[term] for term in best if weights[term] > 0}))
     return found
 
 
@@ -70,10 +72,10 @@ def _merged(points: Sequence[Point], count: int) -> list[list[int]]:
                 cost = weights[a] * weights[b] / (weights[a] + weights[b]) * apart
             costs[a][b] = costs[b][a] = cost
     nearest = {place: _nearest(costs[place], members, place) for place in members}
-    while len(members) > max(count, 1):
+    while len(members) > 1:
         cost, a = min((nearest[place][0], place) for place in members)
         b = nearest[a][1]
-        if math.isinf(cost):
+        if math.isinf(cost) or (len(members) <= count and cost > EQUAL):
             break
         joined = weights[a] + weights[b]
         for other in members:
@@ -122,7 +124,7 @@ def _middles(points: Sequence[Point], homes: Mapping[int, int], count: int) -> d
             sums[home][term] = sums[home].get(term, 0.0) + weight * points[place].weight
     found: dict[str, list[tuple[int, float]]] = {}
     for number, each in enumerate(sums):
-        for term, weight in _unit(each).items():
+        for term, weight in unit(each).items():
             found.setdefault(term, []).append((number, weight))
     return found
 
@@ -138,7 +140,8 @@ def _closest(point: Point, middles: Mapping[str, Sequence[tuple[int, float]]], h
     return min(near, key=lambda number: (-near[number], number != home, number))
 
 
-def _unit(terms: Mapping[str, float]) -> dict[str, float]:
+def unit(terms: Mapping[str, float]) -> dict[str, float]:
+    """The same direction at length 1; nothing where there is none."""
     length = math.sqrt(_dot(terms, terms))
     return {term: weight / length for term, weight in terms.items()} if length else {}
 

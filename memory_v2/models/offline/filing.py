@@ -63,7 +63,7 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
     looks = {view.page.path: Look(view.page) for view in brief.pages if view.page.piece is None}
     catalogue = Catalogue(brief.tree)
     subject = Subject(brief, looks, brief.blocks, catalogue)
-    if (document := _introduction(brief, subject)) is not None:
+    if subject.page(by_name=True) is None and (document := read_introduction(brief)) is not None:
         return (create_page(document, everything),)
     path = _page_for(brief, looks, subject, catalogue)
     page = next((view.page for view in brief.pages if view.page.path == path), None)
@@ -74,13 +74,6 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
         heading, after = section
         return (nothing_new([1], page.path, heading), place(page.path, everything[1:], after))
     return (place(page.path, everything, _position(brief, page) or _above_other_days(brief, page)),)
-
-
-def _introduction(brief: WriteBrief, subject: Subject) -> Document | None:
-    """The page to be created for a note about something new, unless the note names a page that there is."""
-    known = [*(readable(view.page.body) for view in brief.pages), *(hit.text for hit in brief.places)]
-    document = read_introduction(brief, known)
-    return document if document and subject.page(by_name=True) is None else None
 
 
 def _whole_on_a_page(brief: WriteBrief) -> dict[int, tuple[str, int]]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from memory_v2.models.briefs import SplitBrief
-from memory_v2.text.dates import find_dates, named_span
-from memory_v2.text.lists import fillers, read_words, stopwords
+from memory_v2.text.dates import find_dates, is_month, named_span
+from memory_v2.text.lists import fillers, read_words, stopwords, weekdays
 from memory_v2.text.plain import plain
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.speakers import speakers
@@ -26,6 +26,12 @@ MAX_TERMS = 6
 """How many terms follow the title of a document that has neither a heading nor a sentence."""
 HEADING_WEIGHT = 3
 """How often a term of a heading counts."""
+LEAST_TEXTS = 4
+"""From how many texts on a term must stand in two of them to be one of all."""
+PAIR = 1.2
+"""What two words beside each other count, if others have neither of them: more than one of them alone."""
+TOLD_ALREADY = 0.3
+"""What a text counts for a further term, relative to one that has none of the terms before it."""
 _NOT_PROSE = frozenset(["fence", "code", "table", "html", "front matter", "rule", "piece"])
 _SURFACE = re.compile(r"[^\W_][\w'’+#.-]*[\w+#]|[^\W_]")
 _LABEL = re.compile(r"([^\W\d_][\w-]{0,30})[\"*_`]{0,3}:(?=\s|[\"*_`])")
@@ -51,23 +57,31 @@ class Terms:
         self._spread = _spread(self._terms)
 
     def telling(self, part: Iterable[int], most: int = 6) -> list[str]:
-        """The terms that are frequent in the texts at these places and rare in the others, most telling first, spelled
-        as in the text."""
+        """The terms that most of the texts at these places have and few others, most telling first, spelled as in the
+        text. Each further one is rather of texts that have none of those before it."""
         places = list(part)
-        inside, terms = [self._texts[place] for place in places], [self._terms[place] for place in places]
+        inside, terms = [self._texts[place] for place in places], [set(self._terms[place]) for place in places]
         told, total = _spread(terms), len(self._texts)
-        own = Counter(term for each in terms for term in each)
         names = _speaker_stems(inside) | _labels(inside)
-        scores = {
-            term: count
-            * math.log((1 + total) / (1 + self._spread[term] - told[term]))
-            * (2.0 if len(term) > 1 else 1.0)
-            for term, count in own.items()
-            if told[term] > 1 or len(inside) < 4 or len(term) > 1
-            if not names.intersection(term) and (count > 1 or len(own) < 40)
+        single = {term: math.log((1 + total) / (0.5 + self._spread[term] - count)) for term, count in told.items()}
+        rarity = {
+            term: PAIR * sum(single[(part,)] for part in term) / len(term) if len(term) > 1 else worth
+            for term, worth in single.items()
+            if (told[term] > 1 or len(inside) < LEAST_TEXTS) and not names.intersection(term)
         }
-        ranked = sorted(scores, key=lambda term: (-scores[term], term))
-        return _distinct(ranked, surfaces_of(inside), most)
+        left = dict.fromkeys(range(len(terms)), 1.0)
+        chosen: list[Term] = []
+        while rarity and len(chosen) < most:
+            worth = dict.fromkeys(rarity, 0.0)
+            for place, has in enumerate(terms):
+                for term in has & rarity.keys():
+                    worth[term] += left[place] * rarity[term]
+            best = min(rarity, key=lambda term: (-worth[term], term))
+            chosen.append(best)
+            for place, has in enumerate(terms):
+                left[place] *= TOLD_ALREADY if best in has else 1.0
+            rarity = {term: worth for term, worth in rarity.items() if not set(term).intersection(best)}
+        return _distinct(chosen, surfaces_of(inside), most)
 
 
 class Names:
@@ -152,7 +166,7 @@ def texts_of(blocks: Iterable[Block]) -> list[str]:
     return [readable(block.content) for block in blocks]
 
 
-def _spread(texts: Iterable[Sequence[Term]]) -> Counter[Term]:
+def _spread(texts: Iterable[Iterable[Term]]) -> Counter[Term]:
     """How many of the texts have each term."""
     return Counter(term for terms in texts for term in set(terms))
 
@@ -175,7 +189,8 @@ def terms_of(text: str) -> list[Term]:
 
 
 def _says(word: str) -> bool:
-    return (len(word) > 2 or has_cjk(word)) and not word[0].isdigit()
+    is_of_a_time = is_month(word) or word in weekdays()
+    return (len(word) > 2 or has_cjk(word)) and not (word[0].isdigit() or is_of_a_time)
 
 
 def _speaker_stems(texts: Sequence[str]) -> frozenset[str]:

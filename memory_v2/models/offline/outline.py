@@ -1,28 +1,22 @@
-"""The structure of a page: its sections, its days, and its recurring subjects."""
+"""The structure of a page: its sections, its days, and what on it hangs together."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
 
-from memory_v2.models.offline.naming import common_stems
+from memory_v2.models.offline.naming import undated
 from memory_v2.text.dates import Span, leading_date
-from memory_v2.text.lists import fillers, stopwords
-from memory_v2.text.speakers import speaker
-from memory_v2.text.words import stem, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.headings import Outline
+from memory_v2.tree.source import is_source_line
 
 MAX_SECTION_SHARE = 0.8
 """Limits one section, as a share of the page: a larger one is nearly the page, so its own sections are used instead."""
-MIN_MENTIONS = 3
-"""The least blocks that must name a subject for it to be recurring: two may be chance."""
-
-_NAMED = re.compile(r"(?<![.!?:]\s)(?<=[\w,;)'’\"] )[A-ZÀ-ÖØ-Þ][\w'’.-]*\w")
-_MARKED = re.compile(r"\*\*([^*\n]{2,40}?)(?<![:：])\*\*(?!\s*[:：])|`([^`\n]{2,40})`")
+_LEADS = frozenset(["paragraph", "item"])
+_LED = frozenset(["item", "fence", "code", "table", "quote"])
+_NUMBER = re.compile(r"[ \t]*\d{1,9}[.)][ \t]")
 
 
 @dataclass(frozen=True)
@@ -63,40 +57,76 @@ def _sections_at(blocks: Sequence[Block], body: Sequence[int], level: int) -> li
 
 
 def dated_runs(blocks: Sequence[Block], body: Sequence[int]) -> list[tuple[Span, tuple[int, ...]]]:
-    """Runs of blocks in order, each with the date at its start. Blocks before the first date are left out, and so is a
-    section without a date beside the one with the date."""
+    """Runs of blocks in order, each with the day that it begins with. A heading and a line that is nothing but a day
+    are for what follows, up to the next day or section; any other block that begins with its day is for itself and
+    what hangs together with it. What is of no day is in no run."""
     runs: list[tuple[Span, list[int]]] = []
-    level, is_dated = 0, False
+    level, is_open = 0, False
+    ends = together(blocks)
     for number in body:
         block = blocks[number - 1]
-        span = leading_date(readable(block.words))
+        span = leading_date(said := readable(block.words))
         if span is not None:
             runs.append((span, [number]))
-            level, is_dated = block.level, True
+            level, is_open = block.level, block.kind == "heading" or not undated(said).strip(" \t*_:#—–-")
         elif block.kind == "heading" and block.level <= level:
-            is_dated = False
-        elif is_dated:
+            is_open = False
+        elif runs and (is_open or number <= ends[runs[-1][1][-1]]):
             runs[-1][1].append(number)
     return [(span, tuple(numbers)) for span, numbers in runs]
+
+
+def together(blocks: Sequence[Block]) -> list[int]:
+    """The last block of what hangs together from each block on, by number: a numbered list, a quoted text, a line with
+    the list, code, table or quotation that it leads into; and the source line below."""
+    ends = list(range(len(blocks) + 1))
+    for number in range(len(blocks) - 1, 0, -1):
+        block, following = blocks[number - 1], blocks[number]
+        leads = block.kind in _LEADS and readable(block.content).rstrip(" *_").endswith((":", "："))
+        is_run = block.kind == following.kind and (
+            block.kind == "quote" or (_is_numbered(block) and _is_numbered(following))
+        )
+        is_attached = following.kind in _LED and not block.text.endswith(("\n\n", "\r\n\r\n"))
+        if is_source_line(following):
+            ends[number] = number + 1
+        elif is_run:
+            ends[number] = ends[number + 1]
+        elif following.kind in _LED and (leads or (block.kind == "paragraph" and is_attached)):
+            ends[number] = ends[_last_alike(blocks, number + 1)]
+    return ends
+
+
+def _last_alike(blocks: Sequence[Block], number: int) -> int:
+    """The last of the neighbours of one kind that begin with a block."""
+    kind = blocks[number - 1].kind
+    while number < len(blocks) and blocks[number].kind == kind:
+        number += 1
+    return number
+
+
+def _is_numbered(block: Block) -> bool:
+    return block.kind == "item" and _NUMBER.match(block.content) is not None
 
 
 def find_units(
     blocks: Sequence[Block], body: Sequence[int], full: float, size: Callable[[Sequence[int]], int]
 ) -> list[tuple[int, ...]]:
-    """What moves as one: a section of at most `full` bytes, or else a block, with the headings directly above it."""
-    outline = Outline(blocks)
+    """What moves as one: a section, or what hangs together, of at most `full` bytes, or else a block, with the headings
+    directly above it."""
+    outline, ends = Outline(blocks), together(blocks)
     units: list[tuple[int, ...]] = []
     waiting: list[int] = []
     done = 0
     for number in body:
         if number <= done:
             continue
-        section = range(number, outline.ends[number] + 1)
-        if len(section) > 1 and size(section) > full:
+        section = range(number, (outline.ends[number] if outline.levels[number] else ends[number]) + 1)
+        if outline.levels[number] and len(section) > 1 and size(section) > full:
             waiting.append(number)
         elif _ends_text(blocks, number) and units and not waiting:
             units[-1] += (number,)
         else:
+            section = section if size(section) <= full else range(number, number + 1)
             units.append((*waiting, *section))
             waiting, done = [], section[-1]
     return [*units, tuple(waiting)] if waiting else units
@@ -105,55 +135,3 @@ def find_units(
 def _ends_text(blocks: Sequence[Block], number: int) -> bool:
     """Whether a block is a rule below a text."""
     return blocks[number - 1].kind == "rule" and number > 1 and blocks[number - 2].kind != "rule"
-
-
-def recurring_subjects(
-    blocks: Sequence[Block], units: Sequence[tuple[int, ...]], known: frozenset[str]
-) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Recurring names and terms, most frequent first, each with its blocks; what moves as one belongs to the most
-    frequent subject that it names.
-
-    Conversations are not divided, because a speaker is not a subject. Neither are the subjects of the whole page, whose
-    stems are in `known`.
-    """
-    texts = [[readable(blocks[n - 1].content) for n in unit if blocks[n - 1].kind != "heading"] for unit in units]
-    if sum(1 for unit in texts for text in unit if speaker(text)) > 0.5 * sum(map(len, texts)):
-        return
-    named = [_named_in("\n".join(unit)) for unit in texts]
-    spread = Counter(stemmed for terms in named for stemmed in terms)
-    most = max(MIN_MENTIONS, 0.6 * len(texts))
-    left = {s: c for s, c in spread.items() if c >= MIN_MENTIONS and s not in known and c <= most}
-    naming: dict[str, list[int]] = {stemmed: [] for stemmed in left}
-    for place, terms in enumerate(named):
-        for stemmed in left.keys() & terms:
-            naming[stemmed].append(place)
-    waiting = set(range(len(units)))
-    queue = [(-count, subject) for subject, count in left.items()]
-    heapify(queue)
-    while queue:
-        count, subject = heappop(queue)
-        if -count > left[subject]:  # others have taken some of its blocks since
-            if left[subject] >= MIN_MENTIONS:
-                heappush(queue, (-left[subject], subject))
-            continue
-        places = [place for place in naming[subject] if place in waiting]
-        forms = Counter(named[place][subject] for place in naming[subject])
-        yield min(forms, key=lambda f: (-forms[f], f)), tuple(sorted(n for place in places for n in units[place]))
-        waiting.difference_update(places)
-        for stemmed in (s for place in places for s in left.keys() & named[place]):
-            left[stemmed] -= 1
-
-
-def _named_in(text: str) -> dict[str, str]:
-    """The names in a text and capitalised words at its start: stem → spelling."""
-    found = _NAMED.findall(text) + [bold or code for bold, code in _MARKED.findall(text)]
-    opening = [word for word in re.findall(r"[^\W_][\w'’+-]*", text)[:3] if word[:1].isupper()]
-    names: dict[str, str] = {}
-    for form in [*opening, *found]:
-        plain_words = words(form)
-        if len(plain_words) != 1 or plain_words[0] in stopwords() or plain_words[0] in fillers():
-            continue
-        stemmed = stem(plain_words[0])
-        if stemmed not in common_stems() and len(stemmed) > 2 and not stemmed[0].isdigit():
-            names.setdefault(stemmed, form.strip(".'’-"))
-    return names

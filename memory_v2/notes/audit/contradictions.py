@@ -18,14 +18,14 @@ from memory_v2.notes.audit.context import AuditContext, is_index, is_log, stem_o
 from memory_v2.notes.audit.findings import Finding
 from memory_v2.notes.classify import is_closed
 from memory_v2.notes.digest import amount
-from memory_v2.notes.extract import Extracted
+from memory_v2.notes.extract import Extracted, states_amount
 from memory_v2.notes.languages import bare, says
-from memory_v2.notes.measures import Reading, is_goal_or_rate, readings
+from memory_v2.notes.measures import Reading, readings
 from memory_v2.notes.note import Item, Note
 from memory_v2.text.contradictions import Said, Statement, contradictions, stated, subject_of
 from memory_v2.text.dates import is_month
 from memory_v2.text.lists import headings
-from memory_v2.text.words import content_words, normal, stem, words
+from memory_v2.text.words import content_words, normal, stem
 
 
 def differing(context: AuditContext) -> Iterator[Finding]:
@@ -73,8 +73,6 @@ def _above(note: Note, item: Item) -> tuple[str, ...]:
 _FIELDS = ("markers", "titles", "headings", "units", "increments", "totals", "changes")
 NEWEST = 200
 """How many of the newest points of a series are looked at: the number that holds is among them."""
-SHORT = 8
-"""How many words a line has at most that states a number without a label or heading that says so."""
 NEAR = 0.1
 """How far from `~100` a number may be that agrees with it, as a share."""
 _LABEL = re.compile(r"([^:：(（]*)[:：]")
@@ -145,7 +143,7 @@ def _finding(one: Measurement, newest: Measurement) -> Finding:
 
 def _measurements(context: AuditContext) -> Iterator[Measurement]:
     for one in context.extracted:
-        if one.category == "metrics" and _is_stated(one):
+        if one.category == "metrics" and states_amount(one):
             around = content_words(" ".join((*one.headings, one.text)))
             names = {stem(word) for reading in one.readings for word in bare(reading.name).split()}
             subject = frozenset(word for word in around if word not in names and _is_name(word))
@@ -155,13 +153,6 @@ def _measurements(context: AuditContext) -> Iterator[Measurement]:
             for reading in one.readings:
                 of_line = own & label if line.startswith(reading.name) else own
                 yield Measurement(reading, one, subject, frozenset() if one.grade == "marker" else of_line)
-
-
-def _is_stated(one: Extracted) -> bool:
-    """Whether a line states how much there is: a label or a heading says so, or it says nothing else."""
-    if any(map(is_goal_or_rate, (one.text, *one.headings[-1:]))):
-        return False
-    return one.grade != "keyword" or (len(words(one.text)) <= SHORT and not one.text.rstrip().endswith(("?", "？")))
 
 
 def _is_name(word: str) -> bool:

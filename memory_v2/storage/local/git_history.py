@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory_v2.errors import SilicaError, StorageError
-from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, PageChange, Revision, pages_since
+from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, PageChange, Revision, Rules, pages_since
 from memory_v2.storage.local.disk import (
     advice,
     explained,
@@ -31,8 +31,18 @@ from memory_v2.storage.local.disk import (
     reading,
     sync_folder,
 )
-from memory_v2.storage.local.git_message import read_message
-from memory_v2.storage.local.git_objects import ObjectWriter, damaged_pack, restore
+from memory_v2.storage.local.git_objects import (
+    FILE,
+    ObjectWriter,
+    damaged_pack,
+    file_of,
+    files_below,
+    files_in,
+    find_blob,
+    is_kept,
+    path_of,
+    restore,
+)
 from memory_v2.storage.local.git_repository import (
     BRANCH,
     CHECKED_OUT,
@@ -40,14 +50,13 @@ from memory_v2.storage.local.git_repository import (
     check_files,
     make_repository,
     new_commit,
+    read_message,
     sweep,
     unlock,
 )
-from memory_v2.storage.local.git_trees import FILE, file_of, files_below, files_in, find_blob, is_kept, path_of
 from memory_v2.tree.path import ENTRIES, is_entry
 
 if TYPE_CHECKING:
-    from memory_v2.storage.history import Rules
     from memory_v2.storage.local.git_rewrite import GitRewrite
 
 FOLDER = "history.git"
@@ -348,11 +357,14 @@ class GitHistory:
     def _objects(self) -> ObjectWriter:
         return ObjectWriter(self._repo.object_store, self._place)
 
-    def _object(self, object_id: bytes) -> Any:
-        """The object of this id. Raises `KeyError` if there is none."""
+    def _object(self, object_id: bytes, kind: bytes = b"") -> Any:
+        """The object of this id. Raises `KeyError` if there is none, or it is not of this kind."""
         name = object_id.decode("ascii")
         check_file(self._place, self._place / "objects" / name[:2] / name[2:])
-        return self._repo.object_store[object_id]
+        found = self._repo.object_store[object_id]
+        if kind and found.type_name != kind:
+            raise KeyError(object_id)
+        return found
 
     def _despite_locks(self, act: Callable[[], Answer]) -> Answer:
         """Returns the result of `act`. If a dead process left locks behind, removes them and tries once more."""
@@ -393,20 +405,10 @@ class GitHistory:
         return ""
 
     def _commit(self, commit_id: bytes | None) -> Any:
-        from dulwich.objects import Commit
-
-        commit = self._object(commit_id or b"")
-        if not isinstance(commit, Commit):
-            raise KeyError(commit_id)
-        return commit
+        return self._object(commit_id or b"", b"commit")
 
     def _tree(self, tree_id: bytes) -> Any:
-        from dulwich.objects import Tree
-
-        tree = self._object(tree_id)
-        if not isinstance(tree, Tree):
-            raise KeyError(tree_id)
-        return tree
+        return self._object(tree_id, b"tree")
 
     def _data(self, blob_id: bytes) -> bytes:
         data: bytes = self._object(blob_id).as_raw_string()

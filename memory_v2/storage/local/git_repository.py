@@ -1,9 +1,11 @@
-"""The git repository of a history: its refs and commits, and its folder, made whole and swept of what a killed process
-left in it."""
+"""The git repository of a history: its refs, its commits and their messages, and its folder, made whole and swept of
+what a killed process left in it."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import time
 from contextlib import suppress
@@ -11,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_v2.errors import StorageError
-from memory_v2.storage.history import HistoryDamaged, Revision
+from memory_v2.storage.history import EXTERNAL, HistoryDamaged, Revision
 from memory_v2.storage.local.disk import (
     expect_regular,
     is_temporary,
@@ -20,8 +22,72 @@ from memory_v2.storage.local.disk import (
     make_folder,
     sync_folder,
 )
-from memory_v2.storage.local.git_message import message_of
 from memory_v2.storage.local.git_objects import UNFLUSHED
+
+TEXT = "Text:"
+"""The line before the text of a write, each line of which is marked as quoted."""
+TEXT_AS_JSON = "Text as JSON:"
+"""The same for a text with a null character, at which git would end the message."""
+QUOTED = "> "
+
+_TRAILER = re.compile(r"^(Operation|Decided-by|Degraded|Undoes): (.*)$")
+
+
+def message_of(revision: Revision) -> str:
+    """The commit's message, as git shows it."""
+    lines = revision.in_lines
+    trailers = (
+        ("Operation", lines.operation),
+        ("Decided-by", lines.decided_by),
+        ("Degraded", lines.degraded),
+        ("Undoes", lines.undoes),
+    )
+    why = "\n".join(f"- {why}" for why in lines.why)
+    named = "\n".join(f"{name}: {value}" for name, value in trailers if value)
+    return "\n\n".join(filter(None, [f"{lines.kind}: {lines.summary}", why, _quoted(lines.text), named])) + "\n"
+
+
+def read_message(message: str) -> Revision:
+    """The revision whose message `message_of` wrote; a commit that somebody else made has its first line only."""
+    first, _, rest = message.partition("\n")
+    kind, colon, summary = first.partition(": ")
+    parts = [part for part in rest.strip("\n").split("\n\n") if part]
+    text = next((part for part in parts if part.startswith((f"{TEXT}\n", f"{TEXT_AS_JSON}\n"))), "")
+    paragraphs = [part.strip().splitlines() for part in parts if part != text]
+    trailers: dict[str, str] = {}
+    if paragraphs and all(_TRAILER.match(line) for line in paragraphs[-1]):
+        trailers = {match[1]: match[2] for line in paragraphs.pop() if (match := _TRAILER.match(line))}
+    return Revision(
+        kind=kind if colon else EXTERNAL,
+        summary=summary if colon else first,
+        operation=trailers.get("Operation", ""),
+        decided_by=trailers.get("Decided-by", ""),
+        degraded=trailers.get("Degraded", ""),
+        undoes=trailers.get("Undoes", ""),
+        why=tuple(line.removeprefix("- ") for part in paragraphs for line in part),
+        text=_unquoted(text),
+    )
+
+
+def _quoted(text: str) -> str:
+    """A text as one paragraph of a message."""
+    if not text:
+        return ""
+    if "\0" in text:
+        return f"{TEXT_AS_JSON}\n{json.dumps(text, ensure_ascii=False)}"
+    return "\n".join([TEXT, *(f"{QUOTED}{line}" for line in text.split("\n"))])
+
+
+def _unquoted(paragraph: str) -> str:
+    """The text that `_quoted` made a paragraph of."""
+    first, _, rest = paragraph.partition("\n")
+    if first == TEXT_AS_JSON:
+        try:
+            return str(json.loads(rest))
+        except ValueError:  # somebody has edited the message
+            return rest
+    return "\n".join(line.removeprefix(QUOTED) for line in rest.split("\n"))
+
 
 BRANCH = b"refs/heads/main"
 CHECKED_OUT = b"refs/silica/checked-out"

@@ -17,9 +17,8 @@ from typing import Any, TypeVar
 from memory_v2.storage.format import REPAIR
 from memory_v2.storage.history import Extent, HistoryDamaged, Revision, Rules
 from memory_v2.storage.local.disk import replace_bytes, sync_folder
-from memory_v2.storage.local.git_message import message_of, read_message
 from memory_v2.storage.local.git_objects import UNFLUSHED, ObjectWriter
-from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT, new_commit
+from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT, message_of, new_commit, read_message
 from memory_v2.storage.names import SUFFIX
 
 _BY_GIT = ("logs", "lost-found", "packed-refs", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "COMMIT_EDITMSG", "gc.log")

@@ -34,9 +34,8 @@ from memory_v2.storage.local.disk import (
     sync_folder,
     to_system,
 )
-from memory_v2.storage.local.marks import FolderMarks, mark_of
 from memory_v2.storage.local.state_files import LocalState
-from memory_v2.storage.local.walk import INNER, LINK, METADATA, is_memory, walk
+from memory_v2.storage.local.walk import INNER, LINK, METADATA, FolderMarks, is_memory, mark_of, walk
 from memory_v2.storage.names import SUFFIX, name_problem
 from memory_v2.storage.versioned import VersionedStorage
 from memory_v2.tree.path import ENTRIES, TakenPaths, page_path, prefixes

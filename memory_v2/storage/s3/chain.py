@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints, ValidationError
 
@@ -42,14 +42,8 @@ _NAME = re.compile("([0-9]{10})[.]json")
 _MAX_NUMBER = 9_999_999_999
 
 
-class PageBytes(BaseModel):
-    """The version of a page's bytes, which is also the name of the object that stores them. A record of an older
-    program may instead have the bucket's id for an old version of the page's object."""
-
-    model_config = ConfigDict(frozen=True)
-
-    sha: Annotated[str, StringConstraints(pattern="^[0-9a-f]{32}$")]
-    version_id: str = ""
+BytesVersion: TypeAlias = Annotated[str, StringConstraints(pattern="^[0-9a-f]{32}$")]
+"""The version of a page's bytes, which is also the name of the object that stores them."""
 
 
 class Body(BaseModel):
@@ -67,7 +61,7 @@ class Body(BaseModel):
     undoes: str
     why: tuple[str, ...]
     when: AwareDatetime
-    pages: dict[str, PageBytes | None]
+    pages: dict[str, BytesVersion | None]
     text: str = ""
 
 
@@ -290,7 +284,7 @@ def id_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:40]
 
 
-def body_of(before: str, revision: Revision, pages: dict[str, PageBytes | None]) -> Body:
+def body_of(before: str, revision: Revision, pages: dict[str, str | None]) -> Body:
     """The content of the record of a revision."""
     lines = revision.in_lines
     when = lines.when.astimezone(UTC).replace(microsecond=0)
@@ -302,9 +296,9 @@ def revision_in(body: Body) -> Revision:
     return Revision(**shared_fields(body))
 
 
-def shared_fields(told: Revision | Body) -> dict[str, Any]:
+def shared_fields(source: Revision | Body) -> dict[str, Any]:
     """The fields that a revision has and the content of its record has too."""
-    return {field.name: getattr(told, field.name) for field in fields(Revision) if field.name in Body.model_fields}
+    return {field.name: getattr(source, field.name) for field in fields(Revision) if field.name in Body.model_fields}
 
 
 def _counting(records: Sequence[Record]) -> tuple[Record, ...]:

@@ -16,14 +16,12 @@ from typing import Any
 from memory_v2.errors import StorageConflict, StorageError
 from memory_v2.storage.base import version_of
 from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision, Rules
-from memory_v2.storage.names import SUFFIX
 from memory_v2.storage.s3.bucket import Bucket
 from memory_v2.storage.s3.cache import PageCache, RecordCache
 from memory_v2.storage.s3.chain import (
     TAKEN_BACK,
     Body,
     Chain,
-    PageBytes,
     Past,
     Record,
     body_of,
@@ -91,10 +89,8 @@ class S3History:
 
     def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
         """See `History`. Raises `StorageConflict` if somebody else has recorded a change since the lease was taken."""
-        pages = {
-            path: None if data is None else PageBytes(sha=version_of(data)) for path, data in sorted(changes.items())
-        }
-        kept = {page.sha: data for path, page in pages.items() if page and (data := changes[path]) is not None}
+        pages = {path: None if data is None else version_of(data) for path, data in sorted(changes.items())}
+        kept = {version_of(data): data for data in changes.values() if data is not None}
         list(side_by_side(lambda version: self._keep(version, kept[version]), kept, self._lease))
         try:
             return self._chain.append(lambda before: body_of(before, revision, pages))
@@ -167,7 +163,7 @@ class S3History:
     def difference(self, old: str, new: str) -> tuple[PageChange, ...]:
         """See `History`."""
         before, after = (_state(self._until(one)) if one else {} for one in (old, new))
-        paths = sorted(path for path in before | after if _sha(before.get(path)) != _sha(after.get(path)))
+        paths = sorted(path for path in before | after if before.get(path) != after.get(path))
         if not all(path in after and (path in before or not old) for path in paths):
             self._chain.known.whole()  # if older records are lost, they may have been the ones with this page
         states = [(path, state.get(path)) for path in paths for state in (before, after)]
@@ -195,11 +191,11 @@ class S3History:
         """See `History`. Includes what others have recorded in the meantime."""
         known = _state(self._chain.look().whole())
         now = {path: None if data is None else version_of(data) for path, data in pages.items()}
-        return {path: data for path, data in pages.items() if _sha(known.get(path)) != now[path]}
+        return {path: data for path, data in pages.items() if known.get(path) != now[path]}
 
     def rewriting(self, rules: Rules) -> S3Rewrite:
         """See `History`."""
-        return S3Rewrite(self._bytes, self._bucket, f"{self._prefix}{FOLDER}/", self._lease, rules)
+        return S3Rewrite(self._bucket, f"{self._prefix}{FOLDER}/", self._lease, rules)
 
     def adopt(self, staged: Mapping[str, Any]) -> None:
         """See `History`."""
@@ -234,41 +230,33 @@ class S3History:
         with suppress(PreconditionFailed):  # they are stored already
             self._bucket.create(self._key(version), data)
 
-    def _fetched(self, path: str, page: PageBytes | None) -> bytes | None:
+    def _fetched(self, path: str, version: str | None) -> bytes | None:
         """The recorded bytes of a page. Raises `HistoryDamaged` if they are gone."""
-        if page is None:
+        if version is None:
             return None
         cached = self._cache.find(path)
-        if cached and cached.version == page.sha:
+        if cached and cached.version == version:
             return cached.found.data
-        places = [(self._key(page.sha), "")]
-        if page.version_id:
-            places.insert(0, (f"{self._prefix}{path}{SUFFIX}", page.version_id))
-        for key, version_id in places:
-            found = self._bucket.get(key, version_id=version_id)
-            if found and version_of(found.data) == page.sha:
-                return found.data
-        gone = f"version {page.version_id!r} of its object" if page.version_id else f"the object {places[0][0]!r}"
+        found = self._bucket.get(self._key(version))
+        if found and version_of(found.data) == version:
+            return found.data
         raise HistoryDamaged(
-            f"the page {path!r} cannot be read as it was: {gone} is no longer in {self._where}, or has changed; "
-            "check whether a lifecycle rule of the bucket removes old versions, and restore it if there is a backup"
+            f"the page {path!r} cannot be read as it was: the object {self._key(version)!r} is no longer in "
+            f"{self._where}, or has changed; check whether a lifecycle rule of the bucket removes it, and restore it "
+            "if there is a backup"
         )
 
-    def _key(self, sha: str) -> str:
-        return f"{self._prefix}{FOLDER}/pages/{sha}"
+    def _key(self, version: str) -> str:
+        return f"{self._prefix}{FOLDER}/pages/{version}"
 
     @property
     def _where(self) -> str:
         return f"s3://{self._bucket.name}/{self._prefix}".rstrip("/")
 
 
-def _sha(page: PageBytes | None) -> str | None:
-    return page.sha if page else None
-
-
-def _state(records: Iterable[Record]) -> dict[str, PageBytes | None]:
+def _state(records: Iterable[Record]) -> dict[str, str | None]:
     """The pages after the last of these records; `None` for one that was removed."""
-    state: dict[str, PageBytes | None] = {}
+    state: dict[str, str | None] = {}
     for record in records:
         state |= record.body.pages
     return state
@@ -276,10 +264,10 @@ def _state(records: Iterable[Record]) -> dict[str, PageBytes | None]:
 
 def _revisions(records: Sequence[Record]) -> Iterator[Revision]:
     """The revisions in these records, in the same order."""
-    state: dict[str, PageBytes | None] = {}
+    state: dict[str, str | None] = {}
     for record in records:
         body = record.body
-        paths = sorted(path for path, page in body.pages.items() if _sha(state.get(path)) != _sha(page))
+        paths = sorted(path for path, page in body.pages.items() if state.get(path) != page)
         state |= body.pages
         yield Revision(id=record.id, paths=tuple(paths), is_first=not body.before, **shared_fields(body))
 

@@ -7,17 +7,16 @@ old ones. Adopting copies the records over the old ones and removes the bytes th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from memory_v2.storage.base import version_of
 from memory_v2.storage.history import Extent, Revision, Rules
 from memory_v2.storage.s3.bucket import Bucket, Object
 from memory_v2.storage.s3.chain import (
     Body,
-    PageBytes,
     body_of,
     id_of,
     read_body,
@@ -28,8 +27,6 @@ from memory_v2.storage.s3.chain import (
 from memory_v2.storage.s3.errors import PreconditionFailed
 from memory_v2.storage.s3.lease import Lease
 
-BytesOf: TypeAlias = Callable[[str, PageBytes | None], bytes | None]
-"""Reads the bytes of a page as they were."""
 STAGED = "rewritten/"
 PAGES = "pages/"
 
@@ -37,8 +34,7 @@ PAGES = "pages/"
 class S3Rewrite:
     """The `Rewrite` of the records below `prefix`. Each object is read once."""
 
-    def __init__(self, bytes_of: BytesOf, bucket: Bucket, prefix: str, lease: Lease, rules: Rules) -> None:
-        self._bytes_of = bytes_of
+    def __init__(self, bucket: Bucket, prefix: str, lease: Lease, rules: Rules) -> None:
         self._bucket = bucket
         self._prefix = prefix
         self._lease = lease
@@ -97,27 +93,21 @@ class S3Rewrite:
         if body is None:  # nobody can read it as a record, but as a text
             self._revisions += (new := self._rules.page(data)) != data
             return new
-        told = revision_in(body)
-        rewritten = self._rules.revision(told)
+        revision = revision_in(body)
+        rewritten = self._rules.revision(revision)
         pages = dict(self._pages(body))
-        self._revisions += rewritten != told or pages != body.pages
-        rewritten = replace(rewritten, undoes=ids.get(told.undoes, rewritten.undoes))
+        self._revisions += rewritten != revision or pages != body.pages
+        rewritten = replace(rewritten, undoes=ids.get(revision.undoes, rewritten.undoes))
         before = ids.get(body.before, body.before)
-        if (rewritten, pages, before) == (told, body.pages, body.before):
+        if (rewritten, pages, before) == (revision, body.pages, body.before):
             return data
         return body_of(before, rewritten, pages).model_dump_json().encode()
 
-    def _pages(self, body: Body) -> Iterable[tuple[str, PageBytes | None]]:
-        for path, page in body.pages.items():
-            new_path = self._rules.path(path)
-            if new_path is None:
-                continue
-            if page is not None and page.version_id and page.sha not in self._bytes:
-                data = self._bytes_of(path, page)
-                if data is not None and (new := self._rules.page(data)) != data:
-                    self._bytes[page.sha] = new
-            changed = page is not None and page.sha in self._bytes
-            yield new_path, PageBytes(sha=version_of(self._bytes[page.sha])) if page and changed else page
+    def _pages(self, body: Body) -> Iterable[tuple[str, str | None]]:
+        for path, version in body.pages.items():
+            if (new_path := self._rules.path(path)) is not None:
+                new = self._bytes.get(version or "")
+                yield new_path, version if new is None else version_of(new)
 
     def _objects(self, below: str, flat: bool = False) -> dict[str, Object]:
         """The objects of the history in a folder, by name."""
