@@ -77,8 +77,9 @@ class Memory:
         """A memory on any storage. `model` is the name of a model, or a model of your own; `limits` is how much of it
         one operation may use; `now` is the clock; `threshold` is the maximum size of a page in bytes; `traces` is how
         many traces to keep; `prices` is a JSON file with your own prices; `timezone` says which day a moment falls on;
-        `agent` is whose entries are captured; `dense` is whether search goes by meaning too, where the extra is installed; `on_event` is called in
-        the thread of an operation, with its id and each event of its trace as it happens, from `begin` to `end`."""
+        `agent` is whose entries are captured; `dense` is whether search goes by meaning too, where the extra is
+        installed; `on_event` is called in the thread of an operation, with its id and each event of its trace as it
+        happens, from `begin` to `end`."""
         check_given(storage, model, threshold, limits, now, traces, prices, timezone, agent, dense, on_event)
         self.storage, self.prices = storage, prices
         self._engine = Engine(

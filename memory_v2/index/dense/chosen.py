@@ -39,8 +39,8 @@ class Dense:
         return self._loaded is not None
 
     def meaning(self, store: Store) -> Meaning | None:
-        """What compares meanings, and keeps vectors in this store; `None` if it is not installed, or, with a `problem`, if
-        it cannot be loaded."""
+        """What compares meanings, and keeps vectors in this store; `None` if it is not installed, or,
+        with a `problem`, if it cannot be loaded."""
         with self._lock:
             if self._loaded is None and not self.problem:
                 self._loaded = self._load(store)
