@@ -171,6 +171,22 @@ def test_a_statement_that_is_still_so_is_nothing_new(since: str) -> None:
     assert memory.write(PORT, date=date(2026, 2, 20)).outcome == "nothing new"
 
 
+def test_a_statement_that_is_told_anew_stands_beside_the_older_one() -> None:
+    memory = offline()
+    for text in ("The choir meets at 19:30 in the Linden hall.", "The cat gets 60 g of food.", "The rent is due."):
+        memory.write(text)
+    memory.write("The choir meets at 20:00 in the Linden hall now.")
+    assert body(memory).index("19:30") < body(memory).index("20:00") < body(memory).index("The cat")
+
+
+def test_a_statement_that_is_told_anew_tears_no_list() -> None:
+    memory = offline()
+    steps = "How we release it when nobody is in:\n\n1. tag the branch\n2. wait ten minutes for the canary\n3. tell all"
+    memory.write(steps)
+    memory.write("2. wait fifteen minutes for the canary")
+    assert steps in body(memory)
+
+
 def test_what_was_told_before_or_will_be_told_later_takes_no_place() -> None:
     memory = offline()
     memory.write(PORT, date=date(2026, 2, 16))

@@ -122,17 +122,6 @@ def test_a_line_covers_the_page(title: str, text: str, line: str) -> None:
     ("title", "text", "line"),
     [
         (
-            "Output",
-            "```yaml\nsubject: Drying of oak boards\nboards_measured:\n  - one\nnext_survey:\n  - May\n```\n\n"
-            "**BYE:** all\n",
-            "Drying of oak boards; boards measured; next survey",
-        ),
-        (
-            "The harbour",
-            "```\nharbour/\n├── quay.md   # Boats that are moored\n└── shed.md   # ← NEW: Nets under repair\n```\n",
-            "Boats that are moored; Nets under repair",
-        ),
-        (
             "Attempt",
             "**Calls from the harbour (May):**\n- 21:37 one\n\n**The boat is back**\n"
             "- The engine is wet\n\n**Letters to the council:**\n\n| Day | To |\n|---|---|\n| one | Ana |\n",
@@ -148,12 +137,6 @@ def test_a_line_covers_the_page(title: str, text: str, line: str) -> None:
             "Books",
             "- 7 charts of 2,980 bays\n- The shelf\n- 40 maps of the old harbour\n",
             "7 charts of 2,980 bays; The shelf; 40 maps",
-        ),
-        (
-            "Finds",
-            "## A boat below the sand of the northern bay\n\nOld oak.\n\n"
-            "## The harbour wall that nobody had seen since the flood\n\n- **Colour:** grey, with moss\n",
-            "A boat below the sand of the northern bay; The harbour wall that nobody had seen since the flood",
         ),
     ],
 )

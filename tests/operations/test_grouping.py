@@ -132,28 +132,6 @@ def test_two_files_of_a_folder_come_to_one_group_when_the_source_is_told() -> No
     assert {"work", "home", "talks", "cakes"} == set(lines(memory))
 
 
-@pytest.mark.parametrize("title", ["Unsealing the vault in Helsinki", "灵活冗余的语音对话系统"])
-def test_a_document_filed_on_a_group_is_found_by_the_line_of_the_group(title: str) -> None:
-    memory = Memory(VolatileStorage(clock), threshold=2_048, now=clock)
-    for number, (written, subject) in enumerate(TITLES.items()):
-        folder = ("work", "home", "talks", "cakes")[number % 4]
-        memory.write(text_on(written, subject), source=f"{folder}/{slug(written)}.md")
-    result = memory.write(f"# {title}\n\nIt was done at noon.\n", source="talks/n.md")
-    assert result.path in lines(memory, "talks")
-    assert reached(memory, title) == result.path
-    assert memory.check() == []
-    assert all(len(told) <= 160 for told in descriptions(memory))
-
-
-def test_a_group_keeps_its_line_if_that_leads_to_a_new_document_already() -> None:
-    memory = shelf(TITLES)
-    memory.split()
-    before = lines(memory)
-    page = memory.write("# Kiln temperatures in Pottery\n\nHotter.\n", source="second.md").path
-    assert page in lines(memory, "pottery")
-    assert lines(memory) == before
-
-
 def test_an_amount_in_a_title_keeps_no_page_from_being_divided() -> None:
     titles = {f"Web sync status -{n}ms of node {chr(97 + n % 26)}{n}": "sync" for n in range(60)}
     memory = shelf(titles)
@@ -255,14 +233,6 @@ def test_pages_that_all_have_a_month_are_grouped_though_there_are_more_months_th
     groups = grouped(listed, 4)
     assert [group.name for group in groups] == [f"2026-{month:02}" for month in range(1, 13)]
     assert sum(len(group.members) for group in groups) == len(days)
-
-
-def test_titles_that_differ_by_their_time_alone_are_one_series() -> None:
-    told = {f"Harbour patrol: 2026-02-{day:02} 17:{day + 30}": "Docker" for day in range(1, 5)}
-    told |= {f"2026-03-{day:02} Patrol of the harbour": "SQLite" for day in range(1, 4)}
-    memory = shelf(TITLES | told)
-    assert memory.split().new_files
-    assert below(memory, "harbour-patrol") == set(map(slug, told))
 
 
 def test_what_a_line_has_of_two_phrases_without_spaces_stands_apart() -> None:

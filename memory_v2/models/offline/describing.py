@@ -36,8 +36,6 @@ MAX_BYTES = 160
 USUAL = 100
 """The usual length of a line, in characters: with longer lines fewer fit on a page, so that a reader has more pages to
 choose from, and finds less."""
-MORE = 32
-"""How much longer than usual a line may be, in characters, so that none of a few parts is left out."""
 OF_A_DAY = 150
 """The same for a day, whose title does not say what it was about."""
 LEAST_TOLD = 60
@@ -87,8 +85,6 @@ def describe_page(
         if about := _about(line, blocks, min(_room(line, MAX_DESCRIPTION), MAX_SENTENCE)):
             topics = [topic for topic in topics if not topic.is_said]
             room -= len(about) + len("; ")
-        elif not below:
-            room, topics = _widened(topics, room, min(room + MORE, _room(line, MAX_DESCRIPTION)))
         own = _chosen(topics, room // 2 if below else room)
         left = room - sum(len(told) + len("; ") for told in own)
         others = _chosen([_topic_of(*child) for child in below], left)
@@ -109,18 +105,6 @@ def _topics(blocks: Sequence[Block], line: str, keep_values: bool) -> list[Topic
     if keep_values or sum(topic.size for topic in topics) >= LEAST_COVERED * sum(block.size for block in blocks):
         return topics
     return topics_of(blocks, line, keep_values=True)
-
-
-def _widened(topics: list[Topic], room: int, most: int) -> tuple[int, list[Topic]]:
-    """More room for the highest parts, and no others, if they are few and take no more than `most` characters: none of
-    them is left out for one that is below another."""
-    depth = min((topic.depth for topic in topics), default=0)
-    highest = [topic for topic in topics if topic.depth == depth and not topic.is_said]
-    if not 1 < len(highest) <= ENOUGH:
-        return room, topics
-    share = max(MIN_TOPIC, most // len(highest))
-    needed = sum(len(_told(topic, share)) + len("; ") for topic in highest)
-    return (most, highest) if room < needed <= most else (room, topics)
 
 
 def _topic_of(title: str, line: str) -> Topic:

@@ -19,6 +19,7 @@ from memory_v2.models.offline.documents import (
     read_document,
     read_introduction,
 )
+from memory_v2.models.offline.outline import together
 from memory_v2.models.offline.page_features import Catalogue, Look, date_of, is_conversation
 from memory_v2.models.offline.subjects import Subject
 from memory_v2.text.dates import Span, named_span
@@ -38,6 +39,8 @@ MAX_LEVEL = 6
 _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 MOST_ITEMS = 12
 """In how many items of a list at most each is looked at alone. A longer one is hardly a note."""
+SHARED_ELSEWHERE = 0.67
+"""The least share of the words of two statements, relative to the longer one, that makes one go to the other's page."""
 MIN_KNOWN_WORDS = 4
 """The least content words of a turn that counts as known when it is repeated. People repeat shorter ones
 ("thanks!")."""
@@ -66,6 +69,8 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
     if subject.page(by_name=True) is None and (document := read_introduction(brief)) is not None:
         return (create_page(document, everything),)
     path = _page_for(brief, looks, subject, catalogue)
+    if (older := _older_version(brief, looks, path)) is not None:
+        return (place(older[0], everything, older[1]),)
     page = next((view.page for view in brief.pages if view.page.path == path), None)
     if page is None:
         return (place(path, everything, _place_shown(brief, path)),)
@@ -74,6 +79,25 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
         heading, after = section
         return (nothing_new([1], page.path, heading), place(page.path, everything[1:], after))
     return (place(page.path, everything, _position(brief, page) or _above_other_days(brief, page)),)
+
+
+def _older_version(brief: WriteBrief, looks: Mapping[str, Look], path: str) -> tuple[str, int] | None:
+    """The page of a statement that this one, a single block, tells anew, and the last block of what hangs together with
+    it. On another page than the one at `path`, where it would go, the two share more words. A log and a document are
+    not changed in their middle."""
+    if brief.path is not None or len(brief.blocks) > 1 or brief.source.name or date_of(brief.blocks) is not None:
+        return None
+    said = _substance(brief.blocks[0].content)
+    for hit in brief.places:
+        look = looks.get(hit.path)
+        if look is None or look.is_log or look.page.properties.get("source") or not hit.block:
+            continue
+        older = _substance(hit.text)
+        is_near = hit.path == path or len(said & older) >= SHARED_ELSEWHERE * max(len(said), len(older))
+        if is_near and are_versions(said, older):
+            ends = together(look.page.blocks)
+            return hit.path, max(end for start, end in enumerate(ends) if start <= hit.block <= end)
+    return None
 
 
 def _whole_on_a_page(brief: WriteBrief) -> dict[int, tuple[str, int]]:

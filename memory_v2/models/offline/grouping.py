@@ -7,7 +7,6 @@ is grouped by its vocabulary, and alphabetically if it has none in common.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,11 +14,10 @@ from typing import Any
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.clusters import Point, clusters, weighted
 from memory_v2.models.offline.link_keywords import describe_groups
-from memory_v2.models.offline.listed import Group, Listed, is_telling, listed_on, shared_folder, stems_of
-from memory_v2.models.offline.naming import Names, heading_name
-from memory_v2.models.offline.topics import bare
+from memory_v2.models.offline.listed import Group, Listed, listed_on, shared_folder
+from memory_v2.models.offline.naming import Names
 from memory_v2.text.dates import covers, named_span
-from memory_v2.text.lists import empty_names, stopwords
+from memory_v2.text.lists import empty_names
 from memory_v2.text.plain import capitalized, shorten
 from memory_v2.text.slug import slug
 from memory_v2.tree.block import encode
@@ -36,8 +34,6 @@ MAX_END = 24
 """Limits the first and the last title in the name of an alphabetical group, in characters."""
 SHORTEST = 60
 """The least room for a description, in bytes; with less, there are fewer groups."""
-MIN_SERIES = 3
-"""From how many pages on titles that differ by their day alone are a series."""
 PAGES_TO_A_GROUP = 5
 """How many pages there should be for each group: few are found at a glance, and more will join them."""
 
@@ -93,7 +89,6 @@ def grouped(listed: Sequence[Listed], most: int) -> list[Group]:
     leaves = [each for each in listed if not each.is_group]
     groups = by_folder(leaves, homes, most)
     groups += _by_period(_left(leaves, groups), homes)
-    groups += _by_series(_left(leaves, groups), homes)
     wanted = (len(leaves) + sum(len(home.below) for home in homes)) // PAGES_TO_A_GROUP
     made = sum(1 for group in groups if group.home is None)
     count = min(most, max(wanted, len(homes) + 1, 2)) - made
@@ -125,29 +120,6 @@ def _by_period(leaves: Sequence[Listed], homes: Sequence[Listed]) -> list[Group]
         if span and (period in there or 1 < len(members) < len(leaves)):
             found.append(Group(tuple(members), there.get(period), period, covers(span)))
     return found
-
-
-def _by_series(leaves: Sequence[Listed], homes: Sequence[Listed]) -> list[Group]:
-    """Pages whose titles differ by a day or time alone, such as `Weekly figures 2026-02-03`: where the others are."""
-    together: dict[frozenset[str], list[Listed]] = {}
-    for leaf in leaves:
-        if series := _series(leaf.title):
-            together.setdefault(series, []).append(leaf)
-    below = [(home, Counter(map(_series, home.below))) for home in homes] if together else []
-    found = []
-    for series, members in together.items():
-        home, there = max(below, key=lambda each: each[1][series], default=(None, Counter()))
-        home = home if there[series] else None
-        if home or MIN_SERIES <= len(members) < len(leaves):
-            told = heading_name(members[0].title)
-            found.append(Group(tuple(members), home, *((slug(told), capitalized(told)) if home is None else ())))
-    return found
-
-
-def _series(title: str) -> frozenset[str]:
-    """What a title says besides its days, times and numbers; nothing if it has none of these."""
-    told = filter(is_telling, stems_of(bare(title))) if re.search(r"\d", title) else ()
-    return frozenset(told) - stopwords()
 
 
 def _by_vocabulary(leaves: Sequence[Listed], homes: Sequence[Listed], count: int) -> list[Group]:

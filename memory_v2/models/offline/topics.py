@@ -13,7 +13,6 @@ from memory_v2.models.offline.page_features import telling_terms
 from memory_v2.text.calendar import DAY, DAY_OR_MONTH
 from memory_v2.text.lists import headings, labels, numbers, stopwords, weekdays
 from memory_v2.text.plain import plain
-from memory_v2.text.secrets import find_secrets
 from memory_v2.text.sentences import sentences as text_sentences
 from memory_v2.text.words import folded, has_cjk, words
 from memory_v2.tree.block import Block, encode, readable
@@ -21,14 +20,11 @@ from memory_v2.tree.block import Block, encode, readable
 MAX_LEAD = 72
 """Limits the words of an item or a paragraph that stand for it, in characters: a few whole phrases tell more than many
 that are cut."""
-LEAST_KEYS = 3
-"""From how many keys at the start of lines a block of code is data, told by them."""
 RECURRING = 3
 """From how many lines that begin alike on a page that beginning is a field or a routine, and says nothing about it."""
 MAX_VALUE = 24
 """Limits a value that is told together with its label, in characters."""
 _PARAGRAPHS = frozenset(["paragraph", "quote", "rule", "heading"])
-_CODE = frozenset(["fence", "code"])
 _LINES = frozenset(["paragraph", "item", "quote"])
 _NUMBERING = re.compile(
     r"^(?:[^\w\s(\"'“‘¿¡`~/]+\s*)*(?:(?:\d{1,2}(?:\.\d{1,2})*|[A-Za-z]|\d{1,2}[a-z])[.):]\s+|\d{1,2}(?:\.\d{1,2})+\s+)?"
@@ -55,10 +51,6 @@ _TRAILING = re.compile(r"""(?<![^\w)\]"'”’»…%+#!?])[^\w)\]"'”’»…%+
 _BOLD = re.compile(r"\W*\*\*([^*\n]{2,60}?)[.:：]?\*\*")
 _BOLD_LINE = re.compile(r"\W*\*\*([^*\n]{2,80}?)[:：]?\*\*\s*[:：]?")
 _ASIDE = re.compile(r"([*_])(?!\1).*(?<!\1)\1(?:\s*[^\w\s*_]++)?", re.S)
-_TOP_KEY = re.compile(r"^([^\W\d_][\w-]{2,40}):(?:[ \t]+(\S.*))?$", re.M)
-_SECRET = re.compile(r"pass(?:word|phrase|code|wd|wort)|pwd|secret|token|(?<![a-z])key(?![a-z])|kennwort|senha", re.I)
-"""In the name of a value that may be one to keep secret, whatever words it has."""
-_COMMENT = re.compile(r"(?:^|[ \t])(?:#|//|--)[ \t]+(?:←[ \t]*(?:[A-Z]+:[ \t]*)?)?([^\W\d_][^\n]{3,})$", re.M)
 _CELL = re.compile(r"^[ \t]*+\|?([^|\n]*)\|", re.M)
 
 
@@ -156,18 +148,14 @@ def _topics(blocks: Sequence[Block], known: frozenset[str], fields: frozenset[st
 
 
 def _leads(blocks: Sequence[Block], known: frozenset[str], fields: frozenset[str], depth: int) -> Iterator[Topic]:
-    """The first words of items and paragraphs; what a line in bold introduces is told by that, and code only if it is
-    most of the text."""
-    whole, end = _size(blocks), 0
+    """The first words of items and paragraphs; what a line in bold introduces is told by that."""
+    end = 0
     for place, block in enumerate(blocks):
         label = _introduces(block, blocks[place + 1 : place + 2]) if place >= end else ""
         level = depth if place >= end else depth + 1
         if label and not known.issuperset(words(label)):
             end = next((n for n in range(place + 1, len(blocks)) if blocks[n].kind in _PARAGRAPHS), len(blocks))
             yield Topic(label, _size(blocks[place:end]), depth)
-        elif block.kind in _CODE and 2 * block.size > whole:
-            told = _told_of_code(readable(block.content))
-            yield from (Topic(each, block.size // number, level) for number, each in enumerate(told, 1))
         else:
             yield from _said_by(block, known, fields, level)
 
@@ -185,23 +173,6 @@ def _said_by(block: Block, known: frozenset[str], fields: frozenset[str], depth:
         if lead and not known.issuperset(words(lead)):
             size = block.size if len(said) == 1 else len(encode(each))
             yield Topic(lead, size, depth, is_said, "" if is_said else _value(each))
-
-
-def _told_of_code(text: str) -> Iterator[str]:
-    """What a block of code says of itself: the keys of its data, the first one by its words, or else its comments."""
-    keys = _TOP_KEY.findall(text)
-    if len(keys) >= LEAST_KEYS:
-        first = bare(keys[0][1].strip("\"' "))
-        is_told = " " in first and bool(telling_terms(first)) and not (has_value(first) or is_code(first))
-        is_told = is_told and not _SECRET.search(keys[0][0])
-        if is_told:  # a single word may be a password
-            yield phrase(first, MAX_LEAD)
-        yield from filter(says_something, (key.replace("_", " ") for key, _ in keys[is_told:]))
-        return
-    for comment in dict.fromkeys(_COMMENT.findall(text)):
-        told = bare(comment.strip())
-        if telling_terms(told) and not is_code(told) and not find_secrets(told):
-            yield phrase(told, MAX_LEAD)
 
 
 def is_aside(text: str) -> bool:
