@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from memory_v2.index.dense.installed import HOW, WrongModel, missing
@@ -62,17 +63,27 @@ class Dense:
 
     def of_sentences(self) -> Callable[[str], Sequence[float]] | None:
         """What gives the vector of a whole text; `None` if it cannot be loaded."""
-        if missing():
+        if not self.is_installed:
             return None
         try:
-            from memory_v2.index.dense.sentences import sentence_vector
+            from memory_v2.index.dense import encoder
 
-            sentence_vector("")
+            return _kept(self._encoder or encoder.load_encoder())
         except (ImportError, OSError, WrongModel):
             return None
-        return sentence_vector
 
     def forget(self) -> None:
         """Forgets what is held in memory of the vectors, which were erased."""
         with self._lock:
             self._loaded = None
+
+
+@cache
+def _kept(encoder: Encoder) -> Callable[[str], Sequence[float]]:
+    """What encodes a text, and keeps what it gave: a split asks for the same texts as the one before it."""
+
+    @lru_cache(10_000)  # 30 MB
+    def vector(text: str) -> Sequence[float]:
+        return [number / 127 for number in encoder.encode(text).tolist()]
+
+    return vector
