@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memory_v2.index.dense.installed import HOW, WrongModel, missing
@@ -26,6 +26,7 @@ class Dense:
         self._encoder = encoder
         self._lock = threading.Lock()
         self._loaded: Meaning | None = None
+        self._sentences: Callable[[str], Sequence[float]] | None = None
         self.problem = ""
         """Why what is installed cannot be used, and what to do; else empty."""
 
@@ -68,22 +69,14 @@ class Dense:
         try:
             from memory_v2.index.dense import encoder
 
-            return _kept(self._encoder or encoder.load_encoder())
+            encode = (self._encoder or encoder.load_encoder()).encode
         except (ImportError, OSError, WrongModel):
             return None
+        if self._sentences is None:  # kept, as a split asks for the same texts as the one before it: 30 MB at most
+            self._sentences = lru_cache(10_000)(lambda text: [number / 127 for number in encode(text).tolist()])
+        return self._sentences
 
     def forget(self) -> None:
         """Forgets what is held in memory of the vectors, which were erased."""
         with self._lock:
             self._loaded = None
-
-
-@cache
-def _kept(encoder: Encoder) -> Callable[[str], Sequence[float]]:
-    """What encodes a text, and keeps what it gave: a split asks for the same texts as the one before it."""
-
-    @lru_cache(10_000)  # 30 MB
-    def vector(text: str) -> Sequence[float]:
-        return [number / 127 for number in encoder.encode(text).tolist()]
-
-    return vector
