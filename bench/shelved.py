@@ -9,6 +9,8 @@ path. Then the tree is looked at from outside:
   of each page the three links whose name and description share most words of three letters and more with the question,
   and at most nine pages a level. What is on the root is there at once.
 - *days wrong*: of all notes, those that `blame` gives another day than the one on which they were written.
+- *torn*: of all numbered lists, and lines with the list, table, code or quotation that they lead into, in `notes` and
+  in the personas, those that do not stand together any more once the text, on a page of its own, was split at 2 KB.
 - *pages*, *deepest*, *largest*: the tree. *on the root*: the share of the notes that are there.
 """
 
@@ -23,10 +25,14 @@ from statistics import fmean
 from typing import Any
 
 from bench.data import load
+from bench.documents import documents
 from bench.filing import BEST, ROOT, WIDEST, Tree
 from bench.searching import new_memory
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
+from memory_v2.models.offline.outline import together
+from memory_v2.settings import MIN_THRESHOLD
+from memory_v2.tree.block import parse_blocks
 
 PERSONAS = ("a", "c")
 DEALS = 50
@@ -48,7 +54,34 @@ def main() -> None:
                 show(memory, given["texts"])
         both = [rows[f"{persona}, {by}"] for persona in PERSONAS]
         rows[f"mean, {by}"] = {name: fmean(row[name] or 0 for row in both) for name in both[0]}
-    report({"notes told one by one": rows}, chosen.json)
+    texts = [document.text for document in documents("notes")]
+    texts += ["\n\n".join(note["text"] for note in load(f"personas/{persona}.json")["texts"]) for persona in PERSONAS]
+    report({"notes told one by one": rows, "after a split": {"all texts": torn(texts)}}, chosen.json)
+
+
+def torn(texts: Sequence[str]) -> Figures:
+    """How many parts that hang together are torn by a split."""
+    together_, lost = 0, 0
+    for text in texts:
+        memory = new_memory(threshold=MIN_THRESHOLD)
+        memory.write(text, "text", "append")
+        there = [_unspaced(memory.read(page.path)) for page in memory.list_files()]
+        for part in parts(text):
+            together_ += 1
+            lost += not any(_unspaced(part) in page for page in there)
+    return {"parts": together_, "torn": lost}
+
+
+def parts(text: str) -> list[str]:
+    """The parts of a text that hang together and have room on a page of the least size."""
+    blocks = parse_blocks(text)
+    ends, found, done = together(blocks), [], 0
+    for number, end in enumerate(ends):
+        if number > done and end > number:
+            part = "".join(block.text for block in blocks[number - 1 : end]).strip()
+            done = end
+            found += [part] if len(part.encode()) <= MIN_THRESHOLD // 2 else []
+    return found
 
 
 def told(notes: Sequence[dict[str, Any]], by_meaning: bool) -> Memory:
@@ -127,6 +160,11 @@ def show(memory: Memory, notes: Sequence[dict[str, Any]]) -> None:
     told_by = {path: label for links in tree.links.values() for path, label in links}
     for path, way in sorted(tree.way.items()):
         print("  " * (len(way) - 1) + path, "|", told_by.get(path, ""), "|", dict(there[path].most_common(5)))
+
+
+def _unspaced(text: str) -> str:
+    """The lines that are not blank."""
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
 
 
 def _letters(line: str) -> str:

@@ -8,6 +8,7 @@ import click
 
 from memory_v2 import __version__
 from memory_v2.cli.edge import Program
+from memory_v2.cli.serve import serve
 from memory_v2.cli.verb import ChosenMemory, MemoryVerbs, loaded
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
 
@@ -216,3 +217,6 @@ def notes(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
+
+
+silica.add_command(serve)

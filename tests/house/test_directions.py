@@ -33,7 +33,12 @@ FLOORS = (
     {"__main__", "cli", "mcp", "service"},
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-WITHIN_A_FLOOR = {("functions", "memory"), ("__main__", "cli"), ("cli", "mcp")}  # the last: its verb starts the server
+WITHIN_A_FLOOR = {
+    ("functions", "memory"),
+    ("__main__", "cli"),
+    ("cli", "mcp"),
+    ("cli", "service"),
+}  # verbs start the servers
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts)
 
 

@@ -11,7 +11,21 @@ import pytest
 import memory_v2
 from memory_v2 import Memory
 
-HEAVY = ("anthropic", "openai", "litellm", "boto3", "mcp", "fastapi", "psycopg", "redis", "rich", "vcr", "httpx")
+HEAVY = (
+    "anthropic",
+    "openai",
+    "litellm",
+    "boto3",
+    "mcp",
+    "fastapi",
+    "sqlalchemy",
+    "psycopg",
+    "redis",
+    "structlog",
+    "rich",
+    "vcr",
+    "httpx",
+)
 ONLY_WHEN_WRITING = ("pydantic", "jinja2", "markdown_it", "filelock", "sqlite3")
 
 

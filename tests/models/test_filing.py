@@ -462,7 +462,12 @@ def test_a_file_with_two_endings_is_called_without_them() -> None:
 
 
 @pytest.mark.parametrize(
-    "note", ["The kiln room is locked at night.", "The kiln room is locked.\n\n- Ask Mara.\n- Or ask Jonas.\n"]
+    "note",
+    [
+        "The kiln room is locked at night.",
+        "The keys of the kiln room were copied.",
+        "The kiln room is locked.\n\n- Ask Mara.\n- Or ask Jonas.\n",
+    ],
 )
 def test_a_note_does_not_come_between_the_parts_of_a_document(note: str) -> None:
     document = (

@@ -297,15 +297,15 @@ def _position(brief: WriteBrief, page: Page) -> int | None:
         return None
     if not is_single and is_conversation(brief.blocks):
         return None
-    is_long = page.size >= LONG_TEXT and not is_single
+    is_long = page.size >= LONG_TEXT and not (is_single and page.path == ROOT)
     if page.properties.get("source") or brief.size > SHORT_NOTE or is_long:
-        return None  # nothing comes between the parts of a document, and a long text has subjects of its own
+        return None  # a long page may be a document: nothing comes between its parts; a long text has its own subjects
     wanted = set(content_words(readable(brief.text)))
     named = [(len(terms), number) for number, _, terms in look.headings if terms and terms <= wanted]
     if named:
         return _section_end(page, max(named)[1])
-    if not look.headings or (page.size >= LONG_TEXT and page.path != ROOT):
-        return None  # a long page may be a document, whose beginning is not to be written into
+    if not look.headings:
+        return None
     return look.headings[0][0] - 1
 
 

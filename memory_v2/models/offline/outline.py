@@ -16,6 +16,8 @@ MAX_SECTION_SHARE = 0.8
 """Limits one section, as a share of the page: a larger one is nearly the page, so its own sections are used instead."""
 _LEADS = frozenset(["paragraph", "item"])
 _LED = frozenset(["item", "fence", "code", "table", "quote"])
+_BOLD_LINE = re.compile(r"\*\*[^*\n]+\*\*[^\n]*")
+"""A line that stands above a list as a heading does."""
 _NUMBER = re.compile(r"[ \t]*\d{1,9}[.)][ \t]")
 
 
@@ -82,7 +84,10 @@ def together(blocks: Sequence[Block]) -> list[int]:
     ends = list(range(len(blocks) + 1))
     for number in range(len(blocks) - 1, 0, -1):
         block, following = blocks[number - 1], blocks[number]
-        leads = block.kind in _LEADS and readable(block.content).rstrip(" *_").endswith((":", "："))
+        said = readable(block.content).strip()
+        leads = block.kind in _LEADS and (
+            said.rstrip("*_").endswith((":", "：")) or _BOLD_LINE.fullmatch(said) is not None
+        )
         is_run = block.kind == following.kind and (
             block.kind == "quote" or (_is_numbered(block) and _is_numbered(following))
         )

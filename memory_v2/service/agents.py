@@ -1,0 +1,69 @@
+"""States of agents: the present one lives for 24 hours, the past ones for 7 days."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from memory_v2.service import tables
+from memory_v2.service.call import Answer, Call, size_of
+from memory_v2.service.contexts import IMMEDIATE_SECONDS, WORKING_SECONDS
+from memory_v2.service.models import AgentUpdate, iso
+from memory_v2.service.patching import merged
+from memory_v2.service.problem import Problem
+
+_STATES = tables.agent_states
+
+
+def agent_state(call: Call, agent_id: str) -> Answer:
+    """The present state of an agent."""
+    present = _present(call, agent_id)
+    if present is None:
+        raise Problem("AGENT_NOT_FOUND", agent_id=agent_id)
+    return Answer(present, tagged=present)
+
+
+def update_agent(call: Call, agent_id: str, update: AgentUpdate) -> Answer:
+    """Changes the state of an agent, which the agent itself or an admin may do."""
+    if call.caller.source != agent_id and not call.caller.is_admin:
+        raise Problem("PERMISSION_DENIED", "only the agent itself changes its state", agent_id=agent_id)
+    call.transaction.lock(f"agent/{agent_id}")
+    present = _present(call, agent_id)
+    call.match(present)
+    old = present["state"] if present else {}
+    state = merged(old, update.state) if update.mode == "merge" else update.state
+    new = {"agent_id": agent_id, "state": state, "updated_at": iso(call.now), "updated_by": call.caller.source}
+    call.transaction.immediate.set(f"immediate:{agent_id}:state", new, IMMEDIATE_SECONDS)
+    values = {
+        "agent_id": agent_id,
+        "state": state,
+        "updated_by": call.caller.source,
+        "created_at": call.now,
+        "expires_at": call.now + WORKING_SECONDS,
+        "bytes": size_of(state),
+    }
+    call.transaction.insert(_STATES, f"{agent_id}:{call.now:.6f}:{uuid.uuid4().hex[:8]}", values)
+    call.require_space()
+    data = {"agent_id": agent_id, "old_state": old, "new_state": state}
+    body = {"session": update.session, "agent": agent_id, "data": data}
+    call.transaction.emit("agent.state_changed", f"agent/{agent_id}", body, agent_id)
+    return Answer(new, tagged=new)
+
+
+def agent_history(call: Call, agent_id: str, limit: int) -> Answer:
+    """The states that an agent has had, newest first."""
+    order = (_STATES.c.created_at.desc(), _STATES.c.id.desc())
+    rows = call.transaction.find(_STATES, _STATES.c.agent_id == agent_id, order=order, limit=limit)
+    if not rows:
+        raise Problem("AGENT_NOT_FOUND", agent_id=agent_id)
+    return Answer({"agent_id": agent_id, "history": [_past(row) for row in rows]})
+
+
+def _present(call: Call, agent_id: str) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = call.transaction.immediate.get(f"immediate:{agent_id}:state")
+    return found
+
+
+def _past(row: Any) -> dict[str, Any]:
+    told = {"state": row["state"], "updated_at": iso(row["created_at"]), "updated_by": row["updated_by"]}
+    return {"agent_id": row["agent_id"], **told}

@@ -1,0 +1,149 @@
+"""One request: who asks, the transaction it runs in, and what it answers.
+
+`carry_out` holds what is the same for all: the scope, the Idempotency-Key, the quota, and that all of it is one
+transaction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi import Request, Response
+
+from memory_v2.memory import Memory
+from memory_v2.service import tables
+from memory_v2.service.access import TIERS, Caller
+from memory_v2.service.parts import Parts
+from memory_v2.service.problem import Problem
+from memory_v2.service.store import Transaction
+
+IDEMPOTENCY_SECONDS = 86_400
+"""How long the answer to an Idempotency-Key is kept, in seconds."""
+MEGABYTE = 1_000_000
+
+
+@dataclass
+class Answer:
+    """What a request is answered with; `tagged` is the document whose ETag goes with it."""
+
+    body: Any = None
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    tagged: Any = None
+
+
+@dataclass
+class Call:
+    """A request in its transaction."""
+
+    caller: Caller
+    transaction: Transaction
+    parts: Parts
+    if_match: str = ""
+
+    @property
+    def now(self) -> float:
+        """The moment of the request, in seconds since 1970."""
+        return self.transaction.now
+
+    @property
+    def memory(self) -> Memory:
+        """The long-term memory of the tenant."""
+        return self.parts.memories.of(self.caller.tenant)
+
+    def match(self, document: Any, required: bool = False) -> None:
+        """Raises `Problem` if the request is for another version than this one, or for none although it must be."""
+        if not self.if_match and required:
+            raise Problem("PRECONDITION_REQUIRED", "send the ETag of the last read as If-Match, or * to overwrite")
+        tags = [tag.strip() for tag in self.if_match.split(",")]
+        if self.if_match and "*" not in tags and etag(document) not in tags:
+            raise Problem("VERSION_CONFLICT", headers={"ETag": etag(document)}, etag=etag(document))
+
+    def require_space(self) -> None:
+        """Raises `Problem` if the tenant has more than its quota now."""
+        tier = TIERS[self.caller.tier]
+        if tier.storage_mb >= 0 and (used := self.transaction.used_bytes()) > tier.storage_mb * MEGABYTE:
+            raise Problem("MEMORY_LIMIT_EXCEEDED", storage_mb=tier.storage_mb, used_bytes=used)
+
+
+def etag(document: Any) -> str:
+    """A strong ETag: of equal documents equal, of different ones different."""
+    text = json.dumps(document, sort_keys=True, ensure_ascii=False)
+    return f'"{hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]}"'
+
+
+def size_of(document: Any) -> int:
+    """The bytes that a document counts for."""
+    return len(json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+def carry_out(
+    request: Request, scope: str, work: Callable[[Call], Answer], operation: str = "", writes: bool = True
+) -> Response:
+    """Does the work of a request in one transaction, or raises; runs in a thread."""
+    state = request.state
+    caller: Caller = state.caller
+    parts: Parts = request.app.state.parts
+    state.operation = operation or work.__name__
+    if scope:
+        caller.require(scope)
+    key = _idempotency_key(request) if writes else ""
+    running = _in_flight(parts, f"{caller.tenant}/{caller.key_id}/{key}" if key else "")
+    with running, parts.store.transaction(caller.tenant, writes) as transaction:
+        call = Call(caller, transaction, parts, request.headers.get("if-match", ""))
+        record = f"{caller.key_id}:{key}"
+        fingerprint = f"{request.method} {request.url.path} {state.body.hexdigest()}"
+        fingerprint = hashlib.sha256(fingerprint.encode()).hexdigest()
+        if key:
+            transaction.lock(record)
+        if key and (known := transaction.get(tables.idempotency, record)):
+            if known["fingerprint"] != fingerprint:
+                raise Problem("IDEMPOTENCY_KEY_REUSED")
+            return _response(known["answer"], replayed=True)
+        answer = work(call)
+        if answer.tagged is not None:
+            answer.headers["ETag"] = etag(answer.tagged)
+        told = {"status": answer.status, "body": answer.body, "headers": answer.headers}
+        if key:
+            expires = call.now + IDEMPOTENCY_SECONDS
+            values = {"fingerprint": fingerprint, "answer": told, "expires_at": expires}
+            transaction.insert(tables.idempotency, record, values)
+    if not writes and request.headers.get("if-none-match") == answer.headers.get("ETag", " "):
+        return Response(status_code=304, headers=answer.headers)
+    return _response(told)
+
+
+def _response(told: dict[str, Any], replayed: bool = False) -> Response:
+    headers = told["headers"] | ({"Idempotent-Replayed": "true"} if replayed else {})
+    if told["body"] is None:
+        return Response(status_code=told["status"], headers=headers)
+    text = json.dumps(told["body"], ensure_ascii=False, separators=(",", ":"))
+    data = text.encode("utf-8", "surrogatepass")
+    return Response(data, told["status"], headers, media_type="application/json")
+
+
+def _idempotency_key(request: Request) -> str:
+    key = request.headers.get("idempotency-key", "").strip().strip('"')
+    if len(key) > 255:
+        raise Problem("VALIDATION_FAILED", "an Idempotency-Key has at most 255 characters")
+    return key
+
+
+@contextmanager
+def _in_flight(parts: Parts, key: str) -> Iterator[None]:
+    if not key:
+        yield
+        return
+    with parts.lock:
+        if key in parts.in_flight:
+            raise Problem("IDEMPOTENCY_KEY_IN_PROGRESS", headers={"Retry-After": "1"})
+        parts.in_flight.add(key)
+    try:
+        yield
+    finally:
+        parts.in_flight.discard(key)

@@ -1,0 +1,147 @@
+"""Contexts of sessions: the immediate part lives for 24 hours, the rest for 7 days."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import func, select
+
+from memory_v2.service import tables
+from memory_v2.service.access import TIERS, named_readers, written_readers
+from memory_v2.service.call import Answer, Call, size_of
+from memory_v2.service.models import ContextPackage
+from memory_v2.service.patching import checked, patched
+from memory_v2.service.problem import Problem
+from memory_v2.service.store import Record
+
+IMMEDIATE_SECONDS = 86_400
+WORKING_SECONDS = 604_800
+
+
+def load(call: Call, session_id: str) -> Answer:
+    """The context package. Raises `Problem` if there is none that the caller may read."""
+    with call.parts.metrics.context_seconds.time():
+        package = _package(call, _row(call, session_id))
+    return Answer(package, tagged=package)
+
+
+def create(call: Call, package: ContextPackage, session_id: str) -> Answer:
+    """Stores the first context of a session."""
+    if not session_id:
+        raise Problem("VALIDATION_FAILED", "session_id is missing, in the body and in X-Memory-Session")
+    call.transaction.lock(f"contexts of {call.caller.tenant}")
+    if call.transaction.get(tables.contexts, session_id) is not None:
+        raise Problem("CONTEXT_EXISTS", session_id=session_id)
+    sessions = TIERS[call.caller.tier].sessions
+    query = select(func.count()).where(call.transaction.mine(tables.contexts))
+    if sessions >= 0 and call.transaction.connection.execute(query).scalar_one() >= sessions:
+        raise Problem("MEMORY_LIMIT_EXCEEDED", "the number of sessions is exceeded", sessions=sessions)
+    document = _store(call, session_id, package, None)
+    location = {"Location": f"/api/v1/memory/context/{session_id}"}
+    return Answer(document, 201, location, tagged=document)
+
+
+def replace(call: Call, session_id: str, package: ContextPackage) -> Answer:
+    """Replaces a context, of which the caller has seen the present version."""
+    row = _row(call, session_id, lock=True)
+    call.caller.require_self(row, "write", named_too=True)
+    call.match(_package(call, row), required=True)
+    document = _store(call, session_id, package, row)
+    return Answer(document, tagged=document)
+
+
+def patch(call: Call, session_id: str, change: Any, media_type: str) -> Answer:
+    """Changes a part of a context; concurrent patches are applied one after the other."""
+    row = _row(call, session_id, lock=True)
+    call.caller.require_self(row, "write", named_too=True)
+    present = _package(call, row)
+    call.match(present)
+    wanted = patched(present, change, media_type)
+    if not isinstance(wanted, dict) or wanted.get("session_id") != session_id:
+        raise Problem("VALIDATION_FAILED", "a patch cannot change the session_id")
+    document = _store(call, session_id, checked(ContextPackage, wanted), row)
+    return Answer(document, tagged=document)
+
+
+def delete(call: Call, session_id: str) -> Answer:
+    """Deletes a context."""
+    row = _row(call, session_id, lock=True)
+    call.caller.require_self(row, "delete")
+    call.match(_package(call, row))
+    call.transaction.delete(tables.contexts, session_id)
+    for part in ("focus", "working"):
+        call.transaction.immediate.delete(f"immediate:{session_id}:{part}")
+    _tell(call, session_id, row, {"deleted": True})
+    return Answer(status=204)
+
+
+def authorize(call: Call, session_id: str, agent: str) -> None:
+    """Lets an agent that takes over read and write the context of a session, if that names who may."""
+    row = call.transaction.get(tables.contexts, session_id, lock=True)
+    if row is not None and row["visibility"] == "shared" and row["readers"]:
+        readers = written_readers([*named_readers(row["readers"]), agent])
+        call.transaction.update(tables.contexts, session_id, {"readers": readers})
+
+
+def _row(call: Call, session_id: str, lock: bool = False) -> Record:
+    row = call.transaction.get(tables.contexts, session_id, lock)
+    if row is None or not call.caller.reads(row["owner"], row["visibility"], row["readers"]):
+        suggestion = "Initialize context first"
+        raise Problem("CONTEXT_NOT_FOUND", session_id=session_id, suggestion=suggestion)
+    return row
+
+
+def _package(call: Call, row: Record) -> dict[str, Any]:
+    session_id, document = row["id"], dict(row["document"])
+    tier = call.transaction.immediate
+    immediate = tier.get(f"immediate:{session_id}:working") or {"working_set": {}, "active_agents": []}
+    focus = tier.get(f"immediate:{session_id}:focus") or {}
+    context = {"immediate": {"current_focus": focus, **immediate}, **document["context"]}
+    access = {"visibility": row["visibility"], "authorized_agents": named_readers(row["readers"])}
+    return {"session_id": session_id, "context": context, "metadata": document["metadata"], **access}
+
+
+def _store(call: Call, session_id: str, package: ContextPackage, row: Record | None) -> dict[str, Any]:
+    if package.session_id not in (None, session_id):
+        raise Problem("VALIDATION_FAILED", "the session_id of the body is another one", session_id=session_id)
+    transaction, now = call.transaction, call.now
+    dumped = package.model_dump(mode="json")
+    context = dumped["context"]
+    immediate = context.pop("immediate")
+    transaction.immediate.set(f"immediate:{session_id}:focus", immediate.pop("current_focus"), IMMEDIATE_SECONDS)
+    transaction.immediate.set(f"immediate:{session_id}:working", immediate, IMMEDIATE_SECONDS)
+    document = {"context": context, "metadata": dumped["metadata"]}
+    readers = written_readers(package.authorized_agents)
+    values = {
+        "document": document,
+        "visibility": package.visibility,
+        "readers": readers,
+        "updated_at": now,
+        "expires_at": now + WORKING_SECONDS,
+        "bytes": size_of(document),
+    }
+    if row is None:
+        owned = {"owner": call.caller.source, "created_at": now}
+        transaction.insert(tables.contexts, session_id, values | owned)
+    else:
+        if (package.visibility, readers) != (row["visibility"], row["readers"]):
+            call.caller.require_self(row, "share")
+        transaction.update(tables.contexts, session_id, values)
+    call.require_space()
+    stored = transaction.get(tables.contexts, session_id)
+    assert stored is not None
+    after = _package(call, stored)
+    _tell(call, session_id, stored, after["context"])
+    return after
+
+
+def _tell(call: Call, session_id: str, row: Record, changes: dict[str, Any]) -> None:
+    source = {"type": "agent", "id": call.caller.source, "session": session_id}
+    body = {
+        "level": "immediate" if "immediate" in changes else "working",
+        "session": session_id,
+        "agent": call.caller.source,
+        "data": {"entry_id": session_id, "source": source, "changes": changes},
+    }
+    access = (row["owner"], row["visibility"], row["readers"])
+    call.transaction.emit("memory.updated", f"context/{session_id}", body, *access)

@@ -1,0 +1,275 @@
+"""Memory entries: those of the immediate and the working level are rows with an end; a longterm one is an entry of the
+core as well, and stays."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from sqlalchemy import ColumnElement, Text, cast, exists, func, literal, select, text, tuple_
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from memory_v2.errors import EntryNotFound, InvalidSetting
+from memory_v2.operations.results import EntryResult
+from memory_v2.serialize import document
+from memory_v2.service import tables
+from memory_v2.service.access import ADMIN, READ_PAGES, named_readers, written_readers
+from memory_v2.service.call import Answer, Call, size_of
+from memory_v2.service.contexts import IMMEDIATE_SECONDS, WORKING_SECONDS
+from memory_v2.service.models import NewEntry, Search, iso
+from memory_v2.service.patching import checked, patched
+from memory_v2.service.problem import Problem
+
+LIFETIMES = {"immediate": IMMEDIATE_SECONDS, "working": WORKING_SECONDS, "longterm": None}
+"""Seconds that an entry lives without a `ttl` of its own, by its level."""
+_MARK = "service/"
+"""What the location of an entry of the core begins with if a row of this service says who may read it."""
+_WORKING = tables.working_memory
+
+
+def create_entry(call: Call, new: NewEntry) -> Answer:
+    """Stores an entry."""
+    entry = _create(call, new)
+    call.require_space()
+    return Answer(entry, 201, {"Location": f"/api/v1/memory/entries/{entry['id']}"}, tagged=entry)
+
+
+def create_entries(call: Call, new: list[NewEntry]) -> Answer:
+    """Stores entries: all or none."""
+    entries = [_create(call, each) for each in new]
+    call.require_space()
+    return Answer({"entries": entries, "next_cursor": None}, 201)
+
+
+def read_entry(call: Call, entry_id: str) -> Answer:
+    """An entry that the caller may read."""
+    entry = _document(_row(call, entry_id))
+    return Answer(entry, tagged=entry)
+
+
+def patch_entry(call: Call, entry_id: str, change: Any, media_type: str) -> Answer:
+    """Changes an entry; to another level too: then its time begins anew."""
+    row = _row(call, entry_id, lock=True)
+    call.caller.require_self(row, "write")
+    present = _document(row)
+    call.match(present)
+    wanted = patched(present, change, media_type)
+    fixed = ("id", "timestamp", "source")
+    if not isinstance(wanted, dict) or any(wanted.get(name) != present[name] for name in fixed):
+        raise Problem("VALIDATION_FAILED", "a patch cannot change id, timestamp and source")
+    new = checked(NewEntry, {name: value for name, value in wanted.items() if name not in ("id", "timestamp")})
+    if row["level"] == "longterm" and (new.level, new.data.model_dump()) != ("longterm", present["data"]):
+        raise Problem("VALIDATION_FAILED", "what a longterm entry says does not change: create one that refers to it")
+    if new.level != row["level"] and new.ttl == row["ttl"]:
+        new.ttl = None
+    changed = _values(call, new, entry_id, row)
+    access = ("visibility", "readers")
+    if any(changed[name] != row[name] for name in access):
+        call.caller.require_self(row, "share")
+    call.transaction.update(_WORKING, entry_id, changed)
+    call.require_space()
+    entry = _document(_row(call, entry_id))
+    _tell(call, entry, changed, row["owner"])
+    return Answer(entry, tagged=entry)
+
+
+def delete_entry(call: Call, entry_id: str) -> Answer:
+    """Deletes an entry; a longterm one is closed in the memory, whose history keeps it."""
+    row = _row(call, entry_id, lock=True)
+    call.caller.require_self(row, "delete")
+    entry = _document(row)
+    call.match(entry)
+    call.transaction.delete(_WORKING, entry_id)
+    if row["core_id"] and not call.transaction.find(_WORKING, _WORKING.c.core_id == row["core_id"], limit=1):
+        call.memory.entries.retract(row["core_id"], "deleted by way of the service")
+    _tell(call, {**entry, "data": {"deleted": True}}, row, row["owner"])
+    return Answer(status=204)
+
+
+def query_entries(
+    call: Call,
+    tags: list[str],
+    match_all: bool,
+    level: str | None,
+    since: datetime | None,
+    session: str | None,
+    limit: int,
+    cursor: str,
+) -> Answer:
+    """Entries that the caller may read, oldest first: with one of the tags, or with all of them."""
+    place = tuple_(_WORKING.c.created_at, _WORKING.c.id)
+    where: list[ColumnElement[bool]] = [call.caller.readable(_WORKING)]
+    if tags and match_all:
+        where += [_has_tag(call, [tag]) for tag in tags]
+    elif tags:
+        where.append(_has_tag(call, tags))
+    if level:
+        where.append(_WORKING.c.level == level)
+    if since:
+        where.append(_WORKING.c.created_at >= since.timestamp())
+    if session:
+        where.append(_WORKING.c.session_id == session)
+    if cursor:
+        moment, last = _read_cursor(cursor)
+        where.append(place > tuple_(literal(moment), literal(last)))
+    rows = call.transaction.find(_WORKING, *where, order=(_WORKING.c.created_at, _WORKING.c.id), limit=limit + 1)
+    page = rows[:limit]
+    more = _cursor(page[-1]) if len(rows) > limit else None
+    return Answer({"entries": [_document(row) for row in page], "next_cursor": more})
+
+
+def search(call: Call, asked: Search) -> Answer:
+    """The core's answers: pages for a key that may read them, and the entries that the caller may read."""
+    only = asked.only
+    if READ_PAGES not in call.caller.scopes and ADMIN not in call.caller.scopes:
+        if only == "pages" or asked.under:
+            call.caller.require(READ_PAGES)
+        only = "entries"
+    results = call.memory.search(
+        asked.query,
+        min(100, asked.limit * 3),  # some may be hidden from the caller
+        only=only,
+        tags=asked.tags,
+        under=asked.under,
+        since=asked.since,
+        until=asked.until,
+        agent=asked.agent,
+    )
+    readable = [r for r in results if not isinstance(r, EntryResult) or _may_read_core(call, r.entry)]
+    told = {**document(results), "results": [document(result) for result in readable[: asked.limit]]}
+    return Answer({name: told[name] for name in ("results", "answered", "decided_by", "degraded")})
+
+
+def _may_read_core(call: Call, core_id: str) -> bool:
+    rows = call.transaction.find(_WORKING, _WORKING.c.core_id == core_id)
+    if any(call.caller.reads(row["owner"], row["visibility"], row["readers"]) for row in rows):
+        return True
+    try:
+        location = call.memory.entries.read_entry(core_id).source.location
+    except EntryNotFound:
+        return False
+    return not (location or "").startswith(_MARK)  # captured by another face: the memory's own
+
+
+def _create(call: Call, new: NewEntry) -> dict[str, Any]:
+    entry_id = str(uuid.uuid4())
+    if new.source.id not in (None, call.caller.source) and not call.caller.is_admin:
+        raise Problem("PERMISSION_DENIED", "an entry can only be written in one's own name", source=new.source.id)
+    owner = new.source.id or call.caller.source
+    values = _values(call, new, entry_id, None)
+    values |= {
+        "source_type": new.source.type,
+        "source_id": owner,
+        "session_id": new.source.session,
+        "owner": owner,
+        "created_at": call.now,
+    }
+    call.transaction.insert(_WORKING, entry_id, values)
+    row = call.transaction.get(_WORKING, entry_id)
+    assert row is not None
+    entry = _document(row)
+    _tell(call, entry, row, owner)
+    return entry
+
+
+def _values(call: Call, new: NewEntry, entry_id: str, row: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a row says, but who wrote it. The time of an entry begins when it is created or changes its level."""
+    data = new.data.model_dump(mode="json")
+    ttl = new.ttl or LIFETIMES[new.level]
+    if new.level == "longterm":
+        ttl = None
+    begun = row["created_at"] if row is not None and row["level"] == new.level else call.now
+    core_id = row["core_id"] if row is not None else None
+    if new.level == "longterm" and core_id is None:
+        core_id = _captured(call, new, entry_id)
+    return {
+        "level": new.level,
+        "data": data,
+        "meta_tags": data["meta_tags"],
+        "ttl": ttl,
+        "core_id": core_id,
+        "visibility": new.visibility,
+        "readers": written_readers(new.authorized_agents),
+        "updated_at": call.now,
+        "expires_at": begun + ttl if ttl else None,
+        "bytes": size_of(data),
+    }
+
+
+def _captured(call: Call, new: NewEntry, entry_id: str) -> str:
+    """Captures a longterm entry in the memory: a text as text, other content as JSON."""
+    content = new.data.content
+    lone = content.get("text") if set(content) == {"text"} else None
+    shown = f"```json\n{json.dumps(content, ensure_ascii=False, indent=1)}\n```"
+    owner = new.source.id or call.caller.source
+    capture = partial(
+        call.memory.entries.capture,
+        lone if isinstance(lone, str) else shown,
+        tags=new.data.meta_tags,
+        source=owner,
+        channel=new.source.type,
+        session=new.source.session,
+        location=f"{_MARK}{entry_id}",
+    )
+    try:
+        return capture(agent=owner).id
+    except InvalidSetting:  # no folder can have the name of this source
+        return capture().id
+
+
+def _row(call: Call, entry_id: str, lock: bool = False) -> Mapping[str, Any]:
+    row = call.transaction.get(_WORKING, entry_id, lock)
+    if row is None or not call.caller.reads(row["owner"], row["visibility"], row["readers"]):
+        raise Problem("ENTRY_NOT_FOUND", entry_id=entry_id)
+    return row
+
+
+def _document(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "timestamp": iso(row["created_at"]),
+        "source": {"type": row["source_type"], "id": row["source_id"], "session": row["session_id"]},
+        "level": row["level"],
+        "data": row["data"],
+        "ttl": row["ttl"],
+        "visibility": row["visibility"],
+        "authorized_agents": named_readers(row["readers"]),
+    }
+
+
+def _tell(call: Call, entry: dict[str, Any], access: Mapping[str, Any], owner: str) -> None:
+    body = {
+        "level": entry["level"],
+        "session": entry["source"]["session"],
+        "agent": owner,
+        "data": {"entry_id": entry["id"], "source": entry["source"], "changes": entry["data"]},
+    }
+    subject = f"entry/{entry['id']}"
+    call.transaction.emit("memory.updated", subject, body, owner, access["visibility"], access["readers"])
+
+
+def _has_tag(call: Call, tags: list[str]) -> ColumnElement[bool]:
+    """Whether a row has one of the tags, by the index where there is one."""
+    if call.transaction.connection.dialect.name == "postgresql":
+        has_one: ColumnElement[bool] = cast(_WORKING.c.meta_tags, ARRAY(Text)).overlap(tags)
+        return has_one
+    each = func.json_each(_WORKING.c.meta_tags).table_valued("value")
+    return exists(select(text("1")).select_from(each).where(each.c.value.in_(tags)))
+
+
+def _cursor(row: Mapping[str, Any]) -> str:
+    return base64.urlsafe_b64encode(json.dumps([row["created_at"], row["id"]]).encode()).decode()
+
+
+def _read_cursor(cursor: str) -> tuple[float, str]:
+    try:
+        moment, last = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        return float(moment), str(last)
+    except (ValueError, TypeError, binascii.Error) as error:
+        raise Problem("VALIDATION_FAILED", "this is no cursor of an answer") from error

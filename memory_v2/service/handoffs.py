@@ -1,0 +1,188 @@
+"""Handoffs: requested → claimed → completed or rejected; cancelled by who asked; expired when their time is over.
+
+A claim is a lease: if its time ends, the handoff is requested again, and the old claim counts no more.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import or_
+
+from memory_v2.service import tables
+from memory_v2.service.call import Answer, Call, size_of
+from memory_v2.service.contexts import authorize
+from memory_v2.service.models import Claim, HandoffStep, NewHandoff, iso
+from memory_v2.service.problem import Problem
+
+DEFAULT_SECONDS = 86_400
+"""How long a handoff can be claimed if its request does not say."""
+KEPT_SECONDS = 2_592_000
+"""How long a handoff can be read, in seconds after its expiry."""
+ANY = "*"
+_HANDOFFS = tables.handoffs
+
+
+def request_handoff(call: Call, new: NewHandoff) -> Answer:
+    """Asks another agent to take over."""
+    expiry = new.expiry.timestamp() if new.expiry else call.now + DEFAULT_SECONDS
+    if expiry <= call.now:
+        raise Problem("INVALID_HANDOFF", "expiry is in the past", expiry=iso(expiry))
+    handoff_id = str(uuid.uuid4())
+    document = new.model_dump(mode="json", by_alias=True) | {"result": {}}
+    values = {
+        "document": document,
+        "state": "requested",
+        "to_id": new.to.id,
+        "owner": call.caller.source,
+        "expiry": expiry,
+        "history": [_step(call, "requested")],
+        "created_at": call.now,
+        "updated_at": call.now,
+        "expires_at": expiry + KEPT_SECONDS,
+        "bytes": size_of(document),
+    }
+    call.transaction.insert(_HANDOFFS, handoff_id, values)
+    call.require_space()
+    _tell(call, "handoff.requested", handoff_id, {**values, "id": handoff_id})
+    return Answer(_document(call, _row(call, handoff_id)), 201, {"Location": f"/api/v1/memory/handoff/{handoff_id}"})
+
+
+def read_handoff(call: Call, handoff_id: str) -> Answer:
+    """A handoff that the caller asks for, may take over, or has claimed."""
+    document = _document(call, _row(call, handoff_id))
+    return Answer(document, tagged=document)
+
+
+def list_handoffs(call: Call, state: str | None, limit: int) -> Answer:
+    """The handoffs that the caller may see, oldest first."""
+    columns = _HANDOFFS.c
+    involved = or_(columns.to_id.in_([call.caller.source, ANY]), columns.owner == call.caller.source)
+    where = [] if call.caller.is_admin else [involved]
+    rows = call.transaction.find(_HANDOFFS, *where, order=(columns.created_at, columns.id), limit=1000)
+    documents = [_document(call, row) for row in rows]
+    return Answer({"handoffs": [each for each in documents if state in (None, each["state"])][:limit]})
+
+
+def claim(call: Call, handoff_id: str, asked: Claim) -> Answer:
+    """Takes a handoff over, for so long; exactly one of many claimers gets it. The claim_id proves it."""
+    row = _row(call, handoff_id, lock=True)
+    state = _state(call, row)
+    if row["to_id"] not in (call.caller.source, ANY):
+        raise Problem("PERMISSION_DENIED", "the handoff is for another agent")
+    if state == "expired":
+        raise Problem("HANDOFF_EXPIRED")
+    if state != "requested":
+        code = "HANDOFF_ALREADY_CLAIMED" if state == "claimed" else "HANDOFF_STATE"
+        raise Problem(code, state=state)
+    history = list(row["history"])
+    if row["state"] == "claimed":
+        history.append({"state": "requested", "at": iso(row["lease_expires"]), "by": "", "reason": "the lease ended"})
+    changes = {
+        "state": "claimed",
+        "claimed_by": call.caller.source,
+        "claim_id": str(uuid.uuid4()),
+        "lease_expires": min(call.now + asked.lease_seconds, row["expiry"]),
+        "history": [*history, _step(call, "claimed")],
+    }
+    origin = row["document"]["from"]
+    authorize(call, origin["id"], call.caller.source)
+    return _changed(call, row, changes)
+
+
+def renew(call: Call, handoff_id: str, asked: Claim, claim_id: str) -> Answer:
+    """Makes the lease of a claim longer."""
+    row = _held(call, handoff_id, claim_id)
+    lease = min(call.now + asked.lease_seconds, row["expiry"])
+    return _changed(call, row, {"lease_expires": lease}, tells=False)
+
+
+def finish(call: Call, handoff_id: str, step: HandoffStep, state: str) -> Answer:
+    """Completes or rejects a handoff, which the caller has claimed; who it is for may reject it unclaimed."""
+    row = _row(call, handoff_id, lock=True)
+    unclaimed = state == "rejected" and _state(call, row) == "requested" and row["to_id"] == call.caller.source
+    if not unclaimed:
+        row = _held(call, handoff_id, step.claim_id)
+    document = {**row["document"], "result": step.result}
+    history = [*row["history"], _step(call, state, step.reason)]
+    values = {"state": state, "document": document, "history": history, "bytes": size_of(document)}
+    return _changed(call, row, values)
+
+
+def cancel(call: Call, handoff_id: str, step: HandoffStep) -> Answer:
+    """Takes a handoff back, by who has asked for it."""
+    row = _row(call, handoff_id, lock=True)
+    if row["owner"] != call.caller.source and not call.caller.is_admin:
+        raise Problem("PERMISSION_DENIED", "only who asked for the handoff can cancel it")
+    if (state := _state(call, row)) not in ("requested", "claimed"):
+        raise Problem("HANDOFF_EXPIRED" if state == "expired" else "HANDOFF_STATE", state=state)
+    return _changed(
+        call, row, {"state": "cancelled", "history": [*row["history"], _step(call, "cancelled", step.reason)]}
+    )
+
+
+def _row(call: Call, handoff_id: str, lock: bool = False) -> Mapping[str, Any]:
+    row = call.transaction.get(_HANDOFFS, handoff_id, lock)
+    me = call.caller.source
+    involved = row is not None and (row["to_id"] in (me, ANY) or me in (row["owner"], row["claimed_by"]))
+    if row is None or not (involved or call.caller.is_admin):
+        raise Problem("HANDOFF_NOT_FOUND", handoff_id=handoff_id)
+    return row
+
+
+def _held(call: Call, handoff_id: str, claim_id: str) -> Mapping[str, Any]:
+    row = _row(call, handoff_id, lock=True)
+    state = _state(call, row)
+    if state != "claimed" or row["claimed_by"] != call.caller.source or row["claim_id"] != claim_id:
+        raise Problem(
+            "HANDOFF_EXPIRED" if state == "expired" else "HANDOFF_STATE", "the claim does not hold", state=state
+        )
+    return row
+
+
+def _state(call: Call, row: Mapping[str, Any]) -> str:
+    """The state now: time passes without anybody writing it down."""
+    state = str(row["state"])
+    if state in ("requested", "claimed") and row["expiry"] <= call.now:
+        return "expired"
+    return "requested" if state == "claimed" and row["lease_expires"] <= call.now else state
+
+
+def _changed(call: Call, row: Mapping[str, Any], changes: dict[str, Any], tells: bool = True) -> Answer:
+    call.transaction.update(_HANDOFFS, row["id"], {**changes, "updated_at": call.now})
+    if tells:
+        state = changes["state"]
+        call.parts.metrics.handoffs.labels(state).inc()
+        _tell(call, f"handoff.{state}", row["id"], row)
+    document = _document(call, _row(call, row["id"]))
+    return Answer(document, tagged=document)
+
+
+def _step(call: Call, state: str, reason: str = "") -> dict[str, Any]:
+    return {"state": state, "at": iso(call.now), "by": call.caller.source, "reason": reason}
+
+
+def _document(call: Call, row: Mapping[str, Any]) -> dict[str, Any]:
+    state = _state(call, row)
+    is_claimed = state in ("claimed", "completed", "rejected") and row["claimed_by"]
+    mine = is_claimed and row["claimed_by"] == call.caller.source
+    return {
+        "handoff_id": row["id"],
+        **row["document"],
+        "expiry": iso(row["expiry"]),
+        "state": state,
+        "claimed_by": row["claimed_by"] if is_claimed else None,
+        "claim_id": row["claim_id"] if mine else None,
+        "lease_expires": iso(row["lease_expires"]) if state == "claimed" else None,
+        "history": row["history"],
+    }
+
+
+def _tell(call: Call, kind: str, handoff_id: str, row: Mapping[str, Any]) -> None:
+    document = row["document"]
+    data = {"handoff_id": handoff_id} | {name: document[name] for name in ("from", "to", "priority")}
+    readers = "" if row["to_id"] == ANY else f"|{row['to_id']}|"
+    body = {"session": document["from"]["id"], "agent": row["to_id"], "data": data}
+    call.transaction.emit(kind, f"handoff/{handoff_id}", body, row["owner"], "shared", readers)

@@ -1,0 +1,131 @@
+"""API keys: `dm_<id>_<secret>`, of which only a SHA-256 digest is stored.
+
+A secret of 256 random bits cannot be guessed, so a slow hash would protect nothing and cost each request.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select
+
+from memory_v2.service import tables
+from memory_v2.service.access import SCOPES, Caller
+from memory_v2.service.models import Name, NewKey, iso
+from memory_v2.service.problem import Problem
+from memory_v2.service.store import Store, Transaction
+
+DEFAULT_TENANT = "default"
+FRESH_SECONDS = 1.0
+"""How long a process believes what it has read of a key, in seconds: a revoked one is refused everywhere after that."""
+MOST_REMEMBERED = 20_000
+SEPARATOR = "_"
+
+
+class Keys:
+    """Finds the caller for a key. What it remembers is bounded and short-lived."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._seen: dict[str, tuple[float, dict[str, Any] | None]] = {}
+
+    def remembered(self, key_id: str) -> bool:
+        """Whether what is remembered of a key, which counts, is still believed."""
+        seen = self._seen.get(key_id)
+        return seen is not None and seen[1] is not None and seen[0] + FRESH_SECONDS > self._store.now()
+
+    def find(self, token: str, source: str = "") -> Caller:
+        """The caller, who speaks for `source`, or for the key's first source. Raises `Problem`."""
+        row = self._row(key_id_of(token))
+        digest = hashlib.sha256(token.encode()).hexdigest()
+        if row is None or not hmac.compare_digest(row["digest"], digest):
+            raise Problem("UNAUTHENTICATED", headers={"WWW-Authenticate": "Bearer"})
+        return self._caller(row, source)
+
+    def caller(self, key_id: str, source: str) -> Caller:
+        """The caller for a key that was checked before. Raises `Problem` if it counts no more."""
+        row = self._row(key_id)
+        if row is None:
+            raise Problem("UNAUTHENTICATED")
+        return self._caller(row, source)
+
+    def _caller(self, row: Mapping[str, Any], source: str) -> Caller:
+        allowed = row["sources"]
+        source = source or (row["id"] if allowed[0] == "*" else allowed[0])
+        if source not in allowed and "*" not in allowed:
+            raise Problem("PERMISSION_DENIED", "the key does not speak for this source", source=source)
+        return Caller(row["id"], row["tenant"], source, frozenset(row["scopes"]), row["tier"])
+
+    def is_valid(self, caller: Caller) -> bool:
+        """Whether the key of a caller still counts."""
+        return self._row(caller.key_id) is not None
+
+    def forget(self, key_id: str) -> None:
+        """Reads a key anew the next time."""
+        self._seen.pop(key_id, None)
+
+    def _row(self, key_id: str) -> Mapping[str, Any] | None:
+        now = self._store.now()
+        seen = self._seen.get(key_id)
+        if seen is None or seen[0] + FRESH_SECONDS <= now:
+            row = self._store.find_key(key_id) if key_id else None
+            if len(self._seen) >= MOST_REMEMBERED:
+                self._seen.clear()
+            seen = self._seen[key_id] = (now, row)
+        row = seen[1]
+        ended = row is None or row["revoked_at"] is not None or (row["expires_at"] or now + 1) <= now
+        return None if ended else row
+
+
+def key_id_of(token: str) -> str:
+    """The id in the text of a key; empty if it is none."""
+    kind, _, rest = token.partition(SEPARATOR)
+    key_id = rest.partition(SEPARATOR)[0]
+    return key_id if kind == "dm" and len(key_id) == 12 else ""
+
+
+def create_key(transaction: Transaction, tenant: Name, new: NewKey) -> dict[str, Any]:
+    """Stores a key and returns it with its text, which is shown this once."""
+    if unknown := set(new.scopes).difference(SCOPES):
+        raise Problem("VALIDATION_FAILED", f"there is no scope {min(unknown)}", scopes=list(SCOPES))
+    key_id = secrets.token_hex(6)
+    token = f"dm_{key_id}_{secrets.token_urlsafe(32)}"
+    now = transaction.now
+    values = {
+        "id": key_id,
+        "tenant": tenant,
+        "digest": hashlib.sha256(token.encode()).hexdigest(),
+        "name": new.name,
+        "sources": new.sources,
+        "scopes": new.scopes,
+        "tier": new.tier,
+        "created_at": now,
+        "expires_at": now + new.expires_in if new.expires_in else None,
+    }
+    transaction.connection.execute(tables.api_keys.insert().values(**values))
+    return {**described({**values, "revoked_at": None}), "key": token}
+
+
+def described(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A key as it is listed: without what is secret."""
+    moments = {name: iso(row[name]) if row[name] else None for name in ("created_at", "expires_at", "revoked_at")}
+    return {name: row[name] for name in ("id", "tenant", "name", "sources", "scopes", "tier")} | moments
+
+
+def list_keys(transaction: Transaction) -> list[dict[str, Any]]:
+    """The keys of the tenant."""
+    keys = tables.api_keys
+    query = select(keys).where(keys.c.tenant == transaction.tenant).order_by(keys.c.created_at)
+    return [described(dict(row)) for row in transaction.connection.execute(query).mappings()]
+
+
+def revoke_key(transaction: Transaction, key_id: str) -> None:
+    """Ends a key. Raises `Problem` if the tenant has no such key."""
+    keys = tables.api_keys
+    mine = (keys.c.id == key_id) & (keys.c.tenant == transaction.tenant) & keys.c.revoked_at.is_(None)
+    if not transaction.connection.execute(keys.update().where(mine).values(revoked_at=transaction.now)).rowcount:
+        raise Problem("KEY_NOT_FOUND", key_id=key_id)

@@ -1,0 +1,255 @@
+"""The documents of the service, as the specification has them; what it leaves open is optional."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Name = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@-]*$")]
+"""An id of a session, an agent or a source: it can stand in an address without escapes."""
+Level = Literal["immediate", "working", "longterm"]
+SourceType = Literal["chat", "agent", "function", "api"]
+Visibility = Literal["private", "shared", "public"]
+Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=100)]
+Document = dict[str, Any]
+
+
+def iso(seconds: float) -> str:
+    """A moment as in all documents: ISO 8601 in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Strict(BaseModel):
+    """Unknown members are an error: they would be lost."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
+class Open(BaseModel):
+    """Unknown members are kept."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Source(Strict):
+    """Who an entry comes from. Without an `id`, the caller."""
+
+    type: SourceType = "agent"
+    id: Name | None = None
+    session: Name | None = None
+
+
+class Data(Strict):
+    """What an entry says."""
+
+    content: Document = {}
+    meta_tags: Tags = []
+    references: list[Annotated[str, Field(max_length=255)]] = Field(default=[], max_length=100)
+
+
+class NewEntry(Strict):
+    """A memory entry to create; `ttl` in seconds is that of its level by default, and longterm has none."""
+
+    source: Source = Source()
+    level: Level = "working"
+    data: Data
+    ttl: Annotated[int, Field(ge=1, le=31_536_000)] | None = None
+    visibility: Visibility = "shared"
+    authorized_agents: list[Name] = Field(default=[], max_length=100)
+
+
+class MemoryEntry(NewEntry):
+    """A memory entry as it is read."""
+
+    id: str
+    timestamp: datetime
+
+
+class EntryBatch(Strict):
+    """Entries to create together: all of them or none."""
+
+    entries: list[NewEntry] = Field(min_length=1, max_length=100)
+
+
+class EntryList(Strict):
+    """Entries, and the cursor for the next ones."""
+
+    entries: list[MemoryEntry]
+    next_cursor: str | None = None
+
+
+class Immediate(Open):
+    """What a session is about now; kept for 24 hours."""
+
+    current_focus: Document = {}
+    working_set: Document = {}
+    active_agents: list[Any] = []
+
+
+class Working(Open):
+    """What a session has found out; kept for 7 days."""
+
+    project_state: Document = {}
+    discovered_patterns: list[Any] = []
+    key_decisions: list[Any] = []
+
+
+class References(Open):
+    """What a session refers to."""
+
+    files: list[Any] = []
+    previous_sessions: list[Any] = []
+    related_agents: list[Any] = []
+
+
+class Context(Strict):
+    """The three parts of a context."""
+
+    immediate: Immediate = Immediate()
+    working: Working = Working()
+    references: References = References()
+
+
+class Metadata(Open):
+    """Where a session runs."""
+
+    platform: str = ""
+    window_usage: str = ""
+    last_checkpoint: str | None = None
+
+
+class ContextPackage(Strict):
+    """The context of a session. Without a `session_id`, that of the path or of the header X-Memory-Session."""
+
+    session_id: Name | None = None
+    context: Context = Context()
+    metadata: Metadata = Metadata()
+    visibility: Visibility = "shared"
+    authorized_agents: list[Name] = Field(default=[], max_length=100)
+
+
+class From(Strict):
+    """Who hands over."""
+
+    type: SourceType = "chat"
+    id: Name
+    platform: str = ""
+
+
+class To(Strict):
+    """Who takes over: `*` is any of this type."""
+
+    type: Literal["agent", "chat", "function"]
+    id: Annotated[str, Field(pattern=r"^(\*|[A-Za-z0-9][A-Za-z0-9._:@-]*)$", max_length=255)]
+
+
+class NewHandoff(Strict):
+    """A handoff to request."""
+
+    from_: From = Field(alias="from")
+    to: To
+    context: Document = {}
+    instructions: str = Field(default="", max_length=100_000)
+    priority: Literal["immediate", "normal", "background"] = "normal"
+    expiry: datetime | None = None
+
+
+class Claim(Strict):
+    """How long the claimer may be silent, in seconds."""
+
+    lease_seconds: Annotated[int, Field(ge=1, le=86_400)] = 300
+
+
+class HandoffStep(Strict):
+    """A step by the holder of a claim; `result` stays with the handoff."""
+
+    claim_id: str = ""
+    reason: str = Field(default="", max_length=10_000)
+    result: Document = {}
+
+
+class Handoff(Strict):
+    """A handoff as it is read, with what has happened to it."""
+
+    handoff_id: str
+    from_: From = Field(alias="from")
+    to: To
+    context: Document
+    instructions: str
+    priority: str
+    expiry: datetime
+    state: Literal["requested", "claimed", "completed", "rejected", "cancelled", "expired"]
+    claimed_by: str | None = None
+    claim_id: str | None = None
+    lease_expires: datetime | None = None
+    result: Document = {}
+    history: list[Document] = []
+
+
+class AgentUpdate(Strict):
+    """A change of an agent's state: a merge patch, or the whole state."""
+
+    state: Document
+    mode: Literal["merge", "replace"] = "merge"
+    session: Name | None = None
+
+
+class AgentState(Strict):
+    """An agent's state."""
+
+    agent_id: str
+    state: Document
+    updated_at: datetime
+    updated_by: str
+
+
+class Search(Strict):
+    """A question to the long-term memory: the core's search over entries and pages."""
+
+    query: str = Field(min_length=1, max_length=10_000)
+    limit: Annotated[int, Field(ge=1, le=100)] = 10
+    only: Literal["pages", "entries"] | None = None
+    tags: Tags = []
+    since: str | None = None
+    until: str | None = None
+    under: str | None = None
+    agent: Name | None = None
+
+
+class Subscribe(Strict):
+    """Which events a subscription is for; an empty list is all of them."""
+
+    events: list[str] = Field(default=[], max_length=20)
+    levels: list[Level] = []
+    sessions: list[Name] = Field(default=[], max_length=100)
+    agents: list[Name] = Field(default=[], max_length=100)
+
+
+class NewKey(Strict):
+    """A key to create, for these sources; `*` is any."""
+
+    name: str = Field(default="", max_length=255)
+    sources: list[Annotated[str, Field(pattern=r"^(\*|[A-Za-z0-9][A-Za-z0-9._:@-]*)$", max_length=255)]] = Field(
+        default=["*"], min_length=1, max_length=100
+    )
+    scopes: list[str] = Field(default=["memory:read", "memory:write"], max_length=10)
+    tier: Literal["free_tier", "standard_tier", "unlimited_tier"] = "standard_tier"
+    tenant: Name | None = None
+    expires_in: Annotated[int, Field(ge=1)] | None = None
+
+
+class NewPage(Strict):
+    """A text for the pages: on a page, or where it belongs."""
+
+    text: str = Field(min_length=1, max_length=1_000_000)
+    path: str | None = None
+    mode: Literal["update", "append", "replace"] = "update"
+    source: str | None = None
+
+
+class PageText(Strict):
+    """The whole text of a page."""
+
+    text: str = Field(max_length=1_000_000)

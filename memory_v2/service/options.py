@@ -1,0 +1,44 @@
+"""How a service may be started. This module can be imported without the extra `service`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from memory_v2.errors import InvalidSetting
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8080
+DATABASE_URL = "DATABASE_URL"
+REDIS_URL = "REDIS_URL"
+INSTALL = "pip install 'silica-memory[service]'"
+DATABASE_FILE = "service.sqlite3"
+"""The name of the embedded store, beside the pages in the memory's folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceOptions:
+    """What a process of the service needs: the folder of the memory, and addresses. Without a `database` it is one
+    SQLite file in the folder; without a `redis` this is the only process."""
+
+    folder: Path
+    host: str = DEFAULT_HOST
+    port: int = DEFAULT_PORT
+    database: str = ""
+    redis: str = ""
+    model: str | None = None
+
+    @property
+    def database_url(self) -> str:
+        """The address for SQLAlchemy."""
+        if self.database:
+            return self.database.replace("postgresql://", "postgresql+psycopg://", 1)
+        return f"sqlite:///{self.folder / '.service' / DATABASE_FILE}"
+
+
+def check_installed() -> None:
+    """Raises `InvalidSetting` if the extra is missing."""
+    needed = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "structlog", "prometheus_client", "jsonpatch", "redis")
+    if missing := [package for package in needed if find_spec(package) is None]:
+        raise InvalidSetting(f"the service needs the package {missing[0]}, which is not installed: {INSTALL}")

@@ -1,0 +1,54 @@
+"""Pages of the long-term memory, for keys that may read or write them."""
+
+from __future__ import annotations
+
+from memory_v2.errors import PageNotFound
+from memory_v2.serialize import document
+from memory_v2.service.call import Answer, Call
+from memory_v2.service.models import NewPage, PageText
+
+
+def list_pages(call: Call) -> Answer:
+    """All pages, with their links: the tree."""
+    return Answer({"pages": document(call.memory.list_files())})
+
+
+def read_page(call: Call, path: str) -> Answer:
+    """A page as it is stored."""
+    page = _page(path, call.memory.read(path))
+    return Answer(page, tagged=page)
+
+
+def write_text(call: Call, new: NewPage) -> Answer:
+    """Writes a text on a page, or where it belongs."""
+    result = document(call.memory.write(new.text, new.path, new.mode, source=new.source or call.caller.source))
+    _tell(call, result["path"])
+    return Answer({name: result[name] for name in ("path", "outcome", "decided_by", "degraded", "new_files")}, 201)
+
+
+def put_page(call: Call, path: str, new: PageText) -> Answer:
+    """Creates a page with exactly this text, or replaces one of which the caller has seen the present version."""
+    memory = call.memory
+    try:
+        present = memory.read(path)
+    except PageNotFound:
+        memory.create(path, new.text)
+        _tell(call, path)
+        page = _page(path, memory.read(path))
+        return Answer(page, 201, {"Location": f"/api/v1/memory/pages/{path}"}, tagged=page)
+    call.match(_page(path, present), required=True)
+    memory.edit(path, new.text, present)
+    _tell(call, path)
+    page = _page(path, memory.read(path))
+    return Answer(page, tagged=page)
+
+
+def _page(path: str, text: str) -> dict[str, str]:
+    return {"path": path, "text": text}
+
+
+def _tell(call: Call, path: str) -> None:
+    source = {"type": "agent", "id": call.caller.source, "session": None}
+    data = {"entry_id": path, "source": source, "changes": {"page": path}}
+    body = {"level": "longterm", "agent": call.caller.source, "data": data}
+    call.transaction.emit("memory.updated", f"page/{path}", body, call.caller.source)

@@ -1,0 +1,48 @@
+"""What the processes of the service consist of, put together once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from memory_v2.service.feed import Feed
+from memory_v2.service.keys import Keys
+from memory_v2.service.limits import Limiter, LimiterInMemory
+from memory_v2.service.memories import Memories
+from memory_v2.service.observing import Metrics, request_log
+from memory_v2.service.options import ServiceOptions
+from memory_v2.service.store import Store
+
+
+@dataclass
+class Parts:
+    """The parts, which all requests share. `in_flight` are the Idempotency-Keys that this process is working on."""
+
+    store: Store
+    memories: Memories
+    keys: Keys
+    limiter: Limiter
+    feed: Feed
+    metrics: Metrics
+    log: Any
+    in_flight: set[str] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def of(cls, options: ServiceOptions, now: Callable[[], float] = time.time) -> Parts:
+        """The parts for these options. The store must have its tables."""
+        metrics = Metrics()
+        store = Store(options.database_url, now)
+        feed = Feed(store, metrics)
+        store.on_commit = feed.wake
+        memories = Memories(options.folder, options.model)
+        return cls(store, memories, Keys(store), LimiterInMemory(now), feed, metrics, request_log())
+
+    def close(self) -> None:
+        """Closes stores and memories."""
+        self.feed.close()
+        self.memories.close()
+        self.store.close()

@@ -1,0 +1,72 @@
+"""Partial changes of a JSON document: JSON Patch (RFC 6902) and merge patch (RFC 7396)."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, TypeVar
+
+import jsonpatch
+import jsonpointer
+from pydantic import BaseModel, ValidationError
+
+from memory_v2.service.problem import Problem
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+MOST_OPERATIONS = 100
+MOST_DEPTH = 50
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def patched(document: Any, patch: Any, media_type: str) -> Any:
+    """The document with a patch applied; the document is not changed. Raises `Problem`."""
+    kind = media_type.partition(";")[0].strip().lower()
+    if _depth(patch) > MOST_DEPTH:
+        raise Problem("VALIDATION_FAILED", f"the patch is nested deeper than {MOST_DEPTH}")
+    if kind in (MERGE_PATCH, "application/json"):
+        return merged(document, patch)
+    if kind != JSON_PATCH:
+        raise Problem("UNSUPPORTED_MEDIA_TYPE", accepted=[JSON_PATCH, MERGE_PATCH])
+    if not isinstance(patch, list) or len(patch) > MOST_OPERATIONS:
+        raise Problem("VALIDATION_FAILED", f"a JSON Patch is a list of at most {MOST_OPERATIONS} operations")
+    try:
+        return jsonpatch.JsonPatch(patch).apply(copy.deepcopy(document))
+    except (jsonpatch.JsonPatchConflict, jsonpatch.JsonPatchTestFailed, jsonpointer.JsonPointerException) as error:
+        raise Problem("PATCH_CONFLICT", str(error)[:500]) from error
+    except (jsonpatch.JsonPatchException, TypeError, ValueError, AttributeError, KeyError) as error:
+        raise Problem("VALIDATION_FAILED", f"this is no JSON Patch: {error}"[:500]) from error
+
+
+def merged(document: Any, patch: Any) -> Any:
+    """A merge patch applied: null removes a member, an object changes members, all else replaces."""
+    if not isinstance(patch, dict):
+        return patch
+    result = dict(document) if isinstance(document, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = merged(result.get(name), value)
+    return result
+
+
+def checked(model: type[Model], document: Any) -> Model:
+    """The document as its model. Raises `Problem`."""
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        errors = [{"loc": list(each["loc"]), "msg": each["msg"]} for each in error.errors()]
+        raise Problem("VALIDATION_FAILED", "the result of the patch is not valid", errors=errors) from error
+
+
+def _depth(value: Any) -> int:
+    depth, layer = 0, [value]
+    while layer and depth <= MOST_DEPTH:
+        depth += 1
+        layer = [
+            inner
+            for each in layer
+            if isinstance(each, (dict, list))
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+    return depth

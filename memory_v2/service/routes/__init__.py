@@ -1,0 +1,1 @@
+"""The addresses of the service: each one checks its document and calls an operation."""

@@ -1,0 +1,147 @@
+"""Contexts, entries, queries and pages."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Header, Query, Request, Response
+
+from memory_v2.service import contexts, entries, pages
+from memory_v2.service.access import READ, READ_PAGES, WRITE, WRITE_PAGES
+from memory_v2.service.call import carry_out
+from memory_v2.service.models import (
+    ContextPackage,
+    EntryBatch,
+    EntryList,
+    Level,
+    MemoryEntry,
+    Name,
+    NewEntry,
+    NewPage,
+    PageText,
+    Search,
+)
+from memory_v2.service.patching import JSON_PATCH, MERGE_PATCH
+
+router = APIRouter()
+PATCH_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            JSON_PATCH: {"schema": {"type": "array", "items": {"type": "object"}}},
+            MERGE_PATCH: {"schema": {"type": "object"}},
+        },
+    }
+}
+SessionHeader = Annotated[Name | None, Header(alias="X-Memory-Session")]
+
+
+@router.get("/context/{session_id}", response_model=ContextPackage)
+def load_context(request: Request, session_id: Name) -> Response:
+    """Loads the context package of a session."""
+    return carry_out(request, READ, lambda call: contexts.load(call, session_id), "context_load", writes=False)
+
+
+@router.post("/context", response_model=ContextPackage, status_code=201)
+def create_context(request: Request, package: ContextPackage, session: SessionHeader = None) -> Response:
+    """Initialises the context of a session."""
+    session_id = package.session_id or session or ""
+    return carry_out(request, WRITE, lambda call: contexts.create(call, package, session_id), "context_create")
+
+
+@router.put("/context/{session_id}", response_model=ContextPackage)
+def replace_context(request: Request, session_id: Name, package: ContextPackage) -> Response:
+    """Replaces a context; If-Match is required, so that nobody's change is overwritten unseen."""
+    return carry_out(request, WRITE, lambda call: contexts.replace(call, session_id, package), "context_replace")
+
+
+@router.patch("/context/{session_id}", response_model=ContextPackage, openapi_extra=PATCH_BODY)
+def patch_context(request: Request, session_id: Name, change: Annotated[Any, Body()]) -> Response:
+    """Changes a part of a context, by JSON Patch or merge patch."""
+    kind = request.headers.get("content-type", "")
+    return carry_out(request, WRITE, lambda call: contexts.patch(call, session_id, change, kind), "context_patch")
+
+
+@router.delete("/context/{session_id}", status_code=204)
+def delete_context(request: Request, session_id: Name) -> Response:
+    """Deletes a context."""
+    return carry_out(request, WRITE, lambda call: contexts.delete(call, session_id), "context_delete")
+
+
+@router.get("/query", response_model=EntryList)
+def query(
+    request: Request,
+    tags: Annotated[str, Query(description="Tags, divided by commas.", max_length=2000)] = "",
+    level: Level | None = None,
+    since: datetime | None = None,
+    session: Name | None = None,
+    match: Annotated[str, Query(pattern="^(any|all)$", description="One of the tags, or all.")] = "any",
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    cursor: Annotated[str, Query(max_length=500)] = "",
+) -> Response:
+    """Lists entries by tags, level and time, oldest first."""
+    wanted = [tag.strip() for tag in tags.split(",") if tag.strip()]
+    asked = (wanted, match == "all", level, since, session, limit, cursor)
+    return carry_out(request, READ, lambda call: entries.query_entries(call, *asked), "query", writes=False)
+
+
+@router.post("/search")
+def search(request: Request, asked: Search) -> Response:
+    """Searches the long-term memory: entries, and pages if the key may read them."""
+    return carry_out(request, READ, lambda call: entries.search(call, asked), "search", writes=False)
+
+
+@router.post("/entries", response_model=MemoryEntry, status_code=201)
+def create_entry(request: Request, new: NewEntry) -> Response:
+    """Stores an entry."""
+    return carry_out(request, WRITE, lambda call: entries.create_entry(call, new), "entry_create")
+
+
+@router.post("/entries/batch", response_model=EntryList, status_code=201)
+def create_entries(request: Request, batch: EntryBatch) -> Response:
+    """Stores many entries: all or none."""
+    return carry_out(request, WRITE, lambda call: entries.create_entries(call, batch.entries), "entry_batch")
+
+
+@router.get("/entries/{entry_id}", response_model=MemoryEntry)
+def read_entry(request: Request, entry_id: Name) -> Response:
+    """Reads an entry."""
+    return carry_out(request, READ, lambda call: entries.read_entry(call, entry_id), "entry_read", writes=False)
+
+
+@router.patch("/entries/{entry_id}", response_model=MemoryEntry, openapi_extra=PATCH_BODY)
+def patch_entry(request: Request, entry_id: Name, change: Annotated[Any, Body()]) -> Response:
+    """Changes an entry, by JSON Patch or merge patch; with another level it is promoted."""
+    kind = request.headers.get("content-type", "")
+    return carry_out(request, WRITE, lambda call: entries.patch_entry(call, entry_id, change, kind), "entry_patch")
+
+
+@router.delete("/entries/{entry_id}", status_code=204)
+def delete_entry(request: Request, entry_id: Name) -> Response:
+    """Deletes an entry."""
+    return carry_out(request, WRITE, lambda call: entries.delete_entry(call, entry_id), "entry_delete")
+
+
+@router.get("/pages")
+def list_pages(request: Request) -> Response:
+    """Lists the pages of the long-term memory."""
+    return carry_out(request, READ_PAGES, pages.list_pages, "page_list", writes=False)
+
+
+@router.post("/pages", status_code=201)
+def write_text(request: Request, new: NewPage) -> Response:
+    """Writes a text on a page, or where it belongs."""
+    return carry_out(request, WRITE_PAGES, lambda call: pages.write_text(call, new), "page_write")
+
+
+@router.get("/pages/{path:path}")
+def read_page(request: Request, path: str) -> Response:
+    """Reads a page."""
+    return carry_out(request, READ_PAGES, lambda call: pages.read_page(call, path), "page_read", writes=False)
+
+
+@router.put("/pages/{path:path}")
+def put_page(request: Request, path: str, new: PageText) -> Response:
+    """Creates a page, or replaces it; then If-Match is required."""
+    return carry_out(request, WRITE_PAGES, lambda call: pages.put_page(call, path, new), "page_put")

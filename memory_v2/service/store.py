@@ -1,0 +1,301 @@
+"""Where the service keeps what only it has: one interface over SQLite and PostgreSQL.
+
+All reads and writes of a tenant go through a `Transaction`, which knows the tenant and the time: a record of another
+tenant, or one whose time is over, does not exist for it. Events are rows of the same transaction.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Table,
+    create_engine,
+    event,
+    func,
+    or_,
+    select,
+    text,
+)
+from sqlalchemy.engine import make_url
+
+from memory_v2.service import tables
+
+Clock = Callable[[], float]
+Record = dict[str, Any]
+EVERY_TENANT = "*"
+"""No tenant's name: for the service's own work over all of them, in row-level security too."""
+SET_TENANT = "SELECT set_config('silica.tenant', :tenant, true)"
+BUSY_SECONDS = 2.0
+"""How long a write waits for another one before the store counts as not available."""
+EVENTS_LOCK = 5_719_437_002
+"""The advisory lock of PostgreSQL under which events get their position: positions then become visible in order, so
+that a reader's cursor never passes one that commits late. It is taken last, just before the commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A committed change: `position` is its place in the order of all. Who may see it is as for the record."""
+
+    position: int
+    tenant: str
+    id: str
+    type: str
+    subject: str
+    at: float
+    body: dict[str, Any]
+    owner: str
+    visibility: str
+    readers: str
+
+
+class Immediate(Protocol):
+    """Tier 1: values that live for seconds to a day. `set` and `delete` are visible to others once the transaction has
+    committed."""
+
+    def get(self, key: str) -> Any | None: ...
+    def set(self, key: str, value: Any, seconds: float) -> None: ...
+    def delete(self, key: str) -> None: ...
+
+
+class Store:
+    """The records of all tenants. `now` is the clock. `on_commit` is called after each commit that brought events."""
+
+    def __init__(self, url: str, now: Clock, on_commit: Callable[[], None] = lambda: None) -> None:
+        self.now, self.on_commit = now, on_commit
+        self.engine = _engine(url)
+        self.is_sqlite = self.engine.dialect.name == "sqlite"
+        self._writing = threading.Lock()
+        self._epoch = ""
+
+    @property
+    def epoch(self) -> str:
+        """Names this history of events: a restored or new store has another one."""
+        if not self._epoch:
+            with self.engine.connect() as connection:
+                query = select(tables.about.c.value).where(tables.about.c.name == "epoch")
+                self._epoch = connection.execute(query).scalar_one()
+        return self._epoch
+
+    def new_epoch(self) -> None:
+        """Makes all cursors invalid: what they point into is another history."""
+        with self.engine.begin() as connection:
+            connection.execute(tables.about.delete().where(tables.about.c.name == "epoch"))
+            connection.execute(tables.about.insert().values(name="epoch", value=uuid.uuid4().hex[:8]))
+        self._epoch = ""
+
+    @contextmanager
+    def transaction(self, tenant: str, writes: bool = True) -> Iterator[Transaction]:
+        """All or nothing; what it has written is durable when it ends."""
+        if writes and self.is_sqlite:
+            if not self._writing.acquire(timeout=BUSY_SECONDS):
+                raise TimeoutError("the store is busy")
+            try:
+                with self._transaction(tenant, writes) as opened:
+                    yield opened
+            finally:
+                self._writing.release()
+        else:
+            with self._transaction(tenant, writes) as opened:
+                yield opened
+        if opened.events:
+            self.on_commit()
+
+    @contextmanager
+    def _transaction(self, tenant: str, writes: bool) -> Iterator[Transaction]:
+        with self.engine.connect() as connection:
+            if self.is_sqlite:
+                connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+            else:
+                connection.execute(text(SET_TENANT), {"tenant": tenant})
+            opened = self.bind(connection, tenant)
+            yield opened
+            opened.store_events()
+            connection.commit()
+
+    def bind(self, connection: Connection, tenant: str) -> Transaction:
+        """The transaction on a connection; other stores of tier 1 take over here."""
+        return Transaction(connection, tenant, self.now())
+
+    def check(self) -> None:
+        """Raises what an outage raises."""
+        with self.engine.connect() as connection:
+            connection.execute(select(tables.about.c.name).limit(1)).all()
+
+    def events_after(self, position: int, limit: int = 500) -> list[Event]:
+        """The events of all tenants after a position, in order, without a hole."""
+        with self.engine.connect() as connection:
+            if not self.is_sqlite:
+                connection.execute(text(SET_TENANT), {"tenant": EVERY_TENANT})
+            query = select(tables.outbox).where(tables.outbox.c.position > position)
+            rows = connection.execute(query.order_by(tables.outbox.c.position).limit(limit)).mappings()
+            return [Event(**row) for row in rows]
+
+    def event_bounds(self) -> tuple[int, int]:
+        """The positions of the last event that is no longer kept, and of the newest; 0 if there was none yet."""
+        with self.engine.connect() as connection:
+            if not self.is_sqlite:
+                connection.execute(text(SET_TENANT), {"tenant": EVERY_TENANT})
+            query = select(tables.about.c.value).where(tables.about.c.name == "dropped")
+            dropped = int(connection.execute(query).scalar() or 0)
+            newest = connection.execute(select(func.max(tables.outbox.c.position))).scalar()
+            return dropped, int(newest or dropped)
+
+    def sweep(self, keep_events: float) -> int:
+        """Removes what has expired, and events older than so many seconds. Returns how many rows that were."""
+        now, count, outbox = self.now(), 0, tables.outbox
+        with self.transaction(EVERY_TENANT) as opened:
+            run = opened.connection.execute
+            last = run(select(func.max(outbox.c.position)).where(outbox.c.at < now - keep_events)).scalar()
+            if last is not None:
+                run(tables.about.delete().where(tables.about.c.name == "dropped"))
+                run(tables.about.insert().values(name="dropped", value=str(last)))
+                count += run(outbox.delete().where(outbox.c.position <= last)).rowcount
+            for table in tables.OF_A_TENANT:
+                if table is not outbox:
+                    count += run(table.delete().where(table.c.expires_at <= now)).rowcount
+        return count
+
+    def find_key(self, key_id: str) -> Record | None:
+        """A key by its id, whatever its tenant."""
+        with self.engine.connect() as connection:
+            query = select(tables.api_keys).where(tables.api_keys.c.id == key_id)
+            row = connection.execute(query).mappings().first()
+            return dict(row) if row else None
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self.engine.dispose()
+
+
+class Transaction:
+    """What one request reads and writes. `connection` is for queries that a room makes itself; they name the tenant by
+    `mine`."""
+
+    def __init__(self, connection: Connection, tenant: str, now: float) -> None:
+        self.connection, self.tenant, self.now = connection, tenant, now
+        self.immediate: Immediate = ImmediateRows(self)
+        self.events: list[dict[str, Any]] = []
+
+    def mine(self, table: Table) -> ColumnElement[bool]:
+        """The rows of this tenant that exist now."""
+        alive = or_(table.c.expires_at.is_(None), table.c.expires_at > self.now)
+        return (table.c.tenant == self.tenant) & alive
+
+    def get(self, table: Table, record_id: str, lock: bool = False) -> Record | None:
+        """A record, or `None`; with `lock`, nobody else changes it until the transaction ends."""
+        query = select(table).where(self.mine(table), table.c.id == record_id)
+        row = self.connection.execute(query.with_for_update() if lock else query).mappings().first()
+        return dict(row) if row else None
+
+    def find(
+        self, table: Table, *where: ColumnElement[bool], order: tuple[Any, ...] = (), limit: int = 1000
+    ) -> list[Record]:
+        """Records that fit, at most `limit`."""
+        query = select(table).where(self.mine(table), *where).order_by(*order).limit(limit)
+        return [dict(row) for row in self.connection.execute(query).mappings()]
+
+    def insert(self, table: Table, record_id: str, values: Mapping[str, Any]) -> None:
+        """A new record in the place of one that may have expired. Raises `IntegrityError` if there is one."""
+        gone = (table.c.tenant == self.tenant) & (table.c.id == record_id) & (table.c.expires_at <= self.now)
+        self.connection.execute(table.delete().where(gone))
+        self.connection.execute(table.insert().values(tenant=self.tenant, id=record_id, **values))
+
+    def update(self, table: Table, record_id: str, values: Mapping[str, Any]) -> None:
+        """Changes a record."""
+        self.connection.execute(table.update().where(self.mine(table), table.c.id == record_id).values(**values))
+
+    def delete(self, table: Table, record_id: str) -> bool:
+        """Removes a record; says whether there was one."""
+        done = self.connection.execute(table.delete().where(self.mine(table), table.c.id == record_id))
+        return done.rowcount > 0
+
+    def lock(self, name: str) -> None:
+        """Nobody else has the lock of this name until the transaction ends: for what is not a row yet."""
+        if self.connection.dialect.name == "postgresql":
+            self.connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, EVENTS_LOCK))))
+
+    def used_bytes(self) -> int:
+        """The bytes that count for the quota of this tenant."""
+        totals = (select(func.coalesce(func.sum(t.c.bytes), 0)).where(self.mine(t)) for t in tables.COUNTED)
+        return sum(int(self.connection.execute(total).scalar_one()) for total in totals)
+
+    def emit(
+        self,
+        kind: str,
+        subject: str,
+        body: Mapping[str, Any],
+        owner: str,
+        visibility: str = "shared",
+        readers: str = "",
+    ) -> None:
+        """An event, which is committed with the change."""
+        self.events.append(
+            {
+                "tenant": self.tenant,
+                "id": str(uuid.uuid4()),
+                "type": kind,
+                "subject": subject,
+                "at": self.now,
+                "body": dict(body),
+                "owner": owner,
+                "visibility": visibility,
+                "readers": readers,
+            }
+        )
+
+    def store_events(self) -> None:
+        """Gives the events their positions: the last thing before the commit."""
+        if self.events:
+            if self.connection.dialect.name == "postgresql":
+                self.connection.execute(select(func.pg_advisory_xact_lock(EVENTS_LOCK)))
+            for each in self.events:  # one by one, so that their order is that of the changes
+                self.connection.execute(tables.outbox.insert().values(**each))
+
+
+class ImmediateRows:
+    """Tier 1 in the same database and transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def get(self, key: str) -> Any | None:
+        """The value, if its time is not over."""
+        row = self._transaction.get(tables.immediate, key)
+        return row["value"] if row else None
+
+    def set(self, key: str, value: Any, seconds: float) -> None:
+        """Keeps a value for so many seconds from now."""
+        self.delete(key)
+        values = {"value": value, "expires_at": self._transaction.now + seconds, "bytes": len(str(value))}
+        self._transaction.insert(tables.immediate, key, values)
+
+    def delete(self, key: str) -> None:
+        """Forgets a value, if there is one."""
+        self._transaction.delete(tables.immediate, key)
+
+
+def _engine(url: str) -> Engine:
+    address = make_url(url)
+    if address.get_backend_name() != "sqlite":
+        timeouts = {"connect_timeout": 2, "options": "-c statement_timeout=5000 -c lock_timeout=2000"}
+        return create_engine(address, pool_size=10, max_overflow=10, pool_timeout=2, connect_args=timeouts)
+    Path(address.database or "").parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(address, pool_size=20, pool_timeout=2, connect_args={"timeout": BUSY_SECONDS})
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # the transactions are begun by hand: the driver begins them too late
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    return engine

@@ -1,0 +1,1 @@
+"""The service: its stores, and the program as clients meet it, over real sockets."""

@@ -1,0 +1,164 @@
+"""What every store of the service must do. Another store inherits the suite and gives its own `store`."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+import pytest
+from sqlalchemy.exc import IntegrityError
+
+from memory_v2.service import tables
+from memory_v2.service.store import EVENTS_LOCK, Store, Transaction
+
+assert EVENTS_LOCK > 0
+
+
+@dataclass
+class FakeClock:
+    """A time that stands still until it is moved."""
+
+    now: float = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def add(transaction: Transaction, name: str, value: int = 0, expires: float | None = None) -> None:
+    values = {"filter": {"value": value}, "owner": "hawk", "created_at": transaction.now, "expires_at": expires}
+    transaction.insert(tables.subscriptions, name, values)
+
+
+def emit(transaction: Transaction, number: int) -> None:
+    transaction.emit("memory.updated", f"entry/{number}", {"data": {"number": number}}, "hawk")
+
+
+class StoreSuite:
+    """The contract of `Store` and `Transaction`."""
+
+    @pytest.fixture
+    def clock(self) -> FakeClock:
+        return FakeClock()
+
+    def test_a_record_is_of_its_tenant_only(self, store: Store) -> None:
+        with store.transaction("acme") as transaction:
+            add(transaction, "one", 1)
+        with store.transaction("other") as transaction:
+            assert transaction.get(tables.subscriptions, "one") is None
+            assert transaction.find(tables.subscriptions) == []
+            assert not transaction.delete(tables.subscriptions, "one")
+            transaction.update(tables.subscriptions, "one", {"owner": "thief"})
+            add(transaction, "one", 2)
+        with store.transaction("acme", writes=False) as transaction:
+            row = transaction.get(tables.subscriptions, "one")
+            assert row is not None and row["filter"] == {"value": 1} and row["owner"] == "hawk"
+
+    def test_a_record_whose_time_is_over_does_not_exist(self, store: Store, clock: FakeClock) -> None:
+        with store.transaction("acme") as transaction:
+            add(transaction, "one", expires=clock.now + 10)
+        clock.now += 9.9
+        with store.transaction("acme") as transaction:
+            assert transaction.get(tables.subscriptions, "one")
+        clock.now += 0.1
+        with store.transaction("acme") as transaction:
+            assert transaction.get(tables.subscriptions, "one") is None
+            assert transaction.find(tables.subscriptions) == []
+            assert not transaction.delete(tables.subscriptions, "one")
+            add(transaction, "one", 2)  # and its name is free
+
+    def test_a_second_record_of_the_same_id_is_refused(self, store: Store) -> None:
+        with store.transaction("acme") as transaction:
+            add(transaction, "one")
+        with pytest.raises(IntegrityError), store.transaction("acme") as transaction:
+            add(transaction, "one")
+
+    def test_what_fails_leaves_no_record_and_no_event(self, store: Store) -> None:
+        with pytest.raises(ZeroDivisionError), store.transaction("acme") as transaction:
+            add(transaction, "one")
+            transaction.immediate.set("focus", {}, 60)
+            emit(transaction, 1)
+            raise ZeroDivisionError
+        with store.transaction("acme") as transaction:
+            assert transaction.get(tables.subscriptions, "one") is None
+            assert transaction.immediate.get("focus") is None
+        assert store.events_after(0) == []
+
+    def test_an_immediate_value_ends_by_itself(self, store: Store, clock: FakeClock) -> None:
+        with store.transaction("acme") as transaction:
+            transaction.immediate.set("focus", {"on": 1}, 60)
+            transaction.immediate.set("focus", {"on": 2}, 60)
+        with store.transaction("other") as transaction:
+            assert transaction.immediate.get("focus") is None
+        with store.transaction("acme") as transaction:
+            assert transaction.immediate.get("focus") == {"on": 2}
+        clock.now += 60
+        with store.transaction("acme") as transaction:
+            assert transaction.immediate.get("focus") is None
+
+    def test_bytes_of_what_has_ended_count_no_more(self, store: Store, clock: FakeClock) -> None:
+        with store.transaction("acme") as transaction:
+            transaction.immediate.set("focus", "x" * 500, 60)
+        with store.transaction("acme") as transaction:
+            assert transaction.used_bytes() >= 500
+        clock.now += 60
+        with store.transaction("acme") as transaction:
+            assert transaction.used_bytes() == 0
+
+    def test_no_concurrent_change_is_lost_and_events_have_no_hole(self, store: Store) -> None:
+        with store.transaction("acme") as transaction:
+            add(transaction, "one")
+        seen: list[int] = []
+        done = threading.Event()
+
+        def follow() -> None:
+            position = 0
+            while not done.is_set() or store.events_after(position):
+                for event in store.events_after(position):
+                    position = event.position
+                    seen.append(event.body["data"]["number"])
+
+        def count() -> None:
+            for _ in range(25):
+                with store.transaction("acme") as transaction:
+                    row = transaction.get(tables.subscriptions, "one", lock=True)
+                    assert row is not None
+                    value = row["filter"]["value"] + 1
+                    transaction.update(tables.subscriptions, "one", {"filter": {"value": value}})
+                    emit(transaction, value)
+
+        reader = threading.Thread(target=follow)
+        reader.start()
+        writers = [threading.Thread(target=count) for _ in range(8)]
+        for thread in writers:
+            thread.start()
+        for thread in writers:
+            thread.join()
+        done.set()
+        reader.join()
+        assert seen == list(range(1, 201))
+
+    def test_what_has_expired_is_swept_and_old_cursors_are_known(self, store: Store, clock: FakeClock) -> None:
+        with store.transaction("acme") as transaction:
+            add(transaction, "one", expires=clock.now + 10)
+            add(transaction, "two")
+            emit(transaction, 1)
+        first = store.events_after(0)[-1].position
+        clock.now += 100
+        with store.transaction("other") as transaction:
+            emit(transaction, 2)
+        assert store.sweep(keep_events=50) == 2
+        dropped, newest = store.event_bounds()
+        assert (dropped, newest) == (first, store.events_after(0)[-1].position)
+        with store.transaction("acme") as transaction:
+            assert transaction.get(tables.subscriptions, "two")
+
+    def test_positions_go_on_when_all_events_are_swept(self, store: Store, clock: FakeClock) -> None:
+        with store.transaction("acme") as transaction:
+            emit(transaction, 1)
+        last = store.event_bounds()[1]
+        clock.now += 100
+        store.sweep(keep_events=50)
+        assert store.event_bounds() == (last, last)
+        with store.transaction("acme") as transaction:
+            emit(transaction, 2)
+        assert store.events_after(last)[0].body["data"] == {"number": 2}

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import threading
+import uuid
+
+import httpx
+import pytest
+
+from tests.service.running import Running
+
+EXAMPLE = {
+    "session_id": "CHAT-2025-07-30-002",
+    "context": {
+        "immediate": {"current_focus": {}, "working_set": {}, "active_agents": []},
+        "working": {"project_state": {}, "discovered_patterns": [], "key_decisions": []},
+        "references": {"files": [], "previous_sessions": [], "related_agents": []},
+    },
+    "metadata": {"platform": "claude", "window_usage": "moderate", "last_checkpoint": "timestamp"},
+}
+"""The package of the specification, to the letter."""
+JSON_PATCH = {"Content-Type": "application/json-patch+json"}
+MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
+
+
+@pytest.fixture
+def session() -> str:
+    return f"CHAT-{uuid.uuid4()}"
+
+
+@pytest.fixture
+def hawk(shared: Running) -> httpx.Client:
+    return shared.client("hawk")
+
+
+def code(answer: httpx.Response) -> str:
+    """The error's code, after a look at the whole form of it."""
+    body = answer.json()
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert body["status"] == answer.status_code
+    assert set(body["error"]) == {"code", "message", "details"}
+    assert str(uuid.UUID(body["request_id"])) == answer.headers["x-request-id"]
+    return str(body["error"]["code"])
+
+
+def test_the_package_of_the_specification_is_stored_as_it_is(shared: Running) -> None:
+    with shared.client("hawk", tenant=str(uuid.uuid4())) as client:
+        made = client.post("/context", json=EXAMPLE)
+        read = client.get("/context/CHAT-2025-07-30-002")
+    assert made.status_code == 201 and made.headers["location"] == "/api/v1/memory/context/CHAT-2025-07-30-002"
+    assert read.json() == EXAMPLE | {"visibility": "shared", "authorized_agents": []}
+    assert read.headers["etag"] == made.headers["etag"]
+
+
+def test_what_a_package_has_besides_is_kept(hawk: httpx.Client, session: str) -> None:
+    context = {"immediate": {"current_focus": {"π": ["ü", 1.5, None]}, "mood": "good"}, "working": {"more": 1}}
+    hawk.post("/context", json={"session_id": session, "context": context, "metadata": {"model": "x"}})
+    read = hawk.get(f"/context/{session}").json()
+    assert read["context"]["immediate"]["current_focus"] == {"π": ["ü", 1.5, None]}
+    assert (read["context"]["immediate"]["mood"], read["context"]["working"]["more"]) == ("good", 1)
+    assert read["metadata"]["model"] == "x"
+
+
+def test_the_session_may_be_named_by_the_header(hawk: httpx.Client, session: str) -> None:
+    assert hawk.post("/context", json={}, headers={"X-Memory-Session": session}).json()["session_id"] == session
+    assert code(hawk.post("/context", json={})) == "VALIDATION_FAILED"
+
+
+def test_a_missing_context_is_told_as_in_the_specification(hawk: httpx.Client, session: str) -> None:
+    for answer in (
+        hawk.get(f"/context/{session}"),
+        hawk.put(f"/context/{session}", json={}),
+        hawk.patch(f"/context/{session}", json={}, headers=MERGE_PATCH),
+        hawk.delete(f"/context/{session}"),
+    ):
+        assert (answer.status_code, code(answer)) == (404, "CONTEXT_NOT_FOUND")
+        details = {"session_id": session, "suggestion": "Initialize context first"}
+        assert answer.json()["error"]["details"] == details
+
+
+def test_a_context_is_replaced_only_by_who_has_seen_it(hawk: httpx.Client, session: str) -> None:
+    first = hawk.post("/context", json={"session_id": session}).headers["etag"]
+    assert code(hawk.post("/context", json={"session_id": session})) == "CONTEXT_EXISTS"
+    change = {"context": {"working": {"project_state": {"step": 2}}}}
+    assert (hawk.put(f"/context/{session}", json=change).status_code) == 428
+    done = hawk.put(f"/context/{session}", json=change, headers={"If-Match": first})
+    assert done.status_code == 200 and done.headers["etag"] != first
+    stale = hawk.put(f"/context/{session}", json=change, headers={"If-Match": first})
+    assert (stale.status_code, code(stale)) == (412, "VERSION_CONFLICT")
+    assert stale.headers["etag"] == done.headers["etag"]
+    assert hawk.put(f"/context/{session}", json={}, headers={"If-Match": "*"}).status_code == 200
+    assert hawk.delete(f"/context/{session}", headers={"If-Match": done.headers["etag"]}).status_code == 412
+    assert hawk.delete(f"/context/{session}").status_code == 204
+    assert hawk.get(f"/context/{session}").status_code == 404
+
+
+def test_who_has_the_present_version_is_told_so(hawk: httpx.Client, session: str) -> None:
+    tag = hawk.post("/context", json={"session_id": session}).headers["etag"]
+    assert hawk.get(f"/context/{session}", headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_patches_of_both_kinds(hawk: httpx.Client, session: str) -> None:
+    hawk.post("/context", json={"session_id": session, "context": {"working": {"project_state": {"a": 1, "b": 2}}}})
+    merge = {"context": {"working": {"project_state": {"a": None, "c": 3}}}}
+    done = hawk.patch(f"/context/{session}", json=merge, headers=MERGE_PATCH).json()
+    assert done["context"]["working"]["project_state"] == {"b": 2, "c": 3}
+    path = "/context/working/project_state"
+    steps = [{"op": "test", "path": f"{path}/b", "value": 2}, {"op": "replace", "path": f"{path}/b", "value": 5}]
+    done = hawk.patch(f"/context/{session}", json=steps, headers=JSON_PATCH).json()
+    assert done["context"]["working"]["project_state"] == {"b": 5, "c": 3}
+    again = hawk.patch(f"/context/{session}", json=steps, headers=JSON_PATCH)
+    assert (again.status_code, code(again)) == (409, "PATCH_CONFLICT")
+
+
+@pytest.mark.parametrize(
+    ("patch", "kind", "expected"),
+    [
+        ([{"op": "remove", "path": "/nothing"}], JSON_PATCH, 409),
+        ([{"op": "jump", "path": "/context"}], JSON_PATCH, 422),
+        ([{"op": "add", "path": "/x", "value": 1}], JSON_PATCH, 422),
+        ([{"op": "replace", "path": "/session_id", "value": "other"}], JSON_PATCH, 422),
+        ([{"op": "test", "path": "/context", "value": {}}] * 101, JSON_PATCH, 422),
+        ("text", MERGE_PATCH, 422),
+        ({}, {"Content-Type": "application/strange+json"}, 415),
+    ],
+)
+def test_a_patch_that_does_not_fit_changes_nothing(
+    hawk: httpx.Client, session: str, patch: object, kind: dict[str, str], expected: int
+) -> None:
+    tag = hawk.post("/context", json={"session_id": session}).headers["etag"]
+    assert hawk.patch(f"/context/{session}", json=patch, headers=kind).status_code == expected
+    assert hawk.get(f"/context/{session}").headers["etag"] == tag
+
+
+def test_two_hundred_concurrent_changes_are_all_kept(shared: Running, session: str) -> None:
+    shared.client("hawk").post("/context", json={"session_id": session})
+
+    def append(name: str) -> None:
+        with shared.client(name) as client:
+            for number in range(25):
+                step = [{"op": "add", "path": "/context/working/key_decisions/-", "value": f"{name}{number}"}]
+                assert client.patch(f"/context/{session}", json=step, headers=JSON_PATCH).status_code == 200
+
+    threads = [threading.Thread(target=append, args=(f"agent{number}",)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    kept = shared.client("hawk").get(f"/context/{session}").json()["context"]["working"]["key_decisions"]
+    assert len(kept) == len(set(kept)) == 200
+
+
+def test_the_focus_ends_after_a_day_and_the_rest_after_a_week(
+    shared: Running, hawk: httpx.Client, session: str
+) -> None:
+    context = {"immediate": {"current_focus": {"on": 1}}, "working": {"project_state": {"step": 1}}}
+    tag = hawk.post("/context", json={"session_id": session, "context": context}).headers["etag"]
+    client = shared.client("hawk")
+    try:
+        shared.clock.moved += 86_401
+        read = client.get(f"/context/{session}")
+        assert read.json()["context"]["immediate"] == {"current_focus": {}, "working_set": {}, "active_agents": []}
+        assert read.json()["context"]["working"]["project_state"] == {"step": 1}
+        assert read.headers["etag"] != tag
+        shared.clock.moved += 6 * 86_400
+        assert client.get(f"/context/{session}").status_code == 404
+        assert client.post("/context", json={"session_id": session}).status_code == 201
+    finally:
+        shared.clock.moved = 0.0
+
+
+def test_a_request_is_carried_out_once(shared: Running, session: str) -> None:
+    body = {"from": {"id": session}, "to": {"type": "agent", "id": "owl"}}
+    before = shared.parts.store.event_bounds()[1]
+    answers: list[httpx.Response] = []
+    client = shared.client("hawk")
+
+    def ask() -> None:
+        while (
+            answer := client.post("/handoff", json=body, headers={"Idempotency-Key": f'"{session}"'})
+        ).status_code == 409:
+            assert code(answer) == "IDEMPOTENCY_KEY_IN_PROGRESS"
+        answers.append(answer)
+
+    threads = [threading.Thread(target=ask) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.text for answer in answers}) == 1
+    assert sum("idempotent-replayed" not in answer.headers for answer in answers) == 1
+    assert len(shared.parts.store.events_after(before)) == 1
+    other = client.post("/handoff", json=body | {"instructions": "x"}, headers={"Idempotency-Key": session})
+    assert (other.status_code, code(other)) == (422, "IDEMPOTENCY_KEY_REUSED")

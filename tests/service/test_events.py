@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from typing import Any
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
+from tests.service.running import BASE, Running
+from tests.service.test_contexts import JSON_PATCH
+
+
+@pytest.fixture
+def tenant() -> str:
+    return f"tenant-{uuid.uuid4()}"
+
+
+def socket(service: Running, client: httpx.Client, query: str = "cursor=") -> ClientConnection:
+    """A socket with the client's key; with another query it begins where that says."""
+    address = f"{service.address.replace('http', 'ws')}{BASE}/ws?{query}"
+    return connect(address, additional_headers={"Authorization": client.headers["Authorization"]}, proxy=None)
+
+
+def told(listening: ClientConnection) -> dict[str, Any]:
+    message: dict[str, Any] = json.loads(listening.recv(timeout=10))
+    return message
+
+
+def test_each_kind_of_change_is_told_in_both_forms(shared: Running, tenant: str) -> None:
+    hawk = shared.client("hawk", tenant)
+    with socket(shared, hawk) as listening:
+        assert told(listening)["event"] == "subscribed"
+        hawk.post("/context", json={"session_id": "S"})
+        entry = hawk.post("/entries", json={"data": {"content": {"a": 1}}}).json()
+        handoff = hawk.post("/handoff", json={"from": {"id": "S"}, "to": {"type": "agent", "id": "owl"}}).json()
+        hawk.post("/agent/hawk/update", json={"state": {"busy": True}})
+        events = [told(listening) for _ in range(4)]
+    assert [each["event"] for each in events] == [
+        "memory.updated",
+        "memory.updated",
+        "handoff.requested",
+        "agent.state_changed",
+    ]
+    for each in events:
+        assert {"specversion", "id", "source", "type", "subject", "time", "data", "cursor", "sequence"} <= set(each)
+        assert (each["specversion"], each["type"]) == ("1.0", each["event"])
+    assert [each["sequence"] for each in events] == sorted(each["sequence"] for each in events)
+    assert events[0]["level"] == "immediate"
+    data = {"entry_id": entry["id"], "source": entry["source"], "changes": entry["data"]}
+    assert (events[1]["level"], events[1]["data"]) == ("working", data)
+    assert events[2]["data"] == {
+        "handoff_id": handoff["handoff_id"],
+        "from": handoff["from"],
+        "to": handoff["to"],
+        "priority": "normal",
+    }
+    assert events[3]["data"] == {"agent_id": "hawk", "old_state": {}, "new_state": {"busy": True}}
+
+
+def test_after_a_hundred_disconnects_each_change_was_told_once_and_in_order(shared: Running, tenant: str) -> None:
+    hawk = shared.client("hawk", tenant)
+    hawk.post("/context", json={"session_id": "S"})
+    cursor = hawk.post("/subscribe", json={}).json()["cursor"]
+
+    def write() -> None:
+        with shared.client("hawk", tenant) as client:
+            for number in range(200):
+                step = [{"op": "add", "path": "/context/working/key_decisions/-", "value": number}]
+                assert client.patch("/context/S", json=step, headers=JSON_PATCH).status_code == 200
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    seen: list[int] = []
+    connections = 0
+    while len(seen) < 200:
+        connections += 1
+        with socket(shared, hawk, f"cursor={cursor}") as listening:
+            assert told(listening)["event"] == "subscribed"
+            for _ in range(2):
+                if len(seen) < 200:
+                    event = told(listening)
+                    cursor = event["cursor"]
+                    seen.append(event["data"]["changes"]["working"]["key_decisions"][-1])
+    writer.join()
+    assert connections >= 100
+    assert seen == list(range(200))
+
+
+def test_nobody_is_told_what_he_may_not_read(shared: Running, tenant: str) -> None:
+    hawk, owl = shared.client("hawk", tenant), shared.client("owl", tenant)
+    with socket(shared, owl) as listening, socket(shared, shared.client("hawk", f"{tenant}-2")) as elsewhere:
+        told(listening), told(elsewhere)
+        hawk.post("/entries", json={"data": {"content": {"n": 1}}, "visibility": "private"})
+        hawk.post("/entries", json={"data": {"content": {"n": 2}}, "authorized_agents": ["crow"]})
+        hawk.post("/entries", json={"data": {"content": {"n": 3}}})
+        assert told(listening)["data"]["changes"]["content"] == {"n": 3}
+        with pytest.raises(TimeoutError):
+            elsewhere.recv(timeout=0)
+
+
+def test_a_subscription_tells_what_it_is_for(shared: Running, tenant: str) -> None:
+    hawk = shared.client("hawk", tenant)
+    wish = {"events": ["memory.updated"], "levels": ["immediate"], "sessions": ["S-1"]}
+    made = hawk.post("/subscribe", json=wish).json()
+    assert [s["subscription_id"] for s in hawk.get("/subscriptions").json()["subscriptions"]] == [
+        made["subscription_id"]
+    ]
+    with socket(shared, hawk, f"subscription={made['subscription_id']}") as listening:
+        told(listening)
+        hawk.post("/agent/hawk/update", json={"state": {}})
+        for level, session in (("working", "S-1"), ("immediate", "S-2"), ("immediate", "S-1")):
+            hawk.post("/entries", json={"data": {}, "level": level, "source": {"session": session}})
+        assert (told(listening)["data"]["source"]["session"]) == "S-1"
+        with pytest.raises(TimeoutError):
+            listening.recv(timeout=0)
+    assert hawk.delete(f"/subscribe/{made['subscription_id']}").status_code == 204
+    with socket(shared, hawk, f"subscription={made['subscription_id']}") as listening:
+        assert told(listening)["error"]["code"] == "SUBSCRIPTION_NOT_FOUND"
+
+
+def test_a_first_message_subscribes_too(shared: Running, tenant: str) -> None:
+    hawk = shared.client("hawk", tenant)
+    with socket(shared, hawk, "") as listening:
+        listening.send(json.dumps({"action": "subscribe", "events": ["agent.state_changed"]}))
+        told(listening)
+        hawk.post("/entries", json={"data": {}})
+        hawk.post("/agent/hawk/update", json={"state": {}})
+        assert told(listening)["event"] == "agent.state_changed"
+    with socket(shared, hawk, "") as listening:
+        listening.send("nonsense")
+        assert told(listening)["error"]["code"] == "VALIDATION_FAILED"
+
+
+@pytest.mark.parametrize("cursor", ["00000000-1", "nonsense", "FUTURE"])
+def test_a_cursor_of_another_history_has_to_load_the_state_again(shared: Running, tenant: str, cursor: str) -> None:
+    hawk = shared.client("hawk", tenant)
+    cursor = cursor.replace("FUTURE", f"{shared.parts.store.epoch}-999999999")
+    with socket(shared, hawk, f"cursor={cursor}") as listening:
+        assert told(listening)["event"] == "resync_required"
+        assert told(listening)["event"] == "subscribed"
+        hawk.post("/entries", json={"data": {}})
+        assert told(listening)["event"] == "memory.updated"
+
+
+def test_a_cursor_before_what_is_kept_has_to_load_the_state_again(shared: Running, tenant: str) -> None:
+    hawk = shared.client("hawk", tenant)
+    cursor = hawk.post("/subscribe", json={}).json()["cursor"]
+    hawk.post("/entries", json={"data": {}})
+    try:
+        shared.clock.moved = 1000
+        shared.parts.store.sweep(keep_events=500)
+    finally:
+        shared.clock.moved = 0.0
+    with socket(shared, hawk, f"cursor={cursor}") as listening:
+        assert told(listening)["event"] == "resync_required"
+
+
+def test_a_ticket_opens_one_socket(shared: Running, tenant: str) -> None:
+    hawk = shared.client("hawk", tenant)
+    ticket = hawk.post("/ticket").json()["ticket"]
+    address = f"{shared.address.replace('http', 'ws')}{BASE}/ws?cursor=&ticket={ticket}"
+    with connect(address, proxy=None) as listening:
+        assert told(listening)["event"] == "subscribed"
+    with connect(address, proxy=None) as listening:
+        assert told(listening)["error"]["code"] == "UNAUTHENTICATED"
+        with pytest.raises(ConnectionClosed) as closed:
+            listening.recv(timeout=5)
+        assert closed.value.rcvd is not None and closed.value.rcvd.code == 4401
+
+
+def test_a_revoked_key_closes_its_sockets_within_two_seconds(shared: Running, tenant: str) -> None:
+    hawk, admin = shared.client("hawk", tenant), shared.client("root", tenant, scopes=["admin"])
+    with socket(shared, hawk) as listening:
+        told(listening)
+        admin.delete(f"/keys/{hawk.headers['Authorization'].split('_')[1]}")
+        message = json.loads(listening.recv(timeout=2))
+        assert message["error"]["code"] == "UNAUTHENTICATED"
+
+
+def test_server_sent_events_go_on_after_the_last_id(shared: Running, tenant: str) -> None:
+    hawk = shared.client("hawk", tenant)
+    cursor = hawk.post("/subscribe", json={}).json()["cursor"]
+    for number in range(3):
+        hawk.post("/entries", json={"data": {"content": {"n": number}}})
+
+    def read(count: int, **headers: str) -> list[dict[str, str]]:
+        events: list[dict[str, str]] = []
+        with hawk.stream("GET", "/events", headers=headers) as answer:
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            lines: dict[str, str] = {}
+            for line in answer.iter_lines():
+                if not line:
+                    events.append(lines)
+                    lines = {}
+                    if len(events) == count:
+                        return events
+                else:
+                    name, _, value = line.partition(": ")
+                    lines[name] = value
+        return events
+
+    first = read(2, **{"Last-Event-ID": cursor})
+    assert [each["event"] for each in first] == ["subscribed", "memory.updated"]
+    rest = read(3, **{"Last-Event-ID": first[-1]["id"]})[1:]
+    assert [json.loads(each["data"])["data"]["changes"]["content"]["n"] for each in rest] == [1, 2]
+
+
+def test_a_socket_that_does_not_read_delays_nobody(shared: Running, tenant: str) -> None:
+    hawk = shared.client("hawk", tenant)
+    big = {"data": {"content": {"text": "x" * 200_000}}}
+    with socket(shared, hawk) as stalled, socket(shared, hawk) as listening:
+        told(stalled), told(listening)
+        for _ in range(40):
+            hawk.post("/entries", json=big)
+            assert told(listening)["event"] == "memory.updated"
+        for _ in range(40):
+            assert told(stalled)["event"] == "memory.updated"

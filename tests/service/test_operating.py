@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import io
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from memory_v2.cli.app import silica
+from memory_v2.service.problem import STATUSES
+from tests.service.running import BASE, Running, running
+from tests.service.test_contexts import code
+
+
+@contextmanager
+def program(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+    """`silica serve` as people start it: the process, its address and its key, if it made one."""
+    command = [sys.executable, "-m", "memory_v2.cli", "serve", "--path", str(folder), "--port", "0", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        said = ""
+        while "curl" not in said:
+            line = process.stdout.readline()
+            assert line, said
+            said += line
+        said += process.stdout.readline()
+        address = re.search(r"http://[\d.:]+", said)
+        key = re.search(r"dm_\w{12}_[\w-]+", said)
+        assert address
+        try:
+            yield process, address[0], key[0] if key else ""
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def test_one_command_serves_and_prints_a_key_once(tmp_path: Path) -> None:
+    with program(tmp_path) as (process, address, key):
+        headers = {"Authorization": f"Bearer {key}"}
+        made = httpx.post(f"{address}{BASE}/context", json={"session_id": "S"}, headers=headers, trust_env=False)
+        assert made.status_code == 201
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    with program(tmp_path) as (process, address, again):
+        assert again == ""
+        assert httpx.get(f"{address}{BASE}/context/S", headers=headers, trust_env=False).status_code == 200
+        process.kill()
+
+
+def test_what_was_acknowledged_is_there_after_kill_9(tmp_path: Path) -> None:
+    with program(tmp_path) as (process, address, key):
+        headers = {"Authorization": f"Bearer {key}"}
+        acknowledged: list[str] = []
+
+        def write() -> None:
+            with httpx.Client(base_url=f"{address}{BASE}", headers=headers, trust_env=False) as client:
+                try:
+                    while True:
+                        answer = client.post("/entries", json={"data": {"content": {"n": len(acknowledged)}}})
+                        acknowledged.append(answer.json()["id"])
+                except httpx.TransportError:
+                    pass
+
+        threads = [threading.Thread(target=write) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        while len(acknowledged) < 100:
+            threads[0].join(0.01)
+        process.kill()
+        for thread in threads:
+            thread.join()
+    with program(tmp_path) as (process, address, _):
+        stored: list[str] = []
+        cursor: str | None = ""
+        while cursor is not None:
+            params = {"limit": "500", "cursor": cursor}
+            answer = httpx.get(f"{address}{BASE}/query", params=params, headers=headers, trust_env=False).json()
+            stored += [each["id"] for each in answer["entries"]]
+            cursor = answer["next_cursor"]
+    assert set(acknowledged) <= set(stored) and len(stored) == len(set(stored))
+
+
+def test_sigterm_lets_requests_end_and_closes_streams(tmp_path: Path) -> None:
+    with program(tmp_path) as (process, address, key):
+        headers = {"Authorization": f"Bearer {key}"}
+        with (
+            httpx.Client(headers=headers, trust_env=False, timeout=20) as client,
+            client.stream("GET", f"{address}{BASE}/events") as answer,
+        ):
+            lines = answer.iter_lines()
+            next(lines)
+            process.send_signal(signal.SIGTERM)
+            list(lines)  # it ends, whole
+        assert process.wait(10) is not None
+
+
+def test_an_outage_is_told_as_one(tmp_path: Path) -> None:
+    """The file of the store is away for a while, and so is the folder of the pages."""
+    folder = tmp_path / "memory"
+    with running(folder) as service:
+        client = service.client("hawk", scopes=["memory:read", "memory:write", "pages:read"])
+        client.post("/context", json={"session_id": "S"})
+        store = service.parts.store
+        service.parts.store.engine.dispose()
+        (folder / ".service").rename(folder / "away")
+        try:
+            for answer in (
+                client.get("/context/S"),
+                client.get("/query"),
+                client.post("/context", json={"session_id": "T"}),
+                client.get("/agent/hawk/state"),
+                client.get("/handoff"),
+            ):
+                assert (answer.status_code, code(answer)) == (503, "BACKEND_UNAVAILABLE")
+                assert answer.headers["retry-after"] == "1"
+            assert httpx.get(f"{service.address}/livez", trust_env=False).status_code == 200
+            started = time.monotonic()
+            ready = httpx.get(f"{service.address}/readyz", trust_env=False)
+            assert ready.status_code == 503 and time.monotonic() - started < 1
+        finally:
+            (folder / "away").rename(folder / ".service")
+        assert store.epoch
+        assert client.get("/context/S").status_code == 200
+        client.post("/entries", json={"data": {}})
+        ready = httpx.get(f"{service.address}/readyz", trust_env=False)
+        assert ready.json()["checks"]["store"] == "ok"
+
+
+def test_a_backup_is_restored_with_everything(tmp_path: Path) -> None:
+    folder, file, new = tmp_path / "memory", tmp_path / "backup.tar.gz", tmp_path / "new"
+    with running(folder) as service:
+        client = service.client("hawk")
+        long = {"data": {"content": {"text": "Leeks are planted in March."}}, "level": "longterm"}
+        entry = client.post("/entries", json=long).json()["id"]
+        old = client.post("/subscribe", json={}).json()["cursor"]
+        key = client.headers["Authorization"]
+        done = CliRunner().invoke(silica, ["serve", "--path", str(folder), "backup", str(file)])
+        assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(silica, ["serve", "--path", str(new), "restore", str(file)])
+    assert done.exit_code == 0, done.output
+    with running(new) as service:
+        headers = {"Authorization": key}
+        read = httpx.get(f"{service.address}{BASE}/entries/{entry}", headers=headers, trust_env=False)
+        assert read.json()["data"] == long["data"] | {"meta_tags": [], "references": []}  # type: ignore[operator]
+        asked = {"query": "When are leeks planted?"}
+        found = httpx.post(f"{service.address}{BASE}/search", json=asked, headers=headers, trust_env=False)
+        assert "March" in found.text
+        assert not old.startswith(service.parts.store.epoch)
+    again = CliRunner().invoke(silica, ["serve", "--path", str(new), "restore", str(file)])
+    assert again.exit_code == 2 and "not empty" in again.output
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    damaged = CliRunner().invoke(silica, ["serve", "--path", str(tmp_path / "third"), "restore", str(file)])
+    assert damaged.exit_code == 4 and not (tmp_path / "third").exists()
+
+
+def test_keys_are_made_from_the_shell(tmp_path: Path) -> None:
+    command = ["serve", "--path", str(tmp_path), "keys", "--tenant", "acme", "--source", "hawk"]
+    token = CliRunner().invoke(silica, command).output.strip()
+    with running(tmp_path) as service:
+        caller = service.parts.keys.find(token)
+    assert (caller.tenant, caller.source, caller.is_admin) == ("acme", "hawk", False)
+    wrong = CliRunner().invoke(silica, [*command, "--tier", "gold"])
+    assert wrong.exit_code == 2 and "tier" in wrong.output
+
+
+def test_the_metrics_have_the_names_of_the_specification(shared: Running) -> None:
+    client = shared.client("hawk", tier="unlimited_tier")
+    client.get("/context/none")
+    client.post("/entries", json={"data": {"content": {"a": 1}}})
+    text = httpx.get(f"{shared.address}/metrics", trust_env=False).text
+    assert 'memory_operations_total{operation="entry_create",outcome="success"}' in text
+    assert 'memory_operations_total{operation="context_load",outcome="refused"}' in text
+    assert 'storage_usage_bytes{level="working"}' in text
+    for name in (
+        "context_reconstruction_duration_seconds",
+        "handoffs_total",
+        "active_sessions",
+        "websocket_connections",
+    ):
+        assert f"# TYPE {name.removesuffix('_total')}" in text
+
+
+def test_each_request_is_a_line_of_the_log(shared: Running, log: io.StringIO) -> None:
+    client = shared.client("hawk")
+    answer = client.get("/context/LOGGED")
+    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    [line] = [each for each in lines if each["request_id"] == answer.headers["x-request-id"]]
+    assert (line["level"], line["service"], line["operation"]) == ("INFO", "memory-api", "context_load")
+    assert (line["session_id"], line["status"]) == ("LOGGED", "refused")
+    assert line["duration_ms"] > 0 and line["timestamp"].endswith("Z")
+
+
+def test_every_operation_documents_every_error(shared: Running) -> None:
+    document = httpx.get(f"{shared.address}/openapi.json", trust_env=False).json()
+    assert document["openapi"].startswith("3.1")
+    statuses = {str(status) for status, _ in STATUSES.values()}
+    operations = [op for path in document["paths"].values() for op in path.values()]
+    assert len(operations) >= 34
+    assert all(statuses <= set(operation["responses"]) for operation in operations)
+    assert all(operation["security"] for operation in operations)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    """GET /context/{session_id}
+    POST /context
+    PUT /context/{session_id}
+    DELETE /context/{session_id}
+    GET /query
+    POST /search
+    POST /handoff
+    GET /handoff/{handoff_id}
+    GET /agent/{agent_id}/state
+    POST /agent/{agent_id}/update
+    GET /agent/{agent_id}/history
+    POST /subscribe
+    DELETE /subscribe/{subscription_id}
+    GET /subscriptions""".splitlines(),
+)
+def test_the_endpoints_of_the_specification_are_there(shared: Running, operation: str) -> None:
+    method, path = operation.split()
+    document = httpx.get(f"{shared.address}/openapi.json", trust_env=False).json()
+    assert method.lower() in document["paths"][f"{BASE}{path}"]
