@@ -33,12 +33,13 @@ from memory_v2.index.page_tables import (
     read_pages,
 )
 from memory_v2.index.places import ENTRIES, kind_of, on_page, packed, packed_rows, passages_and_pages, read_places
-from memory_v2.index.ranking import MEANING, QUESTION, TEXT, Ranked, Weighing, rank
+from memory_v2.index.ranking import Ranked, rank
 from memory_v2.index.rows import IncomingPage, block_digest
 from memory_v2.index.spelling import respelled
 from memory_v2.index.store import Store, erase_file
 from memory_v2.index.tables import Kept, read_state
 from memory_v2.index.terms import Question, parse_question
+from memory_v2.index.weights import MEANING, QUESTION, TEXT, Weighing
 from memory_v2.storage.history import NO_CHANGE, Change
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.text.dates import Span

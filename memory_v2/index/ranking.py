@@ -22,6 +22,7 @@ from memory_v2.index.days import Said
 from memory_v2.index.lookup import Found, Nearness
 from memory_v2.index.places import Place
 from memory_v2.index.terms import Question, flattened, is_empty, says_one_of, terms
+from memory_v2.index.weights import COMPARED, QUESTION, Weighing
 from memory_v2.text.dates import Span, covers
 from memory_v2.text.lists import present, replacing
 from memory_v2.text.retelling import are_versions
@@ -31,8 +32,6 @@ from memory_v2.tree.path import ROOT
 
 _Said: TypeAlias = frozenset[tuple[str, int]]
 _Points: TypeAlias = Iterator[tuple[str, float]]
-_COMPARED = 40
-"""How many of the best places are compared, to put the newest first of those that differ in a few words."""
 _SPREAD = 40
 """How many of the best places are put in an order in which each says what those before it do not."""
 _UNCROWDED = 10
@@ -57,83 +56,9 @@ _NUMBERED = re.compile(r"-\d+\Z")
 _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """The weight of each sign, fitted and rounded; `docs/measured.md` says on what and how. A further sign gets a
-    weight here, and points in `_points`."""
-
-    own: float
-    near: float
-    wide: float = 0.0
-    whole: float = 0.0
-    told: float = 0.0
-    context: float = 1.0
-    phrase: float = 2.0
-    named: float = 2.0
-    named_near: float = 1.0
-    takes_part: float = 3.5
-    day: float = 6.0
-    when: float = 2.5
-    titled: float = 8.0
-    deeper: float = -0.8
-    """For each step below the root at which the title asked for stands: of several, the one above the most is meant."""
-    linked: float = 6.0
-    """Of two places that answer together, the one that has the link says about what the other one is."""
-    asks: float = 0.0
-    person: float = 2.0
-    """What somebody says to an assistant is about them; the long answers repeat it."""
-    front_matter: float = -1.0
-    """It says what its page is about, and is seldom an answer."""
-    statement: float = 0.0
-    text: float = 0.0
-    """How near its nearest statement, and all that it says, are in meaning."""
-
-
-@dataclass(frozen=True, slots=True)
-class Weighing:
-    """How places are ranked: the weights of those in a conversation and of others, among how many of the best a fact
-    may be told again in other words, how much it counts that a place has the words of the question that those before it
-    do not have, and how much each place of the same day counts against it, after the first `_UNCROWDED`."""
-
-    talk: Weights
-    note: Weights
-    told_again: int
-    unsaid: float = 0.0
-    crowded: float = 0.0
-
-
-QUESTION = Weighing(
-    # In conversations an answer shares words with the question before it; notes can be read on their own, below their
-    # headings.
-    talk=Weights(own=1.0, near=2.0, wide=5.0, whole=2.0, named=3.0, asks=-0.75),
-    note=Weights(own=2.0, near=2.0, told=3.0, when=1.0),
-    # All that did so in `bench.facts` were among the best three; further down, what looks like it is about something
-    # else (`bench.notes`).
-    told_again=5,
-    # A question about several things is answered by several places. At 2 it hardly helps; at 6 it costs on LoCoMo.
-    unsaid=4.0,
-    crowded=0.6,  # from 0.5 to 1 it finds as much on LoCoMo
-)
-"""For the places that answer a question."""
-_MEANT = Weights(
-    own=0.5,
-    near=0.0,
-    context=0.0,
-    named=2.25,
-    named_near=0.0,
-    takes_part=0.0,
-    day=1.5,
-    when=1.25,
-    statement=3.5,
-    text=3.5,
-)
-MEANING = Weighing(
-    talk=replace(_MEANT, own=0.0, near=1.5, wide=2.5, whole=1.25, asks=-0.65, text=3.0),
-    note=replace(_MEANT, told=2.5),
-    told_again=0,
-)
-"""The same if meaning is compared too. These weights were chosen together on everyday notes, facts that change and
-conversations, by a softmax over the candidates of each question; docs/measured.md has what is found."""
+_MEANT = 0.25
+"""How near in meaning, as a cosine, a place is at least that answers without a word of the question. The answers to
+questions in quite other words were as near in nineteen of twenty."""
 _AS_GOOD, _SAYS_CHANGE = 2.0, 1.0
 """How many points a newer version of the best place may have less if meaning is compared; and how many more if it says
 that something has changed."""
@@ -141,11 +66,6 @@ _ALIKE = 0.3
 """Which part of the content of the shorter one two versions share then at least."""
 _VERSIONS = 10
 """Among how many of the best places a newer version is looked for then."""
-_PLAIN = Weights(
-    own=5.0, near=2.0, wide=1.0, whole=1.0, asks=-0.75, titled=0.0, linked=0.0, person=0.0, front_matter=0.0
-)
-TEXT = Weighing(talk=replace(_PLAIN, own=1.0, wide=5.0, whole=0.5), note=_PLAIN, told_again=_COMPARED)
-"""For the places that a new text may belong to: what a line tells of a question's words says little about a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,14 +129,19 @@ def rank(
     signs = _linked(signs, found, windows)
     best = [max(scores) or 1.0 for scores in zip(*(sign.words.scores for sign in signs), strict=True)]
     points = partial(_points, question, found, best=best, by=by)
-    scored = _in_order(found, ((sum(each for _, each in points(sign)), sign) for sign in signs if near or sign.answers))
+    scored = _in_order(
+        found,
+        (
+            (sum(each for _, each in points(sign)), sign)
+            for sign in signs
+            if sign.answers or sign.near.statement >= _MEANT
+        ),
+    )
     if (by.unsaid or by.crowded) and scored and not scored[0][1].titled:  # who asks for a title asks for one thing
         scored = _spread(scored, windows, by)
     # Reading when a place was said takes time, so only those are asked for that are returned or compared.
     asked = {
-        sign.place.id
-        for rank, (_, sign) in enumerate(scored)
-        if rank < limit or (rank < _COMPARED and not sign.is_talk)
+        sign.place.id for rank, (_, sign) in enumerate(scored) if rank < limit or (rank < COMPARED and not sign.is_talk)
     }
     said = found.read_said(asked)
     if near and not question.past and not question.dates:
@@ -415,7 +340,7 @@ def _newest_first(
     """Puts the newest first among notes that differ in a few words only: it gets the best rank of the group, and the
     others keep the remaining ranks."""
     ordered = list(scored)
-    signs = [sign for _, sign in scored[:_COMPARED]]
+    signs = [sign for _, sign in scored[:COMPARED]]
     alike = [None if sign.is_talk else _asked_alike(found, sign) for sign in signs]
     said = [frozenset() if sign.is_talk else _substance(sign.place) for sign in signs]
     placed: set[int] = set()

@@ -14,7 +14,8 @@ from datetime import date
 from memory_v2.errors import InvalidPath, InvalidSetting, PageNotFound
 from memory_v2.index.base import Hit
 from memory_v2.index.lookup import CANDIDATES
-from memory_v2.index.ranking import QUESTION, raised
+from memory_v2.index.ranking import raised
+from memory_v2.index.weights import QUESTION
 from memory_v2.operations.search_request import SearchRequest
 from memory_v2.settings import is_count
 from memory_v2.text.dates import PartialDate, Span
