@@ -184,7 +184,7 @@ def test_a_statement_that_is_told_anew_tears_no_list() -> None:
     steps = "1. tag the branch\n2. wait ten minutes for the canary\n3. tell all"
     memory.write(f"How we release it when nobody is in:\n\n{steps}")
     memory.write("2. wait fifteen minutes for the canary")
-    assert any(steps in text for text in texts_of(pages_of(memory)))
+    assert any(steps in memory.read(page.path) for page in memory.list_files())
 
 
 def test_what_was_told_before_or_will_be_told_later_takes_no_place() -> None:
