@@ -171,9 +171,7 @@ def entries(context: click.Context) -> None:
 @option_for(Entries.list_entries, "agent", "--agent", metavar="NAME")
 @option_for(Entries.list_entries, "tag", "--tag", "--tags", "tag", metavar="TAG")
 @option_for(Entries.list_entries, "archived", "--archived")
-@click.option(
-    "-n", "--limit", "most", metavar="COUNT", type=click.IntRange(1), help="The maximum number listed."
-)
+@click.option("-n", "--limit", "most", metavar="COUNT", type=click.IntRange(1), help="The maximum number listed.")
 @json_option
 @with_memory
 def ls(memory: Memory, agent: str | None, tag: str | None, archived: bool, most: int | None, as_json: bool) -> None:
