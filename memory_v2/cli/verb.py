@@ -186,6 +186,9 @@ def word(argument: str) -> str:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+format_option = click.option(
+    "--format", "form", type=click.Choice(["json", "mermaid", "dot"]), help="The output format.  [default: json]"
+)
 
 
 def option_for(method: Callable[..., Any], name: str, *flags: str, **extra: Any) -> Callable[[Decorated], Decorated]:

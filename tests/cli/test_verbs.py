@@ -135,7 +135,7 @@ def test_a_hit_is_told_with_place_date_score_way_and_verbatim_words(grown: Progr
 
 
 def test_hits_are_apart_by_an_empty_line_and_no_more_than_asked_for(grown: Program) -> None:
-    assert len(grown.done("search", "-n", "2", "Silica").split("\n\n")) == 2
+    assert len(grown.done("search", "--limit", "2", "Silica").split("\n\n")) == 2
 
 
 def test_finding_nothing_is_no_failure(grown: Program) -> None:
