@@ -19,12 +19,12 @@ SMALL = 4_096
 """The threshold, in bytes: these notes are too few to make a page split at the default."""
 QUESTIONS = (
     "What must Nele not eat?",
-    "How do I restore last night's Lumen dump from the backup box?",
+    "How many people paid twice?",
     "On which days is Lumen deployed?",
-    "¿Quién deja el equipo, y cuándo es su último día?",
+    "Who has been on call in calendar week 27 since Mirela left?",
     "Which car do we drive?",
 )
-"""A fact, a procedure, a fact that has changed twice, one in another language, and one that no note tells."""
+"""A fact, an event, a fact that has changed twice, one that follows from two notes, and one that no note tells."""
 
 
 def main() -> None:
