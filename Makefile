@@ -10,7 +10,7 @@ RELEASE := .release/bin
 .PHONY: help setup test format lint types unit thorough record api demo session release clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## create the virtual environment and install everything into it
 
@@ -57,6 +57,9 @@ $(DEMO)/.ready: pyproject.toml
 
 demo: $(DEMO)/.ready ## grow a memory from half a year of notes: no key, no network, a small environment of its own
 	$(DEMO)/bin/python -m bench.demo
+
+demo-service: $(READY) ## start the service, and let two agents share, hand over and go on
+	$(BIN)/python -m bench.demo_service
 
 session: $(READY) ## replay a recorded session with a live model, and show what it was shown and decided
 	$(BIN)/python -m bench.session

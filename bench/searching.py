@@ -80,12 +80,12 @@ def memory_of(pages: Mapping[str, bytes | str], **settings: Any) -> Memory:
     storage = VolatileStorage()
     for path, page in pages.items():
         storage.write(path, page.encode() if isinstance(page, str) else page)
-    return Memory(storage, **settings)
+    return Memory(storage, dense=False, **settings)
 
 
-def new_memory(**settings: Any) -> Memory:
-    """An empty memory that lives in this process."""
-    return Memory(VolatileStorage(), **settings)
+def new_memory(dense: bool = False, **settings: Any) -> Memory:
+    """An empty memory that lives in this process, and goes by words unless told otherwise."""
+    return Memory(VolatileStorage(), dense=dense, **settings)
 
 
 class Passages:

@@ -46,7 +46,9 @@ TRACES = Setting("traces", "SILICA_MEMORY_TRACES", "200", "how many traces to ke
 PRICES = Setting("prices", "SILICA_MEMORY_PRICES", "", "a JSON file with your own prices")
 TIMEZONE = Setting("timezone", "SILICA_MEMORY_TIMEZONE", "UTC", "where days begin", is_of_memory=True)
 AGENT = Setting("agent", "SILICA_MEMORY_AGENT", "default", "whose entries are captured")
-DENSE = Setting("dense", "SILICA_MEMORY_DENSE", "off", "on: search by meaning too, with the extra 'dense'")
+DENSE = Setting(
+    "dense", "SILICA_MEMORY_DENSE", "on", "off: search by words only, also where the extra 'dense' is installed"
+)
 BACKEND = Setting("backend", "SILICA_MEMORY_BACKEND", "local", "local or s3")
 S3_BUCKET = Setting("s3.bucket", "SILICA_MEMORY_S3_BUCKET", "", "the bucket")
 S3_PREFIX = Setting("s3.prefix", "SILICA_MEMORY_S3_PREFIX", "memory", "the prefix of all keys")

@@ -71,14 +71,15 @@ class Memory:
         prices: Path | None = None,
         timezone: tzinfo = UTC,
         agent: str = DEFAULT_AGENT,
-        dense: bool = False,
+        dense: bool = True,
         on_event: Callable[[str, Event], object] | None = None,
     ) -> None:
         """A memory on any storage. `model` is the name of a model, or a model of your own; `limits` is how much of it
         one operation may use; `now` is the clock; `threshold` is the maximum size of a page in bytes; `traces` is how
         many traces to keep; `prices` is a JSON file with your own prices; `timezone` says which day a moment falls on;
-        `agent` is whose entries are captured; `dense` is whether search goes by meaning too; `on_event` is called in
-        the thread of an operation, with its id and each event of its trace as it happens, from `begin` to `end`."""
+        `agent` is whose entries are captured; `dense` is whether search goes by meaning too, where the extra is
+        installed; `on_event` is called in the thread of an operation, with its id and each event of its trace as it
+        happens, from `begin` to `end`."""
         check_given(storage, model, threshold, limits, now, traces, prices, timezone, agent, dense, on_event)
         self.storage, self.prices = storage, prices
         self._engine = Engine(
@@ -105,7 +106,7 @@ class Memory:
     ) -> Memory:
         """Opens the memory in a folder. `path` defaults to `SILICA_MEMORY_PATH`, then `silica.toml`, then
         `~/.silica/memory_v2`; `model` to `SILICA_MEMORY_MODEL`, then the file, then the offline planner; `dense` to
-        `SILICA_MEMORY_DENSE`, then the file, then `False`. The first write creates the folder. Without a `path`,
+        `SILICA_MEMORY_DENSE`, then the file, then `True`. The first write creates the folder. Without a `path`,
         `SILICA_MEMORY_BACKEND=s3` selects a bucket instead. The others are as for a memory on any storage."""
         settings = Settings.from_environment(os.environ, path, model if isinstance(model, str) else None)
         return cls(

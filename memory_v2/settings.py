@@ -80,7 +80,7 @@ class Settings:
     timezone: tzinfo = UTC
     agent: str = DEFAULT_AGENT
     s3: S3Settings | None = None
-    dense: bool = False
+    dense: bool = True
 
     @property
     def clock(self) -> Callable[[], datetime] | None:

@@ -53,13 +53,13 @@ def test_everything_can_stand_in_the_users_file(home: Path) -> None:
     user = user_says(
         home,
         'path = "mine"\nagent = "hawk"\nmodel = "a:b"\nsize_threshold = 5000\ntraces = 3\nprices = "~/prices.json"\n'
-        'timezone = "UTC"\ndense = true\nbackend = "s3"\n[limits]\nturns = 8\nmoney = 0.05\n'
+        'timezone = "UTC"\ndense = false\nbackend = "s3"\n[limits]\nturns = 8\nmoney = 0.05\n'
         '[s3]\nbucket = "boats"\nprefix = "team"\nregion = "eu"\nendpoint = "http://127.0.0.1:9000"\ncache_ttl = 0\n',
     )
     settings = Settings.from_environment(user)
     assert settings.path == home / ".config" / "silica" / "mine"  # relative to its file, wherever silica is started
     assert settings.limits == Limits(turns=8, money=0.05)
-    assert settings.dense
+    assert not settings.dense
     assert settings.s3 is not None
     assert (settings.s3.bucket, settings.s3.cache_ttl, settings.traces) == ("boats", 0, 3)
     chosen = configured(user)

@@ -171,10 +171,11 @@ def entries(context: click.Context) -> None:
 @option_for(Entries.list_entries, "agent", "--agent", metavar="NAME")
 @option_for(Entries.list_entries, "tag", "--tag", "--tags", "tag", metavar="TAG")
 @option_for(Entries.list_entries, "archived", "--archived")
+@click.option("-n", "--limit", "most", metavar="COUNT", type=click.IntRange(1), help="The maximum number listed.")
 @json_option
 @with_memory
-def ls(memory: Memory, agent: str | None, tag: str | None, archived: bool, as_json: bool) -> None:
-    """List entries, oldest first.
+def ls(memory: Memory, agent: str | None, tag: str | None, archived: bool, most: int | None, as_json: bool) -> None:
+    """List entries, newest first.
 
     A table on a terminal. In a pipe, one entry per line with tab-separated fields.
 
@@ -183,13 +184,13 @@ def ls(memory: Memory, agent: str | None, tag: str | None, archived: bool, as_js
       silica memory entries ls --agent hawk
       silica memory entries ls --tag ctr --json
     """
-    found = memory.entries.list_entries(agent, tag, archived)
+    listed = memory.entries.list_entries(agent, tag, archived)[::-1][:most]
     if as_json:
-        out_result({"entries": found})
+        out_result({"entries": listed})
         return
-    for line in table(COLUMNS, list(map(_cells, found))):
+    for line in table(COLUMNS, list(map(_cells, listed))):
         out(line)
-    if not found:
+    if not listed:
         tell('there is no such entry; begin with: silica memory capture "…"')
 
 

@@ -62,6 +62,7 @@ SHORT = 12
 @click.argument("page", required=False)
 @click.option(
     "-n",
+    "--limit",
     "most",
     metavar="COUNT",
     type=click.IntRange(1),
@@ -233,9 +234,9 @@ def _blamed(line: BlamedLine, seen: bool) -> list[str]:
 def undo(memory: Memory, revision: str | None, yes: bool, as_json: bool) -> None:
     """Undo an operation.
 
-    The pages that it changed become what they were before it, byte for byte. Without REVISION, the newest operation
-    that is not undone. An operation cannot be undone if one of its pages has been changed since. It stays in the
-    history, and an undo can be undone.
+    The pages that it changed become what they were before it, byte for byte. Without REVISION, or with 'last', the
+    newest operation that is not undone. An operation cannot be undone if one of its pages has been changed since. It
+    stays in the history, and an undo can be undone.
 
     \b
     Examples:
@@ -243,7 +244,7 @@ def undo(memory: Memory, revision: str | None, yes: bool, as_json: bool) -> None
       silica memory undo 3fa09c --yes
     """
     memory.entries.store.pick_up_last()  # it may be what is to be undone
-    operation = memory.show(revision)[0] if revision is not None else _newest(memory)
+    operation = memory.show(revision)[0] if revision not in (None, "last") else _newest(memory)
     # What the question named is undone, even if somebody writes meanwhile; where nothing can be, the refusal is told.
     if operation is not None and not operation.undone_by:
         extent = counted(len(operation.paths), "page")

@@ -14,6 +14,7 @@ from memory_v2.cli.output import (
     confidence,
     has_colours,
     out,
+    out_graph,
     out_json,
     plain,
     plain_lines,
@@ -23,6 +24,7 @@ from memory_v2.cli.output import (
     tell,
     working,
 )
+from memory_v2.cli.verb import format_option
 from memory_v2.errors import UsageError
 from memory_v2.notes.graph import MOST
 from memory_v2.notes.notes import Notes
@@ -189,8 +191,7 @@ def _notices(hits: NoteHits, notes: Notes, most: int) -> Iterator[str]:
 
 
 @click.command()
-@click.option("--mermaid", "form", flag_value="mermaid", help="As a Mermaid flow chart.")
-@click.option("--dot", "form", flag_value="dot", help="As a GraphViz digraph.")
+@format_option
 @count_option("--most", about="So many nodes at most: those with most edges.", default=MOST)
 @people_option
 @with_notes
@@ -200,16 +201,11 @@ def graph(notes: Notes, form: str | None, most: int, people: Path | None, as_jso
     \b
     Examples:
       silica notes graph ~/agent/memory
-      silica notes graph ~/agent/memory --dot | dot -Tsvg > notes.svg
+      silica notes graph ~/agent/memory --format dot | dot -Tsvg > notes.svg
     """
-    if as_json and form:
-        raise click.UsageError(f"--json cannot be combined with --{form}", click.get_current_context())
     with working("reading the notes"):
         drawn = notes.graph(most, people)
-    if form:
-        out(plain_lines(drawn.to_mermaid() if form == "mermaid" else drawn.to_dot()), newline=False)
-    else:
-        out_json(document(drawn))
+    out_graph(drawn, form, as_json)
     if drawn.nodes_left_out:
         left_out = f"{counted(drawn.nodes_left_out, 'node')} and {counted(drawn.edges_left_out, 'edge')}"
         tell(f"{left_out} are left out; --most says how many nodes are shown")

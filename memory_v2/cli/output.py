@@ -185,6 +185,16 @@ def out_result(result: Any, **more: object) -> None:
     out_json(document(result) | document(more))
 
 
+def out_graph(graph: Any, form: str | None, as_json: bool) -> None:
+    """Prints a graph of pages or notes in the form that was chosen."""
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json cannot be combined with --format {form}", click.get_current_context())
+    if form in (None, "json"):
+        out_result(graph)
+    else:
+        out(plain_lines(graph.to_mermaid() if form == "mermaid" else graph.to_dot()), newline=False)
+
+
 def admit(result: Result | SearchResults | Plan) -> None:
     """Says why, if another model decided than the one that was asked, or something was left undone."""
     if result.degraded:

@@ -17,11 +17,11 @@ from memory_v2.cli.output import (
     named,
     on_terminal,
     out,
+    out_graph,
     out_json,
     out_result,
     pad,
     plain,
-    plain_lines,
     screen_width,
     style,
     table,
@@ -30,7 +30,7 @@ from memory_v2.cli.output import (
     width,
     working,
 )
-from memory_v2.cli.verb import Verb, json_option, option_for, with_memory
+from memory_v2.cli.verb import Verb, format_option, json_option, option_for, with_memory
 from memory_v2.memory import Memory
 from memory_v2.serialize import check_document
 from memory_v2.text.amounts import counted, counted_entries, size
@@ -169,9 +169,7 @@ def _finding(finding: Finding, word: str, colour: str, end: str) -> str:
 
 
 @click.command(cls=Verb)
-@click.option(
-    "--format", "form", type=click.Choice(["json", "mermaid", "dot"]), help="The output format.  [default: json]"
-)
+@format_option
 @json_option
 @with_memory
 def graph(memory: Memory, form: str | None, as_json: bool) -> None:
@@ -182,16 +180,9 @@ def graph(memory: Memory, form: str | None, as_json: bool) -> None:
       silica memory graph
       silica memory graph --format dot | dot -Tsvg > memory.svg
     """
-    if as_json and form not in (None, "json"):
-        raise click.UsageError(f"--json cannot be combined with --format {form}", click.get_current_context())
     with working("reading the links"):
         links = memory.graph()
-    if form == "mermaid":
-        out(plain_lines(links.to_mermaid()), newline=False)
-    elif form == "dot":
-        out(plain_lines(links.to_dot()), newline=False)
-    else:
-        out_result(links)
+    out_graph(links, form, as_json)
     if not links.nodes:
         tell_how_to_begin(memory)
 

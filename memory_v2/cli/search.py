@@ -40,7 +40,7 @@ NEAREST = 3
 
 @click.command(cls=Verb)
 @click.argument("words", metavar="QUERY...", nargs=-1, required=True, type=word)
-@option_for(Memory.search, "max_results", "-n", "most", metavar="COUNT", type=int)
+@option_for(Memory.search, "max_results", "-n", "--limit", "most", metavar="COUNT", type=int)
 @option_for(Memory.search, "max_tokens", "--max-tokens", metavar="COUNT", type=int)
 @option_for(Memory.search, "under", "--under", metavar="PAGE")
 @option_for(Memory.search, "since", "--since", metavar="DAY")

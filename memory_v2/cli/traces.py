@@ -54,6 +54,7 @@ COLUMNS = (
 @click.argument("name", required=False, type=word)
 @click.option(
     "-n",
+    "--limit",
     "most",
     metavar="COUNT",
     type=click.IntRange(1),

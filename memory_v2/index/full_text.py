@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,7 +20,7 @@ from memory_v2.index.coverage import NO_TERMS, Terms, told
 from memory_v2.index.days import LineDates, Past, known_days, read_said, said_in, speaks_of
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.entries import EntryIndex, File, read_files
-from memory_v2.index.lookup import Facts, Found, joined, look_up, read_facts
+from memory_v2.index.lookup import Facts, Found, Meant, joined, look_up, read_facts
 from memory_v2.index.page_tables import (
     Edits,
     OnChange,
@@ -31,12 +33,13 @@ from memory_v2.index.page_tables import (
     read_pages,
 )
 from memory_v2.index.places import ENTRIES, kind_of, on_page, packed, packed_rows, passages_and_pages, read_places
-from memory_v2.index.ranking import CONSIDERED, MEANING, QUESTION, TEXT, Ranked, Weighing, rank
+from memory_v2.index.ranking import Ranked, rank
 from memory_v2.index.rows import IncomingPage, block_digest
 from memory_v2.index.spelling import respelled
 from memory_v2.index.store import Store, erase_file
 from memory_v2.index.tables import Kept, read_state
 from memory_v2.index.terms import Question, parse_question
+from memory_v2.index.weights import MEANING, QUESTION, TEXT, Weighing
 from memory_v2.storage.history import NO_CHANGE, Change
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.text.dates import Span
@@ -54,11 +57,10 @@ Result = TypeVar("Result")
 
 logger = logging.getLogger(__name__)
 
-_ATTEMPTS = 3
-"""How often texts are encoded for a question, if others remove their vectors at the same time."""
-PROPOSED = 200
-"""How many places the full-text table proposes at least if they are compared by meaning too. In a memory of no more
-than `CONSIDERED`, all places are compared."""
+WAITED = 2.0
+"""How long a search encodes what has no vector yet, in seconds, at most."""
+MANY = 50
+"""From how many changed pages on their texts are encoded at once, with progress, and not by the next searches."""
 WIDER = 3
 """How many more places are ranked than are asked for where entries are: some are left out, or weigh less than they
 say."""
@@ -71,13 +73,11 @@ def _accept(_: Collection[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Proposed:
-    """The places that answer, best first: the hits of those that are pages', and the files of those that are entries;
-    and the texts that have to be encoded before their meaning can be compared."""
+    """The places that answer, best first: the hits of those that are pages', the files of those that are entries."""
 
     ranked: Sequence[Ranked]
     of_pages: list[Hit]
     files: Mapping[int, File] = field(default_factory=dict)
-    lacking: Collection[str] = ()
 
 
 class FullTextIndex:
@@ -175,18 +175,21 @@ class FullTextIndex:
         # Whether other pages are in the tables does not matter here: a commit costs no walk over them.
         self._store.run(lambda: self._tables.write(edits))
         self._store.run(lambda: self._written.add(recorded))
+        is_loaded = self._dense is not None and self._dense.is_loaded
+        if (is_loaded or len(incoming) >= MANY) and (meaning := self._meaning()):
+            self._encode(meaning)
 
     def search(
         self, query: str, limit: int = 10, *, within: Collection[str] | None = None, child_links: bool = False
     ) -> list[Hit]:
         """The best places for a query, best first; lines of `## Links` are among them only if `child_links` is set."""
-        return self._by_words(query, limit, within, QUESTION, child_links)
+        return self._ranked(query, limit, within, QUESTION, child_links)
 
     def similar(self, text: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
         """The places that share most with a text, best first: where it may belong."""
-        return self._by_words(text, limit, within, TEXT)
+        return self._ranked(text, limit, within, TEXT)
 
-    def _by_words(
+    def _ranked(
         self,
         query: str,
         limit: int,
@@ -194,6 +197,7 @@ class FullTextIndex:
         by: Weighing,
         child_links: bool = False,
         entries: EntrySearch | None = None,
+        meaning: Meaning | None = None,
     ) -> list[Hit]:
         if limit < 1 or not query.strip():
             return []
@@ -202,6 +206,7 @@ class FullTextIndex:
             facts = self._facts.of(tables)
             is_question = by is QUESTION
             question = self._asked(query, facts) if is_question else parse_question(query, facts.names, inflected=False)
+            meant = meaning.ask(tables, query, question.names) if meaning else None
             found = look_up(
                 tables,
                 facts,
@@ -211,45 +216,49 @@ class FullTextIndex:
                 calendar=self._calendar,
                 child_links=child_links,
                 headed=by.note.titled > 0,
+                meant=meant,
             )
-            found = self._with_entries(tables, found, question, limit, entries)
-            return _proposed(tables, rank(question, found, WIDER * limit if entries else limit, by))
+            found = self._with_entries(tables, found, question, limit, entries, meant)
+            near = meant.nearness(found.places.values()) if meant else None
+            ranked = rank(question, found, WIDER * limit if entries else limit, MEANING if near else by, near)
+            return _proposed(tables, ranked)
 
         return self._shown(work, query, limit, within, entries)
 
     def recall(
         self, query: str, limit: int = 10, *, within: Collection[str] | None = None, entries: EntrySearch | None = None
     ) -> list[Hit]:
-        """As `search`, with `entries` among the pages; and by meaning too where that was chosen and is installed, if
-        the question is in Latin script: the model knows no other. What is found for the first time is then encoded
-        first, with progress."""
-        meaning = self._dense.meaning(self._store) if self._dense else None
-        if limit < 1 or not query.strip():
-            return []
-        if meaning is None or not is_latin(query):
-            return self._by_words(query, limit, within, QUESTION, entries=entries)
+        """As `search`, with `entries` among the pages; and by meaning too where that is installed, if the question is
+        in Latin script: the model knows no other. What was not encoded yet is encoded first, as far as there is time
+        for it; the rest is found by words."""
+        meaning = self._meaning() if query.strip() and is_latin(query) else None
+        if meaning:
+            self._encode(meaning, time.monotonic() + WAITED)
+        return self._ranked(query, limit, within, QUESTION, entries=entries, meaning=meaning)
 
-        def work(tables: sqlite3.Connection) -> _Proposed:
-            facts = self._facts.of(tables)
-            question = self._asked(query, facts)
-            many, everything = max(limit, PROPOSED), facts.count <= CONSIDERED
-            found = look_up(tables, facts, question, many, within, calendar=self._calendar, everything=everything)
-            found = self._with_entries(tables, found, question, many, entries)
-            asked = meaning.asked(query, question, found, tables)
-            ranked = rank(question, found, WIDER * limit if entries else limit, MEANING, asked.nearness)
-            return replace(_proposed(tables, ranked), lacking=asked.lacking)
+    def _meaning(self) -> Meaning | None:
+        return self._dense.meaning(self._store) if self._dense else None
 
-        return self._shown(work, query, limit, within, entries, meaning)
+    def _encode(self, meaning: Meaning, until: float = inf) -> None:
+        """Encodes what has no vector yet, until the clock `time.monotonic` shows so much."""
+        while time.monotonic() < until and (texts := self._ask(meaning.lacking, list[str], with_entries=False)):
+            meaning.encode(texts, until)
 
     def _with_entries(
-        self, tables: sqlite3.Connection, found: Found, question: Question, limit: int, entries: EntrySearch | None
+        self,
+        tables: sqlite3.Connection,
+        found: Found,
+        question: Question,
+        limit: int,
+        entries: EntrySearch | None,
+        meant: Meant | None,
     ) -> Found:
         """What was found among the pages, and the entries that may answer."""
         if entries is None:
             return found
         facts = self.entries.facts.of(tables)
         proposed = [
-            look_up(tables, facts, question, limit, calendar=self._calendar, only=only)
+            look_up(tables, facts, question, limit, calendar=self._calendar, meant=meant, only=only)
             for only in entries.conditions(tables)
         ]
         every = proposed[0]
@@ -269,7 +278,6 @@ class FullTextIndex:
         limit: int,
         within: Collection[str] | None,
         entries: EntrySearch | None,
-        meaning: Meaning | None = None,
     ) -> list[Hit]:
         """The hits for the places that `work` proposes, pages and entries as they are arranged."""
         self._or(lambda: self._store.run(self._written.follow), lambda: None)
@@ -277,11 +285,7 @@ class FullTextIndex:
         def instead() -> _Proposed:
             return _Proposed([], find_words(self._all_pages(), query, limit, within, self._calendar))
 
-        for _ in range(_ATTEMPTS):
-            proposed = self._ask(work, instead, with_entries=entries is not None)
-            if meaning is None or not proposed.lacking:
-                break
-            meaning.encode(proposed.lacking)  # with no table held, as it takes a while
+        proposed = self._ask(work, instead, with_entries=entries is not None)
         if entries is None or not proposed.ranked:
             return proposed.of_pages
         of_pages, ranked = iter(proposed.of_pages), proposed.ranked

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
+from typing import NamedTuple, Protocol
 
 from memory_v2.index.days import ON_A_DAY, Days, Said, known_days, read_said, read_said_of_entries
 from memory_v2.index.places import (
@@ -44,6 +45,23 @@ POSTINGS = 10_000
 """How many places may be looked at for the words of a question. Words that occur in too many places are skipped."""
 MAX_TERMS = 32
 """How many terms of a question are looked up, the rarest ones; and how many of the names that it names."""
+
+
+class Nearness(NamedTuple):
+    """How near a place is to a question in meaning, as cosines: the nearest of its statements, and its whole text."""
+
+    statement: float
+    text: float
+
+
+class Meant(Protocol):
+    """What the meaning of a question says of places."""
+
+    def nearest(self, only: Only) -> list[int]:
+        """The places of a kind that are nearest, among those that meet a condition."""
+
+    def nearness(self, places: Collection[Place]) -> dict[int, Nearness]:
+        """How near these places are; those that have no vector are not among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +119,12 @@ def look_up(
     calendar: Calendar,
     child_links: bool = False,
     headed: bool = True,
-    everything: bool = False,
+    meant: Meant | None = None,
     only: Only = ANYWHERE,
 ) -> Found:
     """The places that have the rarer words of a question or are about its days, and those around them; with `headed`,
-    those under a heading that has all its words, too; with `everything`, all others. `only` narrows it where to list
-    the pages `within` would be long."""
+    those under a heading that has all its words, too; and those that are `meant`. `only` narrows it where to list the
+    pages `within` would be long."""
     pages = None if within is None else _page_ids(tables, within)
     if pages is not None:
         only = only.also(f"{PAGE_OF} IN (SELECT value FROM json_each(:pages))", pages=packed(pages))
@@ -133,8 +151,8 @@ def look_up(
     for term, count in islice((one for one in counted if 0 < one[1] < POSTINGS), MAX_TERMS):
         names.add([term], count)
     proposed += names.best(CANDIDATES // 4)
-    if everything:
-        proposed += [number for (number,) in tables.execute(f"SELECT id FROM {only.kind}passages ORDER BY id")]
+    if meant:
+        proposed += meant.nearest(only)
     proposed = list(dict.fromkeys(proposed))
     places = _with_surroundings(tables, proposed, question.forms)
     talked_about = [places[place] for place in proposed[:TALKED_ABOUT]]

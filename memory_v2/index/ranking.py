@@ -9,19 +9,22 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache, partial
 from heapq import heapify, heappop, heappushpop
+from statistics import fmean
 from typing import TypeAlias
 
 from memory_v2.index.coverage import Standing, Versions, Windows
 from memory_v2.index.days import Said
-from memory_v2.index.lookup import Found
+from memory_v2.index.lookup import Found, Nearness
 from memory_v2.index.places import Place
-from memory_v2.index.terms import Question, flattened, is_empty, terms
+from memory_v2.index.terms import Question, flattened, is_empty, says_one_of, terms
+from memory_v2.index.weights import COMPARED, QUESTION, Weighing
 from memory_v2.text.dates import Span, covers
+from memory_v2.text.lists import present, replacing
 from memory_v2.text.retelling import are_versions
 from memory_v2.text.speakers import is_asked
 from memory_v2.text.words import words
@@ -29,12 +32,6 @@ from memory_v2.tree.path import ROOT
 
 _Said: TypeAlias = frozenset[tuple[str, int]]
 _Points: TypeAlias = Iterator[tuple[str, float]]
-Meant: TypeAlias = Callable[[Sequence[Place]], Mapping[int, float]]
-"""Tells by id what the meaning of each place adds to its score; nothing if meaning is not compared."""
-CONSIDERED = 1_000
-"""How many of the best places by words are compared by meaning."""
-_COMPARED = 40
-"""How many of the best places are compared, to put the newest first of those that differ in a few words."""
 _SPREAD = 40
 """How many of the best places are put in an order in which each says what those before it do not."""
 _UNCROWDED = 10
@@ -59,68 +56,16 @@ _NUMBERED = re.compile(r"-\d+\Z")
 _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """The weight of each sign, fitted and rounded; `docs/measured.md` says on what and how. A further sign gets a
-    weight here, and points in `_points`."""
-
-    own: float
-    near: float
-    wide: float = 0.0
-    whole: float = 0.0
-    told: float = 0.0
-    context: float = 1.0
-    phrase: float = 2.0
-    named: float = 2.0
-    named_near: float = 1.0
-    takes_part: float = 3.5
-    day: float = 6.0
-    when: float = 2.5
-    titled: float = 8.0
-    deeper: float = -0.8
-    """For each step below the root at which the title asked for stands: of several, the one above the most is meant."""
-    linked: float = 6.0
-    """Of two places that answer together, the one that has the link says about what the other one is."""
-    asks: float = 0.0
-    person: float = 2.0
-    """What somebody says to an assistant is about them; the long answers repeat it."""
-    front_matter: float = -1.0
-    """It says what its page is about, and is seldom an answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Weighing:
-    """How places are ranked: the weights of those in a conversation and of others, among how many of the best a fact
-    may be told again in other words, how much it counts that a place has the words of the question that those before it
-    do not have, and how much each place of the same day counts against it, after the first `_UNCROWDED`."""
-
-    talk: Weights
-    note: Weights
-    told_again: int
-    unsaid: float = 0.0
-    crowded: float = 0.0
-
-
-QUESTION = Weighing(
-    # In conversations an answer shares words with the question before it; notes can be read on their own, below their
-    # headings.
-    talk=Weights(own=1.0, near=2.0, wide=5.0, whole=2.0, named=3.0, asks=-0.75),
-    note=Weights(own=2.0, near=2.0, told=3.0, when=1.0),
-    # All that did so in `bench.facts` were among the best three; further down, what looks like it is about something
-    # else (`bench.notes`).
-    told_again=5,
-    # A question about several things is answered by several places. At 2 it hardly helps; at 6 it costs on LoCoMo.
-    unsaid=4.0,
-    crowded=0.6,  # from 0.5 to 1 it finds as much on LoCoMo
-)
-"""For the places that answer a question."""
-MEANING = replace(QUESTION, talk=replace(QUESTION.talk, own=0.3, near=0.6, wide=1.5), unsaid=0.0)
-"""The same if meaning is compared too: it tells more than the words around a place, of which it knows most."""
-_PLAIN = Weights(
-    own=5.0, near=2.0, wide=1.0, whole=1.0, asks=-0.75, titled=0.0, linked=0.0, person=0.0, front_matter=0.0
-)
-TEXT = Weighing(talk=replace(_PLAIN, own=1.0, wide=5.0, whole=0.5), note=_PLAIN, told_again=_COMPARED)
-"""For the places that a new text may belong to: what a line tells of a question's words says little about a text."""
+_MEANT = 0.25
+"""How near in meaning, as a cosine, a place is at least that answers without a word of the question. The answers to
+thirty questions in quite other words (`bench.personas`) were all about as near."""
+_AS_GOOD, _SAYS_CHANGE = 2.0, 1.0
+"""How many points a newer version of the best place may have less if meaning is compared; and how many more if it says
+that something has changed."""
+_ALIKE = 0.3
+"""Which part of the content of the shorter one two versions share then at least."""
+_VERSIONS = 10
+"""Among how many of the best places a newer version is looked for then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +92,7 @@ class _Signs:
     """How much the question is the title or the heading of the place."""
     deep: int
     """How many steps below the root that title stands if it is asked for to the word: pages, then headings."""
+    near: Nearness
     linked: float = 0.0
     """Which part of the question, weighed by rarity, it lacks and a place has that links to its page."""
 
@@ -167,37 +113,44 @@ class _Signs:
 
 
 def rank(
-    question: Question, found: Found, limit: int, by: Weighing = QUESTION, meant: Meant | None = None
+    question: Question, found: Found, limit: int, by: Weighing = QUESTION, near: Mapping[int, Nearness] | None = None
 ) -> list[Ranked]:
-    """The best candidates that answer the question at all, best first. `meant` says what the meaning of each adds to
-    its score; then those that share no word with the question may answer too."""
+    """The best candidates that answer the question at all, best first. `near` tells how near they are in meaning; then
+    those that share no word with the question may answer too, and one of which it tells nothing counts as the average
+    does."""
     windows = Windows(found)
-    signs = _led([_signs(question, found, windows, found.places[place], by) for place in found.candidates], found)
+    average = Nearness(*map(fmean, zip(*near.values(), strict=True))) if near else Nearness(0.0, 0.0)
+    nearness = [(near or {}).get(place, average) for place in found.candidates]
+    places = [found.places[place] for place in found.candidates]
+    signs = _led(
+        [_signs(question, found, windows, *one, by) for one in zip(places, nearness, strict=True)],
+        found,
+    )
     signs = _linked(signs, found, windows)
     best = [max(scores) or 1.0 for scores in zip(*(sign.words.scores for sign in signs), strict=True)]
     points = partial(_points, question, found, best=best, by=by)
     scored = _in_order(
-        found, ((sum(each for _, each in points(sign)), sign) for sign in signs if meant or sign.answers)
+        found,
+        (
+            (sum(each for _, each in points(sign)), sign)
+            for sign in signs
+            if sign.answers or sign.near.statement >= _MEANT
+        ),
     )
-    added: Mapping[int, float] = {}
-    if meant:
-        added = meant([sign.place for _, sign in scored[:CONSIDERED]])
-        scored = _by_meaning(scored, found, added)
     if (by.unsaid or by.crowded) and scored and not scored[0][1].titled:  # who asks for a title asks for one thing
         scored = _spread(scored, windows, by)
     # Reading when a place was said takes time, so only those are asked for that are returned or compared.
     asked = {
-        sign.place.id
-        for rank, (_, sign) in enumerate(scored)
-        if rank < limit or (rank < _COMPARED and not sign.is_talk)
+        sign.place.id for rank, (_, sign) in enumerate(scored) if rank < limit or (rank < COMPARED and not sign.is_talk)
     }
     said = found.read_said(asked)
-    if not question.past:
+    if near and not question.past and not question.dates:
+        scored = _newest_alike_first(found, scored, said)
+    elif not near and not question.past:
         scored = _newest_version_first(question, found, windows, _newest_first(found, scored, said), said, by)
     ranked = []
     for score, sign in scored[:limit]:
-        told = (*points(sign), ("its meaning", added.get(sign.place.id, 0.0)))
-        contributed = tuple((name, round(each, 2)) for name, each in told if each)
+        contributed = tuple((name, round(each, 2)) for name, each in points(sign) if each)
         ranked.append(Ranked(sign.place, squashed(score), _why(found, sign), said[sign.place.id], contributed))
     return ranked
 
@@ -240,23 +193,14 @@ def _in_order(found: Found, scored: Iterable[tuple[float, _Signs]]) -> list[tupl
     return sorted(scored, key=lambda pair: (-pair[0], found.paths[pair[1].place.page][0], pair[1].place.first_line))
 
 
-def _by_meaning(
-    scored: Sequence[tuple[float, _Signs]], found: Found, added: Mapping[int, float]
-) -> list[tuple[float, _Signs]]:
-    """The best places by words in the order that their meaning gives them; the others stay behind them."""
-    best, others = scored[:CONSIDERED], scored[CONSIDERED:]
-    ordered = _in_order(found, ((score + added.get(sign.place.id, 0.0), sign) for score, sign in best))
-    return ordered + [(min(score, ordered[-1][0]), sign) for score, sign in others]
-
-
-def _signs(question: Question, found: Found, windows: Windows, place: Place, by: Weighing) -> _Signs:
+def _signs(question: Question, found: Found, windows: Windows, place: Place, near: Nearness, by: Weighing) -> _Signs:
     if place.speaker:
         named = place.speaker in question.names
     else:
         named = any(f" {term} " in place.own or f" {term} " in place.context for term in found.name_terms)
     title = _title_asked(question, found, place) if by.note.titled else _NO_TITLE
     on_day = found.days.include(place.since, place.until)
-    return _Signs(place, windows.standing(place), on_day, named, *title)
+    return _Signs(place, windows.standing(place), on_day, named, *title, near)
 
 
 def _title_asked(question: Question, found: Found, place: Place) -> tuple[float, int]:
@@ -353,6 +297,7 @@ def _points(question: Question, found: Found, sign: _Signs, best: Sequence[float
         yield "front matter", weights.front_matter
     if is_asked(place.text):
         yield "said to an assistant", weights.person
+    yield "its meaning", weights.statement * sign.near.statement + weights.text * sign.near.text
     if question.phrases:
         flat = flattened(place.text)
         yield "the query to the letter", weights.phrase * any(phrase in flat for phrase in question.phrases)
@@ -395,7 +340,7 @@ def _newest_first(
     """Puts the newest first among notes that differ in a few words only: it gets the best rank of the group, and the
     others keep the remaining ranks."""
     ordered = list(scored)
-    signs = [sign for _, sign in scored[:_COMPARED]]
+    signs = [sign for _, sign in scored[:COMPARED]]
     alike = [None if sign.is_talk else _asked_alike(found, sign) for sign in signs]
     said = [frozenset() if sign.is_talk else _substance(sign.place) for sign in signs]
     placed: set[int] = set()
@@ -446,6 +391,32 @@ def _newest_version_first(
     newest = Versions(question, found, windows, first).newest(newer, age)
     signs = sorted((sign for _, sign in ranked), key=lambda sign: sign.place is not newest)
     return [(score, sign) for (score, _), sign in zip(ranked, signs, strict=True)]
+
+
+def _newest_alike_first(
+    found: Found, scored: Sequence[tuple[float, _Signs]], said: Mapping[int, Said]
+) -> list[tuple[float, _Signs]]:
+    """Puts the newest version of the best place before it: one that is about the same, scores nearly as well, and was
+    said later. All others keep their order. In a conversation, what is alike replaces nothing."""
+    if not scored or scored[0][1].is_talk or scored[0][1].titled:
+        return list(scored)
+    most, first = scored[0]
+    substance = _substance(first.place)
+
+    def is_version(score: float, sign: _Signs) -> bool:
+        other = _substance(sign.place)
+        is_change = says_one_of(replacing(), sign.place.own) or says_one_of(present(), sign.place.own)
+        return (
+            not sign.is_talk
+            and sign.linked == first.linked
+            and most - score <= _AS_GOOD + _SAYS_CHANGE * is_change
+            and len(substance & other) >= _ALIKE * min(len(substance), len(other))
+        )
+
+    versions = [first, *(sign for score, sign in scored[1:_VERSIONS] if is_version(score, sign))]
+    newest = max(versions, key=lambda sign: _age(found, sign.place, said[sign.place.id]))
+    signs = [newest, *(sign for _, sign in scored if sign is not newest)]
+    return [(score, sign) for (score, _), sign in zip(scored, signs, strict=True)]
 
 
 def _substance(place: Place) -> _Said:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -20,7 +21,8 @@ from memory_v2.index.places import Place, pack_texts
 from memory_v2.index.terms import camel_parts, terms, terms_of
 from memory_v2.storage.base import Stamp
 from memory_v2.text.dates import Span
-from memory_v2.text.words import normal
+from memory_v2.text.days import unmarked
+from memory_v2.text.words import is_latin, normal
 from memory_v2.tree.block import encode, readable
 from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT
@@ -165,6 +167,8 @@ class PassageRow(NamedTuple):
     """The id of the line that it is a part of, if it is not all of it."""
     digest: bytes | None
     """The digest of its block, if it is the first passage of it."""
+    meaning: int | None
+    """The key of what it says, if search by meaning may compare it."""
     stored: Place
 
 
@@ -172,10 +176,24 @@ STORED = PassageRow._fields.index("stored")
 """The number of columns of the table of passages, without the id and the slot."""
 
 
+_SPEAKER = re.compile(r"\s*(?:[-*+]\s+)?(?:\[[^\]\n]*\]\s*)?(?:\*\*)?[^:\n]{1,40}:(?:\*\*)?\s*")
+
+
+def spoken(place: Place) -> str:
+    """What a place says, without the marker of its line and without its speaker, who would be like all they say."""
+    return unmarked(_SPEAKER.sub("", place.text, count=1) if place.speaker is not None else place.text)
+
+
+def key_of(text: str) -> int:
+    """The key of a text: one that moves to another page keeps its meaning."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)
+
+
 def _row(block: int, stored: Place, line: int | None = None, digest: bytes | None = None) -> PassageRow:
     """The row of a place."""
     told = stored.first_line, stored.speaker, stored.since, stored.until
-    return PassageRow(block, *told, line, digest, stored)
+    key = key_of(spoken(stored)) if stored.kind != "child link" and is_latin(stored.text) else None
+    return PassageRow(block, *told, line, digest, key, stored)
 
 
 def _passage_row(passage: Passage, context: str, spelled: Sequence[str], digest: bytes | None) -> PassageRow:

@@ -27,7 +27,7 @@ from memory_v2.index.postings import ROW_BITS, term_rows
 from memory_v2.index.rows import STORED, Known, Prepared, Row
 from memory_v2.index.terms import EVERYTHING
 
-VERSION = 12
+VERSION = 13
 """The version of the tables. Raise it when the same pages would give other tables: older files are then rebuilt."""
 
 PAGE_BITS = 28 - SLOT_BITS - ROW_BITS
@@ -47,7 +47,7 @@ CREATE TABLE {{kind}}pages (
     title TEXT NOT NULL, last_updated TEXT NOT NULL, problem TEXT NOT NULL, terms INTEGER NOT NULL);
 CREATE TABLE {{kind}}passages (
     id INTEGER PRIMARY KEY, slot INTEGER NOT NULL, block INTEGER NOT NULL, first_line INTEGER NOT NULL, speaker TEXT,
-    since INTEGER, until INTEGER, line INTEGER, digest BLOB);
+    since INTEGER, until INTEGER, line INTEGER, digest BLOB, meaning INTEGER);
 CREATE TABLE {{kind}}texts (id INTEGER PRIMARY KEY, check_sum INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE INDEX {{kind}}passages_of_day ON {{kind}}passages (since, until) WHERE since IS NOT NULL;
 CREATE TABLE {{kind}}totals (
@@ -87,7 +87,7 @@ CREATE TABLE made_by (name TEXT PRIMARY KEY);
 PRAGMA user_version = {VERSION};
 """
 """All tables: `entries` has what is looked up of an entry besides, `folders` the marks of their folders when they were
-last looked at; `vectors` the meaning of texts, as far as it was compared, `made_by` one encoder."""
+last looked at; `vectors` the meaning of texts, as far as they are encoded, `made_by` one encoder."""
 
 ASKED = "CREATE TEMP TABLE asked (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)"
 """The days of the question, as each connection has them while it searches. The SQL then stays the same for any number

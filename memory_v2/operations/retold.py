@@ -1,14 +1,26 @@
-"""The lines by which pages are listed, after a page has been divided or has taken in more."""
+"""The lines by which pages are listed, after a page has been added to a group or a page has been divided."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memory_v2.models.offline.link_keywords import told_divided
+from memory_v2.models.offline.link_keywords import told_again, told_divided
 from memory_v2.operations.draft import Draft
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page
-from memory_v2.tree.path import fold
+from memory_v2.tree.path import ROOT, fold
+
+
+def tell_groups_again(draft: Draft, group: str, title: str) -> None:
+    """Stages the line of a group that was made by a split and lists a page with this title now, and those of the groups
+    above it, where they would not lead a reader to the page."""
+    tree = draft.context.index.graph()
+    while group != ROOT and tree.lists_only(group) and (above := tree.parents.get(group)):
+        page, listed = draft.page(above), draft.page(group)
+        if "split_from" not in listed.properties or all(link.target != group for link in page.children):
+            return
+        draft.put(page.with_description(group, told_again(page, listed, title)))
+        group = above
 
 
 def tell_divided(draft: Draft, before: Page, children: Sequence[str]) -> None:

@@ -14,7 +14,8 @@ from datetime import date
 from memory_v2.errors import InvalidPath, InvalidSetting, PageNotFound
 from memory_v2.index.base import Hit
 from memory_v2.index.lookup import CANDIDATES
-from memory_v2.index.ranking import QUESTION, raised
+from memory_v2.index.ranking import raised
+from memory_v2.index.weights import MEANING
 from memory_v2.operations.search_request import SearchRequest
 from memory_v2.settings import is_count
 from memory_v2.text.dates import PartialDate, Span
@@ -109,7 +110,7 @@ def lifted(hits: Sequence[Hit], days: Sequence[Span | PartialDate]) -> list[Hit]
 def _lifted(hit: Hit, days: Sequence[Span | PartialDate]) -> Hit:
     if hit.entry or not hit.date or SIGN in dict(hit.signs) or not any(_has(span, hit.date) for span in days):
         return hit
-    points = QUESTION.note.day
+    points = MEANING.note.day
     return replace(hit, score=raised(hit.score, points), signs=(*hit.signs, (SIGN, points)))
 
 

@@ -133,11 +133,11 @@ def _carried_out(draft: Draft, decision: Decision[WriteTask], text: NewText) -> 
     def stage(current: Draft) -> tuple[WriteTask, str]:
         if current is draft:
             draft.expect_unchanged(task.said_on)
-            return task, _applied(task, draft)
+            return task, _applied(decision, task, draft)
         ensure_page(current, text.path, text.blocks)
         carried = rebase(task, current)
         trace.add("decided", reason="", checked=carried.checked(), carried_over=True)
-        return carried, _applied(carried, current)
+        return carried, _applied(decision, carried, current)
 
     (carried, went), revision = stage_and_commit(draft.context, stage, draft)
     return _result(decision, went, carried, revision)
@@ -148,7 +148,7 @@ def _decided_at_once(context: Context, text: NewText) -> WriteResult:
 
     def stage(draft: Draft) -> tuple[Decision[WriteTask], str]:
         decision = _decide(draft, text, [context.planner])
-        return decision, _applied(decision.task, draft)
+        return decision, _applied(decision, decision.task, draft)
 
     (decision, went), revision = stage_and_commit(context, stage)
     if context.model is not context.planner:
@@ -156,9 +156,15 @@ def _decided_at_once(context: Context, text: NewText) -> WriteResult:
     return _result(decision, went, decision.task, revision)
 
 
-def _applied(task: WriteTask, draft: Draft) -> str:
-    """Stages what was decided, with the source of the text; returns the path of the page with the first of it."""
+def _applied(decision: Decision[WriteTask], task: WriteTask, draft: Draft) -> str:
+    """Stages what was decided, with the source of the text; returns the path of the page with the first of it. If the
+    planner has decided, the groups that list a new page are told again; a model has said what it wants told."""
     went = task.apply()
+    if decision.decided_by == draft.context.planner.name and task.created:
+        from memory_v2.operations.retold import tell_groups_again  # start-up again, as of splitting
+
+        for made in task.created.values():
+            tell_groups_again(draft, made.parent, made.title)
     name_source(draft, task.brief.source)
     return went
 

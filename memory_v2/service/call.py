@@ -104,14 +104,14 @@ def carry_out(
         if key and (known := transaction.get(tables.idempotency, record)):
             if known["fingerprint"] != fingerprint:
                 raise Problem("IDEMPOTENCY_KEY_REUSED")
-            return _response(known["answer"], replayed=True)
+            return _response(json.loads(known["answer"]), replayed=True)
         answer = work(call)
         if answer.tagged is not None:
             answer.headers["ETag"] = etag(answer.tagged)
         told = {"status": answer.status, "body": answer.body, "headers": answer.headers}
         if key:
             expires = call.now + IDEMPOTENCY_SECONDS
-            values = {"fingerprint": fingerprint, "answer": told, "expires_at": expires}
+            values = {"fingerprint": fingerprint, "answer": json.dumps(told), "expires_at": expires}
             transaction.insert(tables.idempotency, record, values)
     if not writes and request.headers.get("if-none-match") == answer.headers.get("ETag", " "):
         return Response(status_code=304, headers=answer.headers)

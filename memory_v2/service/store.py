@@ -35,7 +35,7 @@ Record = dict[str, Any]
 EVERY_TENANT = "*"
 """No tenant's name: for the service's own work over all of them, in row-level security too."""
 SET_TENANT = "SELECT set_config('silica.tenant', :tenant, true)"
-BUSY_SECONDS = 2.0
+BUSY_SECONDS = 5.0
 """How long a write waits for another one before the store counts as not available."""
 EVENTS_LOCK = 5_719_437_002
 """The advisory lock of PostgreSQL under which events get their position: positions then become visible in order, so
@@ -287,7 +287,10 @@ class ImmediateRows:
 def _engine(url: str) -> Engine:
     address = make_url(url)
     if address.get_backend_name() != "sqlite":
-        timeouts = {"connect_timeout": 2, "options": "-c statement_timeout=5000 -c lock_timeout=2000"}
+        timeouts = {
+            "connect_timeout": 2,
+            "options": f"-c role={tables.ROLE} -c statement_timeout=5000 -c lock_timeout=2000",
+        }
         return create_engine(address, pool_size=10, max_overflow=10, pool_timeout=2, connect_args=timeouts)
     Path(address.database or "").parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(address, pool_size=20, pool_timeout=2, connect_args={"timeout": BUSY_SECONDS})

@@ -10,6 +10,8 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 metadata = MetaData()
 JSON_VALUE = JSON().with_variant(JSONB(), "postgresql")
 TAGS = JSON().with_variant(ARRAY(Text()), "postgresql")
+ROLE = "silica_service"
+"""The role in PostgreSQL that every connection takes, whoever logs in: row-level security holds for it."""
 KEY_SPACE = 255
 """Characters of an id, as in the specification."""
 
@@ -85,7 +87,7 @@ Index("idx_handoff_to", handoffs.c.tenant, handoffs.c.to_id, handoffs.c.state)
 idempotency = _table(
     "idempotency",
     Column("fingerprint", String(64), nullable=False),
-    Column("answer", JSON_VALUE, nullable=False),
+    Column("answer", Text, nullable=False),  # as text: it is given again to the byte
 )
 subscriptions = _table(
     "subscriptions",

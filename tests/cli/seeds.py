@@ -79,7 +79,8 @@ OCEAN = (
     Example(
         "memory-decay.py",
         ("age --apply", "entries ls --agent hawk --archived", "age --apply"),
-        r"(?s)^archive hawk/obs-2026-02-15-002: linear-14d.*hawk/obs-2026-02-15-002\t\S+\t\t\tStatus is green\.\n$",
+        r"(?s)^archive hawk/obs-2026-02-15-002: linear-14d.*hawk/obs-2026-02-15-002\t\S+\t\t\t"
+        r"Status is green\.\n(hawk/\S+\t[^\n]*\n)+$",
     ),
     Example(
         "memory-promote.py",

@@ -22,6 +22,14 @@ def test_what_is_captured_is_listed_and_shown(program: Program) -> None:
     assert (told["id"], told["tags"], told["observed_at"]) == ("hawk/obs-2026-02-15-001", ["ctr", "ads"], "2026-02-15")
 
 
+def test_entries_are_listed_newest_first_as_many_as_asked_for(program: Program) -> None:
+    for day in ("2026-02-15", "2026-02-17", "2026-02-16"):
+        program.done("capture", f"Seen on {day}.", "--agent", "hawk", "--date", day)
+    for option in ("-n", "--limit"):
+        listed = program.quick("entries", "ls", option, "2", "--json").json["entries"]
+        assert [entry["observed_at"] for entry in listed] == ["2026-02-17", "2026-02-16"]
+
+
 def test_a_batch_tells_which_lines_were_not_captured(program: Program) -> None:
     file = program.home / "lines.jsonl"
     file.write_text('{"text": "one", "date": "2026-02-15"}\n{"text": 7}\n')
@@ -79,8 +87,8 @@ def test_a_capture_without_a_text_asks_on_a_terminal_for_one_line_after_the_othe
     assert ended.text.count("captured") == 2
     told = program.quick("entries", "ls", "--json").json["entries"]
     assert [(one["text"], one["tags"]) for one in told] == [
-        ("CTR dropped 12%.\n", ["ctr"]),
         ("The build takes nine minutes.\n", ["ctr"]),
+        ("CTR dropped 12%.\n", ["ctr"]),
     ]
 
 

@@ -145,7 +145,7 @@ def test_more_days_than_there_have_been_are_all_days(program: Program, folder: P
         ("extract", "--model", "anthropic:any", "--min-grade", "heading"),
         ("digest", "--days", "3", "--since", "2026-02-01"),
         ("index", "--only", "nowhere.md"),
-        ("graph", "--json", "--dot"),
+        ("graph", "--json", "--format", "dot"),
     ],
 )
 def test_what_cannot_be_combined_or_found_is_a_usage_error(
@@ -167,8 +167,8 @@ def test_a_day_that_is_none_is_refused_with_how_days_are_written(program: Progra
 def test_a_graph_is_json_mermaid_or_graphviz_and_tells_what_is_left_out(program: Program, folder: Path) -> None:
     (folder / "more.md").write_text("# More\n\n- See [the garden](MEMORY.md)\n")
     assert run(program, "graph", str(folder)).json["edges"][0]["target"] == "file:MEMORY.md"
-    assert run(program, "graph", str(folder), "--mermaid").text.startswith("graph LR\n")
-    ended = run(program, "graph", str(folder), "--dot", "--most", "2")
+    assert run(program, "graph", str(folder), "--format", "mermaid").text.startswith("graph LR\n")
+    ended = run(program, "graph", str(folder), "--format", "dot", "--most", "2")
     assert ended.text.startswith("digraph notes {\n") and "2 nodes and 0 edges are left out" in ended.err
 
 

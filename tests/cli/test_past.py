@@ -86,7 +86,7 @@ def test_what_was_edited_by_hand_is_listed_and_can_be_undone(written: Program) -
     before = written.files()
     written.page("people", before["people.md"] + b"Linus likes penguins\n")
     assert rows(written)[0][2:] == ["outside", "edited by hand: people", "", "people", ""]
-    assert written.done("undo").splitlines()[1:] == ["  as before: people"]
+    assert written.done("undo", "last").splitlines()[1:] == ["  as before: people"]
     assert written.files() == before
 
 
@@ -95,6 +95,7 @@ def test_only_what_changed_a_page_is_listed_and_only_as_many_as_asked_for(writte
     assert [row[3] for row in rows(written, "people")] == ["Ada keeps the books"]
     assert [row[3] for row in rows(written, "-n", "1")] == ["Ada keeps the books"]
     assert len(written.quick("history", "--json", "-n", "1").json["operations"]) == 1
+    assert len(rows(written, "--limit", "1")) == 1
     nothing = written.quick("history", "nowhere")
     assert (nothing.code, nothing.out) == (0, b"")
     assert "no operation has changed nowhere" in nothing.err

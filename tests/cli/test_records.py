@@ -118,7 +118,7 @@ def test_only_the_newest_are_listed_and_as_many_as_asked_for(grown: Program) -> 
         grown.done("write", "--mode", "append", f"Fact {number}")
     assert [row[3] for row in rows(grown, "-n", "2")] == ["Fact 1", "Fact 2"]
     assert [one["about"] for one in grown.quick("trace", "--json", "-n", "1").json["traces"]] == ["Fact 2"]
-    shown = seen(grown.on_terminal("trace", "-n", "2").text)
+    shown = seen(grown.on_terminal("trace", "--limit", "2").text)
     assert "Fact 0" not in shown
     assert "1 older not shown; -n 3 lists all" in shown
     assert "older" not in seen(grown.on_terminal("trace").text)

@@ -135,7 +135,7 @@ def test_a_hit_is_told_with_place_date_score_way_and_verbatim_words(grown: Progr
 
 
 def test_hits_are_apart_by_an_empty_line_and_no_more_than_asked_for(grown: Program) -> None:
-    assert len(grown.done("search", "-n", "2", "Silica").split("\n\n")) == 2
+    assert len(grown.done("search", "--limit", "2", "Silica").split("\n\n")) == 2
 
 
 def test_finding_nothing_is_no_failure(grown: Program) -> None:
@@ -181,6 +181,12 @@ def test_a_chain_of_a_thousand_pages_is_drawn(program: Program) -> None:
         program.page(f"p{number}", f"# P\n\n## Links\n\n- [[p{number + 1}]]\n" if number < 999 else "# P\n")
     assert len(program.done("tree").splitlines()) == 1_001
     assert len(program.quick("tree", "--json").json["pages"]) == 1_001
+
+
+def test_for_a_page_that_there_is_not_the_nearest_name_is_told(grown: Program) -> None:
+    ended = grown.quick("read", "projcts/silica")
+    assert ended.code == 3
+    assert ended.err.startswith("silica: there is no page 'projcts/silica'; did you mean 'projects/silica'")
 
 
 def test_the_graph_is_printed_in_three_forms(grown: Program) -> None:

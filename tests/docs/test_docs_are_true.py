@@ -42,7 +42,7 @@ def run(command: str, folder: Path) -> str:
     words = shlex.split(command)
     assert words[0] == "silica", f"only the program's own commands are shown: {command}"
     own = {"SILICA_MEMORY_PATH": str(folder / "memory"), "XDG_CACHE_HOME": str(folder / "cache")}
-    environment = {**os.environ, **own, "PYTHONUTF8": "1"}
+    environment = {**os.environ, **own, "PYTHONUTF8": "1", "SILICA_MEMORY_DENSE": "off"}
     done = subprocess.run(
         [sys.executable, "-m", "memory_v2.cli", *words[1:]],
         capture_output=True,

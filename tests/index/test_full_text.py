@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError
-from memory_v2.index.dense.meaning import KnownVectors
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.places import TOGETHER_BITS, pack_texts, read_places
 from memory_v2.index.postings import ROW_BITS, rows_of_words
@@ -367,12 +366,6 @@ def test_many_threads_may_use_one_index(storage: LocalStorage, cache: Path) -> N
         thread.join()
     assert not failures
     assert len(index.rows()) == 8
-
-
-def test_what_is_erased_is_gone_from_vectors_of_a_time_when_meaning_was_chosen(tmp_path: Path) -> None:
-    KnownVectors(Store(tmp_path), "a model").put({7: b"what the kiln meant"})
-    FullTextIndex(VolatileStorage(), tmp_path).erase(tmp_path)
-    assert b"kiln" not in (tmp_path / FILE).read_bytes()
 
 
 def test_what_is_erased_is_gone_from_the_file_of_others_where_this_process_has_its_index_in_memory(

@@ -181,10 +181,10 @@ def test_a_statement_that_is_told_anew_stands_beside_the_older_one() -> None:
 
 def test_a_statement_that_is_told_anew_tears_no_list() -> None:
     memory = offline()
-    steps = "How we release it when nobody is in:\n\n1. tag the branch\n2. wait ten minutes for the canary\n3. tell all"
-    memory.write(steps)
+    steps = "1. tag the branch\n2. wait ten minutes for the canary\n3. tell all"
+    memory.write(f"How we release it when nobody is in:\n\n{steps}")
     memory.write("2. wait fifteen minutes for the canary")
-    assert steps in body(memory)
+    assert any(steps in memory.read(page.path) for page in memory.list_files())
 
 
 def test_what_was_told_before_or_will_be_told_later_takes_no_place() -> None:

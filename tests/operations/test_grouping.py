@@ -132,6 +132,28 @@ def test_two_files_of_a_folder_come_to_one_group_when_the_source_is_told() -> No
     assert {"work", "home", "talks", "cakes"} == set(lines(memory))
 
 
+@pytest.mark.parametrize("title", ["Unsealing the vault in Helsinki", "灵活冗余的语音对话系统"])
+def test_a_document_filed_on_a_group_is_found_by_the_line_of_the_group(title: str) -> None:
+    memory = Memory(VolatileStorage(clock), threshold=2_048, now=clock)
+    for number, (written, subject) in enumerate(TITLES.items()):
+        folder = ("work", "home", "talks", "cakes")[number % 4]
+        memory.write(text_on(written, subject), source=f"{folder}/{slug(written)}.md")
+    result = memory.write(f"# {title}\n\nIt was done at noon.\n", source="talks/n.md")
+    assert result.path in lines(memory, "talks")
+    assert reached(memory, title) == result.path
+    assert memory.check() == []
+    assert all(len(told) <= 160 for told in descriptions(memory))
+
+
+def test_a_group_keeps_its_line_if_that_leads_to_a_new_document_already() -> None:
+    memory = shelf(TITLES)
+    memory.split()
+    before = lines(memory)
+    page = memory.write("# Kiln temperatures in Pottery\n\nHotter.\n", source="second.md").path
+    assert page in lines(memory, "pottery")
+    assert lines(memory) == before
+
+
 def test_an_amount_in_a_title_keeps_no_page_from_being_divided() -> None:
     titles = {f"Web sync status -{n}ms of node {chr(97 + n % 26)}{n}": "sync" for n in range(60)}
     memory = shelf(titles)

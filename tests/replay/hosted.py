@@ -152,6 +152,7 @@ def served(folder: str, now: datetime) -> Iterator[Host]:
         args=["-m", "tests.replay.counted", "memory", "--path", folder, "mcp", "--decide", "host", "--wait", PATIENCE],
         env={
             "PATH": os.environ["PATH"],
+            "SILICA_MEMORY_DENSE": "off",  # whatever is installed here
             "PYTHONPATH": str(Path(__file__).parents[2]),
             "HOME": folder,
             "XDG_CONFIG_HOME": folder,

@@ -1,13 +1,23 @@
+"""Where the service is tested: on the embedded store, and on PostgreSQL. `SILICA_TEST_POSTGRES` is the address of a
+server where databases may be created; without it, the standard port of this machine."""
+
 from __future__ import annotations
 
 import io
+import os
+import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import OperationalError
 
 from memory_v2.service import parts as service_parts
 from memory_v2.service.observing import request_log
 from tests.service.running import HOST, Running, running
+
+SERVER = os.environ.get("SILICA_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -17,16 +27,51 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.allow_hosts([HOST]))
 
 
+@contextmanager
+def database() -> Iterator[str]:
+    """The address of a database that is made and dropped again; in CI it is an error if there is no server."""
+    address = SERVER.replace("postgresql://", "postgresql+psycopg://", 1)
+    server = create_engine(address, isolation_level="AUTOCOMMIT", connect_args={"connect_timeout": 2})
+    name = f"silica_{uuid.uuid4().hex}"
+    try:
+        with server.connect() as connection:
+            connection.execute(text(f"CREATE DATABASE {name}"))
+    except OperationalError:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"no PostgreSQL at {SERVER}: the service on it was not tested")
+    try:
+        yield f"{address.rpartition('/')[0]}/{name}"
+    finally:
+        with server.connect() as connection:
+            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+        server.dispose()
+
+
+@pytest.fixture
+def new_database() -> Iterator[str]:
+    """A database for one test."""
+    with database() as address:
+        yield address
+
+
 @pytest.fixture(scope="session")
 def log() -> io.StringIO:
-    """What the shared server logs."""
+    """What the shared servers log."""
     return io.StringIO()
 
 
-@pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory, log: io.StringIO) -> Iterator[Running]:
+@pytest.fixture(scope="session", params=["embedded", "postgres"])
+def shared(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, log: io.StringIO
+) -> Iterator[Running]:
     """One server for the tests that do not disturb others; each test takes sessions and agents of its own."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(service_parts, "request_log", lambda: request_log(log))
-        with running(tmp_path_factory.mktemp("service")) as service:
-            yield service
+        folder = tmp_path_factory.mktemp("service")
+        if request.param == "embedded":
+            with running(folder) as service:
+                yield service
+        else:
+            with database() as address, running(folder, address) as service:
+                yield service

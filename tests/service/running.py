@@ -60,10 +60,10 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Running]:
-    """Starts a service over a folder, and stops it."""
+def running(folder: Path, database: str = "") -> Iterator[Running]:
+    """Starts a service over a folder, on a database or on a file in it, and stops it."""
     clock = Clock()
-    options = ServiceOptions(folder)
+    options = ServiceOptions(folder, database=database)
     migrate(options.database_url)
     parts = Parts.of(options, clock)
     listening = socket.create_server((HOST, 0), backlog=512)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memory_v2.index.dense.installed import HOW, WrongModel, missing
@@ -25,24 +26,30 @@ class Dense:
         self._encoder = encoder
         self._lock = threading.Lock()
         self._loaded: Meaning | None = None
+        self._sentences: Callable[[str], Sequence[float]] | None = None
         self.problem = ""
-        """Why there is no meaning, and what to do; empty if there is, or if nobody has asked yet."""
+        """Why what is installed cannot be used, and what to do; else empty."""
 
     @property
     def is_installed(self) -> bool:
         """Whether all that it takes is installed. Loads nothing."""
         return self._encoder is not None or not missing()
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the model is in memory."""
+        return self._loaded is not None
+
     def meaning(self, store: Store) -> Meaning | None:
-        """What compares meanings, and keeps vectors in this store; `None`, with a `problem`, if it cannot be loaded."""
+        """What compares meanings, and keeps vectors in this store; `None` if it is not installed, or,
+        with a `problem`, if it cannot be loaded."""
         with self._lock:
             if self._loaded is None and not self.problem:
                 self._loaded = self._load(store)
             return self._loaded
 
     def _load(self, store: Store) -> Meaning | None:
-        if self._encoder is None and (lacking := missing()):
-            self.problem = f"searched by words only, as {', '.join(lacking)} is not installed: {HOW}"
+        if not self.is_installed:
             return None
         try:
             from memory_v2.index.dense import encoder, meaning
@@ -57,15 +64,17 @@ class Dense:
 
     def of_sentences(self) -> Callable[[str], Sequence[float]] | None:
         """What gives the vector of a whole text; `None` if it cannot be loaded."""
-        if missing():
+        if not self.is_installed:
             return None
         try:
-            from memory_v2.index.dense.sentences import sentence_vector
+            from memory_v2.index.dense import encoder
 
-            sentence_vector("")
+            encode = (self._encoder or encoder.load_encoder()).encode
         except (ImportError, OSError, WrongModel):
             return None
-        return sentence_vector
+        if self._sentences is None:  # kept, as a split asks for the same texts as the one before it: 30 MB at most
+            self._sentences = lru_cache(10_000)(lambda text: [number / 127 for number in encode(text).tolist()])
+        return self._sentences
 
     def forget(self) -> None:
         """Forgets what is held in memory of the vectors, which were erased."""

@@ -1,10 +1,10 @@
-"""What turns a text into vectors of its words, each in its context: MiniLM, from the package that carries it."""
+"""What turns a text into a vector of its meaning: MiniLM, from the package that carries it."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -15,7 +15,6 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from memory_v2.index.dense.installed import WrongModel, model_file
-from memory_v2.text.lists import stopwords
 
 FIRST, LAST, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 """The pieces before and after every text, and the one for a word that cannot be put together."""
@@ -70,18 +69,13 @@ def _pieces(word: str) -> tuple[int, ...]:
     return tuple(pieces) if len(word) <= _LONGEST else (known[UNKNOWN],)
 
 
-Vectors = NDArray[np.int8]
-"""A row of length 127 for each piece of a text that says something."""
-Floats = NDArray[np.float32]
+Vector = NDArray[np.int8]
+"""The meaning of a text: its length is 127."""
 
 DIGEST = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 """The SHA-256 of the model: all-MiniLM-L6-v2 (Apache-2.0), its weights stored in eight bits."""
 MOST_PIECES = 256
 """The pieces of a text that are read; a longer one is cut. The model was trained with no more."""
-DIMENSIONS = 96
-"""How many numbers of a vector are kept of 384: with a byte for each, a piece takes 96 bytes instead of 1,536."""
-PROJECTION = Path(__file__).with_name("projection.f2")
-"""The directions that are kept, written by `bench/projection.py`."""
 
 
 class Encoder(Protocol):
@@ -95,71 +89,42 @@ class Encoder(Protocol):
     def dimensions(self) -> int:
         """The length of a vector."""
 
-    def encode(self, text: str, without: Collection[str] = ()) -> Vectors:
-        """The vectors of a text, but none for the words `without`; always the same for the same text."""
+    def encode(self, text: str) -> Vector:
+        """The vector of a text; always the same for the same text."""
 
 
 class MiniLM:
-    """The `Encoder` that is installed with the extra."""
+    """The `Encoder` that is installed with the extra: the mean of the vectors of all pieces."""
 
-    name = f"{DIGEST[:16]} {DIMENSIONS}"
-    dimensions = DIMENSIONS
+    name = DIGEST[:16]
+    dimensions = 384
 
-    def __init__(self, session: onnxruntime.InferenceSession, projection: Floats) -> None:
+    def __init__(self, session: onnxruntime.InferenceSession) -> None:
         self._session = session
-        self._projection = projection
 
-    def encode(self, text: str, without: Collection[str] = ()) -> Vectors:
-        """See `Encoder`."""
-        pieces = word_pieces(text)[: MOST_PIECES - 2]
-        left_out = {piece for word in without for piece in word_pieces(word)}
-        telling = [place for place, piece in enumerate(pieces) if piece not in _silent()]
-        kept = [place for place in telling if pieces[place] not in left_out] or telling
-        found = piece_vectors(self._session, pieces)[kept] @ self._projection
-        found *= 127 / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
-        vectors: Vectors = np.rint(found).astype(np.int8)
-        return vectors
-
-
-def piece_vectors(session: onnxruntime.InferenceSession, pieces: Collection[int]) -> Floats:
-    """A vector of 384 numbers for each piece of a text. One text at a time, so that a vector does not depend on which
-    texts it is made with."""
-    known = vocabulary()
-    numbers = np.array([[known[FIRST], *pieces, known[LAST]]], np.int64)
-    given = {
-        "input_ids": numbers,
-        "attention_mask": np.ones_like(numbers),
-        "token_type_ids": np.zeros_like(numbers),
-    }
-    [found] = session.run(["last_hidden_state"], given)
-    vectors: Floats = np.asarray(found, np.float32)[0, 1:-1]
-    return vectors
-
-
-@cache
-def _silent() -> frozenset[int]:
-    """The pieces that say nothing of their own: stopwords, punctuation, and what is not known. On LoCoMo, leaving them
-    out finds more than keeping them, in two fifths of the space."""
-    return frozenset(
-        number
-        for piece, number in vocabulary().items()
-        if piece in stopwords() or piece == UNKNOWN or not any(map(str.isalnum, piece))
-    )
+    def encode(self, text: str) -> Vector:
+        """See `Encoder`. One text at a time, so that a vector does not depend on which texts it is made with."""
+        known = vocabulary()
+        numbers = np.array([[known[FIRST], *word_pieces(text)[: MOST_PIECES - 2], known[LAST]]], np.int64)
+        given = {
+            "input_ids": numbers,
+            "attention_mask": np.ones_like(numbers),
+            "token_type_ids": np.zeros_like(numbers),
+        }
+        [found] = self._session.run(["last_hidden_state"], given)
+        mean = np.asarray(found, np.float32)[0].mean(0)
+        vector: Vector = np.rint(mean * (127 / max(float(np.linalg.norm(mean)), 1e-9))).astype(np.int8)
+        return vector
 
 
 @cache
 def load_encoder() -> MiniLM:
-    """The encoder, loaded once in a process: 0.3 s, 200 MB. Raises `WrongModel` and `OSError`."""
-    return MiniLM(load_session(), np.fromfile(PROJECTION, "<f2").astype(np.float32).reshape(-1, DIMENSIONS))
-
-
-def load_session() -> onnxruntime.InferenceSession:
-    """The model that is installed, in one thread: several wait for each other on texts as short as these. Raises
-    `WrongModel` and `OSError`."""
+    """The encoder, loaded once in a process: 0.3 s, 200 MB. It runs in one thread: several wait for each other on texts
+    as short as these. Raises `WrongModel` and `OSError`."""
     file = model_file()
     data = file.read_bytes()
     if (found := sha256(data).hexdigest()) != DIGEST:
         raise WrongModel(f"{file} is not the model that this version knows: its SHA-256 is {found}")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+    return MiniLM(onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"]))

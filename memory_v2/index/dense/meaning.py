@@ -1,207 +1,195 @@
-"""Comparing the meaning of a question with that of places: word by word, with the places around each. Texts are encoded
-once, and their vectors are stored."""
+"""How near in meaning places are to a question: the cosines of their vectors, all compared by one matrix product.
+
+A text has a vector of its own and one for each of its sentences. They are kept by the text, so a text that moves to
+another page keeps them.
+"""
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import threading
+import time
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
+from functools import partial
+from itertools import islice
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_v2.index.dense.encoder import Encoder, Vectors
-from memory_v2.index.lookup import REACH, Found
-from memory_v2.index.places import Place, packed
+from memory_v2.index.dense.encoder import Encoder, Vector
+from memory_v2.index.lookup import Nearness
+from memory_v2.index.places import KINDS, Kind, Place, packed, packed_rows, read_places
+from memory_v2.index.postings import Only
+from memory_v2.index.rows import key_of, spoken
 from memory_v2.index.store import Store
-from memory_v2.index.terms import Question
+from memory_v2.index.tables import Kept
 from memory_v2.progress import with_progress
-from memory_v2.text.words import words
+from memory_v2.text.days import unmarked
+from memory_v2.text.sentences import sentences
 
-MOST_HELD = 20_000
-"""How many texts' vectors are kept in memory: about 30 MB."""
-MOST_STORED = 500_000
-"""From how many texts' vectors on the table is begun anew, as most are then of texts that are no more: about 1 GB."""
-
-
-def key_of(text: str) -> int:
-    """The key of a text: a text that moves to another page keeps its vectors."""
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)
-
-
-class KnownVectors:
-    """The vectors of texts by key, as bytes, for any number of threads and processes."""
-
-    def __init__(self, store: Store, made_by: str) -> None:
-        """`made_by` names the encoder: vectors of another one are discarded."""
-        self._store = store
-        self._made_by = made_by
-        self._held: dict[int, bytes] = {}
-
-    def get(self, tables: sqlite3.Connection, keys: Iterable[int]) -> dict[int, bytes]:
-        """Those of these vectors that are known, from the tables of the index."""
-        wanted, held = set(keys), self._held
-        found = {key: held[key] for key in wanted & held.keys()}
-        missing = wanted - found.keys()
-        if missing and self._is_ours(tables):
-            source = "FROM vectors WHERE key IN (SELECT value FROM json_each(?))"
-            read = dict(tables.execute(f"SELECT key, numbers {source}", (packed(missing),)))
-            self._hold(read)
-            found |= read
-        return found
-
-    def put(self, made: Mapping[int, bytes]) -> None:
-        """Keeps vectors."""
-        self._hold(made)
-        self._store.run(lambda: self._write(made))
-
-    def _hold(self, found: Mapping[int, bytes]) -> None:
-        # Replaced, never modified: other threads read it.
-        self._held = dict(found) if len(self._held) + len(found) > MOST_HELD else {**self._held, **found}
-
-    def _write(self, made: Mapping[int, bytes]) -> None:
-        with self._store.writing() as tables:
-            [count] = tables.execute("SELECT count(*) FROM vectors").fetchone()
-            if count > MOST_STORED or not self._is_ours(tables):
-                tables.execute("DELETE FROM vectors")
-                tables.execute("DELETE FROM made_by")
-                tables.execute("INSERT INTO made_by VALUES (?)", (self._made_by,))
-            tables.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", made.items())
-
-    def _is_ours(self, tables: sqlite3.Connection) -> bool:
-        return tables.execute("SELECT name FROM made_by").fetchall() == [(self._made_by,)]
-
-
-_ROWS = 256
-"""How many vectors are compared in one step: so few that it stays in one thread. Several would wait for each other."""
-_FARTHEST = -1.0
-"""How near a word of the question is to a place without words."""
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """The weight of each nearness: of a place alone, with the one before it, and with `REACH` on each side. Fitted and
-    rounded; `docs/measured.md` says on what and how."""
-
-    own: float
-    near: float = 0.0
-    wide: float = 0.0
-
-
-TALK = Weights(own=5.0, near=6.0, wide=14.0)
-"""In a conversation, what is meant stands in the turns around, too."""
-NOTE = Weights(own=0.5)
-"""Notes can be read on their own: the places around them are not even encoded. A larger weight brings the right note
-among the best three more often, but to the top less often."""
-
-
-def nearness(
-    asked: Vectors, considered: Sequence[Place], places: Sequence[Place], vectors: Mapping[int, Vectors]
-) -> dict[int, float]:
-    """What its meaning adds to the score of each place that is considered: 0 for one as near as they are on average.
-    `asked` are the vectors of the question, `places` are those around them too, in order, and `vectors` theirs."""
-    if not (len(asked) and considered):
-        return {}
-    row = {place.id: number for number, place in enumerate(places)}
-    best = _best(asked, [vectors[place.id] for place in places])
-    chosen = [row[place.id] for place in considered]
-    windows = [best, _with_those_around(best, places, 1, 0), _with_those_around(best, places, REACH, REACH)]
-    means = np.stack([window[chosen].mean(1) for window in windows], 1)
-    weights = [TALK if places[number].speaker is not None else NOTE for number in chosen]
-    weighted = (means - means.mean(0)) * np.array([[w.own, w.near, w.wide] for w in weights])
-    return {place.id: added for place, added in zip(considered, weighted.sum(1).tolist(), strict=True)}
-
-
-def _best(asked: Vectors, vectors: list[Vectors]) -> NDArray[np.float32]:
-    """For each place and each word of the question, how near the nearest word of the place is, from -1 to 1."""
-    stacked, wanted = np.concatenate(vectors), asked.astype(np.float32).T / np.float32(127 * 127)
-    parts = range(0, max(len(stacked), 1), _ROWS)
-    compared = np.concatenate([stacked[start : start + _ROWS].astype(np.float32) @ wanted for start in parts])
-    best = np.full((len(vectors), len(asked)), _FARTHEST, np.float32)
-    starts = np.cumsum([0, *(len(one) for one in vectors)])
-    filled = [number for number, one in enumerate(vectors) if len(one)]
-    if filled:
-        best[filled] = np.maximum.reduceat(compared, starts[filled], axis=0)
-    return best
-
-
-def _with_those_around(
-    best: NDArray[np.float32], places: Sequence[Place], before: int, after: int
-) -> NDArray[np.float32]:
-    """The same of each place read together with the places before and after it under the same heading."""
-    wide = best.copy()
-    numbers = np.array([(place.page, place.run, place.id) for place in places])
-    for step in [*range(-before, 0), *range(1, after + 1)]:
-        beside = np.clip(np.arange(len(places)) + step, 0, len(places) - 1)
-        is_beside = (numbers[beside] - numbers == (0, 0, step)).all(1)
-        wide[is_beside] = np.maximum(wide, best[beside])[is_beside]
-    return wide
-
-
-BATCH = 100
+MOST_SENTENCES = 12
+"""How many sentences of a text have a vector of their own."""
+SHORTEST = 9
+"""The shortest sentence, in characters, that has one."""
+PROPOSED = 100
+"""How many places are proposed because their meaning is near."""
+BATCH = 50
 """How many texts are encoded, in about a second, before their vectors are stored: then nobody has to do it again."""
+_ROWS = 1024
+"""How many vectors are compared in one step: numbers of eight bits have to be made floats for it."""
+
+
+def units(text: str) -> list[str]:
+    """What of a text has a vector: all of it, then each of its sentences if there are several."""
+    parts = (unmarked(one).strip() for one in sentences(text))
+    whole = text.strip()
+    return [whole, *islice((one for one in parts if len(one) >= SHORTEST and one != whole), MOST_SENTENCES)]
+
+
+class _Held:
+    """Vectors in memory, those of one text after the other. It is replaced, never modified: other threads read it."""
+
+    def __init__(self, numbers: Mapping[int, int], starts: NDArray[np.int64], rows: NDArray[np.int8]) -> None:
+        self.numbers, self.starts, self.rows = numbers, starts, rows
+
+    def also(self, found: Mapping[int, bytes], dimensions: int) -> _Held:
+        """The same with the vectors of further texts, by key."""
+        parts = [np.frombuffer(data, np.int8).reshape(-1, dimensions) for data in found.values()]
+        starts = len(self.rows) + np.cumsum([0, *(len(part) for part in parts[:-1])])
+        numbers = {key: number for number, key in enumerate(found, len(self.numbers))}
+        rows = np.concatenate([self.rows.reshape(-1, dimensions), *parts])
+        return _Held({**self.numbers, **numbers}, np.concatenate([self.starts, starts]), rows)
+
+    def cosines(self, asked: Vector) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """How near each text is to a question: the nearest of its vectors, and that of the whole."""
+        wanted = asked.astype(np.float32) / (127 * 127)
+        steps = range(0, len(self.rows), _ROWS)
+        near = np.concatenate([self.rows[start : start + _ROWS].astype(np.float32) @ wanted for start in steps])
+        return np.maximum.reduceat(near, self.starts), near[self.starts]
+
+
+class _Places:
+    """The places of a kind that have a meaning: their ids, and the keys of their texts."""
+
+    def __init__(self, tables: sqlite3.Connection, kind: Kind) -> None:
+        rows = packed_rows(tables, ("id", "meaning"), f"FROM {kind}passages WHERE meaning IS NOT NULL ORDER BY id", {})
+        self.ids, self.keys = [place for place, _ in rows], [key for _, key in rows]
 
 
 class Meaning:
-    """How near in meaning places are to a question. Each text is encoded once, when it is first considered."""
+    """Encodes texts and compares them with questions, in any number of threads."""
 
     def __init__(self, encoder: Encoder, store: Store) -> None:
         """`store` is where vectors are kept."""
         self._encoder = encoder
-        self._known = KnownVectors(store, encoder.name)
+        self._store = store
+        self._lock = threading.Lock()
+        self._held = _Held({}, np.zeros(0, np.int64), np.zeros((0, encoder.dimensions), np.int8))
+        self._places = {kind: Kept(partial(_Places, kind=kind), kind=kind) for kind in KINDS}
 
-    def asked(self, query: str, question: Question, found: Found, tables: sqlite3.Connection) -> Asked:
-        """A question as it is asked about what was found in these tables."""
-        return Asked(self, query, question, found, tables)
+    def lacking(self, tables: sqlite3.Connection) -> list[str]:
+        """Some of the texts that have no vector yet; empty if all have one."""
+        wanted: dict[int, int] = {}
+        for kind in KINDS:
+            places = self._places[kind].of(tables)
+            known = self._read(tables, places).numbers
+            new = ((key, place) for place, key in zip(places.ids, places.keys, strict=True) if key not in known)
+            wanted |= dict(islice(new, BATCH))
+        return [spoken(place) for place in read_places(tables, wanted.values()).values()]
 
-    def encode(self, texts: Collection[str]) -> None:
-        """Encodes texts, with progress."""
+    def encode(self, texts: Sequence[str], until: float = inf) -> None:
+        """Encodes texts, with progress, and stores their vectors; not all of them if the clock `time.monotonic` shows
+        more than `until`."""
         made: dict[int, bytes] = {}
-        for text in with_progress(list(texts), "texts encoded"):
-            made[key_of(text)] = self._encoder.encode(text).tobytes()
-            if len(made) == BATCH:
-                self._known.put(made)
-                made = {}
-        self._known.put(made)
+        for text in with_progress(texts, "texts encoded"):
+            made[key_of(text)] = np.stack([self._encoder.encode(unit) for unit in units(text)]).tobytes()
+            if time.monotonic() > until:
+                break
+        self._store.run(partial(self._write, made))
 
-    def of_question(self, query: str, question: Question) -> Vectors:
-        """The vectors of a question, without the names of speakers: they would be found on every line."""
-        return self._encoder.encode(query, {word for name in question.names for word in words(name)})
+    def ask(self, tables: sqlite3.Connection, query: str, names: Collection[str]) -> Asked:
+        """What the meaning of a question says of the places in these tables. Those whose `names` it has say `I`."""
+        asked = self._encoder.encode(_as_they_say(query, names))
+        found: dict[Kind, _Compared] = {}
+        for kind in KINDS:
+            places = self._places[kind].of(tables)
+            held = self._read(tables, places)
+            known = [
+                (one, held.numbers[key])
+                for one, key in zip(places.ids, places.keys, strict=True)
+                if key in held.numbers
+            ]
+            if known:
+                ids, numbers = np.array(known, np.int64).T
+                statements, texts = held.cosines(asked)
+                found[kind] = _Compared(ids, statements[numbers], texts[numbers])
+        return Asked(tables, found)
 
-    def of_places(self, tables: sqlite3.Connection, places: Sequence[Place]) -> dict[int, Vectors]:
-        """The vectors of places by id, as far as their texts were encoded."""
-        keys = {place.id: key_of(place.text) for place in places}
-        known = self._known.get(tables, keys.values())
-        shape = (-1, self._encoder.dimensions)
-        return {place: np.frombuffer(known[key], np.int8).reshape(shape) for place, key in keys.items() if key in known}
+    def _read(self, tables: sqlite3.Connection, places: _Places) -> _Held:
+        """The vectors in memory, with those of these places as far as they are stored."""
+        with self._lock:
+            missing = {*places.keys} - self._held.numbers.keys()
+            if missing and tables.execute("SELECT name FROM made_by").fetchall() == [(self._encoder.name,)]:
+                source = "SELECT key, numbers FROM vectors WHERE key IN (SELECT value FROM json_each(?))"
+                if found := dict(tables.execute(source, (packed(missing),))):
+                    self._held = self._held.also(found, self._encoder.dimensions)
+            return self._held
+
+    def _write(self, made: Mapping[int, bytes]) -> None:
+        with self._store.writing() as tables:
+            if tables.execute("SELECT name FROM made_by").fetchall() != [(self._encoder.name,)]:
+                tables.execute("DELETE FROM vectors")
+                tables.execute("DELETE FROM made_by")
+                tables.execute("INSERT INTO made_by VALUES (?)", (self._encoder.name,))
+            tables.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", made.items())
 
 
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Places by id, in order, with the cosine of the nearest statement of each, and that of its whole text."""
+
+    ids: NDArray[np.int64]
+    statements: NDArray[np.float32]
+    texts: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
-    """A question as it is asked about what was found. `lacking` are the texts that have to be encoded first."""
+    """What the meaning of a question says of the places that have vectors."""
 
-    def __init__(
-        self, meaning: Meaning, query: str, question: Question, found: Found, tables: sqlite3.Connection
-    ) -> None:
-        self._meaning = meaning
-        self._query = query
-        self._question = question
-        self._found = found
-        self._tables = tables
-        self.lacking: list[str] = []
+    tables: sqlite3.Connection
+    found: Mapping[Kind, _Compared]
 
-    def nearness(self, considered: Sequence[Place]) -> dict[int, float]:
-        """What its meaning adds to the score of each place, by id; nothing while texts are lacking."""
-        near = {
-            beside
-            for place in considered
-            for reach in [REACH if place.speaker is not None else 0]
-            for beside in range(place.id - reach, place.id + reach + 1)
-        }
-        places = [self._found.places[place] for place in sorted(near & self._found.places.keys())]
-        vectors = self._meaning.of_places(self._tables, places)
-        self.lacking = sorted({place.text for place in places if place.id not in vectors})
-        if self.lacking:
-            return {}
-        asked = self._meaning.of_question(self._query, self._question)
-        return nearness(asked, considered, places, vectors)
+    def nearest(self, only: Only) -> list[int]:
+        """The places of a kind that are nearest, among those that meet a condition."""
+        if (compared := self.found.get(only.kind)) is None:
+            return []
+        scores = compared.statements
+        if only.sql:
+            source = f"FROM {only.kind}passages AS passages WHERE 1 {only.sql}"
+            allowed = [place for [place] in packed_rows(self.tables, ("passages.id",), source, only.given)]
+            scores = np.where(np.isin(compared.ids, allowed), scores, -inf)
+        order = np.argsort(-scores, kind="stable")[:PROPOSED]
+        return [int(compared.ids[number]) for number in order if scores[number] > -inf]
+
+    def nearness(self, places: Collection[Place]) -> dict[int, Nearness]:
+        """How near these places are; those that have no vector are not among them."""
+        near: dict[int, Nearness] = {}
+        for compared in self.found.values():
+            ids = np.array([place.id for place in places], np.int64)
+            at = np.minimum(np.searchsorted(compared.ids, ids), len(compared.ids) - 1)
+            for place, number in zip(ids[compared.ids[at] == ids], at[compared.ids[at] == ids], strict=True):
+                near[int(place)] = Nearness(float(compared.statements[number]), float(compared.texts[number]))
+        return near
+
+
+def _as_they_say(query: str, names: Collection[str]) -> str:
+    """A question with the names of speakers as they say it themselves: a name is on each of their lines, and in none of
+    the vectors."""
+    for name in names:
+        query = re.sub(rf"\b{re.escape(name)}['’]s\b", "my", query, flags=re.I)
+        query = re.sub(rf"\b{re.escape(name)}\b", "I", query, flags=re.I)
+    return query

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -34,8 +34,8 @@ MAX_FOLDERS = 4
 """How many folders of a source a path keeps, the lowest ones: deeper ones are about somebody's disk."""
 INTRODUCTION = 200
 """From how many bytes a note about something new gets a page of its own at once. Shorter ones wait on the root."""
-MAX_LABEL = 4
-"""Limits a line that introduces a list and is its title, in words; a longer one is a sentence about it."""
+MAX_LABEL = 60
+"""Limits a line that introduces a list and names it, in characters."""
 LEAST_ITEMS = 3
 """How many items at least a list has that is a document by the line that introduces it."""
 MAX_TITLE = 110
@@ -99,12 +99,12 @@ def own_title(blocks: Sequence[Block]) -> Block | None:
     return None if _is_only_a_date(first.words) else first
 
 
-def read_introduction(brief: WriteBrief) -> Document | None:
-    """The page to be created for a note that says more than a line about something new that it begins with the name
-    of, and names again."""
+def read_introduction(brief: WriteBrief, known: Iterable[str]) -> Document | None:
+    """The page to be created for a note that says more than a line about something new that it begins with the name of;
+    `known` are the texts in which that name may stand as one."""
     if brief.path is not None or brief.size < INTRODUCTION:
         return None
-    if date_of(brief.blocks) is not None or is_conversation(brief.blocks) or not (name := leading_name(brief)):
+    if date_of(brief.blocks) is not None or is_conversation(brief.blocks) or not (name := leading_name(brief, known)):
         return None
     path = slug(name)
     if not is_meaningful(path) or path in brief.tree.taken:
@@ -112,7 +112,7 @@ def read_introduction(brief: WriteBrief) -> Document | None:
     return Document(path, shelf_for(brief, name, ""), name, describe_page(name, brief.blocks))
 
 
-def leading_name(brief: WriteBrief) -> str:
+def leading_name(brief: WriteBrief, known: Iterable[str]) -> str:
     """The name that a text begins with, if a capital within a sentence shows that it is one; or nothing."""
     first = next((block for block in brief.blocks if block.content.strip()), None)
     found = _LEADING.match(plain(readable(first.content)) if first else "")
@@ -122,21 +122,15 @@ def leading_name(brief: WriteBrief) -> str:
     if not name[0].isupper() or len(telling_terms(name)) < len(name.split()):
         return ""
     within = re.compile(rf"[\w,;)] {re.escape(name)}(?!\w)")
-    return name if within.search(" ".join(readable(brief.text).split())) else ""
+    return name if any(within.search(" ".join(text.split())) for text in (readable(brief.text), *known)) else ""
 
 
 def label_of(blocks: Sequence[Block]) -> str:
     """The words of a line that introduces a list, such as `Our machines:`, if a text is such a list; or nothing."""
     first, items = blocks[0], [block for block in blocks[1:] if block.kind == "item"]
     words = plain(readable(first.content))
-    is_label = first.kind == "paragraph" and len(words.split()) <= MAX_LABEL and words.endswith((":", "："))
-    if (
-        not is_label
-        or len(items) < LEAST_ITEMS
-        or len(items) < len(blocks) - 1
-        or "," in words
-        or not telling_terms(words)
-    ):
+    is_label = first.kind == "paragraph" and len(words) <= MAX_LABEL and words.endswith((":", "："))
+    if not is_label or len(items) < LEAST_ITEMS or len(items) < len(blocks) - 1 or not telling_terms(words):
         return ""
     return words.rstrip(":： ")
 

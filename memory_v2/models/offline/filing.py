@@ -66,7 +66,7 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
     looks = {view.page.path: Look(view.page) for view in brief.pages if view.page.piece is None}
     catalogue = Catalogue(brief.tree)
     subject = Subject(brief, looks, brief.blocks, catalogue)
-    if subject.page(by_name=True) is None and (document := read_introduction(brief)) is not None:
+    if (document := _introduction(brief, subject)) is not None:
         return (create_page(document, everything),)
     path = _page_for(brief, looks, subject, catalogue)
     if (older := _older_version(brief, looks, path)) is not None:
@@ -79,6 +79,13 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
         heading, after = section
         return (nothing_new([1], page.path, heading), place(page.path, everything[1:], after))
     return (place(page.path, everything, _position(brief, page) or _above_other_days(brief, page)),)
+
+
+def _introduction(brief: WriteBrief, subject: Subject) -> Document | None:
+    """The page to be created for a note about something new, unless the note names a page that there is."""
+    known = [*(readable(view.page.body) for view in brief.pages), *(hit.text for hit in brief.places)]
+    document = read_introduction(brief, known)
+    return document if document and subject.page(by_name=True) is None else None
 
 
 def _older_version(brief: WriteBrief, looks: Mapping[str, Look], path: str) -> tuple[str, int] | None:
@@ -310,9 +317,9 @@ def _position(brief: WriteBrief, page: Page) -> int | None:
 
 
 def _above_other_days(brief: WriteBrief, page: Page) -> int | None:
-    """The block above the days of a page and the heading that they are below, if the text names no day and would seem,
-    at the end of the page, to have been said on the day of a heading; else `None`, which is the end."""
-    if brief.source.day or date_of(brief.blocks):
+    """The block above the days of a page and the heading that they are below, if the text would seem, at the end of the
+    page, to belong to the day of a heading; else `None`, which is the end."""
+    if date_of(brief.blocks):
         return None
     headings = Look(page).headings
     days = [number for number, heading, _ in headings if _is_past_day(heading, brief.today)]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory_v2.models.offline.describing import describe_page
-from memory_v2.models.offline.listed import Group, Listed, looked_for, said_in, stems_of
+from memory_v2.models.offline.listed import Group, Listed, looked_for, said_in, stems_of, title_in
 from memory_v2.models.offline.naming import (
     MAX_DESCRIPTION,
     Names,
@@ -29,7 +29,7 @@ from memory_v2.text.lists import fillers, labels, stopwords
 from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.words import general, has_cjk, stem
 from memory_v2.tree.block import encode
-from memory_v2.tree.page import Page
+from memory_v2.tree.page import ChildLink, Page
 
 MIN_GAIN = 0.05
 """What a word must be worth: one that brings a title that leads astray back to its line is worth 1."""
@@ -69,6 +69,12 @@ def covering_words(lines: Sequence[Line], fits: Callable[[int, Sequence[str]], b
                 going.append(number)
         open_lines = going
     return cover.chosen
+
+
+def leads(lines: Sequence[Line]) -> bool:
+    """Whether the first of these lines has more words of each of its titles than any other line."""
+    having = _having([line.said for line in lines])
+    return all(_lead(0, title, having) > 0 for title in lines[0].titles)
 
 
 class _Cover:
@@ -170,6 +176,18 @@ def describe_groups(groups: Sequence[Group], listed: Sequence[Listed], names: Na
         Described(name, title, _text(title, spelling.spelled(told)))
         for (name, title), spelling, told in zip(named, spellings, chosen[: len(groups)], strict=True)
     ]
+
+
+def told_line(title: str, link: ChildLink, below: Sequence[str], others: Sequence[Line]) -> str:
+    """The description of a group that a page lists beside others: its title, and words of the titles below it."""
+    spelling = _Spelling(below, surfaces_of(below))
+    said = _said(f"{link.target.rsplit('/', 1)[-1].replace('-', ' ')} {title}")
+    line = Line(said, tuple(map(stems_of, below)))
+
+    def fits(_: int, chosen: Sequence[str]) -> bool:
+        return len(_text(title, spelling.spelled(chosen))) <= MAX_DESCRIPTION
+
+    return _text(title, spelling.spelled(covering_words([line, *others], fits)[0]))
 
 
 def _others(groups: Sequence[Group], listed: Sequence[Listed]) -> list[Line]:
@@ -315,6 +333,17 @@ _NO_WORDS = ("",)
 """In place of telling words, which take long to find on a long page."""
 
 
+def told_again(page: Page, group: Page, title: str) -> str:
+    """The description by which `page` is to list the group, so that a reader who looks for this title takes it; the
+    present one if it leads there already."""
+    link = next(link for link in page.children if link.target == group.path)
+    others = [_line(each) for each in page.children if each is not link]
+    if leads([Line(said_in(link), (stems_of(title),)), *others]):
+        return link.description
+    below = [title_in(child) for child in group.children]
+    return told_line(plain(group.title), link, [*below, title], others)
+
+
 def told_divided(line: str, before: Page, after: Page, below: Sequence[tuple[str, str]]) -> str:
     """The description of a page that was divided: by what stayed on it, and then by the pages below it, given by their
     titles and lines. The present line if that was not told of what the page was before, but by somebody else or by
@@ -322,3 +351,7 @@ def told_divided(line: str, before: Page, after: Page, below: Sequence[tuple[str
     if line != describe_page(before.title, before.blocks, _NO_WORDS):
         return line
     return describe_page(after.title, after.blocks, _NO_WORDS, below)
+
+
+def _line(link: ChildLink) -> Line:
+    return Line(said_in(link), (tuple(said_in(link)),), is_open=False)

@@ -6,7 +6,7 @@ import uuid
 
 from alembic import op
 
-from memory_v2.service.tables import OF_A_TENANT, about, metadata
+from memory_v2.service.tables import OF_A_TENANT, ROLE, about, metadata
 
 revision = "0001"
 down_revision = None
@@ -25,6 +25,13 @@ def upgrade() -> None:
         op.execute(f"ALTER TABLE {table.name} FORCE ROW LEVEL SECURITY")
         mine = "current_setting('silica.tenant', true) IN (tenant, '*')"
         op.execute(f"CREATE POLICY of_tenant ON {table.name} USING ({mine}) WITH CHECK ({mine})")
+    op.execute(
+        f"DO $$ BEGIN CREATE ROLE {ROLE} NOLOGIN NOSUPERUSER NOBYPASSRLS;"
+        " EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"  # of another database of this server
+    )
+    op.execute(f"GRANT {ROLE} TO CURRENT_USER")
+    op.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {ROLE}")
+    op.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {ROLE}")
 
 
 def downgrade() -> None:

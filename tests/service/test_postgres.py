@@ -1,0 +1,86 @@
+"""The store on PostgreSQL."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import create_engine, inspect, select, text
+from sqlalchemy.exc import ProgrammingError
+
+from memory_v2.service import tables
+from memory_v2.service.migrating import OLDEST, migrate
+from memory_v2.service.store import Store
+from tests.service.store_suite import FakeClock, StoreSuite, add, emit
+
+
+class TestPostgres(StoreSuite):
+    """The same contract."""
+
+    @pytest.fixture
+    def store(self, new_database: str, clock: FakeClock) -> Iterator[Store]:
+        migrate(new_database)
+        store = Store(new_database, clock)
+        yield store
+        store.close()
+
+    def test_migrations_go_down_and_up_again_with_records(self, store: Store, new_database: str) -> None:
+        with store.transaction("acme") as transaction:
+            add(transaction, "one")
+            emit(transaction, 1)
+        migrate(new_database, OLDEST, down=True)
+        engine = create_engine(new_database)
+        assert set(inspect(engine).get_table_names()) == {"alembic_version"}
+        migrate(new_database)
+        indexes = {each["name"] for each in inspect(engine).get_indexes("working_memory")}
+        assert {"idx_meta_tags", "idx_session", "idx_source"} <= indexes
+        engine.dispose()
+
+    def test_each_table_of_a_tenant_is_guarded_and_the_role_cannot_bypass_it(self, store: Store) -> None:
+        with store.engine.connect() as connection:
+            forced = "SELECT relname FROM pg_class WHERE relrowsecurity AND relforcerowsecurity"
+            assert set(connection.execute(text(forced)).scalars()) == {table.name for table in tables.OF_A_TENANT}
+            role = "SELECT current_user, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"
+            assert connection.execute(text(role)).one() == (tables.ROLE, False, False)
+
+    def test_a_query_without_a_where_sees_no_other_tenant(self, store: Store) -> None:
+        with store.transaction("acme") as transaction:
+            add(transaction, "one")
+            emit(transaction, 1)
+        with store.transaction("other") as transaction:
+            for table in (tables.subscriptions, tables.outbox):
+                assert transaction.connection.execute(select(table)).all() == []
+                assert transaction.connection.execute(table.delete()).rowcount == 0
+        with store.engine.connect() as connection:  # nobody said which tenant
+            assert connection.execute(select(tables.subscriptions)).all() == []
+        with pytest.raises(ProgrammingError), store.transaction("other") as transaction:
+            values = {"tenant": "acme", "id": "two", "filter": {}, "owner": "x", "created_at": 0.0}
+            transaction.connection.execute(tables.subscriptions.insert().values(**values))
+
+    def test_a_transaction_that_commits_late_leaves_no_hole(self, store: Store) -> None:
+        """The first transaction has written its event and sleeps before its commit; the second cannot pass it."""
+        entered, leave = threading.Event(), threading.Event()
+
+        def late() -> None:
+            with store.transaction("acme") as transaction:
+                emit(transaction, 1)
+                transaction.store_events()
+                transaction.events.clear()
+                entered.set()
+                leave.wait(10)
+
+        def after() -> None:
+            with store.transaction("other") as transaction:
+                emit(transaction, 2)
+
+        threads = [threading.Thread(target=late), threading.Thread(target=after)]
+        threads[0].start()
+        entered.wait(10)
+        threads[1].start()
+        threads[1].join(0.2)
+        assert store.events_after(0) == [] and threads[1].is_alive()
+        leave.set()
+        for thread in threads:
+            thread.join()
+        assert [event.body["data"]["number"] for event in store.events_after(0)] == [1, 2]
