@@ -59,11 +59,13 @@ class NotRecorded(UsageError):
 
 
 class PageNotFound(SilicaError, KeyError):
-    """There is no such page. Also a `KeyError`, so that reading a memory is like reading a mapping."""
+    """There is no such page. Also a `KeyError`, so that reading a memory is like reading a mapping. The command line
+    adds pages with similar paths."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.path = path
+        self.similar: list[str] = []
 
     def __str__(self) -> str:
         return f"there is no page {self.path!r}"

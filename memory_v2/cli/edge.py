@@ -146,6 +146,8 @@ def error_document(error: Exception) -> dict[str, str]:
 
 def _sentence(error: Exception, code: int) -> str:
     if isinstance(error, PageNotFound):
+        if error.similar:
+            return f"{error}; did you mean {' or '.join(map(repr, error.similar))}?"
         hint = 'begin with: silica memory write "…"' if error.path == ROOT else "'silica memory ls' lists all pages"
         return f"{error}; {hint}"
     if isinstance(error, click.ClickException):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 import click
 
 from memory_v2.cli.output import tell, working
-from memory_v2.errors import InvalidText, UsageError
+from memory_v2.errors import InvalidText, PageNotFound, SilicaError, UsageError
 from memory_v2.locations import PROJECT_MEMORY, keep_out_of_git, persona_memory, project_folder, worktree
 from memory_v2.operations.operation import argument
+from memory_v2.tree.path import similar_paths
 
 if TYPE_CHECKING:
     from memory_v2.memory import Memory
@@ -214,7 +215,12 @@ def with_memory(verb: Callable[Concatenate[Memory, P], None]) -> Callable[P, Non
                 recovered = memory.recover()
             for done in recovered:  # told first, so that nobody does it again
                 tell(str(done))
-            verb(memory, *args, **options)
+            try:
+                verb(memory, *args, **options)
+            except PageNotFound as error:
+                with suppress(SilicaError):  # a hint is not worth another error
+                    error.similar = similar_paths(error.path, [page.path for page in memory.list_files()])
+                raise
 
     return run
 

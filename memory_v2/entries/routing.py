@@ -18,10 +18,12 @@ from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.daryl import summarize
 from memory_v2.entries.domains import domains
 from memory_v2.entries.entry import INBOX, Domain, Entry, Reference
-from memory_v2.entries.references import Targets, named_in, without_shards
+from memory_v2.entries.file import RELATED
+from memory_v2.entries.references import Targets, named_in, references_of, without_shards
 from memory_v2.entries.store import EntryStore
 from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
+from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import counted_entries
 from memory_v2.text.words import has_cjk, stem, unaccented, words
 
@@ -112,7 +114,8 @@ def route_further(store: EntryStore, apply: bool, further: Callable[[Stock, Plan
     def plan(stock: Stock) -> Plan:
         editable = (one for one in stock.entries if stock.is_editable(one))
         made = further(stock, plan_routing(editable, router(store, stock.entries)))
-        homes = ((step, stock.with_header(step.name, home=step.target)) for step in made.planned)
+        by_id = {entry.id: entry for entry in stock.entries}
+        homes = ((step, _stored(stock, by_id[step.name], step.target)) for step in made.planned)
         steps = (*(replace(step, changes=(change,)) for step, change in homes), *made.skipped)
         return replace(
             made,
@@ -121,6 +124,12 @@ def route_further(store: EntryStore, apply: bool, further: Callable[[Stock, Plan
         )
 
     return carried_out(store, apply, plan)
+
+
+def _stored(stock: Stock, entry: Entry, home: str) -> PageChange:
+    """The change that gives an entry its home, and writes what its text names into its header."""
+    related = tuple(one.target for one in references_of(entry) if one.relation == RELATED)
+    return stock.with_header(entry.id, home=home, **({"backlinks": related} if related else {}))
 
 
 def plan_routing(entries: Iterable[Entry], router: Router) -> Plan:

@@ -13,7 +13,7 @@ from datetime import date, datetime
 
 from memory_v2.entries.decay import age, has_expired, weight
 from memory_v2.entries.domains import domains
-from memory_v2.entries.entry import INBOX, SHARED, Entry, domain_named
+from memory_v2.entries.entry import INBOX, SHARED, Domain, Entry, domain_named, shard_id
 from memory_v2.entries.file import read_entry, text_line
 from memory_v2.entries.indexing import name_of
 from memory_v2.entries.places import EntryFiles, check_agent, place_of
@@ -52,7 +52,9 @@ def search(context: Context, asked: SearchRequest) -> SearchResults:
     if entries_only or (is_for_both and index.may_have_entries):
         wanted = _wanted(context, asked)
         index.refresh()
-        recall = Recall(index, context.calendar, wanted, EntryFiles(context.storage), asked.max_results, entries_only)
+        stored = EntryFiles(context.storage)
+        known = domains(EntryStore(context.storage, context.calendar)).domains if asked.cross else ()
+        recall = Recall(index, context.calendar, wanted, stored, asked.max_results, entries_only, known)
     results = search_tree(context, asked, recall)
     if recall:
         results.archived_left_out = recall.left_out or 0
@@ -114,6 +116,8 @@ AS_WELL = 0.8
 tells something else there, or has lost the words."""
 MOST_CROSSED = 20
 """From how many of the best hits references are followed."""
+FROM_DOMAIN = 5
+"""How many entries of a domain, newest first, a reference to it leads to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +181,8 @@ class Recall:
     """How many answers are asked for."""
     alone: bool = False
     """Whether only entries are searched."""
+    domains: Sequence[Domain] = ()
+    """The domains that a reference may lead to."""
     left_out: int | None = None
     """How many archived entries would be among the answers and were left out; `None` before anything was found."""
 
@@ -255,10 +261,17 @@ class Recall:
             called = self.index.called([target])
             if len(called) == 1:  # a name that several entries have leads nowhere
                 yield called[0], f"a reference from {name}"
+            elif not called and (domain := domain_named(target, self.domains)) is not None:
+                for file in self.index.at_home(domain.name, FROM_DOMAIN, self.wanted.archived):
+                    yield file, f"a reference from {name} to {domain.name}"
         alone = name.rpartition("/")[2].casefold()
         is_told_apart = len(self.index.called([alone])) == 1
         for file in self.index.naming([name.casefold(), alone] if is_told_apart else [name.casefold()]):
             yield file, f"a reference to {name}"
+        home = domain_named(_entry_in(own[0]).home or "", self.domains) if own else None
+        if home is not None:
+            for file in self.index.naming([home.name, shard_id(home.name)]):
+                yield file, f"a reference to {home.name}"
 
     def _at_second_hand(self, file: File, entry: Entry, score: float, why: str) -> Hit:
         told = self._told(entry, CROSSED * score)

@@ -142,6 +142,14 @@ class EntryIndex:
         where = "page IN (SELECT page FROM named WHERE target IN (SELECT value FROM json_each(:names)))"
         return self._some(where, {"names": packed(targets)})
 
+    def at_home(self, home: str, most: int, archived: bool) -> list[File]:
+        """The newest files of entries whose home is this, so many at most; also `archived` ones if they are wanted."""
+        where = (
+            "page IN (SELECT page FROM entries WHERE home = :home AND archived <= :archived AND day IS NOT NULL"
+            " ORDER BY day DESC, id DESC LIMIT :most)"
+        )
+        return self._some(where, {"home": home.casefold(), "archived": int(archived), "most": most})
+
     def holding(self, text: str) -> list[File]:
         """The files of entries with this text in them, to the letter."""
         return self._some("instr(data, :text)", {"text": text.encode("utf-8", "surrogateescape")})

@@ -33,6 +33,10 @@ class Result:
     cost: Cost = field(default_factory=Cost)
     trace: str = ""
 
+    def __str__(self) -> str:
+        outcome = getattr(self, "outcome", "changed" if self.revisions else "nothing changed")
+        return f"{self.path}: {outcome}" + (f" in revision {self.revision}" if self.revisions else "")
+
     def with_cost(self, cost: Cost, trace: str) -> Self:
         """The result with the cost of the whole operation and the name of its trace."""
         return replace(self, cost=cost, trace=trace)
@@ -140,6 +144,9 @@ class SearchResult:
     section: tuple[str, ...] = ()
     confidence: float = 1.0
     signs: tuple[tuple[str, float], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.citation}: {' '.join(self.excerpt.split())}"
 
     @property
     def headings(self) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from memory_v2.agent.arguments import checked
@@ -27,7 +26,7 @@ from memory_v2.errors import (
 from memory_v2.memory import Memory
 from memory_v2.tools.answer import Answer
 from memory_v2.tools.tools import TOOLS, Tool
-from memory_v2.tree.path import ROOT
+from memory_v2.tree.path import ROOT, similar_paths
 
 
 def claude_tools(memory: Memory) -> list[dict[str, Any]]:
@@ -149,13 +148,11 @@ def next_move(error: SilicaError) -> str:
 
 def _where_else(memory: Memory, path: str) -> str:
     """What to do about a page that does not exist: pages with similar paths, if there are any."""
-    known: dict[str, str] = {}
+    known: list[str] = []
     with suppress(SilicaError):  # the advice is not worth another error
-        known = {page.path.casefold(): page.path for page in memory.list_files()}
+        known = [page.path for page in memory.list_files()]
     if not known:
         return "The memory is empty: there is nothing to read yet, and write_memory begins it."
-    same_name = [page for page in known.values() if page.rsplit("/", 1)[-1] == path.rsplit("/", 1)[-1]]
-    alike = [known[key] for key in get_close_matches(path.casefold(), known, n=3)]
-    if similar := list(dict.fromkeys([*same_name[:3], *alike])):
+    if similar := similar_paths(path, known):
         return f"Did you mean {' or '.join(similar)}? list_memory_files lists all pages."
     return f"list_memory_files lists all pages, and the root page is {ROOT!r}."

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 from memory_v2.errors import InvalidPath
 
@@ -161,3 +162,11 @@ def child_path(parent: str, name: str) -> str:
     while above and len("/".join([*above, name]).encode()) > MAX_PATH_BYTES // 2:
         above.pop()
     return "/".join([*above, name])
+
+
+def similar_paths(path: str, paths: Iterable[str]) -> list[str]:
+    """The paths that may have been meant: those that end in the same name, and those that are spelled alike."""
+    known = {each.casefold(): each for each in paths}
+    same_name = [each for each in known.values() if each.rsplit("/", 1)[-1] == path.rsplit("/", 1)[-1]]
+    alike = [known[key] for key in get_close_matches(path.casefold(), known, n=3)]
+    return list(dict.fromkeys([*same_name[:3], *alike]))

@@ -24,6 +24,13 @@ from memory_v2.operations.results import WriteResult
 from .program import PROGRAM, Ended, Program
 
 
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="only where there is a /proc")
+def test_where_no_folder_can_be_made_the_system_is_quoted(program: Program) -> None:
+    ended = program.silica("memory", "--path", "/proc/x", "write", "Leeks.")
+    assert_sentence(ended, 4, "No such file or directory")
+    assert "try again" not in ended.err
+
+
 def assert_sentence(ended: Ended, code: int, *said: str) -> None:
     assert ended.code == code, ended
     assert ended.out == b""

@@ -183,6 +183,12 @@ def test_a_chain_of_a_thousand_pages_is_drawn(program: Program) -> None:
     assert len(program.quick("tree", "--json").json["pages"]) == 1_001
 
 
+def test_for_a_page_that_there_is_not_the_nearest_name_is_told(grown: Program) -> None:
+    ended = grown.quick("read", "projcts/silica")
+    assert ended.code == 3
+    assert ended.err.startswith("silica: there is no page 'projcts/silica'; did you mean 'projects/silica'")
+
+
 def test_the_graph_is_printed_in_three_forms(grown: Program) -> None:
     assert (
         grown.quick("graph").json

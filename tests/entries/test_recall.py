@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from memory_v2 import Memory
+from memory_v2.entries.entry import Reference
 from memory_v2.entries.indexing import Source
 from memory_v2.errors import InvalidSetting
 from memory_v2.index.entries import EntryIndex
@@ -164,6 +165,20 @@ def test_references_are_followed_one_step_both_ways(memory: Memory) -> None:
     assert set(ids(crossed)) == {pump, first, bill}
     assert ids(crossed)[-1] == bill
     assert crossed[-1].relevance_score < crossed[1].relevance_score < crossed[0].relevance_score
+
+
+def test_a_reference_to_a_domain_is_stored_with_the_home_and_followed_both_ways(memory: Memory) -> None:
+    post = memory.entries.capture("Post on sharding - see shard technical for details.", home="insights").id
+    note = memory.entries.capture("The nightly build, see shard technical.").id
+    parser = memory.entries.capture("A bug of the parser in the Python code.").id
+    memory.entries.route(apply=True)
+    routed = memory.entries.read_entry(note)
+    assert memory.entries.read_entry(parser).home == "technical"
+    assert (routed.home, routed.references) == ("technical", (Reference("related", "technical"),))
+    assert parser not in ids(memory.search("sharding"))
+    assert parser in ids(memory.search("sharding", cross=True))
+    assert post not in ids(memory.search("parser"))
+    assert {note, post} < set(ids(memory.search("parser", cross=True)))
 
 
 def test_what_a_reference_leads_to_is_told_with_the_lines_of_its_text(memory: Memory, tmp_path: Path) -> None:

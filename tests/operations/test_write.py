@@ -33,6 +33,15 @@ def silica(traces_in: Path | None = None) -> Memory:
     return memory
 
 
+def test_results_are_printed_in_one_line() -> None:
+    memory = offline()
+    written = memory.write("Tomatoes are planted in May.\n\nLeeks in March.", "garden")
+    assert str(written) == f"garden: written in revision {written.revision}"
+    assert str(memory.write("Leeks in March.", "garden")) == "garden: nothing new"
+    best = memory.search("tomatoes")[0]
+    assert str(best) == f"{best.citation}: Tomatoes are planted in May."
+
+
 # offline: where it goes
 
 

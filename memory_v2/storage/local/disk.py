@@ -237,7 +237,8 @@ def advice(error: OSError) -> str:
         case errno.ENAMETOOLONG:
             return "the name is too long for this disk; choose a shorter path or another folder"
         case errno.ENOENT:
-            return "its folder cannot be made, or has been removed meanwhile; try again, or choose another folder"
+            said = error.strerror or error
+            return f"its folder cannot be made there, or was removed meanwhile ({said}); choose another folder"
         case errno.ENOTDIR | errno.EEXIST:
             return "a file is where a folder should be; move it away, or choose another folder"
         case errno.ENOLCK | errno.ENOSYS | errno.ENOTSUP | errno.EOPNOTSUPP:
